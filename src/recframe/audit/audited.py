@@ -125,7 +125,7 @@ class Audited:
     def scores_beside_ranks(self) -> pl.LazyFrame | None:
         """The lists' keys, ranks and scores, where ranks are given and a column of scores stands beside them."""
         side = self.inputs.sides["recommendations"]
-        is_beside = not self.inputs.scored and self.context.name_of("score") in side.kind.numbers()
+        is_beside = not self.inputs.scored and self.context.names["score"] in side.kind.numbers()
         # which would be those of several trainings
         if not is_beside or self.inputs.sides["recommendations"].context.training is not None:
             return None
@@ -155,7 +155,7 @@ class Audited:
         side = self.inputs.sides.get("items")
         if side is None:
             return {}
-        found, item = {}, side.context.name_of("item")
+        found, item = {}, side.context.names["item"]
         for name in side.columns:
             rows = side.take(["item"], [Segment("value", name, "items")]).lazy().drop_nulls("item")
             dtype = rows.collect_schema()["value"]

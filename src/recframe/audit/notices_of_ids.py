@@ -92,9 +92,7 @@ def some_of(ids: pl.Series) -> set[object]:
 
 def _apart(seen: Seen, name: str, role: str, found: dict[str, object]) -> str:
     many = "no" if not found["common"] else f"hardly any ({found['common']:,})"
-    here, there = (
-        seen.inputs.sides[one].context.name_of(role) for one in ("recommendations", name)
-    )
+    here, there = (seen.inputs.sides[one].context.names[role] for one in ("recommendations", name))
     columns = f"column {here!r} holds" if here == there else f"columns {here!r} and {there!r} hold"
     return (
         f"{seen.title} and {FrameOf(name)} have {many} {role} ids in common: {found['here']:,} in the lists, such as "
@@ -132,7 +130,7 @@ def _n_users(seen: Seen) -> int | None:
     ):
         return None
     n_models = (
-        seen.result[seen.inputs.context.name_of("model")].n_unique() if seen.inputs.model else 1
+        seen.result[seen.inputs.context.names["model"]].n_unique() if seen.inputs.model else 1
     )
     return int(seen.result["n_users"].sum()) // max(n_models, 1)
 

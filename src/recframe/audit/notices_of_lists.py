@@ -42,7 +42,7 @@ def lists_without_ranks(seen: Seen) -> str | None:
         return None
     if not n_rows:
         return None
-    name = seen.inputs.context.name_of("rank")
+    name = seen.inputs.context.names["rank"]
     return (
         f"column {name!r} of {seen.title} is null, NaN or infinite in all of its {n_rows:,} rows, so every list is empty; "
         f"rank each list from 1, or name a column of scores: {bind(score=NAMED)}"

@@ -43,7 +43,7 @@ def model_without_common_ids(seen: Seen) -> str | None:
 
 def _without_hits(seen: Seen) -> list[Any]:
     """Return the models of a result in whose rows every metric that counts hits is 0 or null."""
-    name = seen.inputs.context.name_of("model")
+    name = seen.inputs.context.names["model"]
     if name not in seen.result.columns:
         return []
     # by place, since a column may have any name

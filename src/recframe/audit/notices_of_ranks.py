@@ -46,7 +46,7 @@ def scores_without_order(seen: Seen) -> str | None:
     model, value = found["model"][0] if keys else None, found["lowest"][0]
     whose = f" of model {text_of(model)!r}" if keys else f" of {seen.title}"
     what = "null or NaN" if value is None else f"equal, {value:g}"
-    name = seen.inputs.context.name_of("score")
+    name = seen.inputs.context.names["score"]
     return (
         f"all {found['rows'][0]:,} scores{whose} in column {name!r} are {what}, so its lists are in the order of the item ids; "
         f"give the model's own scores or a rank{_or_ties(value)}"
@@ -95,7 +95,7 @@ def ranks_over_all_lists(seen: Seen) -> str | None:
     found = seen.run(ranked_at_once(seen.inputs, k))
     if found.is_empty():
         return None
-    name, user = (seen.inputs.context.name_of(role) for role in ("rank", "user"))
+    name, user = (seen.inputs.context.names[role] for role in ("rank", "user"))
     until = f"up to {k}" if k else "within their own length"
     over = Either(f": .rank('ordinal').over({user!r})")
     return (
@@ -184,7 +184,7 @@ def ranks_as_means(seen: Seen) -> str | None:
     broken = ranks.filter(parts > 0)
     if broken.is_empty() or (parts.filter(parts > 0) != HALF).any() or not _are_shared(seen):
         return None
-    name = seen.inputs.context.name_of("rank")
+    name = seen.inputs.context.names["rank"]
     over = Either(": .rank('ordinal') in Polars, .rank(method='first') in pandas")
     return (
         f"column {name!r} of {seen.title} has ranks such as {broken[0]:g}, which are means over ties: an item of rank 1.5 "

@@ -110,7 +110,7 @@ class Seen:
     @property
     def models(self) -> pl.Series:
         """The models that the result has; none where it has no such column."""
-        name = self.inputs.context.name_of("model")
+        name = self.inputs.context.names["model"]
         if name not in self.result.columns:
             return pl.Series("model", [], dtype=self.inputs.schema["model"])
         return self.result[name].alias("model").unique().drop_nulls()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any, Literal, get_args
 
@@ -40,6 +41,14 @@ NAMED_COLUMNS = (*ROLES, "weight")
 """The options that name a column; a weight is one of the users frame alone, and in no frame unless it is named."""
 SIDES = ("truth", "users", "items", "train", "reference")
 """The options that take a frame."""
+CHOICES = {
+    "universe": Universe,
+    "no_relevant": NoRelevant,
+    "relevant_from": RelevantFrom,
+    "min_relevance_for": MinRelevanceFor,
+    "ties": Ties,
+}
+"""The policies that take one of some words."""
 MOST_DECIMALS = 15
 DEFAULTS: Mapping[str, Any] = {
     "universe": "truth",  # of two frames; every user of a judged frame
@@ -105,27 +114,26 @@ class Context:
 
     def assuming(self, policies: Mapping[str, Any]) -> Context:
         """Return the context with values for the policies that were not bound."""
-        return self.having(
-            **{name: value for name, value in policies.items() if name not in self.given}
-        )
+        return self.having(**{name: policies[name] for name in policies.keys() - self.given})
 
     def having(self, **policies: Any) -> Context:
         """Return the context with other values for some policies."""
-        changed = any(getattr(self, name) != value for name, value in policies.items())
-        return replace(self, **policies) if changed else self
+        for name, value in policies.items():
+            if getattr(self, name) != value:
+                return replace(self, **policies)
+        return self
 
-    @property
+    @cached_property
     def frames(self) -> list[Any]:
         """The side frames that are bound."""
-        given = [getattr(self, name) for name in SIDES]
-        return [one for one in given if one is not None]
+        return [frame for name in SIDES if (frame := getattr(self, name)) is not None]
 
-    @property
+    @cached_property
     def policies(self) -> tuple[object, ...]:
         """What metrics that share a plan have in common."""
-        return tuple(getattr(self, name) for name in DEFAULTS)
+        return tuple([getattr(self, name) for name in DEFAULTS])
 
-    @property
+    @cached_property
     def without_frames(self) -> tuple[object, ...]:
         """What was bound, but frames."""
         bound = [getattr(self, name) for name in _BUT_FRAMES]
@@ -135,10 +143,14 @@ class Context:
         """Return the context with `by` columns bound."""
         return replace(self, by=(*self.by, *by))
 
-    def name_of(self, role: str) -> str:
-        """Return the column name of a role."""
-        name: str | Literal[False] | None = getattr(self, role)
-        return name if isinstance(name, str) else role
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The column name of each role."""
+        names = {}
+        for role in NAMED_COLUMNS:
+            name = getattr(self, role)
+            names[role] = name if isinstance(name, str) else role
+        return names
 
 
 OPTIONS = tuple(field.name for field in fields(Context) if field.name not in {"by", "given"})
@@ -148,15 +160,14 @@ _BUT_FRAMES = tuple(field.name for field in fields(Context) if field.name not in
 
 def _check_roles(context: Context) -> None:
     """Say which column has two roles, one of them that of an id: it cannot be both."""
-    ids = ("user", "item")
+    ids = {"user", "item"}
     roles = [role for role in ROLES if role != "propensity"]  # whose dtype says more
     named = [role for role in roles if role in ids or isinstance(getattr(context, role), str)]
     for first, second in combinations(named, 2):
-        is_id = (
-            first in ids or second in {"model", "training"} or {first, second} == {"rank", "score"}
-        )
-        if is_id and context.name_of(first) == context.name_of(second):
-            msg = f"column {context.name_of(first)!r} has two roles, {first}= and {second}=; name a column for each"
+        of_ids = {first, second} & {*ids, "model", "training"}
+        is_same = context.names[first] == context.names[second]
+        if is_same and (of_ids or {first, second} == {"rank", "score"}):
+            msg = f"column {context.names[first]!r} has two roles, {first}= and {second}=; name a column for each"
             raise RecframeError(msg)
 
 
@@ -169,20 +180,15 @@ def _check_threshold(context: Context) -> None:
 
 
 def _check_option(name: str, value: object) -> None:
-    choices = {"universe": Universe, "no_relevant": NoRelevant, "relevant_from": RelevantFrom}
-    choices |= {"min_relevance_for": MinRelevanceFor, "ties": Ties}
     if name in NAMED_COLUMNS:
         or_false = ", or False, so that each row counts" * (name == "relevance")
-        is_false = bool(or_false) and value is False
-        if value is not None and not is_false and not isinstance(value, str):
+        if not (value is None or isinstance(value, str) or (or_false and value is False)):
             takes = f"{name}= takes the name of a column as text{or_false}"
             msg = f"{takes}; found {shown(value)}{_renamed(name, value)}"
             raise RecframeError(msg)
-    elif name in choices:
-        allowed = get_args(choices[name])
-        if (not isinstance(value, str) or value not in allowed) and not (
-            name == "universe" and value is None
-        ):
+    elif name in CHOICES and not (name == "universe" and value is None):
+        allowed = get_args(CHOICES[name])
+        if not isinstance(value, str) or value not in allowed:
             close = suggestion(value, allowed) if isinstance(value, str) else ""
             msg = f"{sentence(f'{name}={shown(value)} is not known', close)} Write one of {', '.join(map(repr, allowed))}"
             raise RecframeError(msg)

@@ -10,39 +10,39 @@ from recframe.errors import ColumnError, dtype_shown, fails_if
 from recframe.frames.hints import Either, FrameOf
 from recframe.frames.roles import IDS, Segment, Side
 
+WANTED = {
+    "rank": "a number from 1 up",
+    "score": "a number",
+    "relevance": "a number or Boolean",
+    "propensity": "a number above 0",
+    "weight": "a number from 0 up",
+}
+"""The roles of numbers, and the numbers that they take."""
+
 
 def check_dtypes(
     schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side], segments: Iterable[Segment] = ()
 ) -> None:
     """Say which column has a dtype that cannot serve its role, or as a segment."""
-    wanted = {"rank": "a number from 1 up", "score": "a number", "relevance": "a number or Boolean"}
-    wanted |= {"propensity": "a number above 0", "weight": "a number from 0 up"}
     by = {one.inside: one.name for one in segments if one.owner != "role"}
     for name, schema in schemas.items():
-        for inside, title in by.items():
-            if schema.get(inside) == pl.Object:
-                raise ColumnError(_of_objects(f"column {title!r} of {sides[name].title}", "group"))
-        for role in [*IDS, *wanted]:
-            dtype = schema.get(role, pl.Null())
-            column = f"column {sides[name].context.name_of(role)!r} of {sides[name].title}"
-            number = (
-                dtype.is_numeric()
-                or dtype == pl.Null
-                or (role == "relevance" and dtype == pl.Boolean)
-            )
-            if role in wanted and not number:
-                cast = Either(": cast the column before", "; make it one in the file")
-                msg = f"{column} is {dtype_shown(dtype)}; a {role} is {wanted[role]}{cast}"
+        titles = by | sides[name].context.names
+        for inside in (*by, *IDS, *WANTED):
+            dtype = schema.get(inside)
+            if dtype is None or dtype == pl.Null or dtype.is_numeric():
+                continue
+            column = f"column {titles[inside]!r} of {sides[name].title}"
+            if dtype == pl.Object and inside not in WANTED:
+                verb = "group" if inside in by else "join"
+                msg = f"{column} holds Python objects, which no frame can {verb}; cast it to text"
                 raise ColumnError(msg)
-            if role in IDS and dtype == pl.Object:
-                raise ColumnError(_of_objects(column, "join"))
             # a tuple: their hashes are not those of pl.List
-            if role in IDS and dtype in (pl.List, pl.Array):
-                raise ColumnError(_nested(column, dtype, sides[name].context.name_of(role), name))
-
-
-def _of_objects(column: str, verb: str) -> str:
-    return f"{column} holds Python objects, which no frame can {verb}; cast it to text"
+            if inside in IDS and dtype in (pl.List, pl.Array):
+                raise ColumnError(_nested(column, dtype, titles[inside], name))
+            if inside in WANTED and not (inside == "relevance" and dtype == pl.Boolean):
+                cast = Either(": cast the column before", "; make it one in the file")
+                msg = f"{column} is {dtype_shown(dtype)}; a {inside} is {WANTED[inside]}{cast}"
+                raise ColumnError(msg)
 
 
 def _nested(column: str, dtype: pl.DataType, role_name: str, side: str) -> str:
@@ -80,6 +80,8 @@ def matched(
     }
     for inside, title in shared.items():
         dtypes = {name: schema[inside] for name, schema in schemas.items() if inside in schema}
+        if len(set(dtypes.values())) <= 1 and pl.Null not in dtypes.values():
+            continue
         dtype = common(dtypes)
         if inside in kept and dtype is not None and len(dtypes) > 1:
             dtype = _of_the_lists(*dtypes.values())
@@ -151,7 +153,7 @@ def text_of(value: object) -> str:
 
 def common(dtypes: Mapping[str, pl.DataType]) -> pl.DataType | None:
     """Return the dtype in which columns match in value, if there is one."""
-    found = list(dict.fromkeys(dtype for dtype in dtypes.values() if dtype != pl.Null))
+    found = [dtype for dtype in dict.fromkeys(dtypes.values()) if dtype != pl.Null]
     if len(found) <= 1:
         return found[0] if found else pl.Int64()
     if all(dtype.is_integer() for dtype in found):

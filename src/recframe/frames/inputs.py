@@ -42,7 +42,6 @@ from recframe.frames.roles import (
     label_columns,
     listed,
     roles_of,
-    rows_are_items,
     segment_of,
     segments_of,
     sides_of,
@@ -144,7 +143,7 @@ class Inputs:
             msg = f"{call} needs {SideFrame('items')}"
             raise ColumnError(msg)
         side = self.sides["items"]
-        item = side.context.name_of("item")
+        item = side.context.names["item"]
         others = [name for name in side.columns if name != item]
         if (of and of not in others) or (not of and len(others) != 1):
             found = (
@@ -157,37 +156,31 @@ class Inputs:
             raise ColumnError(msg)
         return side.take(["item"], [Segment("value", of or others[0], "items")])
 
-    @property
+    @cached_property
     def scored(self) -> bool:
         """Whether ranks are made from scores."""
         return "score" in self.schema
 
-    @property
+    @cached_property
     def tells_ranks_apart(self) -> bool:
         """Whether `ties` says how items of one rank stand: where it was bound; a profile's ties wait for scores.
 
         NOTE: ties="item" is the default, so that it leaves ranks as they are; of one rank, relevant items alone then follow
         one another by item.
         """
-        return not self.scored and self.context.ties != "item" and "ties" in self.context.given
+        return not self.scored and _is_bound_to_ranks(self.context)
 
     def with_ties(self, context: Context) -> Context:
         """Return a context with the ties that concern these frames, the default where none do."""
-        return (
-            context
-            if self.scored or self.under(context).tells_ranks_apart
-            else context.having(ties="item")
-        )
+        has_ties = self.scored or _is_bound_to_ranks(context)
+        return context if has_ties else context.having(ties="item")
 
-    @property
+    @cached_property
     def sharing(self) -> Sharing | None:
         """How tied items count where `ties` gives them no order; None where each has a rank of its own."""
         ties = self.context.ties
-        return (
-            ties
-            if ties in {"expected", "last"} and (self.scored or self.tells_ranks_apart)
-            else None
-        )
+        has_ties = self.scored or self.tells_ranks_apart
+        return ties if ties in {"expected", "last"} and has_ties else None
 
     def identified(
         self, owner: Literal["recommendations", "truth"], where: pl.Expr | None = None
@@ -261,7 +254,7 @@ class Inputs:
         """The frames with the rows of all users, where these have those of a part."""
         return self if self.whole is None else self.whole
 
-    @property
+    @cached_property
     def model(self) -> list[str]:
         """The model as a key, where one is bound."""
         return ["model"] * (self.context.model is not None)
@@ -270,7 +263,7 @@ class Inputs:
         """Return the same under other policies."""
         return self if context is self.context else replace(self, context=context)
 
-    @property
+    @cached_property
     def training(self) -> list[str]:
         """The training as a key, where one is bound."""
         return ["training"] * (self.context.training is not None)
@@ -289,20 +282,27 @@ class Inputs:
         """Return the same without the columns that may name systems."""
         return replace(self, lists=self.lists.drop(list(self.labels)), labels={})
 
-    @property
+    @cached_property
     def ranks_by_gain(self) -> bool:
         """Whether tied items are ordered by their gains, so that ranks depend on the truth."""
         by_gain = self.context.ties in {"pessimistic", "optimistic"}
         return by_gain and (self.scored or self.tells_ranks_apart)
 
-    @property
+    @cached_property
     def item_keys(self) -> list[str]:
         """The segments that are properties of the item, or the item itself, as keys."""
-        of_item = ["item"] * any(one.inside == "item" for one in self.segments)
-        return [*self.inside("items", "item id"), *of_item]
+        itself = [one.inside for one in self.segments if one.inside == "item"]
+        return [*self.inside("items", "item id"), *itself]
+
+    @cached_property
+    def row_keys(self) -> list[str]:
+        """The segments that are columns of the lists, of the truth, or of both, as keys."""
+        return self.inside("row", "truth")
 
     def with_item_keys(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows of items with the segments that are properties of these."""
+        if not self.item_keys:
+            return rows
         names = self.inside("items")
         if names and self.items is not None:
             rows = rows.join(self.items.select("item", *names), on="item", how="left")
@@ -322,6 +322,10 @@ class Inputs:
     def inside(self, *owners: Owner) -> list[str]:
         """Return the names, inside the plan, of the segments that some owners have."""
         return [segment.inside for segment in self.segments if segment.owner in owners]
+
+
+def _is_bound_to_ranks(context: Context) -> bool:
+    return context.ties != "item" and "ties" in context.given
 
 
 @cache
@@ -347,16 +351,15 @@ def read(
     """
     check_threads()
     sides = sides_of(frame, context)
+    main = sides["recommendations"]
     described = {name: side for name, side in sides.items() if name not in {"train", "reference"}}
     segments = _segments(by, described, context)
-    labels = label_columns(sides["recommendations"], segments) if labelled else []
-    taken = [*segments, *labels]
-    given = {
-        name: side.take(roles_of(name, side, judged=judged), segments_of(taken, name))
-        for name, side in sides.items()
-    }
-    without_items = rows_are_items(sides["recommendations"])
-    if without_items:
+    labels = label_columns(main, segments) if labelled else []
+    given = {}
+    for name, side in sides.items():
+        columns = segments_of([*segments, *labels], name)
+        given[name] = side.take(roles_of(name, side, judged=judged), columns)
+    if main.rows_are_items:
         _check_no_segment_of_items(segments)
     return Inputs(
         **_laid(given, sides, segments, context, clashes),
@@ -370,7 +373,7 @@ def read(
         few=are_small(given.values()),
         given=eager(given),
         judged="truth" in given or "relevance" in given["recommendations"].collect_schema(),
-        without_items=without_items,
+        without_items=main.rows_are_items,
     )
 
 
@@ -388,28 +391,24 @@ def _laid(
     clashes: dict[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return frames whose dtypes match as the inputs have them, and the checks of them."""
-    taken = _checked(given, sides, segments, clashes)
-    named = context.reference if isinstance(context.reference, str) else None
-    return {
-        "lists": taken["recommendations"],
-        **{name: taken.get(name) for name in ("truth", "users", "items", "train")},
-        "reference": taken.get("reference") if named is None else named,
-        "checks": _checks(taken, sides, context),
-    }
-
-
-def _checked(
-    given: Mapping[str, Taken],
-    sides: Mapping[str, Side],
-    segments: Sequence[Segment],
-    clashes: dict[str, str] | None,
-) -> dict[str, pl.LazyFrame]:
-    """Return the frames with a relevance and with ids of one dtype, after a check of their dtypes."""
     taken = {name: rows.lazy() for name, rows in given.items()}
     _fill_relevance(taken, given)
     schemas = {name: rows.collect_schema() for name, rows in taken.items()}
     check_dtypes(schemas, sides, segments)
-    return matched(taken, schemas, sides, segments, clashes)
+    taken = matched(taken, schemas, sides, segments, clashes)
+    laid: dict[str, Any] = {"lists": taken["recommendations"], "truth": taken.get("truth")}
+    for name in ("users", "items", "train", "reference"):
+        laid[name] = taken.get(name)
+    checks = [
+        _repeated_key(taken[name], name, sides[name].context.names[role])
+        for name, role in DESCRIBES.items()
+        if name in taken
+    ]
+    if isinstance(context.reference, str):
+        laid["reference"] = context.reference
+        tables = sides["recommendations"].kind.tables
+        checks.append(_unknown_reference(taken["recommendations"], context, tables))
+    return {**laid, "checks": tuple(checks)}
 
 
 def _sources(
@@ -427,8 +426,8 @@ def _sources(
 
 def _complete(given: Mapping[str, Taken]) -> frozenset[str]:
     """Return which of the frames of lists and of the truth are known to have all their ids."""
-    named = (name for name in ("recommendations", "truth") if name in given)
-    return frozenset(name for name in named if is_complete(given[name], ["user", "item"]))
+    judging = [name for name in ("recommendations", "truth") if name in given]
+    return frozenset([name for name in judging if is_complete(given[name], ["user", "item"])])
 
 
 def _fill_relevance(taken: dict[str, pl.LazyFrame], given: Mapping[str, Taken]) -> None:
@@ -453,24 +452,6 @@ def _segments(
     return tuple(found.values())
 
 
-def _checks(
-    taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side], context: Context
-) -> tuple[pl.LazyFrame, ...]:
-    """Return frames of one row that fail when the plan runs: what is wrong with the side frames."""
-    tables = sides["recommendations"].kind.tables
-    return (*_repeated_keys(taken, sides), *_unknown_reference(taken, context, tables))
-
-
-def _repeated_keys(
-    taken: Mapping[str, pl.LazyFrame], sides: Mapping[str, Side]
-) -> tuple[pl.LazyFrame, ...]:
-    described = [name for name in DESCRIBES if name in taken]
-    return tuple(
-        _repeated_key(taken[name], name, sides[name].context.name_of(DESCRIBES[name]))
-        for name in described
-    )
-
-
 def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
     role = DESCRIBES[name]
     once = Either(f": {name}.unique({column!r}), or in pandas {name}.drop_duplicates({column!r})")
@@ -484,16 +465,14 @@ def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
 
 
 def _unknown_reference(
-    taken: Mapping[str, pl.LazyFrame], context: Context, tables: Tables | None
-) -> tuple[pl.LazyFrame, ...]:
-    if not isinstance(context.reference, str):
-        return ()
-    lists = taken["recommendations"]
+    lists: pl.LazyFrame, context: Context, tables: Tables | None
+) -> pl.LazyFrame:
+    """Return a frame of one row that fails when the plan runs, if a reference names no model."""
     if tables is not None:  # a bucket of users may not show all of the models
         lists = tables.get(MODELS, {"model": lists.collect_schema()["model"]})
     message = (
-        f"{Given('reference', context.reference)} names no model: the column {context.name_of('model')!r} does not have it; "
+        f"{Given('reference', context.reference)} names no model: the column {context.names['model']!r} does not have it; "
         f"name one of its models, or give lists as a {A_FRAME}: {bind(reference='reference')}"
     )
-    missing = ~_is_of_model(lists, context.reference).any() & (pl.len() > 0)
-    return (lists.select(check=fails_whole_if(missing, message)),)
+    missing = ~_is_of_model(lists, str(context.reference)).any() & (pl.len() > 0)
+    return lists.select(check=fails_whole_if(missing, message))

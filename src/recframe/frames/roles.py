@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any, Literal, cast
 
@@ -78,7 +79,21 @@ class Side:
 
     def has(self, role: str) -> bool:
         """Whether the frame has the column of a role."""
-        return self.context.name_of(role) in self.columns
+        return self.context.names[role] in self.columns
+
+    @cached_property
+    def rows_are_items(self) -> bool:
+        """Whether each row of a judged frame is an item of its own: it has no ids of items, and nothing else of the call does.
+
+        NOTE: rows of learning to rank have none. Models that are held against one truth are told apart by ids of items.
+        """
+        context = self.context
+        others = (context.truth, context.items, context.train, context.reference, context.model)
+        if self.has("item") or context.item is not None or any(one is not None for one in others):
+            return False
+        if not (self.has("user") and self.has("relevance")):
+            return False
+        return not suggestion("item", self.columns) and not self.index_hint("item")
 
     def own_role(self, name: str) -> str | None:
         """Return whose ids a column has that bears a name of this frame's own."""
@@ -87,34 +102,36 @@ class Side:
     def root(self, name: str) -> str | None:
         """Return the column that an expression means by a name, that of a role or one of this name; None without one."""
         role = role_named(name, self.bound)
-        column = name if role is None else self.context.name_of(role)
+        column = name if role is None else self.context.names[role]
         return column if column in self.columns else None
 
     def require(self, role: str, hint: str = "") -> str:
         """Return the role's name, or say that its column is missing."""
-        name = self.context.name_of(role)
-        if name not in self.columns:
-            found = sentence(f"{self.title} has no column {name!r}", suggestion(name, self.columns))
-            alone = (
-                f", or of this frame alone: {self.option}=rf.frame({self.option}, {role}={NAMED})"
-            )
-            named = f"Name the column of the {role}: {bind(**{role: NAMED})}"
-            named += str(Either(alone)) if self.option else ""
-            own = f"Name the column: rf.frame(..., {role}={NAMED})" if role in self.names else ""
-            hint = self.index_hint(name) or self._flattening or own or hint or named
-            msg = f"{found} It has {listed(self.columns)}. {hint}"
-            raise ColumnError(msg)
-        return name
+        name = self.context.names[role]
+        if name in self.columns:
+            return name
+        found = sentence(f"{self.title} has no column {name!r}", suggestion(name, self.columns))
+        own = f"Name the column: rf.frame(..., {role}={NAMED})" if role in self.names else ""
+        hint = self.index_hint(name) or self._flattening or own or hint or self._hint(role)
+        msg = f"{found} It has {listed(self.columns)}. {hint}"
+        raise ColumnError(msg)
 
-    def _items_of_models(self, role: str) -> str:
-        """Return why rows of a judged frame that has several models are no items of their own."""
-        judged = self.context.model is not None and self.context.truth is None
-        if role != "item" or not judged or suggestion("item", self.columns):
-            return ""
-        call = bind(item=NAMED)
-        return (
-            f"Models are held against one truth by the ids of its items; name their column: {call}"
-        )
+    def _hint(self, role: str) -> str:
+        """Return how the column of a role is named."""
+        is_judged = self.context.truth is None and not self.option
+        if role == "rank":
+            either = f"{bind(rank=NAMED)} or {bind(score=NAMED)}"
+            return f"Name the column of the ranks or of the scores: {either}"
+        if role == "relevance" and is_judged:
+            as_frame = Either("as a frame: rec(truth=truth)", "as a second file")
+            return f"Name the column: {bind(relevance=NAMED)}, or give the truth {as_frame}"
+        of_models = self.context.truth is None and self.context.model is not None
+        if role == "item" and of_models and not suggestion("item", self.columns):
+            told = "Models are held against one truth by the ids of its items; name their column"
+            return f"{told}: {bind(item=NAMED)}"
+        alone = f", or of this frame alone: {self.option}=rf.frame({self.option}, {role}={NAMED})"
+        of_this = str(Either(alone)) if self.option else ""
+        return f"Name the column of the {role}: {bind(**{role: NAMED})}{of_this}"
 
     def index_hint(self, name: str) -> str:
         """Return how the index of a pandas frame becomes columns, where it has a name that no column has."""
@@ -134,16 +151,18 @@ class Side:
     def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> Taken:
         """Return the columns of roles and segments, under their names inside the plan."""
         segments, roles = list(segments), list(roles)
-        if "item" in roles and rows_are_items(self):
+        if "item" in roles and self.rows_are_items:
             roles.remove("item")
             return self.take(roles, segments).with_row_index("item")
-        named = {role: self.require(role, self._items_of_models(role)) for role in roles} | {
-            one.inside: one.name for one in segments if one.made is None
-        }
-        made = {one.inside: one.made for one in segments if one.made is not None}
+        named = {role: self.require(role) for role in roles}
+        made = {}
+        for one in segments:
+            if one.made is None:
+                named[one.inside] = one.name
+            else:
+                made[one.inside] = one.made
         if not made:
-            taken = self._read(named)
-            return _with_one_zero(taken, [one.inside for one in segments])
+            return _with_one_zero(self._read(named), segments)
         roots = chain.from_iterable(one.roots for one in made.values())
         read = {ROOT + root: self.root(root) or root for root in roots}
         taken = self._read(named | read)
@@ -158,10 +177,12 @@ class Side:
         return taken.with_columns(relevance=pl.when(judged).then(pl.lit(1, pl.Int64)))
 
 
-def _with_one_zero(taken: Taken, names: Sequence[str]) -> Taken:
+def _with_one_zero(taken: Taken, segments: Sequence[Segment]) -> Taken:
     """Return a frame whose columns of segments have 0 for -0.0."""
-    schema = taken.collect_schema() if names else {}
-    floats = [name for name in names if schema[name].is_float()]
+    if not segments:
+        return taken
+    schema = taken.collect_schema()
+    floats = [one.inside for one in segments if schema[one.inside].is_float()]
     return taken.with_columns(pl.col(floats) + 0.0) if floats else taken
 
 
@@ -176,29 +197,31 @@ def listed(names: Iterable[str], most: int = 20) -> str:
 def sides_of(frame: Any, context: Context) -> dict[str, Side]:
     """Return every frame of the call."""
     _check_weight(context)
+    reference = context.reference
+    if isinstance(reference, str):
+        _check_named_reference(reference, context)
     title = str(FrameOf("judged" if context.truth is None else "recommendations"))
-    given = {name: getattr(context, name) for name in SIDES}
-    if isinstance(context.reference, str):
-        if context.model is None:
-            named = Given("reference", context.reference)
-            msg = f"{named} names a model, but no column of models is bound: {bind(model=NAMED)}"
-            raise RecframeError(msg)
-        if context.training is not None:
-            named, several = (
-                Given(one, getattr(context, one)) for one in ("reference", "training")
-            )
-            msg = (
-                f"{named} names a model, of whose lists {several} gives each user several; give the lists of one training as a "
-                f"{A_FRAME}"
-            )
-            raise RecframeError(msg)
-        del given["reference"]
-    sides = {
-        name: Side(str(FrameOf(name)), side, context, name)
-        for name, side in given.items()
-        if side is not None
-    }
-    return {"recommendations": Side(title, frame, context)} | sides
+    sides = {"recommendations": Side(title, frame, context)}
+    for name in SIDES:
+        side = getattr(context, name)
+        if side is not None and not (name == "reference" and isinstance(side, str)):
+            sides[name] = Side(str(FrameOf(name)), side, context, name)
+    return sides
+
+
+def _check_named_reference(reference: str, context: Context) -> None:
+    """Say that a reference names a model, where there are none, or several lists of each."""
+    named = Given("reference", reference)
+    if context.model is None:
+        msg = f"{named} names a model, but no column of models is bound: {bind(model=NAMED)}"
+        raise RecframeError(msg)
+    if context.training is not None:
+        several = Given("training", context.training)
+        msg = (
+            f"{named} names a model, of whose lists {several} gives each user several; give the lists of one training as a "
+            f"{A_FRAME}"
+        )
+        raise RecframeError(msg)
 
 
 def _check_weight(context: Context) -> None:
@@ -228,10 +251,7 @@ def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
     roles = ["user", "item", _order(side)]
     roles += [one for one in OF_LISTS if getattr(context, one) is not None]
     if context.truth is None and (judged or side.has("relevance")):
-        as_frame = Either("as a frame: rec(truth=truth)", "as a second file")
-        side.require(
-            "relevance", f"Name the column: {bind(relevance=NAMED)}, or give the truth {as_frame}"
-        )
+        side.require("relevance")
         roles.append("relevance")
     return roles + (propensity if context.truth is None else [])
 
@@ -251,19 +271,6 @@ def has_relevance(truth: Side) -> bool:
     return False
 
 
-def rows_are_items(side: Side) -> bool:
-    """Whether each row of a judged frame is an item of its own: it has no ids of items, and nothing else of the call does.
-
-    NOTE: rows of learning to rank have none. Models that are held against one truth are told apart by ids of items.
-    """
-    context = side.context
-    others = (context.truth, context.items, context.train, context.reference, context.model)
-    is_meant = context.item is None and side.has("user") and side.has("relevance")
-    if not is_meant or side.has("item") or any(one is not None for one in others):
-        return False
-    return not suggestion("item", side.columns) and not side.index_hint("item")
-
-
 def names_trainings(name: str) -> bool:
     """Return whether a column bears a name that columns of trainings have: `seed`, `random_seed`, `training`."""
     return str(name).casefold().replace("-", "_").replace(" ", "_") in TRAININGS
@@ -278,8 +285,8 @@ def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
     has_model = context.model is not None
     if has_model and (context.training or not any(map(names_trainings, main.columns))):
         return []
-    roles = (role for role in ROLES if role not in OF_LISTS or getattr(context, role))
-    bound = {context.name_of(role) for role in roles} | {segment.name for segment in segments}
+    roles = [role for role in ROLES if role not in OF_LISTS or getattr(context, role)]
+    bound = {context.names[role] for role in roles} | {segment.name for segment in segments}
     if bound.issuperset(main.columns):
         return []
     names = [name for name in main.kind.labels() if name not in bound]
@@ -299,10 +306,7 @@ def _order(side: Side) -> Literal["rank", "score"]:
     if context.rank is None and (scored or (side.has("score") and not side.has("rank"))):
         side.require("score")
         return "score"
-    side.require(
-        "rank",
-        f"Name the column of the ranks or of the scores: {bind(rank=NAMED)} or {bind(score=NAMED)}",
-    )
+    side.require("rank")
     return "rank"
 
 
@@ -315,7 +319,7 @@ def segments_of(segments: Sequence[Segment], name: str) -> list[Segment]:
 def role_named(name: str, context: Context) -> str | None:
     """Return the role of ids, models or trainings that a name means: its own, or that of the column that is bound to it."""
     roles = ["user", "item", *(one for one in OF_LISTS if getattr(context, one) is not None)]
-    return next((role for role in roles if name in {role, context.name_of(role)}), None)
+    return next((role for role in roles if name in {role, context.names[role]}), None)
 
 
 def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: Context) -> Segment:
@@ -330,18 +334,18 @@ def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: 
         return Segment(f"segment {number}", by.name, _owner(by, holders, sides, context), by)
     role = role_named(by, context)
     if role is not None:
-        return Segment(role, context.name_of(role), "role")
+        return Segment(role, context.names[role], "role")
     _check_is_no_number(by, sides, context)
     own = {owner: side.own_role(by) for owner, side in sides.items()}
     holders = [owner for owner, side in sides.items() if by in side.columns and not own[owner]]
     roles = [role for role in dict.fromkeys(own.values()) if role is not None]
-    if by == context.name_of("relevance") and "truth" in holders:
+    if by == context.names["relevance"] and "truth" in holders:
         holders = [one for one in holders if one != "recommendations"]
     if len(roles) > 1 and not holders:
         msg = f"{Given('by', by)} names the users of one frame and the items of another; write 'user' or 'item'"
         raise ColumnError(msg)
     if roles and not holders:
-        return Segment(roles[0], context.name_of(roles[0]), "role")
+        return Segment(roles[0], context.names[roles[0]], "role")
     if not holders:
         raise _not_found(by, by, sides)
     return Segment(f"segment {number}", by, _owner(by, holders, sides, context))
@@ -350,7 +354,7 @@ def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: 
 def _check_is_no_number(by: str, sides: Mapping[str, Side], context: Context) -> None:
     """Say which column of numbers a `by` column names, whose values are no segments."""
     roles = ["rank", "score"] + [one for one in ("propensity", "weight") if getattr(context, one)]
-    role = next((one for one in roles if by == context.name_of(one)), None)
+    role = next((one for one in roles if by == context.names[one]), None)
     if role is not None and any(by in side.columns for side in sides.values()):
         msg = (
             f"{Given('by', by)} is the {role}, whose values are no segments; put them into groups before, in a column of "

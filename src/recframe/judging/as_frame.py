@@ -19,7 +19,7 @@ def as_frame(judged: Judged) -> pl.LazyFrame:
         msg = f"judge() gives each item one rank, and ties={judged.sharing!r} has {of_ties}; write another ties= for it"
         raise RecframeError(msg)
     names = {
-        role: judged.context.name_of(role)
+        role: judged.context.names[role]
         for role in [*judged.model, "user", "item", "rank", "relevance"]
     }
     frame = judged.frame()

@@ -46,7 +46,7 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
         truth = truth.select(*shared, *PAIR, "relevance")
     truth = truth.filter(pl.col("relevance").is_not_null())
     if inputs.ranks_by_gain and inputs.inside("truth"):
-        shared = inputs.inside("row", "truth")
+        shared = inputs.row_keys
         lists = _in_parts_of(truth, lists, shared)
     if inputs.model and models is None and inputs.tables is not None:
         models = inputs.tables.get(MODELS, {"model": inputs.schema["model"]})
@@ -106,7 +106,7 @@ class Judged:
     @property
     def of_rows(self) -> list[str]:
         """Those of them that are columns of the lists, of the truth, or of both."""
-        return self.inputs.inside("row", "truth")
+        return self.inputs.row_keys
 
     @property
     def user_keys(self) -> list[str]:

@@ -108,7 +108,7 @@ def _described(frame: Any, context: Context) -> str:
 
 def _counts(kind: Kind, context: Context) -> Iterator[str]:
     """Give the number of each thing that the frame has a column of; an item's only where there are no users."""
-    names = {role: context.name_of(role) for role in IDS}
+    names = {role: context.names[role] for role in IDS}
     has_models = context.model is not None and not isinstance(kind.frame, Models)
     roles = ["user", "model"] if has_models else ["user"]
     roles = roles if names["user"] in kind.columns else ["item"]

@@ -176,7 +176,7 @@ def users_values(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return how many users have a value in each bin, and how many have 0: the bins first, then the zeros."""
     context = rec._context  # noqa: SLF001
-    inputs = rec._inputs([context.name_of("user")], profile, [metric])  # noqa: SLF001
+    inputs = rec._inputs([context.names["user"]], profile, [metric])  # noqa: SLF001
     values = rec._evaluated(inputs, under_profile.asked(inputs.context, [metric]))  # noqa: SLF001
     keys = [inside for inside, _ in keys_of(inputs, [metric])]
     named = numbered(values, keys).select(*inputs.model, value=pl.col(str(metric)))
@@ -281,7 +281,7 @@ def _items_of(items: pl.LazyFrame, sides: Sides, model: Sequence[str]) -> pl.Laz
 def binned_scores(rec: Any, bins: int, names: Names) -> pl.DataFrame:
     """Return how many rows have a score in each bin, by what is known of their items."""
     context = rec._context  # noqa: SLF001
-    scored = context.having(rank=None, score=context.name_of("score"), ties="item")
+    scored = context.having(rank=None, score=context.names["score"], ties="item")
     inputs = rec._with(scored)._inputs(None)  # noqa: SLF001
     inputs = inputs.under(under_profile.own(inputs.context))
     judged, model = judge(inputs), inputs.model

@@ -77,7 +77,7 @@ class Given:
 
     def column(self, role: str) -> str:
         """Return the name of a role's column."""
-        return self.context.name_of(role)
+        return self.context.names[role]
 
     def present(self, *roles: str) -> tuple[str, ...]:
         """Return the columns of some roles, of those that it has."""
@@ -282,8 +282,8 @@ class Divided:
             raise RecframeError(msg)
         if kind.engine is not None:
             return Given(frame, names, context, self.engine, is_engines=True)
-        ids = [context.name_of(role) for role in IDS]
-        numbers = [context.name_of(role) for role in READ_AS_GIVEN]
+        ids = [context.names[role] for role in IDS]
+        numbers = [context.names[role] for role in READ_AS_GIVEN]
         taken = kind.take({name: name for name in kind.columns}, ids, numbers)
         table = table_of(stream(taken.lazy()))
         return Given(table, names, context, self.engine, is_engines=False)
@@ -303,7 +303,7 @@ class Divided:
         NOTE: those tell which users have a list and how long it is, who has a row in a segment of items, what is relevant by
         the list alone, what `by` columns of the lists are, and where ranks come from scores, which rank a row has.
         """
-        lists, rank = self.given[LISTS], self.context.name_of("rank")
+        lists, rank = self.given[LISTS], self.context.names["rank"]
         columns = {*trial.columns[LISTS]}
         roles = {lists.column(role) for role in (*IDS, "rank")}
         if (

@@ -55,7 +55,7 @@ def earlier(
     """Return what `last=` takes: a frame or several; `keys` has the names of key columns by those inside the plan."""
     if given is None:
         return None
-    found, user = Earlier(), inputs.context.name_of("user")
+    found, user = Earlier(), inputs.context.names["user"]
     # a user stands in one segment of these, so that nothing is to be told apart by them
     of_users = {MODEL, *inputs.inside("users", "recommendations", "user id")}
     for one in given if isinstance(given, list | tuple) else (given,):

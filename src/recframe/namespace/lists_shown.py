@@ -131,7 +131,7 @@ def _asked(metric: str | Metric[...], k: int | None, n: object, *, worst: bool) 
 def _given(rec: Any, asked: Asked, by: By, profile: str | None) -> Any:
     """Return the lists of the users who are asked for, as a frame of the same kind."""
     context = rec._context  # noqa: SLF001  the methods of this class are those of a Rec
-    user = context.name_of("user")
+    user = context.names["user"]
     inputs = rec._inputs([*calls.names(by), user], profile, [asked.metric])  # noqa: SLF001
     convention = under_profile.asked(inputs.context, [asked.metric])
     values = _first(rec._evaluated(inputs, convention), inputs, asked).cache()  # noqa: SLF001
@@ -143,7 +143,7 @@ def _given(rec: Any, asked: Asked, by: By, profile: str | None) -> Any:
     rows = rows_of_lists(plain, asked.metric, values.select("user"))
     lists = _with_items(rows, plain, shown_items)
     names |= {PLACE: PLACE, "user": user, "value": str(asked.metric)}
-    names |= {role: context.name_of(role) for role in ("rank", "item", "relevance")}
+    names |= {role: context.names[role] for role in ("rank", "item", "relevance")}
     names |= {HIT: HIT} | {one.inside: one.name for one in shown_items}
     _check_names(list(names.values()))
     joined = joined_on(values, lists, [*inputs.model, "user"])
@@ -207,7 +207,7 @@ def _columns_of_items(inputs: Inputs, without: Collection[str]) -> list[Segment]
     """Return the columns of the items frame beside the item, but those that the result has as segments."""
     if inputs.items is None:
         return []
-    without = {inputs.context.name_of("item"), *without}
+    without = {inputs.context.names["item"], *without}
     names = [name for name in inputs.sides["items"].columns if name not in without]
     return [Segment(f"shown {place}", name, "items") for place, name in enumerate(names)]
 

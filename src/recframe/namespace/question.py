@@ -264,7 +264,7 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
         msg = f"{Given('cluster', cluster)}: each user is one by themself where nothing is given; leave it out"
         raise RecframeError(msg)
     if any(one.inside == "user" for one in inputs.segments):
-        user = Given("by", inputs.context.name_of("user"))
+        user = Given("by", inputs.context.names["user"])
         msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
         raise RecframeError(msg)
     if cluster in [*rec._context.by, *calls.names(by)]:  # noqa: SLF001
@@ -301,7 +301,7 @@ def values_of_users(
 ) -> pl.LazyFrame:
     """Return users' values: the keys inside the plan, clusters, `user`, and each metric's as `value` and its place."""
     rec, metrics = asked.rec, [one.metric for one in conventions]
-    user = asked.inputs.context.name_of("user")
+    user = asked.inputs.context.names["user"]
     inputs = rec._inputs([*by, *asked.clusters, user], profile, metrics)  # noqa: SLF001
     inside = [inside for inside, _ in keys_of(inputs, metrics)]
     wide = numbered(rec._evaluated(inputs, conventions), inside)  # noqa: SLF001

@@ -65,7 +65,7 @@ def title_column(inputs: Inputs, asked: Asked) -> str | None:
         raise ColumnError(msg)
     if asked.title_of is not None:
         return asked.title_of
-    item = inputs.sides["items"].context.name_of("item")
+    item = inputs.sides["items"].context.names["item"]
     names = {one.casefold(): one for one in columns if isinstance(one, str) and one != item}
     return next((names[one] for one in TITLES if one in names), None)
 
@@ -88,7 +88,7 @@ def cases(rec: Any, inputs: Inputs, metric: Metric[...], words: Words) -> dict[s
 def _values(rec: Any, inputs: Inputs, metric: Metric[...], names: Names) -> pl.DataFrame:
     """Return each user's value of each model: model, shown, user, value; without those who have none."""
     # the methods of this room are those of a Rec
-    by = rec._inputs([inputs.context.name_of("user")], None, [metric])  # noqa: SLF001
+    by = rec._inputs([inputs.context.names["user"]], None, [metric])  # noqa: SLF001
     convention = under_profile.asked(by.context, [metric])
     keys = [*by.model, "user"]
     values = numbered(rec._evaluated(by, convention), keys)  # noqa: SLF001

@@ -220,7 +220,7 @@ def _checked(asked: Question, call: str) -> Question:
         msg = f"{call} needs the columns that make segments: {call}(..., by='country')"
         raise RecframeError(msg)
     if any(one.inside == MODEL for one in segments):
-        name = asked.inputs.context.name_of(MODEL)
+        name = asked.inputs.context.names[MODEL]
         msg = f"{Given('by', name)}: {call} holds segments against one another, and compare(...) models"
         raise RecframeError(msg)
     if asked.inputs.context.weight is not None:
@@ -311,7 +311,7 @@ def _given(  # noqa: PLR0913  what both methods give
         what = ("cells", baseline, *map(tuple, crossed.plans), rests)
         sums = asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
     whole = kind.applied(sums, finished, schema)
-    model = {MODEL: asked.inputs.context.name_of(MODEL)} if MODEL in schema else {}
+    model = {MODEL: asked.inputs.context.names[MODEL]} if MODEL in schema else {}
     for name in model.values():
         if name in [one for one in schema if one != MODEL]:
             msg = f"{Given('model', name)} is also the name of a result column; rename the column before"

@@ -39,8 +39,8 @@ def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
 def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, str]]:
     """Return the result's key columns, each by its name inside the plan and its own name; an unnamed model comes first."""
     by = [(one.inside, one.name) for one in inputs.segments]
-    if inputs.model and ("model", inputs.context.name_of("model")) not in by:
-        by = [("model", inputs.context.name_of("model")), *by]
+    if inputs.model and ("model", inputs.context.names["model"]) not in by:
+        by = [("model", inputs.context.names["model"]), *by]
     names = [name for _, name in by]
     for name in names:
         if name in {"n_users", "n_lists", *map(str, metrics)}:

@@ -155,7 +155,7 @@ def _of_differences(
 ) -> pl.LazyFrame:
     metrics = [one.metric for one in asked]
     plans = contributions(inputs, asked, run)
-    pairing = Pairing(baseline, inputs.schema[MODEL], inputs.context.name_of(MODEL))
+    pairing = Pairing(baseline, inputs.schema[MODEL], inputs.context.names[MODEL])
     sums = sums_of_all(plans, metrics, pairing, run)
     named = {"n": "n", "d": "sum", "dd": "square"}
     keys = [key for key in plans[0][0].keys if key != BASELINE]

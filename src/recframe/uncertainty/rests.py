@@ -101,7 +101,7 @@ def _values(
     parts, others = _others(inputs, asked, run)
     pairing = None
     if baseline is not None:
-        pairing = Pairing(baseline, inputs.schema[MODEL], inputs.context.name_of(MODEL))
+        pairing = Pairing(baseline, inputs.schema[MODEL], inputs.context.names[MODEL])
         checks = pairing.checks(rows_of_models(inputs).unique())
         inputs = replace(inputs, checks=(*inputs.checks, *checks))
     of_others = run if others.parts is None else replace(run, ask=None)

@@ -40,7 +40,7 @@ def long(
     """
     side = Side(str(Either("the frame of lists", "the file of lists")), frame, context)
     roles = ("user", "item", number)
-    names = {role: context.name_of(role) for role in roles}
+    names = {role: context.names[role] for role in roles}
     call = "rf.from_lists" if ordered else "rf.from_truth"
     named = _named(side, names, call)
     _check_separator(separator, call)

@@ -161,8 +161,8 @@ def _excluded(
     if len(found) == 2:  # noqa: PLR2004  a matrix
         msg = f"exclude= has the shape {found}, and scores has {tuple(shape)}; give a matrix of the same users and items"
     else:
-        msg = f"exclude= is {kind_of(exclude)}; give a frame of pairs with the columns {context.name_of('user')!r} and "
-        msg += f"{context.name_of('item')!r}, which rf.from_truth makes of a dict, or a matrix of the shape of scores"
+        msg = f"exclude= is {kind_of(exclude)}; give a frame of pairs with the columns {context.names['user']!r} and "
+        msg += f"{context.names['item']!r}, which rf.from_truth makes of a dict, or a matrix of the shape of scores"
     raise RecframeError(msg)
 
 
