@@ -10,7 +10,6 @@ from scipy import stats
 
 from recframe.uncertainty.pooling import (
     borrowed_variances,
-    p_of_no_spread,
     pooled,
     variance_between,
 )
@@ -47,7 +46,7 @@ def test_columns_are_pooled_apart_and_absent_segments_have_no_part(seed):
     random = np.random.default_rng(seed)
     means, errors = random.normal(size=(9, 4)), random.uniform(0.1, 2, (9, 4))
     means[random.random((9, 4)) < 0.3] = np.nan
-    found, p_value = pooled(means, errors), p_of_no_spread(means, errors)
+    found = pooled(means, errors)
 
     for column in range(4):
         there = ~np.isnan(means[:, column])
@@ -56,8 +55,6 @@ def test_columns_are_pooled_apart_and_absent_segments_have_no_part(seed):
         assert found.low[there, column] == pytest.approx(alone.low)
         assert np.isnan(found.value[~there, column]).all()
         assert found.spread[column] == pytest.approx(alone.spread, nan_ok=True)
-        alone_p = p_of_no_spread(means[there, column], errors[there, column])
-        assert p_value[column] == pytest.approx(alone_p, nan_ok=True)
 
 
 @given(seed=st.integers(0, 500), k=st.integers(4, 20))
@@ -99,7 +96,6 @@ def test_a_column_of_nobody_is_null():
     found = pooled([np.nan] * 4, [0.1] * 4)
 
     assert np.isnan(np.concatenate([np.ravel(one) for one in found])).all()
-    assert np.isnan(p_of_no_spread([np.nan] * 4, [0.1] * 4))
     assert np.isnan(variance_between(np.empty((0, 2)), np.empty((0, 2)))).all()
 
 
@@ -110,9 +106,6 @@ def test_segments_without_spread_are_certain():
     for found, expected in ((apart, [0.1, 0.1, 0.2, 0.3]), (same, [0.1] * 4)):
         assert np.array(found[:3]) == pytest.approx(np.array([expected] * 3))
     assert same.spread == 0
-    assert p_of_no_spread([0.1, 0.1, 0.2], [0.0] * 3) == 0
-    assert p_of_no_spread([0.1] * 3, [0.0] * 3) == 1
-    assert p_of_no_spread([0.1] * 3, [0.0, 0.1, 0.1], freedom=9) == 1
 
 
 def test_borrowed_variances_by_hand():
@@ -123,26 +116,3 @@ def test_borrowed_variances_by_hand():
     assert np.isnan(found[3])
     assert np.isnan(borrowed_variances([np.nan, np.nan], [1, 1])).all()
     assert borrowed_variances([0.3, 0.5], [4, 9], borrowed=0).tolist() == [0.3, 0.5]
-
-
-@pytest.mark.parametrize("k", [2, 3, 12])
-def test_the_test_of_no_spread_is_welchs_and_cochrans(k):
-    oneway = pytest.importorskip("statsmodels.stats.oneway")
-    random = np.random.default_rng(k)
-    samples = [random.normal(0.1 * (one % 3), 1 + one % 2, 5 + 3 * one) for one in range(k)]
-    means = [sample.mean() for sample in samples]
-    errors = [stats.sem(sample) for sample in samples]
-
-    expected = oneway.anova_oneway(samples, use_var="unequal").pvalue
-    assert p_of_no_spread(means, errors, freedom=[len(one) - 1 for one in samples]) == (
-        pytest.approx(expected)
-    )
-    weight = 1 / np.square(errors)
-    q = (weight * (means - np.average(means, weights=weight)) ** 2).sum()
-    assert p_of_no_spread(means, errors) == pytest.approx(stats.chi2.sf(q, k - 1))
-
-
-def test_segments_without_freedom_have_no_part_in_the_test():
-    assert p_of_no_spread([0.1, 0.5, 9], [0.1] * 3, freedom=[5, 5, 0]) == pytest.approx(
-        p_of_no_spread([0.1, 0.5], [0.1] * 2, freedom=[5, 5])
-    )

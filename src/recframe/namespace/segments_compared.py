@@ -101,9 +101,9 @@ class SegmentsCompared(Generic[F]):
         named = _baseline(asked, "gaps", baseline)
         from recframe.uncertainty import cells, gaps  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        crossed = cells.with_pairs(asked.of_segments)
-        of = (crossed.of, _names(asked), least, level, asked.cluster)
-        how = gaps.Gaps(*of, of_differences=named is not None)
+        crossed = cells.crossings(asked.of_segments, 2, 1)
+        of = (crossed.of, _names(asked), least, level, None, asked.cluster)
+        how = cells.Segmenting(*of, of_differences=named is not None)
         schema = pl.Schema({"by": pl.String, **_model(asked), **gaps.COLUMNS})
         result: F = _given(
             asked,
@@ -194,12 +194,13 @@ class SegmentsCompared(Generic[F]):
 
         options.one_of("correction", correction, (*get_args(CorrectionOfSlices), None))
         segments = asked.of_segments.segments
-        crossed = cells.crossings(asked.of_segments, min(depth, len(segments)))
+        deepest = min(depth, len(segments))
+        crossed = cells.crossings(asked.of_segments, deepest, deepest)
         _check_size(crossed, depth)
         for columns in crossed.of:
             rests.check_places([one for one in segments if one.inside in columns])
         of = (crossed.of, _names(asked), least, level, correction, asked.cluster)
-        how = slices.Slices(*of, of_differences=named is not None)
+        how = cells.Segmenting(*of, of_differences=named is not None)
         schema = pl.Schema({**_model(asked), **slices.KEYS, **slices.COLUMNS})
         result: F = _given(
             asked,

@@ -23,6 +23,7 @@ from recframe.plan.beside import (
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, n_users_of_segments
 from recframe.plan.user_values import (
+    UserValues,
     bounded_names,
     names_of,
     sums_of_values,
@@ -69,7 +70,14 @@ def _summed(metrics: Sequence[Metric[...]], beside: Sequence[str]) -> list[Metri
 
 def _with_spread(metrics: Sequence[Metric[...]], beside: Sequence[str]) -> list[str]:
     """Return the names of the values whose squares and zeros are summed up, which are those of the metrics that are asked."""
-    return names_of(metrics) if WITHOUT_RELEVANT in beside else []
+    return names_of(metrics) if SQUARE in beside else []
+
+
+def means_of(
+    values: UserValues, by: By, metrics: Sequence[Metric[...]], beside: Sequence[str]
+) -> pl.LazyFrame:
+    """Return the row of each segment from the values of its users."""
+    return _means(values.judged, by, values.sums(_with_spread(metrics, beside)), metrics, beside)
 
 
 def _values(

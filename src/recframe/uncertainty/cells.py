@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import polars as pl
 
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError
 from recframe.frames.dtypes import as_text
-from recframe.frames.inputs import GROUP, Inputs
+from recframe.frames.inputs import Inputs
 from recframe.judging.judged_frame import judge
 from recframe.metrics.language.definition import Metric
 from recframe.plan import evaluation
@@ -22,12 +22,20 @@ from recframe.plan.contributions import contributions
 from recframe.plan.evaluation import Convention
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
-from recframe.uncertainty.arrays import Labels, Numbers, np, numbers, ratio
+from recframe.uncertainty.arrays import Flags, Numbers, np, numbers, ratio
 from recframe.uncertainty.clusters import ROUNDING
+from recframe.uncertainty.groups import groups_of
 from recframe.uncertainty.moments import added_up
-from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
-from recframe.uncertainty.pooling import BORROWED_FOR_GAPS, borrowed_variances
-from recframe.uncertainty.resampling import MOST_GROUPS_BY_SEGMENT, covariance_of_means
+from recframe.uncertainty.options import CorrectionOfSlices
+from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
+from recframe.uncertainty.pooling import (
+    BORROWED_USERS,
+    Pooled,
+    borrowed_freedom,
+    borrowed_variances,
+    pooled,
+)
+from recframe.uncertainty.resampling import MOST_GROUPS_BY_SEGMENT
 from recframe.uncertainty.rests import BOTH, REST, by_users, cutting, sums_with_rests
 
 PLAN, APART = "plan", "apart"
@@ -37,8 +45,6 @@ BESIDE = (
     *(f"{BOTH} {part}" for part in ("n", "own", "rest", "product")),
 )
 """The sums of what is outside of a segment, and of the users of both."""
-MOST_BORROWED = 300.0
-"""So many users of all segments a small variance is held against."""
 MOST_TOGETHER = 1000
 """Of so many segments that share users the groups are held at once, and all pairs."""
 OF_PARTS = "slices of parts of users' lists take no cluster=; give by= columns of users alone"
@@ -56,8 +62,8 @@ class Crossings:
     """The columns that are crossed, and the place of their evaluation."""
 
 
-def crossings(inputs: Inputs, depth: int) -> Crossings:
-    """Return the crossings of up to `depth` of the `by` columns.
+def crossings(inputs: Inputs, depth: int, depth_of_parts: int) -> Crossings:
+    """Return the crossings of up to `depth` of the `by` columns, and of `depth_of_parts` where one is no property of users.
 
     A user has one value of each property of users, so that sums of all of these crossed add up to those of some. With a
     property of items or rows, each crossing is evaluated on its own.
@@ -68,17 +74,12 @@ def crossings(inputs: Inputs, depth: int) -> Crossings:
     found = {}
     for size in range(1, depth + 1):
         for chosen in combinations(columns, size):
-            if not set(chosen) <= {*of_users}:
+            if {*chosen} <= {*of_users}:
+                found[chosen] = 0
+            elif size <= depth_of_parts:
+                found[chosen] = len(plans)
                 plans.append(chosen)
-            found[chosen] = len(plans) - 1 if plans[-1] == chosen else 0
     return Crossings(plans, found)
-
-
-def with_pairs(inputs: Inputs) -> Crossings:
-    """Return each of the `by` columns alone, and the pairs of those that are properties of users."""
-    alone = crossings(inputs, 1)
-    of_users = [one.inside for one in inputs.segments if one.owner in OF_USERS]
-    return replace(alone, of=alone.of | dict.fromkeys(combinations(of_users, 2), 0))
 
 
 def cells(  # noqa: PLR0913  those of a plan, and how its users are summed up
@@ -137,17 +138,10 @@ def _apart(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFram
 
 def _of_values(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFrame:
     metrics = [one.metric for one in asked]
-    inside = [name for name, _ in keys_of(inputs, metrics)]
-    wide = numbered(evaluation.evaluate(inputs, asked, run, SPREAD), inside)
-    parts = dict(zip(SUMS, (N, TOTAL, SQUARE), strict=True))
-    return wide.select(*inside, *_numbers(metrics, parts))
-
-
-def _numbers(metrics: Sequence[Metric[...]], parts: Mapping[str, str]) -> Iterator[pl.Expr]:
-    for number, metric in enumerate(metrics):
-        for part, beside in parts.items():
-            column = pl.col(name_beside(beside, metric)).cast(pl.Float64).fill_null(0)
-            yield column.alias(f"{part} {number}")
+    keys = [name for name, _ in keys_of(inputs, metrics)]
+    wide = numbered(evaluation.evaluate(inputs, asked, run, SPREAD), keys)
+    names = [[name_beside(part, metric) for part in (N, TOTAL, SQUARE)] for metric in metrics]
+    return _named(wide, keys, names)
 
 
 def _of_differences(
@@ -157,13 +151,17 @@ def _of_differences(
     plans = contributions(inputs, asked, run)
     pairing = Pairing(baseline, inputs.schema[MODEL], inputs.context.names[MODEL])
     sums = sums_of_all(plans, metrics, pairing, run)
-    named = {"n": "n", "d": "sum", "dd": "square"}
-    keys = [key for key in plans[0][0].keys if key != BASELINE]
-    columns = [
-        pl.col(f"{part} {number}").cast(pl.Float64).alias(f"{name} {number}")
-        for part, name in named.items()
-        for number in range(len(metrics))
-    ]
+    names = [[f"{part} {number}" for part in ("n", "d", "dd")] for number in range(len(metrics))]
+    return _named(sums, plans[0][0].keys, names)
+
+
+def _named(sums: pl.LazyFrame, keys: Sequence[str], names: Sequence[Sequence[str]]) -> pl.LazyFrame:
+    """Return the sums of each metric under the names of `SUMS`."""
+    columns = (
+        pl.col(name).cast(pl.Float64).fill_null(0).alias(f"{part} {number}")
+        for number, of_metric in enumerate(names)
+        for part, name in zip(SUMS, of_metric, strict=True)
+    )
     return sums.select(*keys, *columns)
 
 
@@ -209,24 +207,22 @@ def _sum_of_others(of: Numbers) -> Numbers:
     return numbers(before[: len(of)] + behind)
 
 
-def cautious_variances(variances: Numbers, n_users: Numbers) -> Numbers:
-    """Return variances between users for questions whether segments differ: the larger one of those that borrow few and many.
+@dataclass(frozen=True)
+class Segmenting:
+    """How segments are compared."""
 
-    NOTE: where values are sparse, the segments that look the furthest apart are those with a small variance by chance. Of
-    equal segments of 30 to 3,000 users, some slice is found to differ in up to 23 % with 30 borrowed users alone, and in 5 %
-    with 300 where they make the variance larger.
-    """
-    few, many = (
-        borrowed_variances(variances, n_users, borrowed=borrowed)
-        for borrowed in (BORROWED_FOR_GAPS, MOST_BORROWED)
-    )
-    return numbers(np.maximum(few, many))
-
-
-def borrowed_freedom(n_users: Numbers, borrowed: float) -> Numbers:
-    """Return the degrees of freedom of variances that borrow: n - 1 and what is borrowed, no more than all have together."""
-    free = np.maximum(n_users - 1.0, 0.0)
-    return numbers(np.minimum(free + borrowed, free.sum(axis=0)))
+    of: Mapping[tuple[str, ...], int]
+    """The columns that are crossed, with the places of their evaluations."""
+    names: Mapping[str, str]
+    """The columns' own names, by those inside the plan."""
+    min_users: int = 30
+    level: float = 0.95
+    correction: CorrectionOfSlices | None = None
+    """That of the p values of slices."""
+    cluster: str | None = None
+    """The column of the sums that names clusters, whose users hang together."""
+    of_differences: bool = False
+    """Whether values are differences from a baseline."""
 
 
 class Model(NamedTuple):
@@ -257,14 +253,16 @@ class Table:
 
     columns: tuple[str, ...]
     model: Model
+    keys: pl.DataFrame
+    """The columns' values, a row for each segment, in their own order."""
     segments: pl.DataFrame
-    """The columns' values as text, a row for each segment, in their own order; null is a value that is not known."""
+    """The same as text; null is a value that is not known."""
     moments: Moments
     """Segments x metrics."""
     is_shared: bool = False
     """Whether users stand in several segments."""
     cells: pl.DataFrame | None = None
-    """Where they do, or hang together, the sums of random groups of users or clusters, and the number of each row's segment."""
+    """Where they do, or hang together, the sums of random groups of users or clusters."""
     of_clusters: bool = False
     """Whether users hang together in clusters."""
     outside: Moments | None = None
@@ -279,25 +277,15 @@ class Table:
             self.segments.select(pl.all_horizontal(pl.all().is_not_null())).to_series().to_numpy()
         )
 
-    @cached_property
-    def places(self) -> tuple[Labels, Labels]:
-        """The group and the segment of each cell, as numbers from 0."""
-        if self.cells is None:
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        group = self.cells.select(pl.col(GROUP).rank("dense") - 1).to_series()
-        return _whole(group), _whole(self.cells["segment"])
+    @property
+    def texts(self) -> list[str]:
+        """The values of a single column, as text."""
+        return self.segments.to_series().to_list()
 
-    def groups(self, number: int, chosen: Labels) -> tuple[Numbers, Numbers]:
+    def groups(self, number: int, chosen: Any) -> list[Numbers]:
         """Return the sums of a metric and the numbers of users, groups x some of the segments."""
-        group, segment = self.places
-        column = np.full(len(self.segments), -1)
-        column[chosen] = np.arange(len(chosen))
-        there = column[segment] >= 0
-        at = group[there], column[segment[there]]
-        sums, counts = (np.zeros((_size(group), len(chosen))) for _ in range(2))
-        for found, given in zip((sums, counts), self._numbers(number), strict=True):
-            np.add.at(found, at, given[there])
-        return sums, counts
+        found = groups_of(cast("pl.DataFrame", self.cells), self.keys[chosen])
+        return [found.matrix([f"{part} {number}"]) for part in ("sum", "n")]
 
     def of_groups(self, number: int) -> Clustered:
         """Return the squared errors of the segments' means, and of their differences from all others, by groups of clusters."""
@@ -313,16 +301,6 @@ class Table:
             ratio(counts.sum(axis=0) ** 2, (counts**2).sum(axis=0)) - 1.0,
         )
 
-    def _numbers(self, number: int) -> tuple[Numbers, Numbers]:
-        """Return the sum of each cell and its number of users."""
-        if self.cells is None:
-            return np.empty(0), np.empty(0)
-        return self.cells[f"sum {number}"].to_numpy(), self.cells[f"n {number}"].to_numpy()
-
-    def covariance(self, number: int, chosen: Labels) -> Numbers:
-        """Return the covariance of a metric's means of some segments, which share users."""
-        return covariance_of_means(*self.groups(number, chosen))
-
     @cached_property
     def rest(self) -> Moments:
         """What is outside of each segment: all others together, where each user is in one; segments x metrics."""
@@ -332,9 +310,7 @@ class Table:
         """Return the variances of the segments' means minus those of their rests, where a user of both is one cluster."""
         at = np.s_[:, number]
         of, rest = self.moments.at(at), self.rest.at(at)
-        n, own, others, product = (
-            np.zeros((4, *of.n.shape)) if self.both is None else self.both[(..., number)]
-        )
+        n, own, others, product = cast("Numbers", self.both)[(..., number)]
         of_both = product - of.mean * others - rest.mean * own + n * of.mean * rest.mean
         alone = ratio(of.squares, of.n**2) + ratio(rest.squares, rest.n**2)
         found = alone - 2.0 * ratio(of_both, of.n * rest.n)
@@ -344,49 +320,92 @@ class Table:
         return numbers(np.where(n_users > 1.0, found, np.nan) * ratio(n_users, n_users - 1.0))
 
 
-def _whole(of: pl.Series) -> Labels:
-    return of.to_numpy().astype(np.int64)
+@dataclass(frozen=True)
+class Segments:
+    """The segments of a table by one metric; those whose value is not known stand apart."""
+
+    table: Table
+    number: int
+    metric: Metric[...]
+    how: Segmenting
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Of the segments whose value is known; the others have nobody."""
+        known, of = self.table.known, self.table.moments.at(np.s_[:, self.number])
+        return Moments(*(np.where(known, one, 0.0) for one in (of.n, of.sum, of.square)))
+
+    @property
+    def sign(self) -> float:
+        """What a value is multiplied by for the best to be the largest."""
+        return -1.0 if self.metric.definition.direction == "lower" else 1.0
+
+    @property
+    def large(self) -> Flags:
+        """Whether a segment has users enough to be named."""
+        found: Flags = (self.moments.n >= self.how.min_users) & (self.moments.n > 0)
+        return found
+
+    @cached_property
+    def clustered(self) -> Clustered | None:
+        """Where users hang together, the errors of their clusters."""
+        return self.table.of_groups(self.number) if self.table.of_clusters else None
+
+    def errors(self, variances: Numbers) -> Numbers:
+        """Return the standard errors of the means, from variances between users, and no smaller than those of clusters."""
+        squared = ratio(variances, self.moments.n)
+        if self.clustered is not None:
+            squared = np.fmax(squared, self.clustered.mean)
+        return np.sqrt(squared)
+
+    def freedom(self, borrowed: float) -> Numbers:
+        """Return the degrees of freedom of errors that borrow so many users; of clusters none are borrowed."""
+        found = borrowed_freedom(self.moments.n, borrowed)
+        return found if self.clustered is None else np.minimum(found, self.clustered.freedom)
+
+    @cached_property
+    def pooled(self) -> Pooled:
+        """The values, each drawn towards their centre, with intervals."""
+        of = self.moments
+        error = self.errors(borrowed_variances(of.variance, of.n, borrowed=BORROWED_USERS))
+        freedom = self.freedom(BORROWED_USERS)
+        return pooled(of.mean, error, freedom=freedom, level=self.how.level)
 
 
-def _size(of: Labels) -> int:
-    return int(of.max(initial=-1)) + 1
+def every_segment(
+    cells: pl.DataFrame, metrics: Sequence[Metric[...]], how: Segmenting
+) -> list[Segments]:
+    """Return the segments of each crossing, of one model after the other, by each metric."""
+    return [
+        Segments(table, number, metric, how)
+        for table in _tables(cells, how, len(metrics))
+        for number, metric in enumerate(metrics)
+    ]
 
 
-def tables(
-    found: pl.DataFrame, of: Mapping[tuple[str, ...], int], n_metrics: int, cluster: str | None
-) -> Iterator[Table]:
-    """Give the segments of each crossing, of one model after the other, in their own order."""
+def _tables(found: pl.DataFrame, how: Segmenting, n_metrics: int) -> Iterator[Table]:
     models = [None]
     if has_models := MODEL in found.columns:
         models = found[MODEL].unique().sort(nulls_last=True).to_list()
-    for columns, plan in of.items():
+    for columns, plan in how.of.items():
         rows = found.filter(pl.col(PLAN) == plan)
         for place, model in enumerate(models):
             part = rows.filter(pl.col(MODEL).eq_missing(model)) if has_models else rows
-            yield _table(part, columns, Model(model, place), n_metrics, cluster is not None)
+            yield _table(part, columns, Model(model, place), n_metrics, how.cluster)
 
 
 def _table(
-    part: pl.DataFrame,
-    columns: tuple[str, ...],
-    model: Model,
-    n_metrics: int,
-    of_clusters: bool,  # noqa: FBT001  the last of five
+    part: pl.DataFrame, columns: tuple[str, ...], model: Model, n_metrics: int, cluster: str | None
 ) -> Table:
-    parts = SUMS if _columns(BESIDE[0], n_metrics)[0] not in part.columns else (*SUMS, *BESIDE)
-    names = [_columns(name, n_metrics) for name in parts]
+    parts = SUMS if f"{BESIDE[0]} 0" not in part.columns else (*SUMS, *BESIDE)
+    names = [[f"{one} {number}" for number in range(n_metrics)] for one in parts]
     totals = added_up(part, columns, {one: pl.col(one) for each in names for one in each})
     found = [totals.select(one).to_numpy() for one in names]
     texts = totals.select(as_text(pl.col(name), totals.schema[name]) for name in columns)
-    table = Table(columns, model, texts, Moments(*found[:3]), is_shared=not part[APART].all())
+    keys, is_shared = totals.select(columns), not part[APART].all()
+    table = Table(columns, model, keys, texts, Moments(*found[:3]), is_shared)
     if found[3:] and part[f"{BESIDE[0]} 0"].null_count() == 0:
         return replace(table, outside=Moments(*found[3:6]), both=np.stack(found[6:]))
-    if not table.is_shared and not of_clusters:
-        return table
-    placed = totals.select(columns).with_row_index("segment")
-    grouped = part.join(placed, on=columns, how="inner", nulls_equal=True)
-    return replace(table, cells=grouped, of_clusters=of_clusters)
-
-
-def _columns(part: str, n_metrics: int) -> list[str]:
-    return [f"{part} {number}" for number in range(n_metrics)]
+    of_clusters = cluster is not None
+    kept = part if is_shared or of_clusters else None
+    return replace(table, cells=kept, of_clusters=of_clusters)

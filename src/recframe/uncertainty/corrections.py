@@ -128,15 +128,3 @@ class StepDown:
         found = np.full(self._of_all, np.nan)
         found[self._order] = ordered
         return found
-
-
-def step_down_max_t(observed: Given, resampled: Given, *, families: Given | None = None) -> Numbers:
-    """Return the p values of `StepDown` for a matrix, resamples x tests, of statistics under the null.
-
-    observed: the statistics of the tests, one dimension; NaN is no test.
-    resampled: theirs in each resample; both are taken without their signs.
-    families: a label of each test, whole numbers; None for one family.
-    """
-    stepped = StepDown(observed, families)
-    stepped.add(numbers(resampled))
-    return stepped.p_adjusted()

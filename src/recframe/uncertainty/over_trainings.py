@@ -11,7 +11,6 @@ import polars as pl
 from recframe.errors import RecframeError
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.joins import joined
 from recframe.metrics.language.definition import Metric
 from recframe.plan import trainings
@@ -32,10 +31,11 @@ from recframe.plan.evaluation import (
     of_each_training,
     values_of_trainings,
 )
+from recframe.plan.of_users import means_of
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.plan.trainings import PARTS
-from recframe.plan.user_values import bounded_names, sums_of_values
+from recframe.plan.user_values import UserValues, bounded_names
 from recframe.uncertainty import summary
 from recframe.uncertainty.pairs import BASELINE, MODEL
 from recframe.uncertainty.sets import sums_of_sets, with_spread_of_sets
@@ -124,40 +124,23 @@ def _sums_of_users(plans: Sequence[Sequence[Contributions]], keys: Sequence[str]
 
 def _sums_of_each(one: Contributions) -> pl.LazyFrame:
     """Return the sums of users' values, of those without a row too, for each segment and model."""
-    exact = sums_of_values(one.names, bounded_names(one.metrics), spread=one.names)
-    values = {name: pl.col(name) for name in one.names}
-    counts = [value.count().alias(f"count {name}") for name, value in values.items()]
-    counts += [(value == 0).sum().alias(f"zero {name}") for name, value in values.items()]
-    sums = exact.summed(one.described(one.rows), one.keys, [pl.len().alias("present"), *counts])
-    every = joined(one.n_users(), sums, one.keys) if one.counts_absent else sums
-    n_users = "n_users" if one.counts_absent else "present"
-    empty = one.empty.rename({name: f"empty {name}" for name in one.names})
-    absent = pl.col(n_users) - pl.col("present").fill_null(0)
-    whole = joined(every, empty, []).with_columns(absent=absent.cast(pl.Int64))
-    named = list(zip(one.names, one.metrics, strict=True))
-    found = [column for both in named for column in _counts_beside(*both, n_users)]
-    found += [column for both in named for column in _sums_beside(*both, exact)]
-    return whole.select(*one.keys, *found)
-
-
-def _counts_beside(name: str, metric: Metric[...], n_users: str) -> list[pl.Expr]:
-    """Return the counts of a metric's values, under their names beside it."""
-    absent, empty = pl.col("absent"), pl.col(f"empty {name}")
-    n = pl.col(f"count {name}").fill_null(0) + empty.is_not_null() * absent
-    zero = pl.col(f"zero {name}").fill_null(0) + (empty == 0).fill_null(value=False) * absent
-    found = {N: n, ZERO: zero, UNDEFINED: pl.col(n_users) - n}
-    return [one.cast(pl.Int64).alias(name_beside(part, metric)) for part, one in found.items()]
-
-
-def _sums_beside(name: str, metric: Metric[...], exact: ExactSums) -> list[pl.Expr]:
-    """Return the sum of a metric's values and that of their squares, under their names beside it."""
-    absent, empty = pl.col("absent"), pl.col(f"empty {name}")
-    total = exact.total(f"sum {name}", (empty, absent))
-    square = exact.total(f"square {name}", (empty * empty, absent))
-    return [
-        total.alias(name_beside(TOTAL, metric)),
-        square.alias(name_beside(SQUARE, metric)),
-    ]
+    judged = one.judged
+    if not one.counts_absent:
+        context = judged.context.having(no_relevant="skip")
+        judged = replace(judged, inputs=replace(judged.inputs, context=context))
+    values = UserValues(
+        judged=judged,
+        keys=one.keys,
+        names=one.names,
+        present=one.rows,
+        empty=one.empty,
+        steep=False,
+        aligned=one.aligned,
+        bounded=bounded_names(one.metrics),
+    )
+    parts = (N, TOTAL, SQUARE, ZERO, UNDEFINED)
+    sums = means_of(values, [(key, key) for key in one.keys], one.metrics, parts)
+    return sums.drop("n_users", *map(str, one.metrics))
 
 
 def _of_users(metric: Metric[...], cluster: str | None) -> list[pl.Expr]:

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import polars as pl
 
 from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.definition import Metric
 from recframe.uncertainty import summary
-from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
-from recframe.uncertainty.cells import (
-    Clustered,
-    Moments,
-    Table,
-    borrowed_freedom,
-    cautious_variances,
-    tables,
-)
+from recframe.uncertainty.arrays import Numbers, np, ratio
+from recframe.uncertainty.cells import Segmenting, Segments, Table, every_segment
 from recframe.uncertainty.corrections import adjusted
-from recframe.uncertainty.options import CorrectionOfSlices
 from recframe.uncertainty.p_values import p_two_sided, t_statistic
 from recframe.uncertainty.pairs import MODEL
 from recframe.uncertainty.pooling import (
     BORROWED_FOR_GAPS,
-    BORROWED_USERS,
-    borrowed_variances,
+    borrowed_freedom,
+    cautious_variances,
     common_variance,
-    pooled,
 )
 from recframe.uncertainty.simultaneous import simultaneous_interval
 
@@ -59,32 +49,11 @@ SHORT = (
 """What follows the keys in the short form, of which the columns of a segment are none: it names them."""
 
 
-@dataclass(frozen=True)
-class Slices:
-    """How slices are found."""
-
-    of: Mapping[tuple[str, ...], int]
-    """The columns that are crossed, with the places of their evaluations."""
-    names: Mapping[str, str]
-    """The columns' own names, by those inside the plan."""
-    min_users: int = 30
-    level: float = 0.95
-    correction: CorrectionOfSlices | None = "holm"
-    cluster: str | None = None
-    """The column of the sums that names clusters, whose users hang together."""
-    of_differences: bool = False
-    """Whether values are differences from a baseline."""
-
-
 def slices(
-    cells: pl.DataFrame, metrics: Sequence[Metric[...]], how: Slices, schema: pl.Schema
+    cells: pl.DataFrame, metrics: Sequence[Metric[...]], how: Segmenting, schema: pl.Schema
 ) -> pl.DataFrame:
     """Return a row for each slice, model and metric, the worst pooled first, from the sums of `cells`."""
-    found = [
-        _slices(table, number, metric, how)
-        for table in tables(cells, how.of, len(metrics), how.cluster)
-        for number, metric in enumerate(metrics)
-    ]
+    found = [_slices(one) for one in every_segment(cells, metrics, how)]
     if not found:
         return pl.DataFrame(schema=schema)
     rows = _with_values(_tested(pl.concat(found, how="vertical_relaxed"), how), how)
@@ -92,36 +61,30 @@ def slices(
     return rows.select(pl.col(name).cast(dtype) for name, dtype in schema.items())
 
 
-def _slices(table: Table, number: int, metric: Metric[...], how: Slices) -> pl.DataFrame:
+def _slices(of: Segments) -> pl.DataFrame:
     """Return the slices of some columns that have users enough, by one metric of one model, each by itself."""
-    of = table.moments.at(np.s_[:, number])
-    listed: Flags = table.known & (of.n >= how.min_users)
-    clusters = table.of_groups(number) if table.of_clusters else None
-    shrunk = _pooled(of, table.known, clusters, how.level)
-    sign = -1.0 if metric.definition.direction == "lower" else 1.0
+    moments, shrunk, clusters = of.moments, of.pooled, of.clustered
+    # where no segment has two users nothing is known of their spread, and each stays as it is
+    value = np.where(np.isnan(shrunk.value), moments.mean, shrunk.value)
     columns: dict[str, Numbers] = {
-        "n_users": of.n,
-        "value": of.mean,
-        "mean": of.mean,
-        **_error(of, clusters),
-        "rest": table.rest.mean[:, number],
-        **_from_others(table, number, clusters),
-        **shrunk,
-        "worst": sign * shrunk["pooled"],
+        "n_users": moments.n,
+        "value": moments.mean,
+        "mean": moments.mean,
+        "error": ratio(moments.variance, moments.n) if clusters is None else clusters.mean,
+        "freedom": moments.n - 1.0 if clusters is None else clusters.freedom,
+        "rest": of.table.rest.mean[:, of.number],
+        **_from_others(of),
+        "pooled": value,
+        "pooled_low": shrunk.low,
+        "pooled_high": shrunk.high,
+        "worst": of.sign * value,
     }
     found = pl.DataFrame(columns).fill_nan(None)
-    named = _named(table, how).with_columns(_of_metric(metric, number, how))
-    return beside_one_another([named, found]).filter(listed)
+    named = _named(of.table, of.how).with_columns(_of_metric(of.metric, of.number, of.how))
+    return beside_one_another([named, found]).filter(of.table.known & of.large)
 
 
-def _error(of: Moments, clusters: Clustered | None) -> dict[str, Numbers]:
-    """Return the squared errors of the segments' means and the degrees of freedom."""
-    if clusters is not None:
-        return {"error": clusters.mean, "freedom": clusters.freedom}
-    return {"error": ratio(of.variance, of.n), "freedom": of.n - 1.0}
-
-
-def _named(table: Table, how: Slices) -> pl.DataFrame:
+def _named(table: Table, how: Segmenting) -> pl.DataFrame:
     """Return what the slices are, in words."""
     parts = [
         pl.format("{}{}", pl.lit(f"{how.names[name]}="), pl.col(name)) for name in table.columns
@@ -136,7 +99,7 @@ def _named(table: Table, how: Slices) -> pl.DataFrame:
     )
 
 
-def _of_metric(metric: Metric[...], number: int, how: Slices) -> list[pl.Expr]:
+def _of_metric(metric: Metric[...], number: int, how: Segmenting) -> list[pl.Expr]:
     """Return what is known of a metric, with the range of its values, or of their differences."""
     low, high = (-np.inf, np.inf) if how.of_differences else metric.range
     return [
@@ -149,14 +112,14 @@ def _of_metric(metric: Metric[...], number: int, how: Slices) -> list[pl.Expr]:
     ]
 
 
-def _from_others(table: Table, number: int, clusters: Clustered | None) -> dict[str, Numbers]:
+def _from_others(of: Segments) -> dict[str, Numbers]:
     """Return the difference of each segment from what is outside, its standard error and the degrees of freedom.
 
     NOTE: no variance is below that of all users. Of 200 equal slices of 30 to 3,000 users, with a hit rate of .005 to .02, some
     slice that happens to have few hits, and so a small variance, was said to be lower in 11 to 33 % of trials, and so in none.
     """
-    own = table.moments.at(np.s_[:, number])
-    rest = table.rest.at(np.s_[:, number])
+    table, clusters = of.table, of.clustered
+    own, rest = (one.at(np.s_[:, of.number]) for one in (table.moments, table.rest))
     variances = np.stack([own.variance, rest.variance])
     n = np.stack([own.n, rest.n])
     borrowed = ratio(np.maximum(cautious_variances(variances, n), common_variance(variances, n)), n)
@@ -170,7 +133,7 @@ def _from_others(table: Table, number: int, clusters: Clustered | None) -> dict[
         freedom = np.minimum(freedom, clusters.freedom)
     elif table.is_shared:
         added = np.maximum(borrowed[0] - ratio(own.variance, own.n), 0.0)
-        squared, freedom = table.errors_from_rest(number) + added, free.min(axis=0)
+        squared, freedom = table.errors_from_rest(of.number) + added, free.min(axis=0)
     return {
         "difference": own.mean - rest.mean,
         "difference_error": np.sqrt(squared),
@@ -178,25 +141,7 @@ def _from_others(table: Table, number: int, clusters: Clustered | None) -> dict[
     }
 
 
-def _pooled(
-    of: Moments, known: Flags, clusters: Clustered | None, level: float
-) -> dict[str, Numbers]:
-    """Return the values of the segments of some columns, each drawn towards their centre, with intervals."""
-    n = np.where(known, of.n, 0.0)
-    variances = borrowed_variances(of.variance, n, borrowed=BORROWED_USERS)
-    mean = np.where(n > 0, of.mean, np.nan)
-    freedom = borrowed_freedom(n, BORROWED_USERS)
-    squared = ratio(variances, n)
-    if clusters is not None:
-        squared = np.fmax(squared, clusters.mean)
-        freedom = np.minimum(freedom, clusters.freedom)
-    found = pooled(mean, np.sqrt(squared), freedom=freedom, level=level)
-    # where no segment has two users nothing is known of their spread, and each stays as it is
-    value = np.where(np.isnan(found.value), mean, found.value)
-    return {"pooled": value, "pooled_low": found.low, "pooled_high": found.high}
-
-
-def _tested(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
+def _tested(rows: pl.DataFrame, how: Segmenting) -> pl.DataFrame:
     """Return slices with p values and intervals of the difference, which hold for all of them at once."""
     difference, error, freedom = (
         rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
@@ -214,7 +159,7 @@ def _tested(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
     return rows.with_columns(pl.Series(name, one).fill_nan(None) for name, one in found.items())
 
 
-def _with_values(rows: pl.DataFrame, how: Slices) -> pl.DataFrame:
+def _with_values(rows: pl.DataFrame, how: Segmenting) -> pl.DataFrame:
     """Return slices with the intervals of their values, as `summarize` has them, and with notes."""
     whole = rows.with_columns(
         pl.col("n_users").cast(pl.Int64),
