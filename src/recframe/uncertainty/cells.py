@@ -140,7 +140,7 @@ def _of_values(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.Lazy
     metrics = [one.metric for one in asked]
     keys = [name for name, _ in keys_of(inputs, metrics)]
     wide = numbered(evaluation.evaluate(inputs, asked, run, SPREAD), keys)
-    names = [[name_beside(part, metric) for part in (N, TOTAL, SQUARE)] for metric in metrics]
+    names = [name_beside(part, metric) for metric in metrics for part in (N, TOTAL, SQUARE)]
     return _named(wide, keys, names)
 
 
@@ -151,16 +151,15 @@ def _of_differences(
     plans = contributions(inputs, asked, run)
     pairing = Pairing(baseline, inputs.schema[MODEL], inputs.context.names[MODEL])
     sums = sums_of_all(plans, metrics, pairing, run)
-    names = [[f"{part} {number}" for part in ("n", "d", "dd")] for number in range(len(metrics))]
+    names = [f"{part} {number}" for number in range(len(metrics)) for part in ("n", "d", "dd")]
     return _named(sums, plans[0][0].keys, names)
 
 
-def _named(sums: pl.LazyFrame, keys: Sequence[str], names: Sequence[Sequence[str]]) -> pl.LazyFrame:
-    """Return the sums of each metric under the names of `SUMS`."""
+def _named(sums: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
+    """Return the sums of one metric after the other under the names of `SUMS`."""
     columns = (
-        pl.col(name).cast(pl.Float64).fill_null(0).alias(f"{part} {number}")
-        for number, of_metric in enumerate(names)
-        for part, name in zip(SUMS, of_metric, strict=True)
+        pl.col(name).cast(pl.Float64).fill_null(0).alias(f"{SUMS[place % 3]} {place // 3}")
+        for place, name in enumerate(names)
     )
     return sums.select(*keys, *columns)
 
@@ -398,14 +397,14 @@ def _table(
     part: pl.DataFrame, columns: tuple[str, ...], model: Model, n_metrics: int, cluster: str | None
 ) -> Table:
     parts = SUMS if f"{BESIDE[0]} 0" not in part.columns else (*SUMS, *BESIDE)
-    names = [[f"{one} {number}" for number in range(n_metrics)] for one in parts]
-    totals = added_up(part, columns, {one: pl.col(one) for each in names for one in each})
-    found = [totals.select(one).to_numpy() for one in names]
+    names = [f"{one} {number}" for one in parts for number in range(n_metrics)]
+    totals = added_up(part, columns, {one: pl.col(one) for one in names})
+    found = totals.select(names).to_numpy().reshape(-1, len(parts), n_metrics).swapaxes(0, 1)
     texts = totals.select(as_text(pl.col(name), totals.schema[name]) for name in columns)
     keys, is_shared = totals.select(columns), not part[APART].all()
     table = Table(columns, model, keys, texts, Moments(*found[:3]), is_shared)
-    if found[3:] and part[f"{BESIDE[0]} 0"].null_count() == 0:
-        return replace(table, outside=Moments(*found[3:6]), both=np.stack(found[6:]))
+    if len(parts) > len(SUMS) and part[f"{BESIDE[0]} 0"].null_count() == 0:
+        return replace(table, outside=Moments(*found[3:6]), both=found[6:])
     of_clusters = cluster is not None
     kept = part if is_shared or of_clusters else None
     return replace(table, cells=kept, of_clusters=of_clusters)
