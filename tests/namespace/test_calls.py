@@ -12,7 +12,7 @@ import pytest
 
 import recframe as rf
 from asking import liked, recommended
-from recframe.frames.context import OPTIONS
+from recframe.frames.context import OPTIONS, Options
 
 RECS, TRUTH = recommended(u="ab", v="ab"), liked(u="b", v="a")
 KINDS = {
@@ -343,3 +343,7 @@ def test_the_call_that_a_message_shows_keeps_the_parameters():
 )
 def test_arguments_that_lack_or_are_too_many_are_told_with_a_call_that_runs(call, said):
     assert answer(lambda: call(RECS.rec(truth=TRUTH))) == f"rec.{said}"
+
+
+def test_type_checkers_know_every_option():
+    assert {*Options.__annotations__, "truth", "model"} == {*OPTIONS}

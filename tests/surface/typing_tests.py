@@ -23,7 +23,8 @@ def rec_knows_the_kind_of_frame(df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.Data
     class Relation:
         def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
-    assert_type(rf.rec({"svd": lf, "knn": lf}, df), rf.Rec[pl.LazyFrame])
+    of_models: rf.Rec[pl.LazyFrame] = rf.rec({"svd": lf, "knn": lf}, df)
+    assert_type(of_models.judge(), pl.LazyFrame)
     assert_type(rf.rec({"svd": pdf}, model="system").evaluate("mrr"), pd.DataFrame)
     assert_type(rf.rec(Relation(), df), rf.Rec[pl.DataFrame])
     rf.rec([{"user": 1}])  # type: ignore[call-overload]
@@ -33,7 +34,8 @@ def bound_objects_keep_the_kind_of_frame(
     df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame
 ) -> None:
     assert_type(rf.rec(df)(user="user_id", truth=pdf, universe="both"), rf.Rec[pl.DataFrame])
-    assert_type(rf.rec(lf, truth=df, model="model"), rf.Rec[pl.LazyFrame])
+    of_models: rf.Rec[pl.LazyFrame] = rf.rec(lf, truth=df, model="model")
+    assert_type(of_models.judge(), pl.LazyFrame)
     assert_type(rf.rec(pdf).group_by("country", ["device"]).evaluate("ndcg@10"), pd.DataFrame)
     assert_type(rf.rec(lf).groupby("country").judge(), pl.LazyFrame)
     assert_type(rf.rec(df, pdf), rf.Rec[pl.DataFrame])
@@ -68,6 +70,18 @@ def a_metric_at_one_cutoff_of_an_eager_frame_is_a_float(
     assert_type(rf.rec(df).map(10), float)
     assert_type(rf.rec(pdf).recall(k=10), float)
     assert_type(rf.rec(df)(user="user_id").mrr(k=10), float)
+    assert_type(rf.rec(df, pdf, user="user_id", model=None).mrr(k=10), float)
+
+
+def a_metric_of_several_models_is_a_frame(
+    df: pl.DataFrame, pdf: pd.DataFrame, lf: pl.LazyFrame
+) -> None:
+    assert_type(rf.rec(df, pdf, model="model").ndcg(k=10), pl.DataFrame)
+    assert_type(rf.rec(df)(pdf, model="model").ndcg(k=10), pl.DataFrame)
+    assert_type(rf.rec(df, model="model")(user="user_id").ndcg(k=10), pl.DataFrame)
+    assert_type(rf.rec(pdf, df, model="model", universe="both").ndcg(k=10), pd.DataFrame)
+    assert_type(rf.rec({"svd": df, "knn": df}, pdf).ndcg(k=10), pl.DataFrame)
+    assert_type(rf.rec(lf, df, model="model").ndcg(k=10), pl.LazyFrame)
 
 
 def a_metric_of_a_frame_knows_its_parameters(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
@@ -189,9 +203,14 @@ def the_words_of_a_metric_are_expressions(at: rf.At) -> None:
 
 
 def options_are_checked(df: pl.DataFrame) -> None:
-    rf.rec(df)(universe="everyone")  # type: ignore[arg-type]
-    rf.rec(df)(no_relevant="drop")  # type: ignore[arg-type]
-    rf.rec(df)(users_frame=df)  # type: ignore[call-arg]
+    rf.rec(df)(universe="everyone")  # type: ignore[call-overload]
+    rf.rec(df)(no_relevant="drop")  # type: ignore[call-overload]
+    rf.rec(df)(users_frame=df)  # type: ignore[call-overload]
+    rf.rec(df, df, univers="both")  # type: ignore[call-overload]
+    rf.rec(df, df, universe="everyone", model="model")  # type: ignore[call-overload]
+    rf.rec(df).evaluate("ndcg", suport=True)  # type: ignore[call-arg]
+    rf.rec(df, model="model").evaluate("ndcg", suport=True)  # type: ignore[call-arg]
+    rf.rec(df).group_by("country").evaluate("ndcg", suport=True)  # type: ignore[call-arg]
     rf.frame(df, customer="customer")  # type: ignore[call-arg]
     rf.rec(df).evaluate(10)  # type: ignore[arg-type]
     rf.rec(df).evaluate("ndcg", k="10")  # type: ignore[arg-type]

@@ -136,9 +136,9 @@ def _is_text(name: str, path: str, options: dict[str, Any]) -> bool:
     return is_text(ending_of(files.places(path)[0]), form)
 
 
-def columns_of(options: dict[str, Any]) -> dict[str, str]:
+def columns_of(options: dict[str, Any]) -> dict[str, Any]:
     """Return the names of columns by their roles."""
-    columns: dict[str, str] = options["columns"]
+    columns: dict[str, Any] = options["columns"]
     return columns | {role: options[role] for role in ("model", "training") if options.get(role)}
 
 
@@ -153,10 +153,11 @@ def bound(frames: Mapping[str, F], options: dict[str, Any]) -> rf.Rec[F]:
     policies = {name: options.get(name) for name in (*DEFAULTS, "profile")}
     given = {name: value for name, value in policies.items() if value is not None}
     given |= _relevance(options)
-    sides: dict[str, Any] = {name: frame for name, frame in frames.items() if name != "recs"}
+    given |= {name: frame for name, frame in frames.items() if name != "recs"}
     if options["reference"] is not None and "reference" not in frames:
-        sides["reference"] = options["reference"]
-    return rf.rec(frames["recs"], **sides, **columns_of(options), **given)
+        given["reference"] = options["reference"]
+    found: rf.Rec[F] = rf.rec(frames["recs"], **given, **columns_of(options))
+    return found
 
 
 def _relevance(options: dict[str, Any]) -> dict[str, Any]:

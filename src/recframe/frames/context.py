@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from recframe.errors import RecframeError, sentence, shown, suggestion
 from recframe.frames.hints import FrameOf, Given
@@ -60,6 +60,32 @@ DEFAULTS: Mapping[str, Any] = {
     "decimals": None,
 }
 """The policies that a profile may set, and recframe's own values of them."""
+
+
+class Options(TypedDict, total=False):
+    """The options of `rec(...)` but the truth and the model, for type checkers; `Context` says what each is."""
+
+    user: str | None
+    item: str | None
+    rank: str | None
+    score: str | None
+    relevance: Relevance | None
+    training: str | None
+    propensity: str | None
+    weight: str | None
+    users: Any
+    items: Any
+    train: Any
+    reference: Any
+    universe: Universe | None
+    no_relevant: NoRelevant | None
+    min_relevance: MinRelevance | None
+    relevant_from: RelevantFrom | None
+    strict: bool | None
+    min_relevance_for: MinRelevanceFor | None
+    ties: Ties | None
+    decimals: int | None
+    profile: str | None
 
 
 @dataclass(frozen=True)
@@ -153,9 +179,10 @@ class Context:
         return names
 
 
-OPTIONS = tuple(field.name for field in fields(Context) if field.name not in {"by", "given"})
+TYPES = {field.name: str(field.type) for field in fields(Context)}
+OPTIONS = tuple(name for name in TYPES if name not in {"by", "given"})
 """What `rec(...)` takes."""
-_BUT_FRAMES = tuple(field.name for field in fields(Context) if field.name not in SIDES)
+_BUT_FRAMES = tuple(name for name in TYPES if name not in SIDES)
 
 
 def _check_roles(context: Context) -> None:

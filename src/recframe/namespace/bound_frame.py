@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import polars as pl
 
 from recframe.conventions import under_profile
 from recframe.errors import RecframeError, shown
 from recframe.frames import collecting
-from recframe.frames.context import (
-    Context,
-    MinRelevance,
-    MinRelevanceFor,
-    NoRelevant,
-    Relevance,
-    RelevantFrom,
-    Ties,
-    Universe,
-)
+from recframe.frames.context import Context, Options
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind, in_polars
 from recframe.frames.kinds.lookup import kind_for
@@ -42,6 +33,8 @@ from recframe.plan.runs import Run
 from recframe.plan.user_values import HeldValues
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from recframe.conventions import explanation
     from recframe.namespace.methods import SegmentedMethods
 
@@ -66,34 +59,16 @@ class Rec(Methods[F], Answers[F]):
         # nothing else, and all checks are made by the methods.
         self._frame: F = frame
 
+    @overload
+    def __call__(
+        self, truth: Any = None, *, model: None = None, **options: Unpack[Options]
+    ) -> Rec[F]: ...
+    @overload
+    def __call__(
+        self, truth: Any = None, *, model: str, **options: Unpack[Options]
+    ) -> Segmented[F]: ...
     @calls.understood
-    def __call__(  # noqa: PLR0913  the options of section "Columns and options" of the README
-        self,
-        truth: Any = None,
-        *,
-        user: str | None = None,
-        item: str | None = None,
-        rank: str | None = None,
-        score: str | None = None,
-        relevance: Relevance | None = None,
-        model: str | None = None,
-        training: str | None = None,
-        propensity: str | None = None,
-        weight: str | None = None,
-        users: Any = None,
-        items: Any = None,
-        train: Any = None,
-        reference: Any = None,
-        universe: Universe | None = None,
-        no_relevant: NoRelevant | None = None,
-        min_relevance: MinRelevance | None = None,
-        relevant_from: RelevantFrom | None = None,
-        strict: bool | None = None,
-        min_relevance_for: MinRelevanceFor | None = None,
-        ties: Ties | None = None,
-        decimals: int | None = None,
-        profile: str | None = None,
-    ) -> Rec[F]:
+    def __call__(self, truth: Any = None, **options: Any) -> Rec[F]:
         """Bind column names, side frames and policies, and return a new object; the frame and this object stay as they are.
 
         Column names hold for every frame of the call:
@@ -152,10 +127,9 @@ class Rec(Methods[F], Answers[F]):
         >>> recs.rec(truth=truth, item="movie").recall(k=2)
         0.5
         """
-        options = {
-            name: value for name, value in locals().items() if name != "self" and value is not None
-        }
-        return self._with(under_profile.bind(self._context, options))
+        given = {name: value for name, value in options.items() if value is not None}
+        given |= {} if truth is None else {"truth": truth}
+        return self._with(under_profile.bind(self._context, given))
 
     @calls.understood
     def evaluate(
@@ -487,7 +461,11 @@ class Rec(Methods[F], Answers[F]):
 if TYPE_CHECKING:
 
     class Segmented(SegmentedMethods[F], Rec[F]):
-        """What type checkers know of a Rec with `by` columns bound: every answer is a frame."""
+        """What type checkers know of a Rec with a model or `by` columns bound: every answer is a frame."""
+
+        def __call__(  # noqa: D102  that of a Rec
+            self, truth: Any = None, *, model: str | None = None, **options: Unpack[Options]
+        ) -> Segmented[F]: ...
 
 
 METHODS = frozenset(name for one in Rec.__mro__ for name in vars(one) if not name.startswith("_"))

@@ -12,7 +12,7 @@ import polars as pl
 
 from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
 from recframe.frames.by_expressions import Made, made_by
-from recframe.frames.context import OPTIONS, SIDES
+from recframe.frames.context import OPTIONS, SIDES, TYPES
 from recframe.frames.hints import Given
 from recframe.frames.own_names import is_side
 from recframe.metrics.language.synonyms import argument_of
@@ -192,7 +192,8 @@ def understood(method: C) -> C:
     """Have arguments that a method does not take answered with what to write instead; its signature stays."""
     takes = inspect.signature(method).parameters
     of_charts = "plot." * method.__qualname__.startswith("Plot")
-    checked = check_options if method.__qualname__ == "Rec.__call__" else check_call
+    binds = method.__qualname__ == "Rec.__call__"
+    checked = check_options if binds else check_call
 
     @wraps(method)
     def called(self: Any, *arguments: Any, **options: Any) -> Any:
@@ -207,4 +208,17 @@ def understood(method: C) -> C:
             _check_one_list(name, vars(self).get("_of", self))
         return method(self, *arguments, **options)
 
+    if binds:
+        vars(called)["__signature__"] = _signature_of_rec(takes)
     return cast("C", called)
+
+
+def _signature_of_rec(takes: Takes) -> inspect.Signature:
+    """Return the parameters of `rec(...)`: the truth by position too, and each option by its name."""
+    named = []
+    for name in OPTIONS:
+        annotation = f"{TYPES[name].removesuffix(' | None')} | None"
+        kind = TYPES[name] if TYPES[name] == "Any" else annotation
+        named.append(Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind))
+    of_position = [takes[name] for name in ("self", "truth")]
+    return inspect.Signature([*of_position, *named[1:]], return_annotation="Rec[F]")

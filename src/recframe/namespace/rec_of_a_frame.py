@@ -14,19 +14,37 @@ from recframe.namespace.bound_metric import F
 from recframe.namespace.on_engine import rec_for
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from typing_extensions import Unpack
+
+    from recframe.frames.context import Options
+    from recframe.namespace.bound_frame import Segmented
 
 
+# Frames of Polars and pandas are streams too.
 @overload
-def rec(frame: pl.DataFrame, truth: Any = ..., **options: Any) -> Rec[pl.DataFrame]: ...
+def rec(  # type: ignore[overload-overlap]
+    frame: F, truth: Any = ..., *, model: None = None, **options: Unpack[Options]
+) -> Rec[F]: ...
 @overload
-def rec(frame: pl.LazyFrame, truth: Any = ..., **options: Any) -> Rec[pl.LazyFrame]: ...
+def rec(  # type: ignore[overload-overlap]
+    frame: F, truth: Any = ..., *, model: str, **options: Unpack[Options]
+) -> Segmented[F]: ...
 @overload
-def rec(frame: pd.DataFrame, truth: Any = ..., **options: Any) -> Rec[pd.DataFrame]: ...
+def rec(
+    frame: Mapping[str, F],
+    truth: Any = ...,
+    *,
+    model: str | None = None,
+    **options: Unpack[Options],
+) -> Segmented[F]: ...
 @overload
-def rec(frame: Mapping[str, F], truth: Any = ..., **options: Any) -> Rec[F]: ...
+def rec(
+    frame: ArrowStream, truth: Any = ..., *, model: None = None, **options: Unpack[Options]
+) -> Rec[pl.DataFrame]: ...
 @overload
-def rec(frame: ArrowStream, truth: Any = ..., **options: Any) -> Rec[pl.DataFrame]: ...
+def rec(
+    frame: ArrowStream, truth: Any = ..., *, model: str, **options: Unpack[Options]
+) -> Segmented[pl.DataFrame]: ...
 def rec(frame: Any, *truth: Any, **options: Any) -> Rec[Any]:
     """Return `frame.rec`, or with a truth and options `frame.rec(...)`, in a form that type checkers and editors know.
 
