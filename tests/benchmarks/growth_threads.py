@@ -136,7 +136,6 @@ def _call(kind: str, rows: int) -> Callable[[], object]:
 def _watch(collects: list[Span]) -> None:
     """Write down from when to when each collect of a call runs."""
     from recframe.frames.kinds import kind  # noqa: PLC0415  likewise
-    from recframe.plan import best_order  # noqa: PLC0415
 
     def timed(collect: Callable[..., object]) -> Callable[..., object]:
         def collecting(*arguments: object) -> object:
@@ -148,7 +147,6 @@ def _watch(collects: list[Span]) -> None:
         return collecting
 
     kind.ask, kind.run_by_size = timed(kind.ask), timed(kind.run_by_size)  # type: ignore[assignment]
-    best_order.stream = timed(best_order.stream)  # type: ignore[assignment]
 
 
 def _staged(collects: list[Span], whole: float) -> dict[str, float]:

@@ -345,4 +345,3 @@ def test_whether_a_list_repeats_an_item_is_asked_of_whole_lists(order):
     known = with_listed(judged, ask, 10).known
 
     assert known.once == (order == "sorted")
-    assert not known.stands

@@ -1,4 +1,4 @@
-"""The best order looked up from numbers of rows of each grade: the answers of the plan that sorts the rows."""
+"""The best order of relevant rows of any grades: a large eager frame's answers are those of the lazy plan."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.frames.collecting import IS_POLARS_1
 from recframe.metrics.language import registry
-from recframe.plan import best_order
 
 N_USERS, LENGTH = 700, 40
 HALF_STARS = [place / 2 for place in range(1, 11)]
@@ -57,21 +55,6 @@ def graded(dtype: Any, grades: list[Any], size: int = N_USERS * LENGTH) -> pl.Da
     return frame.sample(fraction=1, shuffle=True, seed=0)
 
 
-@pytest.fixture
-def looked_up(monkeypatch) -> list[bool]:
-    """Whether each best order that was asked for could be looked up."""
-    found = []
-    by_grades = best_order.by_grades
-
-    def recorded(*arguments: Any) -> pl.LazyFrame | None:
-        values = by_grades(*arguments)
-        found.append(values is not None)
-        return values
-
-    monkeypatch.setattr(best_order, "by_grades", recorded)
-    return found
-
-
 def check(frame: pl.DataFrame, metrics: Sequence[Any], **bound: Any):
     """Compare a large eager frame with the lazy plan, which cannot ask."""
     by = bound.pop("by", None)
@@ -84,7 +67,7 @@ def check(frame: pl.DataFrame, metrics: Sequence[Any], **bound: Any):
 
 
 @pytest.mark.parametrize("name", [*GRADES, *MANY])
-def test_grades_are_counted_in_place_of_a_sort_where_they_are_few(name, looked_up):
+def test_grades_of_any_kind(name):
     frame = graded(*(GRADES | MANY)[name])
     truth = frame.filter(pl.col("relevance").is_not_null()).select("user", "item", "relevance")
     steep = name == "the highest numbers"
@@ -93,8 +76,6 @@ def test_grades_are_counted_in_place_of_a_sort_where_they_are_few(name, looked_u
     check(frame, metrics)
     check(frame.sort("user", "rank"), metrics)
     check(frame.drop("relevance"), metrics, truth=truth)
-
-    assert looked_up == [name in GRADES and not IS_POLARS_1] * 3
 
 
 @pytest.mark.parametrize(
@@ -110,24 +91,20 @@ def test_grades_are_counted_in_place_of_a_sort_where_they_are_few(name, looked_u
     ],
     ids=str,
 )
-def test_whatever_else_is_asked_for(bound, looked_up):
+def test_whatever_else_is_asked_for(bound):
     metrics = [metric for metric in METRICS if "offset" not in str(metric)]
     check(graded(pl.Float64, HALF_STARS), metrics, **bound)
 
-    assert looked_up == [not IS_POLARS_1]
 
-
-def test_a_list_longer_than_a_count_is_sorted_unless_all_of_it_is_of_one_grade(looked_up):
+def test_a_list_of_very_many_rows():
     for grades in ([1, 2], [2]):
         long = graded(pl.Int64, grades, size=120_000).with_columns(
             user=pl.lit(7), item=pl.int_range(120_000), rank=pl.int_range(120_000) + 1
         )
         check(long, METRICS)
 
-    assert looked_up == [False, not IS_POLARS_1]
 
-
-def test_metrics_of_ones_own_are_looked_up_where_each_row_counts_by_itself(looked_up, monkeypatch):
+def test_metrics_of_ones_own(monkeypatch):
     monkeypatch.setattr(registry, "_registry", registry.registered())
 
     @rf.metric
@@ -155,9 +132,6 @@ def test_metrics_of_ones_own_are_looked_up_where_each_row_counts_by_itself(looke
     frame = graded(pl.Float64, HALF_STARS)
     for one in (by_itself, beside_others, in_python, of_none, of_the_rows):
         check(frame, [one @ 5, one])
-
-    # rows that are read as they are ask for no values
-    assert looked_up == [not IS_POLARS_1, False, False, False]
 
 
 def test_a_list_in_its_best_order_has_the_best_value():

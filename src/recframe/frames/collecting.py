@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
 
 import polars as pl
 
@@ -15,8 +13,6 @@ Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
 """Collects plans together, from which a plan for a large eager frame starts."""
 Collect = Callable[[pl.LazyFrame], pl.DataFrame]
 """Collects a plan."""
-First = TypeVar("First")
-Second = TypeVar("Second")
 LARGE = 20_000
 _STREAMED = 2_000_000
 IS_POLARS_1 = pl.__version__.startswith("1.")
@@ -55,10 +51,3 @@ def ask(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:
     """Collect what a plan for a large eager frame starts from."""
     with plan_errors():
         return pl.collect_all(plans, engine="in-memory")
-
-
-def together(first: Callable[[], First], second: Callable[[], Second]) -> tuple[First, Second]:
-    """Return the answers to two questions that are asked at the same time, since much of either runs on one thread."""
-    with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(second)
-        return first(), asked.result()

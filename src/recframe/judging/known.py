@@ -38,8 +38,6 @@ class Known:
     """The items of all frames, each once, where they are at hand."""
     once: bool = False
     """Whether no item stands twice among the rows of a list up to the largest k, and those with a relevance."""
-    stands: bool = False
-    """Whether the rows of the lists up to the largest k are known to stand list by list by rank."""
     graded: pl.LazyFrame | None = None
     """The truth with each pair of a user and an item once, where it was taken ahead of the plan."""
     packs_graded: bool = False

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from recframe.frames.collecting import Ask, stream, together
+from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.packing import (
     SMALL_INTEGERS,
@@ -26,7 +26,6 @@ from recframe.frames.rows.questions import (
     merged,
     numbered,
     numbered_with_hash,
-    stand_by_rank,
 )
 from recframe.judging.judged_frame import PAIR, Judged
 from recframe.judging.known import Known
@@ -61,13 +60,12 @@ def with_first(judged: Judged, ask: Ask, k: int | None) -> Judged:
 
 
 def with_listed(judged: Judged, ask: Ask, k: int | None) -> Judged:
-    """Return a judgement whose rows of the lists, up to k, were asked whether an item repeats, and how they stand."""
+    """Return a judgement whose rows of the lists, up to k, were asked whether an item repeats."""
     # an item has one segment, so that segments of items put none into a list a second time
     whole = _uncut(judged)
     if whole.rows:
         return judged
-    known = _known_of_lists(whole, ask, k)
-    return replace(judged, known=replace(known, stands=known.stands and not judged.rows))
+    return replace(judged, known=_known_of_lists(whole, ask, k))
 
 
 def ranked_or_relevant(judged: Judged, k: int | None) -> pl.LazyFrame:
@@ -103,11 +101,7 @@ def _known_of_lists(judged: Judged, ask: Ask, k: int | None) -> Known:
         rows = rows.select(*keys, "item", rank=pl.when(up_to).then("rank"))
     (found,) = ask([rows])
     found = marked_sorted(found, "user")
-    once, stands = (
-        one.item() for one in ask([are_distinct(found, keys), stand_by_rank(found, keys)])
-    )
-    in_place = judged.truth is None and judged.universe not in {"truth", "both"}
-    known = replace(judged.known, once=once, stands=once and stands and in_place)
+    known = replace(judged.known, once=ask([are_distinct(found, keys)])[0].item())
     if judged.truth is not None:
         (truth,) = ask([judged.truth.select(*PAIR, "relevance")])
         graded = merged(marked_sorted(truth, "user"), ["user"], ask, [pl.col("relevance").max()])
@@ -129,11 +123,8 @@ def settled(
     by_number = by_number and judged.universe not in {"recs", "both"}
     if not judged.rows:
         return _settled(judged, ask, k, by_number=by_number)
-    found, counted = together(
-        lambda: _in_segments(judged, ask, k, by_number=by_number, by_hits=by_hits),
-        lambda: with_users(judged, ask),
-    )
-    counts = counted.known.n_of_segments
+    found = _in_segments(judged, ask, k, by_number=by_number, by_hits=by_hits)
+    counts = n_users_of_codes(judged, ask)
     return replace(found, known=replace(found.known, n_of_segments=counts))
 
 
@@ -169,10 +160,9 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
     if judged.truth is not None and not packs:
         pairs = stream(with_hash(pairs.lazy(), PAIR))
     pairs = marked_sorted(pairs, judged.key)
-    once, (stands, crowd, n_users) = together(
-        lambda: _each_once(judged, pairs, keys, ask),
-        lambda: (ask([are_in_order(pairs, keys)])[0].item(), *_crowd(judged, users, ask)),
-    )
+    once = _each_once(judged, pairs, keys, ask)
+    stands = ask([are_in_order(pairs, keys)])[0].item()
+    crowd, n_users = _crowd(judged, users, ask)
     distinct = len(once) == len(pairs)
     scores = judged.scores and judged.scores.settled(ask, k, distinct=distinct)
     known = Known(

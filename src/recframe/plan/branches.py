@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -10,6 +11,7 @@ import polars as pl
 from recframe.errors import RecframeError
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.places import (
+    best_first,
     by_item,
     sorted_by_rank,
     spread_ranks,
@@ -19,7 +21,6 @@ from recframe.judging.expectation import at_last_places, over_places
 from recframe.judging.judged_frame import Judged
 from recframe.metrics.language.formulas import discount
 from recframe.plan import (
-    best_order,
     catalogue_branches,
     propensity_branches,
     subtopic_branches,
@@ -55,7 +56,7 @@ def rows_of_branches(
         or any(name.startswith(LIST_IDEAL) for name in asked)
     ):
         branches.append(_hits(judged, words, deepest))
-    branches += _relevant(judged, words, ask)
+    branches += _relevant(judged, words)
     if words.read & LISTED:
         branches += words.branches(
             judged.list_keys, _listed(judged, words.read, deepest), LISTED.union(TOTALS)
@@ -129,7 +130,7 @@ def _list_ideal_rank(name: str) -> pl.Expr:
     return inside.rank("ordinal", descending=True)
 
 
-def _relevant(judged: Judged, words: Recorder, ask: Ask | None) -> list[pl.LazyFrame]:
+def _relevant(judged: Judged, words: Recorder) -> list[pl.LazyFrame]:
     """Return what is read of the relevant rows, listed or not, and where the best order was asked for, in that order."""
     values = words.values_of(RELEVANT)
     asked = (words.asked & RELEVANT).union(*(value.meta.root_names() for value in values))
@@ -140,13 +141,25 @@ def _relevant(judged: Judged, words: Recorder, ask: Ask | None) -> list[pl.LazyF
     one = replace(judged, models=None) if of_all and judged.models is not None else judged
     keys = [key for key in judged.list_keys if not (of_all and key in judged.model)]
     rows = one.relevant().rename({"gain": "relevant_gain"})
-    counted = None
-    if asked & BEST_ORDER and ask is not None and not words.asked & RELEVANT:
-        counted = best_order.by_grades(rows, keys, words.written_of(RELEVANT), ask)
-    if asked & BEST_ORDER and counted is None:
-        rows = best_order.placed(rows, keys, one, asked)
-    found = words.branches(keys, rows, RELEVANT) if counted is None else [counted]
+    if asked & BEST_ORDER:
+        rows = _in_best_order(rows, keys, one, asked)
+    found = words.branches(keys, rows, RELEVANT)
     return [judged.for_each_model(branch) for branch in found] if of_all else found
+
+
+def _in_best_order(
+    rows: pl.LazyFrame, keys: Sequence[str], judged: Judged, asked: set[str]
+) -> pl.LazyFrame:
+    """Return the relevant rows list by list in their best order, with the columns that are asked for."""
+    rows = best_first(rows, keys, judged.key_dtype, "relevant_gain", narrow=judged.known.narrow)
+    rank = pl.col("place").cast(pl.Float64)
+    built = {
+        "ideal_rank": rank,
+        "ideal_gain": pl.col("relevant_gain"),
+        "ideal_discount": discount(rank),
+    }
+    columns = [column.alias(name) for name, column in built.items() if name in asked]
+    return with_places(rows, keys).select(*keys, "relevant_gain", *columns)
 
 
 def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
@@ -160,8 +173,7 @@ def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFram
         raise RecframeError(msg)
     rows = judged.listed(None if asked & WHOLE else deepest)
     if asked & PLACED:
-        if not judged.known.stands:
-            rows = sorted_by_rank(rows, keys, judged.key_dtype, "listed_rank")
+        rows = sorted_by_rank(rows, keys, judged.key_dtype, "listed_rank")
         rows = _among_others(rows, keys)
     rank, relevant = pl.col("listed_rank"), pl.col("listed_relevant")
     if asked & LISTED <= OF_LISTED_RELEVANT:

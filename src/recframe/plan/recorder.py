@@ -67,8 +67,6 @@ class Recorder:
     windows: list[pl.Expr] = field(default_factory=list)
     values: list[pl.Expr] = field(default_factory=list)
     """The values of the rows of one kind, such as the relevant ones, that are worked out ahead, list by list."""
-    written: list[Callable[[Source], pl.Expr]] = field(default_factory=list)
-    """The same values as they are written, for other sources of their words."""
     means: list[Metric[...]] = field(default_factory=list)
     """The metrics whose means are asked for."""
     levels: Levels = field(default_factory=Levels)
@@ -106,7 +104,6 @@ class Recorder:
         )
         if number == len(self.values):
             self.values.append(expression)
-            self.written.append(value)
         return pl.col(f"of list {number}").sum()
 
     def mean(self, metric: Any, at: At) -> pl.Expr:
@@ -152,15 +149,6 @@ class Recorder:
             for number, value in numbered
             if names.issuperset(value.meta.root_names())
         ]
-
-    def written_of(self, names: set[str]) -> dict[str, Callable[[Source], pl.Expr]]:
-        """Return the same values as they are written, under the names of their columns."""
-        numbered = enumerate(zip(self.values, self.written, strict=True))
-        return {
-            f"of list {number}": written
-            for number, (value, written) in numbered
-            if names.issuperset(value.meta.root_names())
-        }
 
     def branches(
         self, keys: Sequence[str], rows: pl.LazyFrame, kind: set[str]

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 import polars as pl
 
-from recframe.frames.collecting import Ask, stream, together
+from recframe.frames.collecting import Ask, stream
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.packing import (
     HASH,
@@ -44,9 +44,7 @@ def numbered_with_hash(rows: pl.DataFrame) -> pl.DataFrame:
     NOTE: long texts take long to read: those of items while users are told apart, and of a user whose rows stand together
     one text.
     """
-    numbers, items = together(
-        lambda: numbers_of(rows["user"]), lambda: _streamed(rows, pl.col("item").hash(1))
-    )
+    numbers, items = numbers_of(rows["user"]), _streamed(rows, pl.col("item").hash(1))
     if numbers.flags["SORTED_ASC"]:
         runs = numbers.rle_id()
         users = rows["user"].gather(runs.arg_unique()).hash().gather(runs)
@@ -363,15 +361,6 @@ def are_in_order(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
         | (rank - rank.shift() >= 1).fill_null(value=False)
     )
     return rows.lazy().select(in_order=follows.all())
-
-
-def stand_by_rank(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return whether those of the rows that have a rank stand list by list by rank; where that is not sure, False."""
-    if len(keys) > 1 or not rows[keys[0]].flags["SORTED_ASC"]:
-        return pl.LazyFrame({"stand": [False]})
-    rank, user = pl.col("rank"), pl.col(keys[0])
-    follows = (user != user.shift()) | (rank >= rank.shift())
-    return rows.lazy().filter(rank.is_not_null()).select(stand=follows.fill_null(value=True).all())
 
 
 def are_among(rows: pl.DataFrame, pairs: pl.DataFrame) -> pl.Series | None:
