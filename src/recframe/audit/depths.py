@@ -30,7 +30,7 @@ def unequal_depths(seen: Seen) -> Mapping[Any, int]:
     if seen.depths is not None:
         return seen.depths
     inputs, k = seen.inputs, seen.deepest
-    if k is None or seen.lists is None or not inputs.model or inputs.tables is not None:
+    if k is None or not {"models", "lists at hand"} <= seen.traits or inputs.tables is not None:
         return {}
     if len(seen.lists) > LARGE and not _may_differ(seen, k):
         return {}
@@ -55,15 +55,13 @@ def _may_differ(seen: Seen, k: int) -> bool:
     Where the lists of a model have different lengths, those of a few users tell of its depth only roughly.
     """
     inputs = seen.inputs
-    if not inputs.scored and seen.sample is not None:
+    if not inputs.scored:
         in_lists = seen.sample.filter(is_rank(pl.col("rank"), inputs.schema["rank"]))
         deepest = in_lists.drop_nulls("model").group_by("model").agg(pl.col("rank").max())
         if len(deepest) >= len(seen.models) and _are_alike(deepest["rank"].cast(pl.Int64), k):
             return False
-    some = seen.rows_of_some_users
-    if some is None:
-        return False
-    lists = seen.run(_lists(some.drop_nulls("model").lazy(), inputs, seen.parts))
+    some = seen.rows_of_some_users.drop_nulls("model").lazy()
+    lists = seen.run(_lists(some, inputs, seen.parts))
     length = pl.col("rows").cast(pl.Int64)
     shown = lists.group_by("model").agg(depth=length.max(), least=length.min())
     if _are_alike(shown["depth"], k):

@@ -16,14 +16,18 @@ OF_ALL_ITEMS = 0.8
 """A list with so large a share of the truth's items is one of all items but those of the user's history."""
 
 
-def listed_truth(inputs: Inputs) -> pl.LazyFrame:
+def listed_truth(inputs: Inputs, users: pl.Series | None = None) -> pl.LazyFrame:
     """Return one row, `users` and `rows`, where lists have every relevant row of a truth; none where that may be meant.
 
-    It is meant of lists of nearly all items, and of sampled ones: all of one length, with one number of relevant items.
+    It is meant of lists of nearly all items, and of sampled ones: all of one length, with one number of relevant items. Of
+    some users, where these are given.
     """
     pair = [*inputs.inside("row"), "user", "item"]
     truth = inputs.counted("truth").filter(is_relevant_row(inputs)).select(pair).unique()
-    return listed(truth, ranked(inputs), [*inputs.model, *pair[:-1]])
+    lists = ranked(inputs)
+    if users is not None:
+        truth, lists = (one.filter(pl.col("user").is_in(users.implode())) for one in (truth, lists))
+    return _listed(truth, lists, [*inputs.model, *pair[:-1]])
 
 
 def ranked(inputs: Inputs) -> pl.LazyFrame:
@@ -34,8 +38,8 @@ def ranked(inputs: Inputs) -> pl.LazyFrame:
     return rows.filter(is_rank(pl.col("rank"), inputs.schema["rank"]))
 
 
-def listed(truth: pl.LazyFrame, lists: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Return the same of relevant pairs and the rows of lists with these keys."""
+def _listed(truth: pl.LazyFrame, lists: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """Return the finding of relevant pairs and the rows of lists with these keys."""
     n, user = pl.len(), pl.col("user")
     users = [key for key in keys if key != "model"]
     missing = truth.join(lists, on=[*users, "item"], how="anti", nulls_equal=True)

@@ -103,7 +103,7 @@ def _apart(seen: Seen, name: str, role: str, found: dict[str, object]) -> str:
 
 def most_users_without_a_list(seen: Seen) -> str | None:
     """Most users of the truth have no list, as where the lists are those of one segment, and nobody said who counts."""
-    if seen.inputs.truth is None or seen.inputs.context.universe is not None:
+    if seen.inputs.context.universe is not None:
         return None
     n_users = _n_users(seen)
     if n_users is None or not _may_be_few(seen, n_users):

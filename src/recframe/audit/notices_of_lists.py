@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from recframe.audit.seen import SOME, Seen
-from recframe.frames.hints import NAMED, Given, bind
+from recframe.frames.hints import Given, bind
 from recframe.frames.roles import Segment, names_trainings
 from recframe.judging.relevance import is_rank
 
@@ -24,37 +24,6 @@ SYSTEMS = {
 }
 SYSTEMS |= {"recommender", "approach"}
 """Names of columns that tell systems apart."""
-
-
-def lists_without_ranks(seen: Seen) -> str | None:
-    """No row has a rank, so every list is empty."""
-    if seen.inputs.scored:
-        return None
-    given = seen.inputs.given.get("recommendations")
-    if given is not None:
-        n_rows = 0 if _has_rank(given["rank"]) else len(given)
-    elif seen.found_nothing:
-        rank = is_rank(pl.col("rank"), seen.inputs.schema["rank"])
-        n_rows = seen.run(
-            seen.inputs.lists.select(pl.when(~rank.any()).then(pl.len()).otherwise(0))
-        ).item()
-    else:
-        return None
-    if not n_rows:
-        return None
-    name = seen.inputs.context.names["rank"]
-    return (
-        f"column {name!r} of {seen.title} is null, NaN or infinite in all of its {n_rows:,} rows, so every list is empty; "
-        f"rank each list from 1, or name a column of scores: {bind(score=NAMED)}"
-    )
-
-
-def _has_rank(column: pl.Series) -> bool:
-    if not column.dtype.is_float():
-        return column.null_count() < len(column) or not len(column)
-    return not len(column) or any(
-        bool(rows.is_finite().any()) for rows in (column.head(SOME), column)
-    )
 
 
 def lists_of_other_samples(seen: Seen) -> str | None:
@@ -106,32 +75,16 @@ def _may_be_halved(seen: Seen, segment: Segment) -> bool:
     values = seen.result[segment.name]
     if not 0 < values.null_count() < len(values):
         return False
-    given = seen.inputs.given.get("recommendations")
-    if given is not None:  # columns answer in a tenth of the time of a plan
-        described = given[segment.inside].is_not_null()
-        missing = [] if seen.inputs.scored else [_without_rank(given["rank"])]
-        missing += [given["relevance"].is_null()] if "relevance" in given.columns else []
-        return any(bool(none.any()) and not (none & described).any() for none in missing)
-    value, rank, relevance = pl.col(segment.inside), pl.col("rank"), pl.col("relevance")
-    unlisted = (
-        pl.lit(value=False) if seen.inputs.scored else ~is_rank(rank, seen.inputs.schema["rank"])
-    )
-    lone = [
-        none.any() & ~(none & value.is_not_null()).any() for none in (unlisted, relevance.is_null())
-    ]
+    rank, value = pl.col("rank"), pl.col(segment.inside).is_not_null()
+    missing = [] if seen.inputs.scored else [~is_rank(rank, seen.inputs.schema["rank"])]
+    if "relevance" in seen.inputs.schema:
+        missing.append(pl.col("relevance").is_null())
+    lone = [none.any() & ~(none & value).any() for none in missing]
     return bool(seen.run(seen.inputs.lists.select(pl.any_horizontal(lone))).item())
-
-
-def _without_rank(column: pl.Series) -> pl.Series:
-    return (
-        ~column.is_finite().fill_null(value=False) if column.dtype.is_float() else column.is_null()
-    )
 
 
 def several_models(seen: Seen) -> str | None:
     """Every user that was looked at has ranks, or with scores items, again and again, and a column tells them apart."""
-    if not seen.labels:
-        return None
     # systems have all ranks and some items in common
     place, often = ("item", 1.1) if seen.inputs.scored else ("rank", 1.5)
     named = [one for one in seen.labels if names_systems(one.name) or names_trainings(one.name)]
@@ -139,10 +92,9 @@ def several_models(seen: Seen) -> str | None:
     repeats = not seen.inputs.model and _repeats(seen, place, often)
     if not (repeats or named):
         return None
-    rows = seen.rows_with_labels()
-    if rows is None:
+    if not seen.lists_of_some_users:
         return None
-    rows = rows.drop_nulls(place)
+    rows = pl.concat(seen.lists_of_some_users).drop_nulls(place)
     for label in seen.labels if repeats else named:
         if _tells_apart(
             rows, label.inside, [*seen.inputs.model, "user", place], named=label in named
@@ -169,14 +121,9 @@ def names_systems(name: str) -> bool:
 
 def _repeats(seen: Seen, name: str, often: float) -> bool:
     """Return whether each of a few users has the values of a column so often, those without a value apart."""
-    n_users = 0
-    for values in seen.of_some_users(name):
-        # a list of Python answers in a tenth of the time of a column, where there are ten values
-        known = [one for one in values.head(SOME).to_list() if one is not None and one == one]  # noqa: PLR0124  NaN is not
-        if len(known) <= often * len(set(known)):
-            return False
-        n_users += 1
-    return n_users > 0
+    lists = [rows[name].head(SOME).drop_nulls() for rows in seen.lists_of_some_users]
+    lists = [one.drop_nans() if one.dtype.is_float() else one for one in lists]
+    return bool(lists) and all(len(one) > often * one.n_unique() for one in lists)
 
 
 def _tells_apart(rows: pl.DataFrame, label: str, keys: list[str], *, named: bool) -> bool:

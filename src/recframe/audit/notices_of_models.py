@@ -22,7 +22,7 @@ MOST_NAMED = 5
 
 def model_without_common_ids(seen: Seen) -> str | None:
     """Warn of a model none of whose users or items is one of the truth's, where other models have hits."""
-    if not seen.inputs.model or not seen.found_a_hit:
+    if not seen.found_a_hit:
         return None
     for model in _without_hits(seen):
         for role in reversed(PAIR):
@@ -47,7 +47,7 @@ def _without_hits(seen: Seen) -> list[Any]:
     if name not in seen.result.columns:
         return []
     # by place, since a column may have any name
-    highest = [seen.result[one].fill_null(0.0) for one in seen.counting_hits]
+    highest = [seen.result[str(one)].fill_null(0.0) for one in seen.counting_hits]
     columns = [column.alias(f"value {place}") for place, column in enumerate(highest)]
     rows = pl.DataFrame([seen.result[name].alias("model"), *columns])
     of_models = rows.group_by("model").agg(
@@ -63,7 +63,7 @@ def _judged(inputs: Inputs) -> pl.LazyFrame:
 
 def _some_in_common(seen: Seen, model: Any, role: str) -> bool:
     """Return whether sampled rows of eager frames show an id that the model and the truth have in common."""
-    if seen.sample is None or seen.truth is None or seen.sample[role].dtype.is_nested():
+    if not {"lists at hand", "truth at hand"} <= seen.traits or seen.sample[role].dtype.is_nested():
         return False
     mine = seen.sample.filter(pl.col("model") == model)[role]
     return bool(some_of(mine) & some_of(seen.truth[role]))

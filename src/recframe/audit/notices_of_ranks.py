@@ -27,14 +27,35 @@ OF_ONE_VALUE = pl.col("lowest").eq_missing(pl.col("highest")) & (
 """Whether all scores are missing, or all are there and equal."""
 
 
+def lists_without_ranks(seen: Seen) -> str | None:
+    """No row has a rank, so every list is empty."""
+    if "lists at hand" in seen.traits:
+        n_rows = 0 if _has_rank(seen.lists["rank"]) else len(seen.lists)
+    elif seen.found_nothing:
+        ranked = is_rank(pl.col("rank"), seen.inputs.schema["rank"])
+        n_rows = seen.run(seen.inputs.lists.select(pl.len() * ~ranked.any())).item()
+    else:
+        return None
+    if not n_rows:
+        return None
+    name = seen.inputs.context.names["rank"]
+    return (
+        f"column {name!r} of {seen.title} is null, NaN or infinite in all of its {n_rows:,} rows, so every list is empty; "
+        f"rank each list from 1, or name a column of scores: {bind(score=NAMED)}"
+    )
+
+
+def _has_rank(column: pl.Series) -> bool:
+    """Return whether a column has a rank, which most often stands among its first ones."""
+    if not column.dtype.is_float():
+        return column.null_count() < len(column)
+    return bool(column.head(SOME).is_finite().any() or column.is_finite().any())
+
+
 def scores_without_order(seen: Seen) -> str | None:
     """Warn of a model whose scores are all missing, or all equal where nobody said how ties stand."""
-    sample = seen.sample if seen.inputs.scored else None
-    if sample is None or sample.is_empty():
-        return None
     keys = seen.inputs.model
-    some = _spread(sample.lazy(), seen.inputs)
-    flat = seen.run(some.filter(OF_ONE_VALUE))
+    flat = seen.run(_spread(seen.sample.lazy(), seen.inputs).filter(OF_ONE_VALUE))
     if flat.is_empty():
         return None
     rows = seen.inputs.identified("recommendations")
@@ -89,9 +110,9 @@ def _spread(rows: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
 
 def ranks_over_all_lists(seen: Seen) -> str | None:
     """Warn of ranks that were made over the whole frame, so that most lists begin beyond the cut-off."""
-    if seen.inputs.scored or not _may_be_distinct(seen):
-        return None
     k = seen.deepest
+    if not _may_be_distinct(seen):
+        return None
     found = seen.run(ranked_at_once(seen.inputs, k))
     if found.is_empty():
         return None
@@ -107,27 +128,16 @@ def ranks_over_all_lists(seen: Seen) -> str | None:
 
 def _may_be_distinct(seen: Seen) -> bool:
     """Return whether the ranks of eager lists go so far that none of a model need be there twice."""
-    if seen.lists is None or len(seen.lists) < FEWEST_LISTS:
-        return False
-    ranks, n_models = seen.lists["rank"], 1
-    if seen.inputs.model:
-        n_models = len(seen.models)
-    # of a few rows the highest rank tells as much, in a thirtieth of the time
-    if len(ranks) > SOME and _repeats_at_first(seen):
-        return False
+    ranks = seen.lists["rank"]
+    n_models = len(seen.models) if seen.inputs.model else 1
     highest: Any = ranks.max()
     names = [one.name for one in seen.inputs.segments if one.inside in seen.parts]
     n_parts = prod(seen.result[name].n_unique() for name in names if name in seen.result.columns)
-    return highest is not None and highest * n_models * n_parts >= len(ranks) - ranks.null_count()
-
-
-def _repeats_at_first(seen: Seen) -> bool:
-    """Return whether the first rows of eager lists have a rank of one model twice."""
-    names = [*seen.parts, *seen.inputs.model, "rank"]
-    if seen.lists is None:
-        return False
-    head = seen.lists.head(SOME).select(names).drop_nulls("rank")
-    return not any(dtype.is_nested() for dtype in head.dtypes) and head.n_unique() < len(head)
+    return (
+        len(ranks) >= FEWEST_LISTS
+        and highest is not None
+        and highest * n_models * n_parts >= len(ranks) - ranks.null_count()
+    )
 
 
 def ranked_at_once(
@@ -165,9 +175,7 @@ def ranked_at_once(
 
 def _are_shared(seen: Seen) -> bool:
     """Return whether two items of a list have one rank that is no whole number; of large frames, of some lists."""
-    rows = seen.lists if seen.sample is seen.lists else seen.rows_of_some_users
-    if rows is None:
-        return False
+    rows = seen.rows_of_some_users
     broken = rows.filter(pl.col("rank") != pl.col("rank").floor())
     sizes = broken.group_by(*seen.parts, *seen.inputs.model, "user", "rank").len()["len"]
     return bool((sizes > 1).any())
@@ -175,10 +183,7 @@ def _are_shared(seen: Seen) -> bool:
 
 def ranks_as_means(seen: Seen) -> str | None:
     """Warn of ranks that are means over ties, such as 1.5 for two first items."""
-    if seen.inputs.scored or seen.lists is None or not seen.lists["rank"].dtype.is_float():
-        return None
-    sample = seen.lists if seen.sample is None else seen.sample
-    ranks = sample["rank"].drop_nulls()
+    ranks = seen.sample["rank"].drop_nulls()
     ranks = ranks.filter(ranks.is_finite())
     parts = ranks - ranks.floor()
     broken = ranks.filter(parts > 0)

@@ -16,7 +16,7 @@ MOST_NULL = 0.5
 def by_null_in_one_frame(seen: Seen) -> str | None:
     """Warn of a `by` column that is null on most rows of one frame, and of few rows of the other."""
     lists, truth = seen.lists, seen.truth
-    if lists is None or truth is None or lists.is_empty() or truth.is_empty():
+    if lists.is_empty() or truth.is_empty():
         return None
     for segment in _of_both_frames(seen):
         columns = {"recommendations": lists[segment.inside], "truth": truth[segment.inside]}
@@ -61,13 +61,14 @@ def by_without_common_values(seen: Seen) -> str | None:
 
 def _of_both_frames(seen: Seen) -> Iterator[Segment]:
     """Give the segments that cut two frames into parts."""
-    if seen.inputs.truth is not None:
-        yield from (one for one in seen.inputs.segments if one.inside in seen.parts)
+    yield from (one for one in seen.inputs.segments if one.inside in seen.parts)
 
 
 def _some_value_in_common(seen: Seen, segment: Segment) -> bool:
     """Return whether some rows of two eager frames show a value that both have."""
-    if seen.lists is None or seen.truth is None or seen.lists[segment.inside].dtype.is_nested():
+    if not {"lists at hand", "truth at hand"} <= seen.traits:
+        return False
+    if seen.lists[segment.inside].dtype.is_nested():
         return False
     here, there = (some_of(frame[segment.inside]) for frame in (seen.lists, seen.truth))
     return bool(here & there)

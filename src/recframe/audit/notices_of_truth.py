@@ -95,7 +95,7 @@ def _described(flags: Mapping[str, str], grades: Mapping[str, tuple[str, str]]) 
 def level_that_no_row_reaches(seen: Seen) -> str | None:
     """The relevance of no row is as high as the threshold."""
     level = seen.inputs.context.min_relevance
-    if level is None or level == "any" or not seen.inputs.judged or _counts_some(seen):
+    if _counts_some(seen):
         return None
     relevance = pl.col("relevance")
     reached = is_relevant_row(seen.inputs).any()
@@ -122,4 +122,4 @@ def _counts_some(seen: Seen) -> bool:
         and under_profile.under(context, one).context.min_relevance is not None
     ]
     counting = [one for one in under if needs_of(one).columns & (HITS | EXPECTED)]
-    return not under or any(seen.largest(one) > 0 for one in counting)
+    return not under or any(seen.highest.get(one, 0.0) > 0 for one in counting)

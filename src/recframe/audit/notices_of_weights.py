@@ -21,10 +21,7 @@ LIKELY = 0.7
 
 def weights_overflow(seen: Seen) -> str | None:
     """Warn of weights so large that their sums are infinite, as are those of fourth powers behind intervals."""
-    users = seen.inputs.given.get("users")
-    if seen.inputs.context.weight is None or users is None:
-        return None
-    weights = users["weight"].cast(pl.Float64)
+    weights = seen.inputs.given["users"]["weight"].cast(pl.Float64)
     power = 4 if seen.with_spread else 1
     if weights.is_empty() or math.isfinite((weights**power).fill_nan(None).sum()):
         return None
@@ -38,8 +35,7 @@ def weights_overflow(seen: Seen) -> str | None:
 
 def few_users_with_a_weight(seen: Seen) -> str | None:
     """Warn of weights that most users who count do not have, and are left out for."""
-    users = seen.inputs.given.get("users")
-    if seen.inputs.context.weight is None or users is None or _have_mostly_weights(seen, users):
+    if _have_mostly_weights(seen, seen.inputs.given["users"]):
         return None
     n_all, n_without = seen.run(users_without_a_weight(seen.inputs)).row(0)
     if n_without <= FEW * n_all:
@@ -53,7 +49,8 @@ def few_users_with_a_weight(seen: Seen) -> str | None:
 
 def _have_mostly_weights(seen: Seen, users: pl.DataFrame) -> bool:
     """Return whether most of some users of an eager truth, or judged frame, have a weight."""
-    judging = seen.lists if seen.truth is None else seen.truth
+    given = seen.inputs.given
+    judging = given.get("recommendations" if seen.inputs.truth is None else "truth")
     if judging is None or judging.schema["user"] != users.schema["user"]:
         return False
     some = judging["user"].gather_every(max(1, len(judging) // MANY)).drop_nulls().unique()
