@@ -21,7 +21,13 @@ from recframe.frames.hints import Either, FrameOf, words
 from recframe.frames.hints import Given as Option
 from recframe.frames.kinds.engine import Engine, Routed, Work
 from recframe.frames.kinds.lookup import collected, is_frame, kind_for
-from recframe.frames.kinds.plain_tables import in_plain_types, table_of, without_rows
+from recframe.frames.kinds.plain_tables import (
+    counted,
+    in_plain_types,
+    rows_with,
+    table_of,
+    without_rows,
+)
 from recframe.frames.kinds.tables import CATALOGUE, MODELS, POPULARITY, TRAIN_USERS
 from recframe.frames.own_names import NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, role_named
@@ -93,13 +99,12 @@ class Given:
 
     def values(self, role: str, present: Sequence[str], any_of: Sequence[str] = ()) -> pl.DataFrame:
         """Return the values of a role's column once, of rows that have some columns: `value`."""
+        column = self.column(role)
         if self.is_engines:
-            found = self.engine.distinct(self.frame, self.column(role), present, any_of)
-            return pl.DataFrame(found).select(pl.nth(0).alias("value"))
-        rows = pl.DataFrame(self.frame).drop_nulls(list(present))
-        if any_of:
-            rows = rows.filter(pl.any_horizontal([_is_finite(rows, name) for name in any_of]))
-        return rows.select(pl.col(self.column(role)).alias("value")).unique()
+            found = pl.DataFrame(self.engine.distinct(self.frame, column, present, any_of))
+        else:
+            found = rows_with(pl.DataFrame(self.frame), present, any_of)
+        return found.select(pl.col(column).alias("value")).unique()
 
     def counted(self) -> tuple[pl.DataFrame, int]:
         """Return each item with its number of users, and the number of users."""
@@ -107,8 +112,7 @@ class Given:
         if self.is_engines:
             found, n_users = self.engine.counted(self.frame, user, item)
             return pl.DataFrame(found), n_users
-        rows = pl.DataFrame(self.frame).select(user=user, item=item).drop_nulls().unique()
-        return rows.group_by("item").agg(value=pl.len()), rows["user"].n_unique()
+        return counted(pl.DataFrame(self.frame).select(user=user, item=item).drop_nulls())
 
 
 class Divided:
@@ -124,11 +128,7 @@ class Divided:
             is_one = isinstance(given, str) or is_side(given)
             if isinstance(given, Iterable) and not is_one:
                 self.options[name] = list(given)
-        engine = kind_for(self.frame).engine
-        if engine is None:
-            msg = "the frame is of no engine"
-            raise RecframeError(msg)
-        self.engine = engine
+        self.engine: Engine = kind_for(self.frame).engine  # type: ignore[assignment]  # the frame is an engine's
 
     def result(self) -> Any:
         """Return what the method returns."""
@@ -137,23 +137,12 @@ class Divided:
         trial = tried(
             self.call, {name: one.none for name, one in self.given.items()}, divided=divided
         )
-        whole = {
-            name: self.given[name].read(list(trial.columns.get(name, {})))
-            for name in WHOLE
-            if name in self.given
-        }
-        columns = {
-            name: tuple(trial.columns.get(name, {})) for name in self.given if name not in WHOLE
-        }
-        routed = {
-            name: self._routed(name, wanted, trial) for name, wanted in columns.items() if wanted
-        }
-        none = {
-            name: self.given[name].none.select(list(wanted)) for name, wanted in columns.items()
-        }
-        replayed = Replayed(
-            self.call, tuple(trial.plans), trial.result, self._tables(trial), none, whole
-        )
+        columns = {name: list(trial.columns.get(name, {})) for name in self.given}
+        whole = {name: self.given[name].read(columns.pop(name)) for name in {*WHOLE} & {*columns}}
+        routed = {name: self._routed(name, trial) for name, wanted in columns.items() if wanted}
+        none = {name: self.given[name].none.select(wanted) for name, wanted in columns.items()}
+        plans, tables = tuple(trial.plans), self._tables(trial)
+        replayed = Replayed(self.call, plans, trial.result, tables, none, whole)
         result = without_rows(trial.result)
         of_bucket = without_rows(schema_of(trial.plans)) if trial.plans else result
         added = added_of(trial.plans) if trial.plans else None
@@ -288,9 +277,9 @@ class Divided:
         table = table_of(stream(taken.lazy()))
         return Given(table, names, context, self.engine, is_engines=False)
 
-    def _routed(self, name: str, columns: tuple[str, ...], trial: Trial) -> Routed:
+    def _routed(self, name: str, trial: Trial) -> Routed:
         """Return a frame that travels, without the rows that no plan reads."""
-        one = self.given[name]
+        one, columns = self.given[name], tuple(trial.columns[name])
         roles = {"users": ("user",), "truth": ("user", "item", "relevance")}
         present = one.present(*roles.get(name, ("user", "item")))
         present = tuple(one for one in present if one in columns and self.method != "audit")
@@ -367,10 +356,3 @@ class Divided:
     def _judging(self) -> Iterable[Given]:
         """Return the frames whose items are those of the catalogue, where there is no frame of items."""
         return [self.given[name] for name in (LISTS, "truth", "train") if name in self.given]
-
-
-def _is_finite(rows: pl.DataFrame, name: str) -> pl.Expr:
-    """Return whether a row has a value, which NaN and infinite ones are none."""
-    column = pl.col(name)
-    there = column.is_finite() if rows.schema[name].is_float() else column.is_not_null()
-    return there.fill_null(value=False)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from recframe.errors import RecframeError, kind_of
+from recframe.ways_in.ids import ids_of
 from recframe.ways_in.masked import NO_SCORE
 
 Numbers: TypeAlias = npt.NDArray[Any]
+Pairs: TypeAlias = tuple[Numbers, Numbers]
+"""The rows, which ascend, and the columns of some cells."""
 Cells: TypeAlias = tuple[Numbers, Numbers, Numbers]
 """The rows, columns and values of some cells of a matrix; the rows ascend."""
 BLOCK = 2**22
@@ -77,21 +81,50 @@ def array_of(block: Any, name: str = "scores") -> Numbers:
     return array
 
 
-def cells_of(matrix: Any) -> tuple[Numbers, Numbers]:
-    """Return the rows and the columns of what a sparse matrix stores, or of what is not 0 in a dense one; rows ascend."""
-    if hasattr(matrix, "tocsr"):
-        matrix = matrix.tocsr()
-        return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices.astype(
-            np.int64
-        )
-    rows, columns = np.nonzero(
-        np.asarray(matrix.detach().cpu() if hasattr(matrix, "detach") else matrix)
+def labelled(
+    given: Any, matrix: Any, users: Any, items: Any, titles: Sequence[str]
+) -> tuple[pl.Series, pl.Series]:
+    """Return the ids of a matrix's rows and columns, which pandas' labels are where no others are given."""
+    labels = getattr(given, "axes", (None, None))
+    named = zip(("users", "items"), (users, items), labels, matrix.shape, titles, strict=True)
+    rows, columns = (
+        ids_of(label if ids is None else ids, name, size, title)
+        for name, ids, label, size, title in named
     )
     return rows, columns
 
 
+def first_cells(
+    matrix: Any, k: int | None, places: Numbers, excluded: Pairs | None
+) -> pl.DataFrame:
+    """Return each row's first k cells as a frame: row, column, rank, number."""
+    columns = {"row": pl.Int64, "column": pl.Int64, "rank": pl.Int64, "number": pl.Float64}
+    schema = pl.Schema(columns)
+    blocks = first_of_rows(matrix, k, places, excluded)
+    found = [pl.DataFrame(dict(zip(schema, one, strict=True))).cast(schema) for one in blocks]
+    return pl.concat([pl.DataFrame(schema=schema), *found])
+
+
+def with_ids(cells: pl.DataFrame, users: pl.Series, items: pl.Series) -> pl.DataFrame:
+    """Return cells with the ids of their rows and columns: user, item, rank, number."""
+    rows, columns = cells["row"], cells["column"]
+    ids = [users.gather(rows).alias("user"), items.gather(columns).alias("item")]
+    return pl.DataFrame([*ids, cells["rank"], cells["number"]])
+
+
+def cells_of(matrix: Any) -> Pairs:
+    """Return the rows and the columns of what a sparse matrix stores, or of what is not 0 in a dense one; rows ascend."""
+    if hasattr(matrix, "tocsr"):
+        matrix = matrix.tocsr()
+        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        return rows, matrix.indices.astype(np.int64)
+    dense = matrix.detach().cpu() if hasattr(matrix, "detach") else matrix
+    rows, columns = np.nonzero(np.asarray(dense))
+    return rows, columns
+
+
 def first_of_rows(
-    matrix: Any, k: int | None, places: Numbers, excluded: tuple[Numbers, Numbers] | None
+    matrix: Any, k: int | None, places: Numbers, excluded: Pairs | None
 ) -> Iterator[Any]:
     """Return the rows, columns, ranks and values of each row's first k cells, block by block.
 
@@ -101,11 +134,8 @@ def first_of_rows(
     sparse = hasattr(matrix, "indptr")
     for start, stop in _sparse_blocks(matrix) if sparse else _dense_blocks(matrix):
         without = _between(excluded, start, stop)
-        found = (
-            _stored(matrix, start, stop, without)
-            if sparse
-            else _reaching(matrix[start:stop], k, places, without)
-        )
+        block = matrix[start:stop]
+        found = _stored(block, without) if sparse else _reaching(block, k, places, without)
         rows, columns, values = _sorted(found, places)
         sizes = np.bincount(rows, minlength=stop - start)
         ranks = np.arange(1, len(rows) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -132,9 +162,7 @@ def _sparse_blocks(matrix: Any) -> Iterator[tuple[int, int]]:
     return pairwise(bounds)
 
 
-def _between(
-    cells: tuple[Numbers, Numbers] | None, start: int, stop: int
-) -> tuple[Numbers, Numbers] | None:
+def _between(cells: Pairs | None, start: int, stop: int) -> Pairs | None:
     """Return the cells of some rows, which are numbered from the first of these."""
     if cells is None:
         return None
@@ -142,9 +170,7 @@ def _between(
     return cells[0][low:high] - start, cells[1][low:high]
 
 
-def _reaching(
-    block: Any, k: int | None, places: Numbers, excluded: tuple[Numbers, Numbers] | None
-) -> Cells:
+def _reaching(block: Any, k: int | None, places: Numbers, excluded: Pairs | None) -> Cells:
     """Return the cells of a dense block that reach the k-th best value of their row: with equal ones all of them, if few.
 
     NOTE: partitioning values and comparing with the k-th takes less time and memory than partitioning their places, and
@@ -159,7 +185,7 @@ def _reaching(
     if excluded is not None:
         values[excluded] = lowest
     width = values.shape[1]
-    kept = values > NO_SCORE if is_float else np.ones(values.shape, dtype=bool)
+    kept = _are_scores(values)
     if excluded is not None:
         kept[excluded] = False
     if k is not None and k < width:
@@ -184,18 +210,20 @@ def _cut(kept: Numbers, equal: Numbers, k: int, places: Numbers) -> Numbers:
     return better
 
 
-def _stored(matrix: Any, start: int, stop: int, excluded: tuple[Numbers, Numbers] | None) -> Cells:
+def _stored(block: Any, excluded: Pairs | None) -> Cells:
     """Return the cells that some rows of a sparse matrix store, those that are no candidates left out."""
-    bounds = matrix.indptr[start : stop + 1].astype(np.int64)
-    inside = slice(bounds[0], bounds[-1])
-    rows = np.repeat(np.arange(stop - start), np.diff(bounds))
-    columns, values = matrix.indices[inside].astype(np.int64), array_of(matrix.data[inside])
-    # no NaN is
-    kept = values > NO_SCORE if values.dtype.kind == "f" else np.ones(len(values), dtype=bool)
+    (rows, columns), values = cells_of(block), array_of(block.data)
+    kept = _are_scores(values)
     if excluded is not None:
-        width = matrix.shape[1]
+        width = block.shape[1]
         kept &= ~np.isin(rows * width + columns, excluded[0] * width + excluded[1])
     return rows[kept], columns[kept], values[kept]
+
+
+def _are_scores(values: Numbers) -> Numbers:
+    """Return which values are scores, as no NaN is."""
+    is_float = values.dtype.kind == "f"
+    return values > NO_SCORE if is_float else np.ones(values.shape, dtype=bool)
 
 
 def _sorted(cells: Cells, places: Numbers) -> Cells:

@@ -47,6 +47,18 @@ def in_own_dtype(ids: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     return ids.cast(pl.String) if dtype in (pl.Categorical, pl.Enum) else ids
 
 
+def in_own_dtypes(rows: pl.DataFrame, names: dict[str, str]) -> pl.DataFrame:
+    """Return the columns that there are under their names, in the dtypes that they have from each way in."""
+    columns = {
+        name: pl.col(name).cast(pl.Float64)
+        if name == "number"
+        else in_own_dtype(pl.col(name), rows.schema[name])
+        for name in names
+        if name in rows.columns
+    }
+    return rows.select(column.alias(names[name]) for name, column in columns.items())
+
+
 def _listed(values: Any, name: str) -> Any:
     """Return ids in a form that Polars reads, or say that they have no order."""
     if isinstance(values, Mapping | AbstractSet | str | bytes):

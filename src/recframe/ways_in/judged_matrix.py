@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from recframe.ways_in.candidates import Numbers, array_of, first_of_rows, in_blocks, matrix_of
-from recframe.ways_in.ids import ids_of
+from recframe.ways_in.candidates import (
+    Numbers,
+    array_of,
+    first_cells,
+    in_blocks,
+    labelled,
+    matrix_of,
+    with_ids,
+)
 from recframe.ways_in.nesting import either
 
 HIGHEST_GRADE = 100
@@ -82,24 +88,12 @@ def _repeats(array: Numbers) -> tuple[bool, bool]:
 
 
 def of_matrix(truth: Any, users: Any, items: Any) -> pl.DataFrame:
-    """Return the cells of a matrix that have a number: user, item, number."""
-    rows, columns = getattr(truth, "axes", (None, None))  # pandas' labels
+    """Return the cells of a matrix that have a number: user, item, rank, number."""
     matrix = matrix_of(_as_numbers(truth), "truth")
-    n_users, n_items = matrix.shape
-    of_rows = ids_of(rows if users is None else users, "users", n_users, "rows of the truth")
-    of_columns = ids_of(columns if items is None else items, "items", n_items, "columns of it")
-    cells = {"row": pl.Int64, "column": pl.Int64, "number": pl.Float64}
+    ids = labelled(truth, matrix, users, items, ("rows of the truth", "columns of it"))
     # NOTE: these are lists of all cells by their numbers; a truth stands in the order of its items
-    blocks = first_of_rows(matrix, None, np.arange(n_items), None)
-    found = pl.concat(
-        [pl.DataFrame(schema=cells)]
-        + [_block((row, column, number), cells) for row, column, _, number in blocks]
-    ).sort("row", "column")
-    ids = [
-        of_rows.gather(found["row"]).alias("user"),
-        of_columns.gather(found["column"]).alias("item"),
-    ]
-    return pl.DataFrame([*ids, found["number"]])
+    cells = first_cells(matrix, None, np.arange(matrix.shape[1]), None)
+    return with_ids(cells.sort("row", "column"), *ids)
 
 
 def _as_numbers(truth: Any) -> Any:
@@ -113,9 +107,3 @@ def _as_numbers(truth: Any) -> Any:
     if hasattr(truth, "detach"):
         truth = truth.detach().cpu().numpy()
     return truth.astype(np.uint8)
-
-
-def _block(columns: tuple[Any, ...], schema: Mapping[str, Any]) -> pl.DataFrame:
-    """Return columns of cells as a frame."""
-    named = zip(schema.items(), columns, strict=True)
-    return pl.DataFrame([pl.Series(name, one, dtype) for (name, dtype), one in named])

@@ -12,10 +12,10 @@ from recframe.frames.context import Context
 from recframe.frames.forked import check_threads
 from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
 from recframe.frames.rows.places import by_item
-from recframe.ways_in.ids import in_own_dtype
+from recframe.ways_in.ids import in_own_dtypes
 from recframe.ways_in.list_columns import PLACE, long
 from recframe.ways_in.masked import has_a_score
-from recframe.ways_in.nesting import Nested, are_relevances, nested
+from recframe.ways_in.nesting import are_relevances, nested
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,10 +101,10 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
         context = Context(user=user, item=item, score=score)
         return long(lists, context, "score", ordered=True, separator=separator)
     _check_frame("rf.from_lists", separator)
-    found = nested(lists, scores, users, ordered=True, call="rf.from_lists").decoded(items)
-    rows = _by_score(found) if found.is_mapping else _in_order(found.frame())
+    rows, is_mapping = nested(lists, scores, users, items, ordered=True, call="rf.from_lists")
+    rows = _by_score(rows) if is_mapping else _in_order(rows)
     names = {"user": user, "item": item, "place": PLACE, "number": score}
-    return _in_own_dtypes(_present(rows, items), names)
+    return in_own_dtypes(_present(rows, items), names)
 
 
 @overload
@@ -180,15 +180,15 @@ def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselve
     if _is_matrix(truth, relevance, items, {user, item, f"{item}s"}):
         from recframe.ways_in.judged_matrix import of_matrix  # noqa: PLC0415  NumPy is loaded with it
 
-        found = _in_own_dtypes(of_matrix(truth, users, items), names)
+        found = in_own_dtypes(of_matrix(truth, users, items), names)
         return kind_for(truth).give(found.lazy(), {}) if is_frame(truth) else found
     if is_frame(truth):
         _check_alone("rf.from_truth", {"users": users, "items": items})
         context = Context(user=user, item=item, relevance=relevance)
         return long(truth, context, "relevance", ordered=False, separator=separator)
     _check_frame("rf.from_truth", separator)
-    lists = nested(truth, relevance, users, ordered=False, call="rf.from_truth").decoded(items)
-    return _in_own_dtypes(_present(lists.frame(), items), names)
+    rows, _ = nested(truth, relevance, users, items, ordered=False, call="rf.from_truth")
+    return in_own_dtypes(_present(rows, items), names)
 
 
 def _is_matrix(truth: Any, relevance: Any, items: Any, columns: set[str]) -> bool:
@@ -214,18 +214,6 @@ def _present(rows: pl.DataFrame, items: Any) -> pl.DataFrame:
     return rows.filter(has_a_score("number")) if "number" in rows.columns else rows
 
 
-def _in_own_dtypes(rows: pl.DataFrame, names: dict[str, str]) -> pl.DataFrame:
-    """Return the columns that there are under their names, in the dtypes that they have from each way in."""
-    columns = {
-        name: pl.col(name).cast(pl.Float64)
-        if name == "number"
-        else in_own_dtype(pl.col(name), rows.schema[name])
-        for name in names
-        if name in rows.columns
-    }
-    return rows.select(column.alias(names[name]) for name, column in columns.items())
-
-
 def _check_alone(call: str, given: dict[str, Any]) -> None:
     for name, value in given.items():
         if value is not None:
@@ -240,9 +228,8 @@ def _check_frame(call: str, separator: object) -> None:
         raise RecframeError(msg)
 
 
-def _by_score(found: Nested) -> pl.DataFrame:
+def _by_score(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of each list by score; as the places are those of whole lists, they stay where they are."""
-    rows = found.frame()
     score = (
         pl.col("number").fill_nan(None) if rows.schema["number"].is_float() else pl.col("number")
     )

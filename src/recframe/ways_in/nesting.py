@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from numbers import Real
+from operator import ne
 from typing import Any
 
 import polars as pl
@@ -16,73 +16,57 @@ from recframe.frames.rows.exploding import AS_EVER
 from recframe.ways_in.ids import column_of, ids_of
 
 
-@dataclass(frozen=True)
-class Nested:
-    """Lists of all users, one behind the other."""
-
-    users: pl.Series
-    lengths: list[int]
-    items: pl.Series
-    numbers: pl.Series | None = None
-    """A score or a relevance for each item."""
-    is_mapping: bool = False
-    """Whether each item was a key, so that the numbers say what order they stand in."""
-
-    def frame(self) -> pl.DataFrame:
-        """Return a row for each item: list, user, place (from 1), item, number."""
-        lists = pl.DataFrame(
-            {"user": self.users, "length": pl.Series(self.lengths, dtype=pl.Int64)}
-        ).with_row_index("list")
-        lists = lists.filter(pl.col("length") > 0).with_columns(
-            place=pl.int_ranges(1, pl.col("length") + 1)
-        )
-        rows = lists.drop("length").explode("place", **AS_EVER)
-        columns = [self.items.alias("item")] + (
-            [] if self.numbers is None else [self.numbers.alias("number")]
-        )
-        return rows.hstack(columns)
-
-    def decoded(self, items: Any) -> Nested:
-        """Return the same with the ids that stand at the places which the items are, null below 0, which is padding."""
-        if items is None:
-            return self
-        ids = ids_of(items, "items")
-        if not self.items.dtype.is_integer() and len(self.items) > self.items.null_count():
-            msg = f"the lists hold {self.items.dtype}, and items= has the ids of places, which are whole numbers from 0; "
-            raise RecframeError(msg + "leave items= out where the lists hold ids")
-        highest: Any = self.items.max()
-        if highest is not None and highest >= len(ids):
-            msg = f"the lists have the place {highest}, and items= has the ids of {len(ids):,} places, from 0"
-            raise DataError(msg)
-        places = self.items.cast(pl.Int64)
-        found = ids.gather(places.set(places < 0, None))
-        return Nested(self.users, self.lengths, found, self.numbers, self.is_mapping)
-
-
-def nested(lists: Any, numbers: Any, users: Any, *, ordered: bool, call: str) -> Nested:
+def nested(
+    lists: Any, numbers: Any, users: Any, items: Any, *, ordered: bool, call: str
+) -> tuple[pl.DataFrame, bool]:
     """Return a mapping of users to items, or rows of items with `users` beside them, laid end to end.
 
-    `numbers` stand in the form of the items beside them, or None; `ordered` says that an order is asked for.
+    There is a row for each item: list, user, place (from 1), item and, where there are some, number, a score or a relevance;
+    and it is said whether items were keys, so that the numbers tell what order they stand in.
+
+    `numbers` stand in the form of the items beside them, or None; `items` are the ids of the places that lists hold in place
+    of ids; `ordered` says that an order is asked for.
     """
     ids, rows, beside = _laid_out(lists, numbers, users, call)
-    if rows and all(isinstance(one, Mapping) for one in rows):
-        if beside is not None:
-            raise RecframeError(
-                f"the items have numbers of their own, and others beside them; give {call} one of the two"
-            )
-        flat = _items(list(chain.from_iterable(rows)))
-        values = numbers_of(chain.from_iterable(one.values() for one in rows))
-        return Nested(ids, list(map(len, rows)), flat, values, is_mapping=True)
-    rows = _sequences(rows, ids, ordered=ordered, call=call)
-    lengths, held = list(map(len, rows)), list(chain.from_iterable(rows))
-    if beside is not None:
+    values: Iterable[Any] | None = None
+    is_mapping = bool(rows) and all(isinstance(one, Mapping) for one in rows)
+    if is_mapping and beside is not None:
+        raise RecframeError(
+            f"the items have numbers of their own, and others beside them; give {call} one of the two"
+        )
+    if not is_mapping:
+        rows = _sequences(rows, ids, ordered=ordered, call=call)
+    lengths, held = pl.Series([*map(len, rows)], dtype=pl.Int64), [*chain.from_iterable(rows)]
+    if is_mapping:
+        values = chain.from_iterable(one.values() for one in rows)
+    elif beside is not None:
         beside = _sequences(beside, ids, ordered=True, call=call)
-        _check_lengths(lengths, list(map(len, beside)), ids)
-        return Nested(ids, lengths, _items(held), numbers_of(chain.from_iterable(beside)))
-    if _are_pairs(held):
-        items, second = zip(*held, strict=True)
-        return Nested(ids, lengths, _items(items), numbers_of(second))
-    return Nested(ids, lengths, _items(held))
+        _check_lengths(lengths.to_list(), list(map(len, beside)), ids)
+        values = chain.from_iterable(beside)
+    elif _are_pairs(held):
+        held, values = map(list, zip(*held, strict=True))
+    columns = {"item": _items(held)} | ({} if values is None else {"number": numbers_of(values)})
+    columns["item"] = _decoded(columns["item"], items)
+    users_of = pl.DataFrame({"user": ids, "length": lengths}).with_row_index("list")
+    places = pl.int_ranges(1, pl.col("length") + 1).alias("place")
+    longer = users_of.filter(pl.col("length") > 0).select("list", "user", places)
+    return longer.explode("place", **AS_EVER).with_columns(**columns), is_mapping
+
+
+def _decoded(places: pl.Series, items: Any) -> pl.Series:
+    """Return the ids that stand at the places which the items are, null below 0, which is padding."""
+    if items is None:
+        return places
+    ids = ids_of(items, "items")
+    if not places.dtype.is_integer() and places.count():
+        msg = f"the lists hold {places.dtype}, and items= has the ids of places, which are whole numbers from 0; "
+        raise RecframeError(msg + "leave items= out where the lists hold ids")
+    highest: Any = places.max()
+    if highest is not None and highest >= len(ids):
+        msg = f"the lists have the place {highest}, and items= has the ids of {len(ids):,} places, from 0"
+        raise DataError(msg)
+    numbers = places.cast(pl.Int64)
+    return ids.gather(numbers.set(numbers < 0, None))
 
 
 def are_relevances(rows: Any) -> bool:
@@ -181,32 +165,23 @@ def _rows(lists: Any, call: str) -> list[Any]:
 def _sequences(rows: list[Any], users: pl.Series, *, ordered: bool, call: str) -> list[Any]:
     """Return lists as Python holds them, or say which user has none."""
     kinds = {*map(type, rows)}
-    wrong = {
-        one
-        for one in kinds
-        if issubclass(one, str | bytes | Mapping) or not hasattr(one, "__len__")
-    }
-    unordered = {one for one in kinds if issubclass(one, set | frozenset)} if ordered else set()
-    if wrong or unordered:
-        place = next(number for number, row in enumerate(rows) if type(row) in wrong | unordered)
+    sets = (set, frozenset) if ordered else ()
+    unlisted = (str, bytes, Mapping, *sets)
+    wrong = {one for one in kinds if issubclass(one, unlisted) or not hasattr(one, "__len__")}
+    if wrong:
+        place = next(number for number, row in enumerate(rows) if type(row) in wrong)
         found = f"the user {users[place]!r} has {kind_of(rows[place])}"
-        if type(rows[place]) in unordered:
+        if isinstance(rows[place], sets):
             hint = "a set has no order, and a list of recommendations is nothing but one: give a list, the best item first; "
             hint += "rf.from_truth takes sets"
         else:
             hint = f"give each user a list of items, or a mapping of items to numbers: {call}({{user: [item, ...]}})"
         raise RecframeError(f"{found}; {hint}")
-    if any(hasattr(one, "tolist") or hasattr(one, "to_list") for one in kinds):
-        return [_listed(row) for row in rows]
-    return rows
-
-
-def _listed(row: Any) -> Any:
-    """Return an array, tensor or series as a list."""
-    for name in ("tolist", "to_list"):
-        if hasattr(row, name):
-            return getattr(row, name)()
-    return row
+    # arrays, tensors and series
+    listed = {one: getattr(one, "tolist", getattr(one, "to_list", None)) for one in kinds}
+    if not any(listed.values()):
+        return rows
+    return [row if (made := listed[type(row)]) is None else made(row) for row in rows]
 
 
 def _check_lengths(items: list[int], numbers: list[int], users: pl.Series) -> None:
@@ -214,20 +189,15 @@ def _check_lengths(items: list[int], numbers: list[int], users: pl.Series) -> No
         msg = f"there are {len(items):,} lists of items and {len(numbers):,} of numbers; give one of each for every user"
         raise RecframeError(msg)
     if items != numbers:
-        place = next(
-            at for at, (one, other) in enumerate(zip(items, numbers, strict=True)) if one != other
-        )
+        place = [*map(ne, items, numbers)].index(True)
         found = f"the user {users[place]!r} has {items[place]} items and {numbers[place]} numbers beside them"
         raise DataError(f"{found}; give one for each")
 
 
 def _are_pairs(held: list[Any]) -> bool:
     """Whether what lists hold are pairs of an item and a number; a number is no part of an id."""
-    if (
-        not held
-        or not all(issubclass(one, tuple) for one in {*map(type, held)})
-        or {*map(len, held)} != {2}
-    ):
+    are_tuples = all(issubclass(one, tuple) for one in {*map(type, held)})
+    if not are_tuples or {*map(len, held)} != {2}:
         return False
     seconds = {type(second) for _, second in held}
     return all(issubclass(one, Real) and not issubclass(one, bool) for one in seconds)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -17,10 +16,13 @@ from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.own_names import is_side
 from recframe.frames.roles import Side
 from recframe.frames.rows.places import by_item
-from recframe.ways_in.ids import ids_of, in_own_dtype
+from recframe.ways_in.ids import in_own_dtypes
 
 if TYPE_CHECKING:
-    from recframe.ways_in.candidates import Numbers
+    from recframe.ways_in.candidates import Numbers, Pairs
+
+NUMBERED = {"user": "row", "item": "column"}
+"""The roles of a matrix's rows and columns, and what these are called."""
 
 
 def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
@@ -73,25 +75,15 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
     _check(scores, k)
     from recframe.ways_in import candidates  # noqa: PLC0415  NumPy is loaded with the matrix that comes in
 
-    rows, columns = getattr(scores, "axes", (None, None))  # pandas' labels
     matrix = candidates.matrix_of(scores)
-    n_users, n_items = matrix.shape
-    user_ids = ids_of(
-        rows if users is None else users, "users", n_users, _turned("rows", scores, users, items)
-    )
-    item_ids = ids_of(
-        columns if items is None else items,
-        "items",
-        n_items,
-        _turned("columns", scores, items, users),
-    )
-    without = (
-        None
-        if exclude is None
-        else _excluded(exclude, matrix.shape, user_ids, item_ids, Context(user=user, item=item))
-    )
-    blocks = candidates.first_of_rows(matrix, k, _places(item_ids), without)
-    return _long(blocks, user_ids, item_ids, [user, item, "rank", "score"])
+    titles = _turned("rows", scores, users, items), _turned("columns", scores, items, users)
+    ids = candidates.labelled(scores, matrix, users, items, titles)
+    without = None
+    if exclude is not None:
+        without = _excluded(exclude, matrix.shape, ids, Context(user=user, item=item))
+    cells = candidates.first_cells(matrix, k, _places(ids[1]), without)
+    names = {"user": user, "item": item, "rank": "rank", "number": "score"}
+    return in_own_dtypes(candidates.with_ids(cells, *ids), names)
 
 
 def _check(scores: Any, k: object) -> None:
@@ -129,32 +121,15 @@ def _places(items: pl.Series) -> Numbers:
     )
 
 
-def _long(
-    blocks: Iterator[Any], users: pl.Series, items: pl.Series, names: list[str]
-) -> pl.DataFrame:
-    frames = [
-        pl.DataFrame(dict(zip(("row", "column", "rank", "score"), block, strict=True)))
-        for block in blocks
-    ]
-    empty = pl.DataFrame(
-        schema={"row": pl.Int64, "column": pl.Int64, "rank": pl.Int64, "score": pl.Float64}
-    )
-    found = pl.concat(frames) if frames else empty
-    ids = (users.gather(found["row"]), items.gather(found["column"]))
-    taken = [one.to_frame("id").select(in_own_dtype(pl.col("id"), one.dtype))["id"] for one in ids]
-    taken += [found["rank"].cast(pl.Int64), found["score"].cast(pl.Float64)]
-    return pl.DataFrame([column.alias(name) for column, name in zip(taken, names, strict=True)])
-
-
 def _excluded(
-    exclude: Any, shape: Any, users: pl.Series, items: pl.Series, context: Context
-) -> tuple[Numbers, Numbers]:
+    exclude: Any, shape: Any, ids: tuple[pl.Series, pl.Series], context: Context
+) -> Pairs:
     """Return the rows and columns of the pairs that are never recommended; the rows ascend."""
     from recframe.ways_in import candidates  # noqa: PLC0415  as above
 
     exclude = in_memory(exclude, "exclude=")
     if is_side(exclude):
-        return _pairs(exclude, users, items, context)
+        return _pairs(exclude, ids, context)
     found = tuple(getattr(exclude, "shape", ()))
     if found and found == tuple(shape):
         return candidates.cells_of(exclude)
@@ -166,10 +141,8 @@ def _excluded(
     raise RecframeError(msg)
 
 
-def _pairs(
-    exclude: Any, users: pl.Series, items: pl.Series, context: Context
-) -> tuple[Numbers, Numbers]:
-    known = {"user": pl.DataFrame({"user": users}), "item": pl.DataFrame({"item": items})}
+def _pairs(exclude: Any, ids: tuple[pl.Series, pl.Series], context: Context) -> Pairs:
+    known = {role: pl.DataFrame({role: one}) for role, one in zip(NUMBERED, ids, strict=True)}
     sides = {"exclude": Side("the frame exclude=", exclude, context)}
     sides |= {"user": Side("the rows of scores, which users= names", known["user"], context)}
     sides |= {"item": Side("the columns of scores, which items= names", known["item"], context)}
@@ -177,24 +150,16 @@ def _pairs(
         sides["exclude"].require(
             role, f"Name the column of the {role}: rf.from_scores(..., {role}='...')"
         )
-    taken = {
-        "exclude": sides["exclude"].take(known).lazy(),
-        **{role: frame.lazy() for role, frame in known.items()},
-    }
+    taken = {"exclude": sides["exclude"].take(known).lazy()}
+    taken |= {role: frame.lazy() for role, frame in known.items()}
     schemas = {name: frame.collect_schema() for name, frame in taken.items()}
     taken = matched(taken, schemas, sides, (), None)
     pairs = taken["exclude"].drop_nulls()
-    rows, columns = (
-        taken[role].with_row_index(number)
-        for role, number in {"user": "row", "item": "column"}.items()
-    )
-    held = (
-        pairs.join(rows, on="user", how="left")
-        .join(columns, on="item", how="left")
-        .select("row", "column")
-    )
+    for role, number in NUMBERED.items():
+        pairs = pairs.join(taken[role].with_row_index(number), on=role, how="left")
+    held = pairs.select(*NUMBERED.values())
     found = stream(held.cast(pl.Int64).unique().sort("row"))
-    if len(users) and len(items):
+    if all(map(len, ids)):
         _warn_of_others(found)
     found = found.drop_nulls()
     return found["row"].to_numpy(), found["column"].to_numpy()
@@ -202,7 +167,7 @@ def _pairs(
 
 def _warn_of_others(found: pl.DataFrame) -> None:
     """Warn where no user or no item of the pairs is one of the scores, which ids of another kind are the usual cause of."""
-    for role, number in {"user": "row", "item": "column"}.items():
+    for role, number in NUMBERED.items():
         if len(found) and found[number].null_count() == len(found):
             warn(
                 f"no {role} of exclude= is among the {number}s of scores, so that nothing is excluded; give the ids of its "

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -27,7 +28,14 @@ from recframe.errors import ColumnError
 from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.engine import Added, Engine, Routed, Work
 from recframe.frames.kinds.engine_frame import EngineFrame
-from recframe.frames.kinds.plain_tables import in_plain_types, plain, table_of
+from recframe.frames.kinds.plain_tables import (
+    counted,
+    in_plain_types,
+    plain,
+    rows_with,
+    table_of,
+)
+from recframe.frames.kinds.sent_rows import BUCKET, N_ROWS, ROWS, SENT, SIDE, Side, unpacking
 from recframe.frames.pandas_columns import dtype_name, series
 
 SETTING = "recframe.buckets"
@@ -37,14 +45,9 @@ SUMS_AT_ONCE = 8
 TO = "_partitions"
 """The name by which Dask's shuffle knows the numbers of partitions."""
 BYTES = pd.ArrowDtype(pa.large_binary())
+LARGE = SENT.set(0, pa.field(TO, pa.int64())).set(3, pa.field(ROWS, pa.large_binary()))
+"""The schema of what is sent, in which a partition may have any number of bytes."""
 COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
-NONE_TO_SEND = pd.DataFrame(
-    {
-        TO: pd.Series(dtype="int64"),
-        "side": pd.Series(dtype="int64"),
-        "rows": pd.Series(dtype=BYTES),
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class Dask(Engine):
         """Return some columns of a small frame."""
         cut = _Cut(self.none(frame).select(list(columns)).schema)
         sent = _each(frame[list(columns)], lambda rows: _one(cut(rows)))
-        return _received(sent.compute(), cut.schema)
+        return _whole(sent.compute(), cut.schema)
 
     def distinct(
         self, frame: Any, column: str, present: Sequence[str], any_of: Sequence[str]
@@ -87,29 +90,25 @@ class Dask(Engine):
         columns = list(dict.fromkeys([column, *present, *any_of]))
         schema = self.none(frame).select(columns).schema
         cut = _Cut(schema, tuple(present), any_of=tuple(any_of))
-        only = pa.schema([schema.field(column)])
-        how = Added((column,), (), ())
+        only, how = pa.schema([schema.field(column)]), Added((column,), (), ())
         values = _each(
             frame[columns], lambda rows: _one(_added(cut(rows).select([column]), how, only))
         )
-        return _received(_in_a_tree(values, how, only).compute(), only)
+        return _whole(_in_a_tree(values, how, only).compute(), only)
 
     def counted(self, frame: Any, user: str, item: str) -> tuple[pa.Table, int]:
         """Return each item with its number of users, and the number of all users, which is that of no item."""
-        none = self.none(frame).select([user, item])
-        counts = pa.schema([("item", none.schema.field(item).type), ("value", pa.int64())])
-        how = Added(("item",), ("value",), ())
+        kind = self.none(frame).schema.field(item).type
+        counts = pa.schema([("item", kind), ("value", pa.int64())])
 
         def of_bucket(tables: Mapping[str, pa.Table]) -> pa.Table:
-            pairs = pl.DataFrame(tables["pairs"]).select(user=user, item=item).unique()
-            n_users = pl.DataFrame({"value": [pairs["user"].n_unique()]})
-            items = pairs.group_by("item").agg(pl.len().alias("value").cast(pl.Int64))
-            both = pl.concat([items, n_users], how="diagonal")
-            return both.select("item", "value").to_arrow().cast(counts)
+            items, n_users = counted(pl.DataFrame(tables["pairs"]).select(user=user, item=item))
+            of_none = pl.DataFrame({"item": [None], "value": [n_users]}, schema=items.schema)
+            return pl.concat([items, of_none]).to_arrow().cast(counts)
 
-        routed = {"pairs": Routed(frame, (user, item), user, (user, item))}
-        made = _each(_in_buckets(routed), _unpacking(routed, of_bucket, _one))
-        found = pl.DataFrame(_received(_in_a_tree(made, how, counts).compute(), counts))
+        packed = _Packed({"pairs": Routed(frame, (user, item), user, (user, item))})
+        sums = _in_a_tree(packed.each(of_bucket, _one), Added(("item",), ("value",), ()), counts)
+        found = pl.DataFrame(_whole(sums.compute(), counts))
         n_users = found.filter(pl.col("item").is_null())["value"].sum()
         return found.drop_nulls("item").to_arrow(), int(n_users)
 
@@ -124,18 +123,15 @@ class Dask(Engine):
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Dask makes when it is computed."""
         del frame
-        rows = _in_buckets(work.routed)
+        packed, schema, finish = _Packed(work.routed), work.of_bucket.schema, work.finish
         if work.added is None:
-            made = _unpacking(work.routed, work.bucket, in_pandas)
-            return _each(rows, made, meta=in_pandas(work.of_bucket))
-        schema, finish = work.of_bucket.schema, work.finish
-        sums = _each(rows, _unpacking(work.routed, work.bucket, _one))
-        added = _in_a_tree(sums, work.added, schema)
+            return packed.each(work.bucket, in_pandas, in_pandas(work.of_bucket))
+        added = _in_a_tree(packed.each(work.bucket, _one), work.added, schema)
 
         def finished(sent: pd.DataFrame) -> pd.DataFrame:
-            return in_pandas(finish(_received(sent, schema)))
+            return in_pandas(finish(_whole(sent, schema)))
 
-        return _each(added, finished, meta=in_pandas(work.result))
+        return _each(added, finished, in_pandas(work.result))
 
 
 class DaskFrame(EngineFrame):
@@ -163,32 +159,12 @@ class _Cut:
     def __call__(self, rows: pd.DataFrame) -> pa.Table:
         """Return a partition's rows as a table."""
         table = pa.table([_column(rows, one) for one in self.schema], schema=self.schema)
-        frame = pl.DataFrame(table)
-        kept = [_has(frame, name) for name in self.present]
-        if self.any_of:
-            kept.append(pl.any_horizontal([_is_finite(frame, name) for name in self.any_of]))
-        if self.most is not None:
-            rank, most = self.most
-            kept += [_has(frame, rank), pl.col(rank) <= most]
-        if not kept:
-            return table
-        return table.filter(frame.select(pl.all_horizontal(kept)).to_series().to_arrow())
+        return self.kept(table)
 
-
-def _has(frame: pl.DataFrame, name: str) -> pl.Expr:
-    """Return whether a row has a value, which NaN is none."""
-    column = pl.col(name)
-    if not frame.schema[name].is_float():
-        return column.is_not_null()
-    return column.is_not_nan().fill_null(value=False)
-
-
-def _is_finite(frame: pl.DataFrame, name: str) -> pl.Expr:
-    """Return whether a row has a value, which an infinite one is none."""
-    column = pl.col(name)
-    if not frame.schema[name].is_float():
-        return column.is_not_null()
-    return column.is_finite().fill_null(value=False)
+    def kept(self, table: pa.Table) -> pa.Table:
+        """Return the rows of a table that are read."""
+        rows = rows_with(pl.DataFrame(table), self.present, self.any_of, self.most)
+        return rows.to_arrow().cast(self.schema)
 
 
 def _type(meta: pd.DataFrame, name: Any) -> pa.DataType | None:
@@ -245,113 +221,97 @@ def _buckets_of(users: pa.ChunkedArray, n_buckets: int) -> Any:
     return (hashes % np.uint64(n_buckets)).astype(np.int64)
 
 
-def _packed(table: pa.Table, user: str, side: int, n_buckets: int) -> pd.DataFrame:
-    """Return a table's rows as one row for each bucket."""
-    buckets = _buckets_of(table[user], n_buckets)
-    order = np.argsort(buckets, kind="stable")
-    numbers, starts = np.unique(buckets[order], return_index=True)
-    rows = table.take(pa.array(order)).combine_chunks()
-    sizes = np.diff(starts, append=len(rows))
-    sent = [_bytes(rows.slice(start, size)) for start, size in zip(starts, sizes, strict=True)]
-    return _sent(numbers, side, sent)
+class _Packed:
+    """The frames that travel: rows of all of them in as many partitions as there are buckets of users."""
+
+    def __init__(self, routed: Mapping[str, Routed]) -> None:
+        self.routed = routed
+        nones = {name: _none(one) for name, one in routed.items()}
+        self.sides = {
+            name: Side(one.columns, one.user, nones[name], _hashed(nones[name], one.user))
+            for name, one in routed.items()
+        }
+
+    def each(
+        self,
+        bucket: Callable[[Mapping[str, pa.Table]], pa.Table],
+        made: Callable[[pa.Table], pd.DataFrame],
+        meta: pd.DataFrame | None = None,
+    ) -> Any:
+        """Return what is made of each bucket."""
+        n_buckets = _n_buckets(self.routed)
+        sent = [self._sent(number, name, n_buckets) for number, name in enumerate(self.routed)]
+        rows = sent[0] if len(sent) == 1 else dd.concat(sent)
+        shuffled = partial(rows.shuffle, TO, ignore_index=True)
+        rows = (rows.repartition if n_buckets == 1 else shuffled)(npartitions=n_buckets)
+        unpacked = unpacking(self.sides, bucket)
+        return _each(
+            rows, lambda one: made(unpacked(pa.Table.from_pandas(one, preserve_index=False))), meta
+        )
+
+    def _sent(self, number: int, name: str, n_buckets: int) -> Any:
+        """Return a frame's rows as one row for each bucket of each partition."""
+        one, side = self.routed[name], self.sides[name]
+        cut = _Cut(side.none.schema, one.present, one.most)
+
+        def packed(table: pa.Table) -> pd.DataFrame:
+            buckets = pa.array(_buckets_of(table[side.user], n_buckets), pa.int32())
+            rows = table.rename_columns(side.names).append_column(BUCKET, buckets)
+            return _in_bytes([side.put_in_buckets(rows, number)])
+
+        if isinstance(one.frame, pa.Table):
+            table = cut.kept(in_plain_types(one.frame.select(list(one.columns))))
+            return dd.from_pandas(packed(table), npartitions=1, sort=False)
+        return _each(one.frame[list(one.columns)], lambda rows: packed(cut(rows)))
 
 
-def _sent(buckets: Any, side: int, sent: Sequence[bytes]) -> pd.DataFrame:
-    columns = {
-        TO: pd.Series(buckets, dtype="int64"),
-        "side": pd.Series([side] * len(sent), dtype="int64"),
-        "rows": pd.Series(sent, dtype=BYTES),
-    }
-    return pd.DataFrame(columns)
+def _none(one: Routed) -> pa.Table:
+    """Return a table without rows of what is read of a frame."""
+    table = one.frame.slice(0, 0) if isinstance(one.frame, pa.Table) else Dask().none(one.frame)
+    return in_plain_types(table.select(list(one.columns)))
 
 
-def _bytes(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=COMPRESSED) as stream:
-        stream.write_table(table)
-    found: bytes = sink.getvalue().to_pybytes()
+def _hashed(none: pa.Table, user: str) -> pa.DataType:
+    """Return the type in which users have the same hash in frames with whole numbers of other widths."""
+    kind = none.schema.field(user).type
+    return pa.int64() if pa.types.is_integer(kind) else kind
+
+
+def _in_bytes(sent: Sequence[pa.RecordBatch]) -> pd.DataFrame:
+    """Return what is sent as a frame of pandas, which has the bytes as they are."""
+    table = pa.Table.from_batches(sent, SENT).rename_columns(LARGE.names).cast(LARGE)
+    found: pd.DataFrame = table.to_pandas(types_mapper={pa.large_binary(): BYTES}.get)
     return found
 
 
 def _one(table: pa.Table) -> pd.DataFrame:
     """Return a table as the one row that is sent."""
-    return _sent([0], 0, [_bytes(table)])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=COMPRESSED) as stream:
+        stream.write_table(table)
+    row = {BUCKET: [0], SIDE: [0], N_ROWS: [len(table)], ROWS: [sink.getvalue().to_pybytes()]}
+    return _in_bytes([pa.RecordBatch.from_pydict(row, SENT)])
 
 
-def _received(sent: pd.DataFrame, schema: pa.Schema) -> pa.Table:
-    """Return the rows of all that was sent."""
-    tables = [pa.ipc.open_stream(one).read_all() for one in sent["rows"]]
+def _whole(sent: pd.DataFrame, schema: pa.Schema) -> pa.Table:
+    """Return the rows of all tables that were sent."""
+    tables = [pa.ipc.open_stream(one).read_all() for one in sent[ROWS]]
     return pa.concat_tables([schema.empty_table(), *(one.cast(schema) for one in tables)])
 
 
 def _each(
-    frame: Any, made: Callable[[pd.DataFrame], pd.DataFrame], meta: Any = NONE_TO_SEND
+    frame: Any, made: Callable[[pd.DataFrame], pd.DataFrame], meta: pd.DataFrame | None = None
 ) -> Any:
+    """Return what is made of each partition, rows that are sent where no other frame is named."""
+    meta = _in_bytes([]) if meta is None else meta
     return frame.map_partitions(Step(made), meta=meta, enforce_metadata=False).clear_divisions()
-
-
-def _in_buckets(routed: Mapping[str, Routed]) -> Any:
-    """Return the rows of all frames in as many partitions as there are buckets."""
-    n_buckets = _n_buckets(routed)
-    sent = [_routed(one, side, n_buckets) for side, one in enumerate(routed.values())]
-    rows = sent[0] if len(sent) == 1 else dd.concat(sent)
-    if n_buckets == 1:
-        return rows.repartition(npartitions=1)
-    return rows.shuffle(TO, npartitions=n_buckets, ignore_index=True)
-
-
-def _routed(one: Routed, side: int, n_buckets: int) -> Any:
-    columns, user = list(one.columns), one.user
-    if isinstance(one.frame, pa.Table):
-        table = _plain_rows(one)
-        return dd.from_pandas(_packed(table, user, side, n_buckets), npartitions=1, sort=False)
-    schema = Dask().none(one.frame).select(columns).schema
-    cut = _Cut(schema, one.present, one.most)
-
-    def packed(rows: pd.DataFrame) -> pd.DataFrame:
-        return _packed(cut(rows), user, side, n_buckets)
-
-    return _each(one.frame[columns], packed)
-
-
-def _plain_rows(one: Routed) -> pa.Table:
-    """Return the rows of a table that are read."""
-    table = in_plain_types(one.frame.select(list(one.columns)))
-    frame = pl.DataFrame(table)
-    kept = [_has(frame, name) for name in one.present]
-    if not kept:
-        return table
-    return table.filter(frame.select(pl.all_horizontal(kept)).to_series().to_arrow())
-
-
-def _unpacking(
-    routed: Mapping[str, Routed],
-    bucket: Callable[[Mapping[str, pa.Table]], pa.Table],
-    made: Callable[[pa.Table], pd.DataFrame],
-) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """Return a function of a bucket's rows as they were sent."""
-    schemas = {name: _schema(one) for name, one in routed.items()}
-
-    def unpacked(sent: pd.DataFrame) -> pd.DataFrame:
-        found = {
-            name: _received(sent[sent["side"] == side], schema)
-            for side, (name, schema) in enumerate(schemas.items())
-        }
-        return made(bucket(found))
-
-    return unpacked
-
-
-def _schema(one: Routed) -> pa.Schema:
-    table = one.frame if isinstance(one.frame, pa.Table) else Dask().none(one.frame)
-    return in_plain_types(table.slice(0, 0).select(list(one.columns))).schema
 
 
 def _in_a_tree(sent: Any, how: Added, schema: pa.Schema) -> Any:
     """Return the sums of all partitions in one."""
 
     def added(some: pd.DataFrame) -> pd.DataFrame:
-        return _one(_added(_received(some, schema), how, schema))
+        return _one(_added(_whole(some, schema), how, schema))
 
     while sent.npartitions > 1:
         fewer = -(-sent.npartitions // SUMS_AT_ONCE)

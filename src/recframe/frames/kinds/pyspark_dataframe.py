@@ -17,7 +17,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from inspect import signature
 from typing import Any
 
@@ -29,9 +29,9 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
 from recframe.errors import ColumnError, RecframeError
-from recframe.frames.kinds.engine import Added, Engine, Routed, Work
-from recframe.frames.kinds.engine_frame import EngineFrame
-from recframe.frames.kinds.sent_rows import BUCKET, SENT, Side, received, sending
+from recframe.frames.kinds.engine import Routed, Work
+from recframe.frames.kinds.engine_frame import EngineFrame, OfExpressions
+from recframe.frames.kinds.sent_rows import BUCKET, SENT, Side, sending, unpacking
 from recframe.frames.kinds.whole_users import IS_OF, PLACE, USER, by_users, column_of
 
 ROWS_OF_BUCKET = 1_000_000
@@ -60,10 +60,32 @@ _UNITS = {
 }
 
 
-class Spark(Engine):
+def _column(name: str) -> Any:
+    """Return a column by its name, whatever signs that has."""
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+class Spark(OfExpressions):
     """Spark, classic or Connect."""
 
     name = "Spark"
+    column = staticmethod(_column)
+    literal = staticmethod(F.lit)
+    is_there = staticmethod(F.isnotnull)
+    adding = (F.sum, partial(F.first, ignorenulls=True), F.max)
+    count = staticmethod(F.count)
+
+    def is_float(self, frame: Any, name: str) -> bool:
+        """Whether a column has floats."""
+        return frame.schema[name].dataType.typeName() in FLOATS
+
+    def n_rows(self, frame: Any) -> int:
+        """Count the rows."""
+        return int(frame.count())
+
+    def made_of(self, table: pa.Table, beside: Any) -> Any:
+        """Return a table as a frame of the session of another one."""
+        return beside.sparkSession.createDataFrame(table)
 
     def none(self, frame: Any) -> pa.Table:
         """Return a table without rows, whose schema is a frame's, but for columns of types that Arrow lacks."""
@@ -74,27 +96,7 @@ class Spark(Engine):
     def read(self, frame: Any, columns: Sequence[str]) -> pa.Table:
         """Return some columns of a small frame."""
         _check(frame)
-        return frame.select([_column(name) for name in columns]).toArrow()
-
-    def distinct(
-        self, frame: Any, column: str, present: Sequence[str], any_of: Sequence[str]
-    ) -> pa.Table:
-        """Return the values of a column, of rows that have others."""
-        rows = _present(frame, present)
-        if any_of:
-            rows = rows.filter(
-                reduce(lambda a, b: a | b, (_is_finite(rows, name) for name in any_of))
-            )
-        return rows.select(_column(column)).distinct().toArrow()
-
-    def counted(self, frame: Any, user: str, item: str) -> tuple[pa.Table, int]:
-        """Return each item with its number of users, and the number of all users."""
-        pairs = _present(frame, [user, item]).select(
-            _column(user).alias("user"), _column(item).alias("item")
-        )
-        items = pairs.distinct().groupBy("item").agg(F.count(F.lit(1)).alias("value")).toArrow()
-        n_users = pairs.agg(F.countDistinct("user").alias("n")).toArrow()
-        return items, n_users["n"][0].as_py()
+        return frame.select(*map(_column, columns)).toArrow()
 
     def stacked(self, frames: Mapping[str, Any], model: str) -> Any:
         """Return frames below each other, with a column that has their names; where one lacks a column, it is null there."""
@@ -105,15 +107,16 @@ class Spark(Engine):
 
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Spark makes when it is asked for."""
-        packed = Packed(frame.sparkSession, work.routed)
+        packed = Packed(frame, work.routed)
         made = packed.in_place(work)
         if made is None:
             made = packed.in_buckets(work)
         if work.added is None:
             return made
-        added = _added(made, work.added, work.of_bucket.column_names)
-        return added.groupBy().applyInArrow(
-            _arrow_function(work.finish), _spark_schema(work.result)
+        return (
+            self.added(made, work.added)
+            .groupBy()
+            .applyInArrow(_arrow_function(work.finish), _spark_schema(work.result))
         )
 
 
@@ -134,14 +137,14 @@ class SparkFrame(EngineFrame):
 class Packed:
     """The frames that travel, as one frame: to the buckets of their users, or where they lie by users already."""
 
-    def __init__(self, session: Any, routed: Mapping[str, Routed]) -> None:
-        self.session = session
-        self.frames = {name: _cut(session, one) for name, one in routed.items()}
-        users = [_type(self.frames[name], one.user) for name, one in routed.items()]
+    def __init__(self, frame: Any, routed: Mapping[str, Routed]) -> None:
+        self.session, spark = frame.sparkSession, Spark()
+        self.frames = {name: spark.cut(one, frame) for name, one in routed.items()}
+        users = [self.frames[name].schema[one.user].dataType for name, one in routed.items()]
         self.user = _common(users)
         common = _arrow_type(self.user)
         self.sides = {
-            name: Side(one.columns, one.user, Spark().none(self.frames[name]), common)
+            name: Side(one.columns, one.user, spark.none(self.frames[name]), common)
             for name, one in routed.items()
         }
 
@@ -198,15 +201,7 @@ class Packed:
 
     def in_buckets(self, work: Work) -> Any:
         """Return what is made of each bucket, to which rows travel as bytes of Arrow."""
-        names, sides = list(self.sides), list(self.sides.values())
-        # a function that holds the work would hold its frames, which stay here
-        of_bucket = work.bucket
-
-        def made(sent: pa.Table) -> pa.Table:
-            parts = received(sent, sides)
-            tables = [of_bucket(dict(zip(names, one, strict=True))) for one in parts]
-            return pa.concat_tables(tables)
-
+        made = unpacking(self.sides, work.bucket)
         schema = _spark_schema(work.of_bucket)
         return self._sent().groupBy(BUCKET).applyInArrow(_arrow_function(made), schema)
 
@@ -261,49 +256,6 @@ def _arrow_function(made: Callable[[pa.Table], pa.Table]) -> Callable[[pa.Table]
     return of_rows
 
 
-def _cut(session: Any, one: Routed) -> Any:
-    """Return the rows and columns of a frame that are read."""
-    frame = one.frame
-    if isinstance(frame, pa.Table):
-        frame = session.createDataFrame(frame.select(list(one.columns)))
-    rows = _present(frame, one.present)
-    if one.most is not None:
-        rank, most = one.most
-        rows = rows.filter(_column(rank) <= F.lit(most))
-    return rows.select([_column(name) for name in one.columns])
-
-
-def _added(rows: Any, how: Added, names: Sequence[str]) -> Any:
-    """Return sums added up by their keys, under the names and in the order of the rows."""
-    sums = [F.sum(_column(name)).alias(name) for name in how.sums]
-    same = [F.first(_column(name), ignorenulls=True).alias(name) for name in how.same]
-    most = [F.max(_column(name)).alias(name) for name in how.most]
-    found = rows.groupBy([_column(name) for name in how.keys]).agg(*sums, *same, *most)
-    return found.select([_column(name) for name in names])
-
-
-def _column(name: str) -> Any:
-    """Return a column by its name, whatever signs that has."""
-    return F.col("`" + name.replace("`", "``") + "`")
-
-
-def _has(frame: Any, name: str) -> Any:
-    """Return whether a row has a value, which NaN is none."""
-    kind, column = frame.schema[name].dataType.typeName(), _column(name)
-    return column.isNotNull() & ~F.isnan(column) if kind in FLOATS else column.isNotNull()
-
-
-def _is_finite(frame: Any, name: str) -> Any:
-    """Return whether a row has a value, which an infinite one is none."""
-    is_float = frame.schema[name].dataType.typeName() in FLOATS
-    bounded = F.abs(_column(name)) < F.lit(math.inf)
-    return _has(frame, name) & bounded if is_float else _has(frame, name)
-
-
-def _present(frame: Any, names: Sequence[str]) -> Any:
-    return reduce(lambda rows, name: rows.filter(_has(rows, name)), names, frame)
-
-
 def _common(types: Sequence[Any]) -> Any:
     """Return the type of the users of all frames, whose hashes have to be the same."""
     names = {one.typeName() for one in types}
@@ -313,10 +265,6 @@ def _common(types: Sequence[Any]) -> Any:
         msg = f"the user ids have different types, {', '.join(sorted(names))}; cast them to one, so that they can meet"
         raise ColumnError(msg)
     return types[0]
-
-
-def _type(frame: Any, column: str) -> Any:
-    return frame.schema[column].dataType
 
 
 def _spark_schema(none: pa.Table) -> Any:

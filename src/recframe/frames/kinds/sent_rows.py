@@ -7,7 +7,7 @@ a bucket is one table, or, where it is more than was expected, one table after t
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,6 +102,18 @@ def received(sent: pa.Table, sides: Sequence[Side]) -> Iterator[list[pa.Table]]:
     pieces = [sent.filter(pc.equal(sent[SIDE], number))[ROWS] for number in range(len(sides))]
     for part in range(n_parts):
         yield [one.received(mine, part, n_parts) for one, mine in zip(sides, pieces, strict=True)]
+
+
+def unpacking(
+    sides: Mapping[str, Side], bucket: Callable[[Mapping[str, pa.Table]], pa.Table]
+) -> Callable[[pa.Table], pa.Table]:
+    """Return a function of a bucket's rows as they were sent, by what is made of those of all frames."""
+
+    def unpacked(sent: pa.Table) -> pa.Table:
+        parts = received(sent, [*sides.values()])
+        return pa.concat_tables([bucket(dict(zip(sides, one, strict=True))) for one in parts])
+
+    return unpacked
 
 
 def _bytes(rows: pl.DataFrame) -> bytes:
