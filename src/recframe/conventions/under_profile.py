@@ -30,10 +30,12 @@ def under(context: Context, metric: Metric[...]) -> Convention:
 
     A threshold that holds for binary metrics alone is dropped here from a metric that weighs gains.
     """
-    switches = profiles.switches_of(context.profile, metric.name, metric.k)
-    policies = {name: value for name, value in switches.items() if name in DEFAULTS}
-    parameters = {name: value for name, value in switches.items() if name not in DEFAULTS}
-    context, metric = context.assuming(policies), metric.assuming(parameters)
+    if switches := profiles.switches_of(context.profile, metric.name, metric.k):
+        policies = {name: value for name, value in switches.items() if name in DEFAULTS}
+        context = context.assuming(policies)
+        metric = metric.assuming(
+            {name: switches[name] for name in switches if name not in DEFAULTS}
+        )
     if context.min_relevance_for == "binary" and needs_of(metric).columns & GAINS:
         context = context.having(min_relevance=None)
     return Convention(context.having(min_relevance_for="all"), _weighed(context, metric))
@@ -54,7 +56,8 @@ def _weighed(context: Context, metric: Metric[...]) -> Metric[...]:
 
 def own(context: Context) -> Context:
     """Return the context under its profile's policies, those that hold where no metric has others."""
-    return context.assuming(profiles.policies_of(context.profile))
+    policies = profiles.policies_of(context.profile)
+    return context.assuming(policies) if policies else context
 
 
 def at_home(inputs: Inputs) -> Inputs:

@@ -183,15 +183,16 @@ class Rec(Methods[F], Answers[F]):
         found = registry.asked(registry.each(metrics), k)
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
-        told = partial(warned.of_metrics, inputs, found, tidy=tidy)
         home, beside = under_profile.at_home(inputs), SUPPORT if support or tidy else ()
+        told = partial(warned.of_metrics, home, found, tidy=tidy)
+        kind = self._kind
 
         def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
             return evaluation.evaluate(inputs, asked, run, beside)
 
-        plan = kept_plans.planned(home, asked, self._run(), made, *beside)
+        plan = kept_plans.planned(home, asked, Run.of(kind, self._held), made, *beside)
         plan = long.tidy(plan, inputs, found) if tidy else plan
-        result: F = self._kind.give(plan, inputs.sources, told)
+        result: F = kind.give(plan, inputs.sources, told)
         return result
 
     @calls.understood
@@ -236,7 +237,7 @@ class Rec(Methods[F], Answers[F]):
         home = under_profile.at_home(inputs)
         made = evaluation.evaluate(home, asked, run, SUPPORT if support or tidy else ())
         result = collecting.stream(long.tidy(made, inputs, found) if tidy else made)
-        warned.of_metrics(inputs, found, result, collecting.stream, tidy=tidy)
+        warned.of_metrics(home, found, result, collecting.stream, tidy=tidy)
         return result
 
     @calls.understood
@@ -349,7 +350,8 @@ class Rec(Methods[F], Answers[F]):
             self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k
         )
         made = asked.table(self._evaluated(asked.inputs, asked.conventions))
-        told = partial(warned.of_metrics, asked.inputs, [one.metric for one in asked.conventions])
+        home = under_profile.at_home(asked.inputs)
+        told = partial(warned.of_metrics, home, [one.metric for one in asked.conventions])
         result: F = self._kind.give(made, asked.inputs.sources, told)
         return explanation.Explanation(asked.text(self._kind.rows(result)), result)
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from recframe.errors import CallError, shown
 from recframe.frames.kinds.lookup import kind_for
-from recframe.metrics.language import cutoffs, registry
+from recframe.metrics.language import cutoffs
 from recframe.metrics.language.definition import Metric, OfEach
 from recframe.namespace import card
 from recframe.namespace.calls import names, understood
@@ -73,12 +73,11 @@ class BoundMetric(Generic[F]):
         asked = self.metric(**parameters)
         result: Any = self.rec.evaluate(asked, k=k, by=by, profile=profile)
         context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
-        by_segment = bool(names(by) or context.by or context.model is not None)
-        kind = kind_for(result)
-        rows = None if by_segment or cutoffs.is_many(k) else kind.rows(result)
+        by_segment = context.by or context.model is not None or (by is not None and names(by))
+        rows = None if by_segment or cutoffs.is_many(k) else kind_for(result).rows(result)
         if rows is None:
             return result
-        value = rows[0][str(registry.asked([asked], k)[0])]
+        *_, value = rows[0].values()
         return float("nan") if value is None else float(value)
 
     def __repr__(self) -> str:

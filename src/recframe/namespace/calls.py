@@ -15,6 +15,7 @@ from recframe.frames.by_expressions import Made, made_by
 from recframe.frames.context import OPTIONS, SIDES, TYPES
 from recframe.frames.hints import Given
 from recframe.frames.own_names import is_side
+from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.synonyms import argument_of
 
 ASKED = {"k": "10", "by": "'country'"}
@@ -66,6 +67,8 @@ OF_ONE_TRAINING = {
 }
 """The methods that go by one list of each user and model, with what answers over trainings."""
 
+PLAIN = (str, int, float, list, tuple, range, Metric, type(None))
+"""What is given where no frame is."""
 Takes = Mapping[str, Parameter]
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -75,53 +78,52 @@ def check_call(
 ) -> None:
     """Say what is wrong with the arguments of a method or metric, which takes some parameters."""
     asks = f"{call}({METHODS.get(call, 'k=10')})"
-    for argument in [*arguments, *(options[name] for name in ASKED if name in options)]:
-        if is_side(argument):
+    for argument in (*arguments, *map(options.get, ASKED)):
+        if not isinstance(argument, PLAIN) and is_side(argument):
             msg = f"rec.{call}() takes no frame, and found {kind_of(argument)}; bind it before: frame.rec(truth=truth).{asks}"
             raise CallError(msg)
-    named = [
-        name
-        for name, one in takes.items()
-        if name != "self" and one.kind is not Parameter.VAR_POSITIONAL
-    ]
+    own = {name: one for name, one in takes.items() if name != "self"}
+    named = [name for name, one in own.items() if one.kind is not Parameter.VAR_POSITIONAL]
     for name in options:
-        if name in OPTIONS and name not in named:
+        if name in named:
+            continue
+        if name in OPTIONS:
             value = name if name in SIDES else "'...'"
             msg = f"rec.{call}() has no option {name!r}, which is bound before: frame.rec({name}={value}).{asks}"
             raise CallError(msg)
-        own = argument_of(name)
-        if name not in named and own in named:
-            msg = f"rec.{call}() has no option {name!r}, which is {own}= here; write {own}={shown(options[name])}"
+        if (meant := argument_of(name)) in named:
+            msg = f"rec.{call}() has no option {name!r}, which is {meant}= here; write {meant}={shown(options[name])}"
             raise CallError(msg)
-        if call in METHODS and name not in named:
+        if call in METHODS:
             found = sentence(f"rec.{call}() has no option {name!r}", suggestion(name, named))
             msg = f"{found} It has {', '.join(named) or 'none'}"
             raise CallError(msg)
     if call in METHODS:
-        _check_places(call, arguments, options, takes)
+        _check_places(call, arguments, options, own)
 
 
 def _check_places(
     call: str, arguments: Sequence[object], options: Mapping[str, Any], takes: Takes
 ) -> None:
     """Say so where a method has more arguments by position than it takes, or lacks some."""
-    example = f"write rec.{call}({METHODS[call]})"
-    own = {name: one for name, one in takes.items() if name != "self"}
-    kinds = {one.kind for one in own.values()}
-    places = [name for name, one in own.items() if one.kind is Parameter.POSITIONAL_OR_KEYWORD]
-    if len(arguments) > len(places) and Parameter.VAR_POSITIONAL not in kinds:
+    example, places, lacking = f"write rec.{call}({METHODS[call]})", [], []
+    takes_any = False
+    for name, one in takes.items():
+        takes_any |= one.kind is Parameter.VAR_POSITIONAL
+        if one.kind is Parameter.POSITIONAL_OR_KEYWORD:
+            places.append(name)
+        is_given = name in options or name in places[: len(arguments)]
+        if (
+            one.default is Parameter.empty
+            and one.kind is not Parameter.VAR_POSITIONAL
+            and not is_given
+        ):
+            lacking.append(name)
+    if len(arguments) > len(places) and not takes_any:
         takes_some = f"takes {', '.join(places) or 'nothing'} by position"
         beyond = ", ".join(map(shown, arguments[len(places) :]))
         msg = f"rec.{call}() {takes_some}, and found {beyond} behind it; {example}"
         raise CallError(msg if places else msg.replace(" behind it", ""))
-    given = {*places[: len(arguments)], *options}
-    lacking = [
-        name
-        for name, one in own.items()
-        if one.default is Parameter.empty
-        and one.kind is not Parameter.VAR_POSITIONAL
-        and name not in given
-    ]
     if lacking:
         msg = f"rec.{call}() needs {' and '.join(lacking)}; {example}"
         raise CallError(msg)

@@ -18,17 +18,16 @@ from recframe.plan import trainings
 
 
 def of_metrics(
-    inputs: Inputs,
+    home: Inputs,
     metrics: Sequence[Metric[...]],
     result: pl.DataFrame,
     run: Collect,
     *,
     tidy: bool = False,
 ) -> None:
-    """Warn of what a result of metrics and its frames show."""
+    """Warn of what a result of metrics and its frames, under their profile's policies, show."""
     result = long.wide(result, metrics) if tidy else result
-    home = trainings.one_of_each(under_profile.at_home(inputs))
-    notices.tell(Seen(home, metrics, result, run))
+    notices.tell(Seen(trainings.one_of_each(home), metrics, result, run))
 
 
 def of_truth(inputs: Inputs) -> kind.Seen:

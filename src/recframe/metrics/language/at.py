@@ -27,6 +27,10 @@ HITS_BY_VALUE, BEST_BY_VALUE = "hits by value ", "best by value "
 """What the names of columns of hits by what their items say begin with; then come settings, and the word."""
 
 
+_BEST = {"given": "", "relevant": "ideal_", "list": "", "all": "ideal_"}
+"""What the names of the columns of an order's words begin with."""
+
+
 class Source(Protocol):
     """Where the words take their columns from."""
 
@@ -128,7 +132,7 @@ class At:
         """True on a hit, with a rank up to k."""
         if self._is_of_ties:
             return self._of_hit("hit")
-        rank = self.source.column(f"{self._best}rank")
+        rank = self.source.column(f"{_BEST[self.order]}rank")
         return (rank <= self.k) if self._is_to_cut else rank.is_not_null()
 
     @property
@@ -452,20 +456,16 @@ class At:
         return value if self.k is None else pl.when(rank <= self.k).then(value)
 
     @cached_property
-    def _best(self) -> str:
-        return "ideal_" if self.order in {"relevant", "all"} else ""
-
-    @cached_property
     def _is_to_cut(self) -> bool:
         return not (self.k is None or self.cut or self.order == "all")
 
     def _of_hit(self, word: str) -> pl.Expr:
-        return self._cut(self.source.column(self._best + word))
+        return self._cut(self.source.column(_BEST[self.order] + word))
 
     def _cut(self, column: pl.Expr) -> pl.Expr:
         if not self._is_to_cut:
             return column
-        return pl.when(self.source.column(f"{self._best}rank") <= self.k).then(column)
+        return pl.when(self.source.column(f"{_BEST[self.order]}rank") <= self.k).then(column)
 
 
 def _inverse(given: pl.Expr, share: pl.Expr, exponent: float, least: float) -> pl.Expr:

@@ -287,7 +287,7 @@ def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
         msg = 'no metric was asked for; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
         raise RecframeError(msg)
     ks = cutoffs_for(found, k)
-    each = [one if one.k is not None or at is None else one @ at for one in found for at in ks]
+    each = [replace(one, k=at) if one.k is None else one for one in found for at in ks]
     # Equal metrics come once; one that states a default is kept beside one that leaves it to a profile.
     return list({(one, one.stated): one for one in each}.values())
 
