@@ -21,7 +21,6 @@ from plain_beyond import OF_USERS, overall, values
 from plain_propensity import WEIGHTED
 from plain_scene import Scene, mean
 from recframe.conventions.profiles import PROFILES
-from recframe.conventions.profiles_beyond import BEYOND
 from recframe.frames.context import DEFAULTS
 from recframe.metrics.language.registry import registered
 
@@ -293,17 +292,19 @@ def test_the_profile_gives_the_recorded_numbers(row: tuple[str, dict[str, Any]])
     assert means == pytest.approx(tuple(line["means"]), rel=tolerance, abs=tolerance)
 
 
-@pytest.mark.parametrize("peer", [name for name, more in BEYOND.items() if more.metrics])
+ACCURACY = {name for name, one in registered().items() if one.definition.family == "accuracy"}
+
+
+@pytest.mark.parametrize(
+    "peer", [name for name, one in PROFILES.items() if {*one.metrics} - ACCURACY]
+)
 def test_every_entry_of_a_profile_beyond_accuracy_has_recorded_numbers(peer: str):
     recorded = {
         rf.parse(row["metric"])
         for one, row in ROWS
         if one == peer and under_its_profile(peer, rf.parse(row["metric"]))
     }
-    accuracy = {
-        name for name, metric in registered().items() if metric.definition.family == "accuracy"
-    }
-    assert {metric.name for metric in recorded} == set(BEYOND[peer].metrics) - accuracy
+    assert {metric.name for metric in recorded} == {*PROFILES[peer].metrics} - ACCURACY
 
 
 def told(scene: scenes_beyond.Scene, names: list[str]) -> Scene:

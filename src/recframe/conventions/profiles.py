@@ -8,12 +8,16 @@ from typing import Any
 
 import polars as pl
 
-from recframe.conventions.profiles_beyond import BEYOND
 from recframe.errors import RecframeError, shown, suggestion
 from recframe.frames.context import DEFAULTS
 
 WHOLE = {"k": None}
 """What is said of a metric that a library computes of the whole list alone."""
+# m_iprec_at_recall.c, m_11pt_avg.c: (long) (recall * num_rel + 0.9); from version 10 on lround(recall * num_rel)
+CURVE = {**WHOLE, "rounding": "tenth"}
+OF_CURVES = {"interpolated_precision": CURVE, "eleven_point_precision": CURVE}
+FULL_LISTS = "full lists"
+ITEMS_OF_TRAIN = "its catalogue is the items of train: give those as items="
 
 Switches = Mapping[str, Any]
 
@@ -68,6 +72,7 @@ PROFILES["trec_eval"] = Profile(
         "err": {"ties": "item_text_reverse"},  # gdeval.pl, grades up to 4
         "rbp": {"ties": "order"},  # cwl_eval sorts by score alone
         "judged": {"ties": "item_text"},  # judged_provider.py
+        **OF_CURVES,  # gm_map: map(average="geometric")
     },
     # m_recip_rank.c has no cut-off: RR@k is msmarco_provider.py's
     cut={"mrr": {"ties": "item_text"}},
@@ -84,7 +89,7 @@ PROFILES["ir_measures"] = replace(
 PROFILES["pytrec_eval"] = Profile(
     source="pytrec_eval_terrier 0.5.11, the mean over the users that it returns",
     policies={**PROFILES["trec_eval"].policies, "universe": "both"},  # cvangysel/pytrec_eval#30
-    metrics={**OF_TREC_EVAL, "mrr": WHOLE},  # m_recip_rank.c
+    metrics={**OF_TREC_EVAL, "mrr": WHOLE, **OF_CURVES},  # m_recip_rank.c
     notes="recip_rank, Rprec, bpref and set_F have no cut-off",
 )
 PROFILES["ranx"] = Profile(
@@ -123,7 +128,18 @@ PROFILES["rectools"] = Profile(
         "map": {},  # divide_by_k=True: normalizer="k"
         "mrr": {},
         "ndcg": {"gain": "binary", "ideal": "k"},  # divide_by_achievable=True: ideal="relevant"
+        "partial_auc": WHOLE,  # PartialAUC, its k is misses=; PAP: hits="first"
+        "coverage": {},  # CatalogCoverage(normalize=True); a count without it
+        "user_coverage": {},  # CoveredUsers
+        "mcc": {"denominator": "k"},
+        "novelty": {},  # MeanInvUserFreq
+        "popularity": {},  # AvgRecPopularity; normalize=True: normalizer="interactions"
+        # IntraListDiversity by Hamming distance of one feature
+        "diversity": {"single": "zero"},
+        "serendipity": {"universe": "recs", "against": "popularity"},
+        "overlap": {},  # Intersection
     },
+    notes="popularity counts rows of train there, here pairs; of several features its Hamming distance is their number",
     instead={"r_precision": "RecTools' r_precision is precision(denominator='achievable')"},
 )
 PROFILES["replay"] = Profile(
@@ -136,8 +152,18 @@ PROFILES["replay"] = Profile(
         "map": {"normalizer": "min"},
         "mrr": {},
         "ndcg": {"gain": "binary"},
+        "auc": {"without_pair": "hit"},  # RocAuc
+        "coverage": {"ties": "order"},
+        "category_coverage": {"denominator": "k"},  # CategoricalDiversity
+        "unexpectedness": {"denominator": "k", "without_reference": "zero"},
     },
-    notes="from Polars a missing score ranks first there, here behind all others",
+    notes="from Polars a missing score ranks first there, here behind all others; "
+    f"{ITEMS_OF_TRAIN}; ties of coverage are those of its Polars, on pandas they go by item as the others do; its "
+    "Novelty counts a user of train without a list as 1",
+    instead={
+        "novelty": "RePlay's Novelty is 1 - repeat_rate, over the users of train, of whom one without a list counts 1; its "
+        "Surprisal is novelty(normalized=True, denominator='k'): ask for those without a profile"
+    },
 )
 PROFILES["recbole"] = Profile(
     source="RecBole 1.2.1 (evaluator/metrics.py; metric_decimal_place)",
@@ -149,8 +175,17 @@ PROFILES["recbole"] = Profile(
         "map": {"normalizer": "min"},
         "mrr": {},
         "ndcg": {"gain": "binary"},
+        "coverage": {},  # ItemCoverage
+        "gini": {"normalizer": "n"},  # GiniIndex
+        "popularity": {},  # AveragePopularity
+        "long_tail_share": {"tail": "items", "share": 0.9},  # TailPercentage, tail_ratio 0.1
     },
-    notes="each of its test users has a full list; its ties are in no fixed order; AUC and GAUC need every item's score",
+    notes="each of its test users has a full list; its ties are in no fixed order; AUC and GAUC need every item's score; "
+    "coverage and gini count an item more than there is, for padding: give one more in items=; its tail is of the items of "
+    "train",
+    instead={
+        "entropy": "RecBole's ShannonEntropy is in nats, over the number of recommended items"
+    },
 )
 PROFILES["recpack"] = Profile(
     source="RecPack 0.3.6 (metrics/*.py)",
@@ -162,6 +197,8 @@ PROFILES["recpack"] = Profile(
         "mrr": {},
         "dcg": {"gain": "binary"},
         "ndcg": {"gain": "binary"},
+        "coverage": {},  # CoverageK
+        "diversity": {"distance": "jaccard", "single": "zero"},  # IntraListDiversityK
     },
     notes="of a matrix of 0 and 1: grades weigh hits there, in some of its numbers beyond 1; its ties go by the matrix index",
     instead={"hit_rate": "RecPack's HitK is the number of hits: ask for n_hits"},
@@ -190,9 +227,16 @@ PROFILES["microsoft"] = Profile(
         "map": {"universe": "both"},  # map; map_at_k: normalizer="min"
         "ndcg": {"gain": "binary"},  # score_type raw: gain="linear"; exp: gain="exp"
         "r_precision": {"universe": "both", "without_hit": "null"},
+        "coverage": {},  # catalog_coverage
+        "entropy": {},  # distributional_coverage
+        "efd": {"cold": "zero", "average": "rows"},  # novelty
+        "diversity": {},
+        "serendipity": {"universe": "recs"},
     },
     notes="precision, recall, map and r_precision run over fewer users than ndcg; with score_type raw or exp ndcg leaves out "
-    "users whose grades are all 0: no_relevant='null' and the lowest grade above 0 as min_relevance",
+    "users whose grades are all 0: no_relevant='null' and the lowest grade above 0 as min_relevance; "
+    f"{ITEMS_OF_TRAIN}; its lists have no k; items are alike by their train users unless it is given a feature",
+    instead={"novelty": "Microsoft's novelty is that of interactions: ask for efd"},
 )
 PROFILES["lenskit"] = Profile(
     source="LensKit 2026.4.0 (metrics/ranking/*.py), the means of MeasurementCollector",
@@ -208,9 +252,16 @@ PROFILES["lenskit"] = Profile(
         "ndcg": {"gain": "binary", "discount": "unshifted"},
         "rbp": {"p": 0.85},
         "list_length": {"no_relevant": "zero", **WHOLE},  # ListLength
+        "gini": {"normalizer": "n"},  # ListGini; ExposureGini: weight="geometric"
+        "popularity": {"normalizer": "quantile"},  # MeanPopRank
+        "rbo": {"p": 0.85, "form": "truncated"},  # rank_biased_overlap
     },
     notes="2025 counts lists without test items 0 in its list_summary: no_relevant='zero'; map raises an error there for such "
-    "a list, here it has no value",
+    f"a list, here it has no value; its rank_biased_overlap goes on to n past the end of short lists: the same here on "
+    f"{FULL_LISTS}",
+    instead={
+        "entropy": "LensKit's entropy is that of the categories inside one list, averaged over the lists"
+    },
 )
 PROFILES["torchmetrics"] = Profile(
     source="torchmetrics 1.9.0 (functional/retrieval/*.py), empty_target_action='neg', given the rows of the lists",
@@ -228,7 +279,8 @@ PROFILES["torchmetrics"] = Profile(
     "there in precision, recall, map and mrr; negative targets count negative in its ndcg; ties elsewhere than in ndcg are in "
     "no fixed order",
     instead={
-        "auc": "RetrievalAUROC counts a list without a pair by empty_target_action; auc without a profile is null"
+        "auc": "RetrievalAUROC counts a list without a pair by empty_target_action; auc without a profile is null",
+        "fall_out": "RetrievalFallOut is over the misses of the list that it is given, not of the catalogue",
     },
 )
 PROFILES["sklearn"] = Profile(
@@ -292,6 +344,8 @@ PROFILES["jurity"] = Profile(
         "recall": {},
         "map": {"universe": "both", "normalizer": "min"},
         "ndcg": {"gain": "binary", "ideal": "all"},
+        "personalization": {},  # InterListDiversity of all users
+        "diversity": {},  # IntraListDiversity of all users
     },
     notes="precision and map run over fewer users than recall and ndcg; its ties are in no fixed order",
 )
@@ -307,17 +361,19 @@ PROFILES["evidently"] = Profile(
         "map": {},
         "mrr": {},
         "ndcg": {},
+        "coverage": {},  # PopularityBias(metric="coverage")
+        "novelty": {"cold": "drop"},
+        "popularity": {},  # PopularityBias; normalize_arp=True: normalizer="max"
+        "personalization": {},
     },
-    notes="its MAP depends on the order of rows and can exceed 1, and tied scores share one rank: not reproduced",
+    notes="its MAP depends on the order of rows and can exceed 1, and tied scores share one rank: not reproduced; "
+    f"{ITEMS_OF_TRAIN}; cold items leave its popularity; its personalization is the same here on {FULL_LISTS}",
+    instead={
+        "diversity": "Evidently's Diversity divides the sum over the pairs by the length of the list",
+        "gini": "Evidently's is over the recommended items alone",
+        "serendipity": "Evidently's sums over hits without dividing by their number, and falls below 0",
+    },
 )
-
-for _name, _more in BEYOND.items():
-    PROFILES[_name] = replace(
-        PROFILES[_name],
-        metrics={**PROFILES[_name].metrics, **_more.metrics},
-        instead={**(PROFILES[_name].instead or {}), **_more.instead},
-        notes="; ".join(note for note in (PROFILES[_name].notes, _more.notes) if note),
-    )
 
 OWN = "recframe"
 """The name of recframe's own conventions, which hold without a profile."""

@@ -11,7 +11,6 @@ from recframe.namespace import calls, progress
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import Question, question
 from recframe.namespace.uncertain import of_pairs
-from recframe.uncertainty import options
 from recframe.uncertainty.pairs import MODEL, RUNNER_UP
 
 if TYPE_CHECKING:
@@ -82,10 +81,10 @@ class BestOfMany(Generic[F]):
             msg = "baseline=None: winner takes the name of the model that the others are held against, such as baseline='old'"
             raise RecframeError(msg)
         how = Picking(
-            level=options.share("level", level, "0.95"),
-            min_users=options.whole("min_users", min_users, 1),
-            n_resamples=options.whole("n_resamples", n_resamples, 1),
-            seed=options.whole("seed", seed, 0),
+            level=level,
+            min_users=min_users,
+            n_resamples=n_resamples,
+            seed=seed,
             tell=progress.of_resamples(),
         )
         asked = question(self, metrics, k, by, cluster, profile, wide=wide)

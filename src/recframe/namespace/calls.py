@@ -17,6 +17,7 @@ from recframe.frames.hints import Given
 from recframe.frames.own_names import is_side
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.synonyms import argument_of
+from recframe.uncertainty import options
 
 ASKED = {"k": "10", "by": "'country'"}
 """What is given with a metric, and not bound before."""
@@ -69,6 +70,15 @@ OF_ONE_TRAINING = {
 
 PLAIN = (str, int, float, list, tuple, range, Metric, type(None))
 """What is given where no frame is."""
+SHARES = {"level": "0.95", "margin": "0.01", "power": "0.8", "correlation": "0.5"}
+"""The options that take a number between 0 and 1, each with an example."""
+NUMBERS = {"seed": 0, "trainings": 2} | dict.fromkeys(
+    ("min_users", "n_resamples", "rows", "depth", "bins", "most"), 1
+)
+"""The options that take a whole number, each with the smallest."""
+FLAGS = {"wide", "per_user"}
+"""The options that take True or False."""
+CHECKED = {*SHARES, *NUMBERS, *FLAGS}
 Takes = Mapping[str, Parameter]
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -190,6 +200,17 @@ def _name(one: object) -> str | Made:
     return one
 
 
+def plain(name: str, value: Any) -> Any:
+    """Return the value of an option that means the same in all methods in its plain form, or say what it takes."""
+    if value is None and name in {"margin", "trainings"}:
+        return None
+    if name in SHARES:
+        return options.share(name, value, SHARES[name])
+    if name in NUMBERS:
+        return options.whole(name, value, NUMBERS[name])
+    return options.yes_or_no(name, value)
+
+
 def understood(method: C) -> C:
     """Have arguments that a method does not take answered with what to write instead; its signature stays."""
     takes = inspect.signature(method).parameters
@@ -198,17 +219,19 @@ def understood(method: C) -> C:
     checked = check_options if binds else check_call
 
     @wraps(method)
-    def called(self: Any, *arguments: Any, **options: Any) -> Any:
+    def called(self: Any, *arguments: Any, **given: Any) -> Any:
         # of a metric that is bound; a Rec would look for a metric of that name
         metric = vars(self).get("metric")
         own_name = "plot" if method.__qualname__ == "Plot.__call__" else of_charts + method.__name__
         name, own = (
             (own_name, {}) if metric is None else (metric.name, metric.definition.parameters)
         )
-        checked(name, arguments, options, {**takes, **own})
+        checked(name, arguments, given, {**takes, **own})
         if name in OF_ONE_TRAINING:
             _check_one_list(name, vars(self).get("_of", self))
-        return method(self, *arguments, **options)
+        for option in CHECKED.intersection(given):
+            given[option] = plain(option, given[option])
+        return method(self, *arguments, **given)
 
     if binds:
         vars(called)["__signature__"] = _signature_of_rec(takes)

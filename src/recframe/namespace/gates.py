@@ -196,7 +196,6 @@ class Gates(Generic[F]):
         │ mrr >= 0.7  ┆ open  ┆ 0.75  ┆ -0.044785      ┆ 100     │
         └─────────────┴───────┴───────┴────────────────┴─────────┘
         """
-        wide = options.yes_or_no("wide", wide)
         asked = required(requirements, k)
         gate = gate_of(
             asked,
@@ -238,10 +237,10 @@ def gate_of(  # noqa: PLR0913  the options of a gate
     options.one_of("missing", missing, get_args(Missing))
     return Gate(
         asked,
-        level=options.share("level", level, "0.95"),
+        level=level,
         on=on,
         strict=strict,
-        min_users=options.whole("min_users", min_users, 1),
+        min_users=min_users,
         models=_names(models),
         earlier=last is not None,
         trailing=history is not None,

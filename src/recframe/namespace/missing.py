@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from recframe.errors import suggestion
 from recframe.metrics.language import registry
+from recframe.metrics.language.definition import Metric
 from recframe.namespace.calls import METHODS
 
 _TESTS = "compare('ndcg@10', baseline='...') tests differences of models"
@@ -33,36 +34,36 @@ MEANT = {
 
 def no_method(name: str, methods: Iterable[str]) -> str:
     """Return the words on a method that `rec` does not have."""
-    msg = f"rec has no method {name!r}"
-    if name.casefold() in MEANT:
-        return f"{msg}; {MEANT[name.casefold()]}"
-    if told := registry.elsewhere(name):
-        return f"{msg}; {told}"
+    told = MEANT.get(name.casefold()) or registry.elsewhere(name)
     known = [*registry.registered(), *methods]
-    # a method in other letters is a typo of it, and no metric's alias
-    if close := suggestion(name, known, closeness=0.99):
-        return msg + close
-    if meant := registry.spelled(name):
-        cut = [] if meant.k is None else [f"k={meant.k}"]
-        settings = [f"{one}={value!r}" for one, value in meant.settings]
-        call = f"{meant.name}({', '.join([*cut, *settings])})"
-        return f"{msg}; that is {call!r}"
-    return msg + (suggestion(name, known) or "; rf.list_metrics() has the metrics")
+    found = f"; {told}" if told else _meant(name, known, _call)
+    return f"rec has no method {name!r}{found or '; rf.list_metrics() has the metrics'}"
 
 
 def no_attribute(name: str, names: Iterable[str]) -> str:
     """Return the words on a name that the package does not have."""
-    msg = f"module 'recframe' has no attribute {name!r}"
-    if name.casefold() in OVER_TIME:
-        return f"{msg}; {OVER_TIME[name.casefold()]}"
-    if name in METHODS:
-        return f"{msg}; a frame is asked: frame.rec.{name}({METHODS[name]})"
-    if told := registry.elsewhere(name):
-        return f"{msg}; {told}"
-    if close := suggestion(name, names, closeness=0.99):
-        return msg + close
-    if meant := registry.spelled(name):
-        cut = "" if meant.k is None else f" @ {meant.k}"
-        written = f"rf.{meant.in_python}{cut}"
-        return f"{msg}; that is {written!r}"
-    return msg + suggestion(name, names)
+    told = OVER_TIME.get(name.casefold())
+    if told is None and name in METHODS:
+        told = f"a frame is asked: frame.rec.{name}({METHODS[name]})"
+    told = told or registry.elsewhere(name)
+    found = f"; {told}" if told else _meant(name, [*names], _attribute)
+    return f"module 'recframe' has no attribute {name!r}{found}"
+
+
+def _meant(name: str, known: Sequence[str], written: Callable[[Metric[...]], str]) -> str:
+    """Return the name that is meant, as it is written: of a typo in letters' cases, then of a metric, then the closest."""
+    # a name in other letters is a typo of it, and no metric's alias
+    if close := suggestion(name, known, closeness=0.99):
+        return close
+    meant = registry.spelled(name)
+    return f"; that is {written(meant)!r}" if meant else suggestion(name, known)
+
+
+def _call(metric: Metric[...]) -> str:
+    cut = [] if metric.k is None else [f"k={metric.k}"]
+    settings = [f"{one}={value!r}" for one, value in metric.settings]
+    return f"{metric.name}({', '.join([*cut, *settings])})"
+
+
+def _attribute(metric: Metric[...]) -> str:
+    return f"rf.{metric.in_python}" + ("" if metric.k is None else f" @ {metric.k}")

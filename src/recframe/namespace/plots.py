@@ -249,7 +249,6 @@ class Plot(PlotOverTime):
         from recframe.look import of_segments  # noqa: PLC0415
 
         one = chart_data.one_metric("segments", metric, k)
-        least, most = options.whole("min_users", min_users, 1), options.whole("most", most, 1)
         result, data, sure = chart_data.summary(self._of, [one], level, cluster, profile, by)
         names = chart_data.columns_of_segments(self._of, result)
         if not names:
@@ -257,7 +256,7 @@ class Plot(PlotOverTime):
             raise RecframeError(msg)
         none = data.with_columns(pooled=pl.lit(None, pl.Float64))
         data = none if one.shape == "set" else of_segments.with_pooled(data)
-        shown = of_segments.Segments(one, names, sure, least, most)
+        shown = of_segments.Segments(one, names, sure, min_users, most)
         return of_segments.segments(data, self._series(result), shown)
 
     @calls.understood
@@ -282,14 +281,13 @@ class Plot(PlotOverTime):
 
         chart_data.check_whole(self._of, "distribution()")
         one = chart_data.one_metric("distribution", metric, k)
-        n_bins = options.whole("bins", bins, 1)
         if one.shape == "set":
             msg = f"{one} is one number for all lists of a segment, and no user has a value of it; "
             raise RecframeError(msg + "ask for one that users have, such as 'ndcg@10'")
         names = chart_names.of_models(self._rec)
-        above, zeros = chart_data.users_values(self._rec, one, profile, n_bins, names)
+        above, zeros = chart_data.users_values(self._rec, one, profile, bins, names)
         series = self._of_names(names)
-        above = chart_data.filled(above, ["model", "model_place"], n_bins)
+        above = chart_data.filled(above, ["model", "model_place"], bins)
         if not series.named:
             above = above.filter(pl.col("low") < pl.col("high"))
         users = chart_data.counted(zeros, "users", chart_data.noun_of(one))
@@ -426,10 +424,9 @@ class Plot(PlotOverTime):
         from recframe.look import of_lists  # noqa: PLC0415
 
         chart_data.check_whole(self._of, "scores()")
-        n_bins = options.whole("bins", bins, 1)
         names = chart_names.of_models(self._rec)
-        found = chart_data.binned_scores(self._rec, n_bins, names)
-        data = chart_data.filled(found, ["model", "model_place", "group"], n_bins)
+        found = chart_data.binned_scores(self._rec, bins, names)
+        data = chart_data.filled(found, ["model", "model_place", "group"], bins)
         return of_lists.scores(data, self._of_names(names))
 
     @calls.understood

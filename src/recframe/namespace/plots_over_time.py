@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Cutoffs
-from recframe.uncertainty import options
 
 if TYPE_CHECKING:
     import altair as alt
@@ -59,4 +58,4 @@ class PlotOverTime:
         bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
         split = [str(one) for one in dict.fromkeys([*bound, *calls.names(by)])]
         name = lines_of_runs.name_of(lines.judged, metric, k)
-        return lines.chart(name, split, self._look, options.whole("most", most, 1))
+        return lines.chart(name, split, self._look, most)

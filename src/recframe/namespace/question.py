@@ -31,7 +31,7 @@ from recframe.plan.needs import is_of_segment
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.plan.trainings import TRAINING, one_of_each
-from recframe.uncertainty import options, summary
+from recframe.uncertainty import summary
 from recframe.uncertainty.over_trainings import (
     between,
     spread_of_each,
@@ -247,10 +247,9 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
     cluster: str | None,
     profile: str | None,
     *,
-    wide: object = True,
+    wide: bool = True,
 ) -> Question:
     """Return what is asked, or say why there is no such thing."""
-    is_wide = options.yes_or_no("wide", wide)
     found = registry.asked(registry.each(metrics), k)
     if cluster is not None and not isinstance(cluster, str):
         msg = f"cluster={shown(cluster)}: cluster takes the name of a column, such as 'household'"
@@ -272,7 +271,7 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
         raise RecframeError(msg)
     unit = _unit(inputs, found, str(cluster)) if of_clusters else None
     inputs = inputs if unit is None else replace(inputs, units=(unit,))
-    return Question(rec, inputs, under_profile.asked(inputs.context, found), unit, is_wide)
+    return Question(rec, inputs, under_profile.asked(inputs.context, found), unit, wide)
 
 
 def _named_as_given(error: ColumnError, cluster: str | None, by: Sequence[Any]) -> ColumnError:

@@ -14,7 +14,6 @@ from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
-from recframe.uncertainty import options
 
 if TYPE_CHECKING:
     from recframe.look.pages.report import Report
@@ -95,8 +94,8 @@ class Reported(Generic[F]):
             metrics=_metrics(rec, metrics, k),
             baseline=None if baseline is None else text_of(baseline),
             by=[_name(one) for one in columns],
-            level=options.share("level", level, "0.95"),
-            min_users=options.whole("min_users", min_users, 1),
+            level=level,
+            min_users=min_users,
             cluster=cluster,
             title=title,
             title_of=title_of,

@@ -93,16 +93,12 @@ class SegmentsCompared(Generic[F]):
         Source: Tukey 1953; Kramer 1956; Games and Howell 1976 (all pairs); Morris 1983 (pooling); Paule and Mandel 1982 (the
         spread); Simpson 1951.
         """
-        least, level = (
-            options.whole("min_users", min_users, 1),
-            options.share("level", level, "0.95"),
-        )
         asked = _checked(question(self, metrics, k, by, cluster, profile, wide=wide), "gaps")
         named = _baseline(asked, "gaps", baseline)
         from recframe.uncertainty import cells, gaps  # noqa: PLC0415  NumPy and SciPy are an extra
 
         crossed = cells.crossings(asked.of_segments, 2, 1)
-        of = (crossed.of, _names(asked), least, level, None, asked.cluster)
+        of = (crossed.of, _names(asked), min_users, level, None, asked.cluster)
         how = cells.Segmenting(*of, of_differences=named is not None)
         schema = pl.Schema({"by": pl.String, **_model(asked), **gaps.COLUMNS})
         result: F = _given(
@@ -183,11 +179,6 @@ class SegmentsCompared(Generic[F]):
 
         Source: Welch 1947; Holm 1979; Šidák 1967; Morris 1983 (pooling).
         """
-        least, level = (
-            options.whole("min_users", min_users, 1),
-            options.share("level", level, "0.95"),
-        )
-        depth = options.whole("depth", depth, 1)
         asked = _checked(question(self, metrics, k, by, cluster, profile, wide=wide), "slices")
         named = _baseline(asked, "slices", baseline)
         from recframe.uncertainty import cells, rests, slices  # noqa: PLC0415  NumPy and SciPy are an extra
@@ -199,7 +190,7 @@ class SegmentsCompared(Generic[F]):
         _check_size(crossed, depth)
         for columns in crossed.of:
             rests.check_places([one for one in segments if one.inside in columns])
-        of = (crossed.of, _names(asked), least, level, correction, asked.cluster)
+        of = (crossed.of, _names(asked), min_users, level, correction, asked.cluster)
         how = cells.Segmenting(*of, of_differences=named is not None)
         schema = pl.Schema({**_model(asked), **slices.KEYS, **slices.COLUMNS})
         result: F = _given(

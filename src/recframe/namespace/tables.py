@@ -19,7 +19,6 @@ from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import Question, question
 from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment
-from recframe.uncertainty import options
 from recframe.uncertainty.pairs import MODEL
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class Tables(Generic[F]):
         looks = Looks(
             decimals,
             intervals,
-            options.share("level", level, "0.95"),
+            level,
             None if baseline is None else text_of(baseline),
             tuple(untested),
             title,

@@ -15,7 +15,6 @@ from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import Question, question, values_of_users
 from recframe.plan.needs import is_of_segment
-from recframe.uncertainty import options
 from recframe.uncertainty.summary import Method
 
 if TYPE_CHECKING:
@@ -81,7 +80,6 @@ class Tracked(Generic[F]):
         rec: Any = self
         # what is wrong with these is said before any work is done
         check(history, as_of)
-        per_user = options.yes_or_no("per_user", per_user)
         drawn = {"method": method, "n_resamples": n_resamples, "seed": seed}
         shown = {"level": level, "profile": profile, "wide": True}
         result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, **shown, **drawn)

@@ -99,10 +99,7 @@ class Uncertain(Generic[F]):
 
         Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015.
         """
-        level = options.share("level", level, "0.95")
         options.one_of("method", method, get_args(Method))
-        n_resamples = options.whole("n_resamples", n_resamples, 1)
-        seed = options.whole("seed", seed, 0)
         asked = question(self, metrics, k, by, cluster, profile, wide=wide)
         if method != "bootstrap":
             how_made = summary.Intervals(level, method, over_trainings=asked.over_trainings)
@@ -199,15 +196,15 @@ class Uncertain(Generic[F]):
         options.one_of("family", family, get_args(Family))
         options.one_of("looks", looks, ("any", None))
         how = comparison.Comparing(
-            level=options.share("level", level, "0.95"),
-            margin=None if margin is None else options.share("margin", margin, "0.01"),
+            level=level,
+            margin=margin,
             test=test,
             correction=correction,
             family=family,
             looks=looks,
-            min_users=options.whole("min_users", min_users, 1),
-            n_resamples=options.whole("n_resamples", n_resamples, 1),
-            seed=options.whole("seed", seed, 0),
+            min_users=min_users,
+            n_resamples=n_resamples,
+            seed=seed,
             tell=progress.of_resamples(),
         )
         try:
@@ -283,15 +280,14 @@ class Uncertain(Generic[F]):
         """
         from recframe.uncertainty.power import Power  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        margin = None if margin is None else options.share("margin", margin, "0.01")
         how = Power(
             wanted=options.wanted(wanted, margin),
             margin=margin,
-            rows=options.whole("rows", rows, 1),
-            power=options.share("power", power, "0.8"),
-            level=options.share("level", level, "0.95"),
-            correlation=options.share("correlation", correlation, "0.5"),
-            trainings=None if trainings is None else options.whole("trainings", trainings, 2),
+            rows=rows,
+            power=power,
+            level=level,
+            correlation=correlation,
+            trainings=trainings,
             has_baseline=baseline is not None,
         )
         if cluster is not None and baseline is None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -25,34 +25,25 @@ def _weighed(definition: Definition) -> Definition:
 
     @functools.wraps(definition.function)
     def function(at: At, **settings: Value) -> pl.Expr:
-        source = _Weighing(at.source)
+        source: Any = _Weighing(at.source)
         value = definition.function(replace(at, source=source), **settings)
         # a metric that is made of means, such as gauc, has asked for weighted ones
         if source.asked:
             return value
-        return source.mean(Metric(definition, tuple(settings.items())), at)
+        weighted: pl.Expr = source.mean(Metric(definition, tuple(settings.items())), at)
+        return weighted
 
     return replace(definition, function=function, linear=True)
 
 
-@dataclass
 class _Weighing:
-    """A source of words whose means are weighted."""
+    """A source of words whose means are weighted; all else is the source's own."""
 
-    source: Source
-    asked: bool = False
+    def __init__(self, source: Source) -> None:
+        self.source, self.asked = source, False
 
-    def column(self, name: str) -> pl.Expr:
-        return self.source.column(name)
-
-    def running(self, expression: pl.Expr) -> pl.Expr:
-        return self.source.running(expression)
-
-    def total(self, value: pl.Expr) -> pl.Expr:
-        return self.source.total(value)
-
-    def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
-        return self.source.of_rows(value)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.source, name)
 
     def mean(self, metric: Valued, at: At) -> pl.Expr:
         self.asked = True
@@ -63,5 +54,5 @@ class _Weighing:
         def weights(at: At) -> pl.Expr:
             return pl.when(metric.value(at).is_not_null()).then(at.user_weight)
 
-        means = (self.source.mean(unregistered(function), at) for function in (total, weights))
-        return ratio(next(means), next(means), empty=None)
+        means = [self.source.mean(unregistered(function), at) for function in (total, weights)]
+        return ratio(*means, empty=None)
