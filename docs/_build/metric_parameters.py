@@ -13,8 +13,7 @@ from metric_text import BELOW, code, prose_of, sentences, table
 
 import recframe as rf
 from recframe.conventions.switches import switch_of
-from recframe.metrics.language.definition import Definition
-from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.definition import Bounds, Definition
 
 Settings = dict[str, Any]
 Row = tuple[Settings, list[str]]

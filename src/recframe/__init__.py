@@ -21,16 +21,16 @@ from recframe.errors import UnknownMetricError as UnknownMetricError
 from recframe.frames.own_names import frame as frame
 from recframe.metrics import *
 from recframe.metrics.language.at import At as At
+from recframe.metrics.language.at import ratio as ratio
 from recframe.metrics.language.at_lists import AtLists as AtLists
+from recframe.metrics.language.definition import Bounds as Bounds
 from recframe.metrics.language.definition import Metric as Metric
-from recframe.metrics.language.formulas import ratio as ratio
-from recframe.metrics.language.parameters import Bounds as Bounds
 from recframe.metrics.language.registry import list_metrics as list_metrics
 from recframe.metrics.language.registry import metric as metric
 from recframe.metrics.language.registry import parse as parse
 from recframe.namespace.accessors import register as _register
 from recframe.namespace.bound_frame import Rec as Rec
-from recframe.namespace.missing import no_attribute as _no_attribute
+from recframe.namespace.calls import no_attribute as _no_attribute
 from recframe.namespace.rec_of_a_frame import rec as rec
 
 if TYPE_CHECKING:

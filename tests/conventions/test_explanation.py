@@ -17,8 +17,7 @@ from asking import liked, recommended, rows
 from frame_kinds import KINDS, Kind
 from recframe.cli.printing import _cells
 from recframe.conventions import under_profile
-from recframe.conventions.differences import differences
-from recframe.conventions.explanation import _number
+from recframe.conventions.explanation import _number, differences
 from recframe.conventions.profiles import PROFILES
 from recframe.conventions.switches import PARAMETERS, POLICIES, RULES
 from recframe.frames.context import DEFAULTS, Context, NoRelevant, RelevantFrom, Ties, Universe

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.metrics.language import formulas
+from recframe.metrics.language import at as formulas
 from strategies import examples
 
 

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from recframe.metrics.language.registry import registered
-from recframe.metrics.language.synonyms import CALLS, FORMS, folded
+from recframe.metrics.language.registry import CALLS, FORMS, folded, registered
 
 FRAME = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]})
 

@@ -15,12 +15,20 @@ from typing import Annotated, Literal
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.metrics.language.at import At
-from recframe.metrics.language.definition import Definition, Metric, Value
-from recframe.metrics.language.formulas import harmonic, ratio, unshifted_discount
-from recframe.metrics.language.parameters import COUNT, UNIT, Bounds, LogBase, Positive, Share
-from recframe.metrics.language.ratios import Average, averaged_ratio
+from recframe.metrics.language.at import At, harmonic, ratio, unshifted_discount
+from recframe.metrics.language.definition import (
+    COUNT,
+    UNIT,
+    Bounds,
+    Definition,
+    LogBase,
+    Metric,
+    Positive,
+    Share,
+    Value,
+)
 from recframe.metrics.language.registry import metric
+from recframe.metrics.language.weighing import Average, averaged_ratio
 
 __all__ = [
     "dcg", "err", "f_score", "hit_rate", "map", "mrr", "ndcg", "precision", "r_precision", "rbp", "recall",

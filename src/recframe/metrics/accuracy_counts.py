@@ -9,9 +9,8 @@ import math
 
 import polars as pl
 
-from recframe.metrics.language.at import At
-from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import COUNT, UNIT
+from recframe.metrics.language.at import At, ratio
+from recframe.metrics.language.definition import COUNT, UNIT
 from recframe.metrics.language.registry import metric
 
 __all__ = ["first_rank", "judged", "list_length", "n_hits"]

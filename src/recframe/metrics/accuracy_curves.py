@@ -10,10 +10,8 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.metrics.language.at import At
-from recframe.metrics.language.definition import Definition, Metric
-from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import UNIT, Closed, Positive
+from recframe.metrics.language.at import At, ratio
+from recframe.metrics.language.definition import UNIT, Closed, Definition, Metric, Positive
 from recframe.metrics.language.registry import metric
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.parameters import COUNT, UNIT, LogBase, Share
+from recframe.metrics.language.definition import COUNT, UNIT, LogBase, Share
 from recframe.metrics.language.registry import metric
 
 __all__ = ["miscalibration"]

@@ -12,10 +12,9 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.metrics.language.at import At
+from recframe.metrics.language.at import At, ratio
 from recframe.metrics.language.at_lists import AtLists, Weight
-from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import COUNT, UNIT, LogBase
+from recframe.metrics.language.definition import COUNT, UNIT, LogBase
 from recframe.metrics.language.registry import metric
 
 __all__ = ["coverage", "entropy", "fall_out", "gini", "mcc", "user_coverage"]

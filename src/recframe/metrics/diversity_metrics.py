@@ -15,15 +15,15 @@ from typing import Annotated, Literal
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.metrics.language.at import At
-from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.formulas import (
+from recframe.metrics.language.at import (
+    At,
     discount,
     geometric_discount,
     ratio,
     sum_of_reciprocals,
 )
-from recframe.metrics.language.parameters import UNIT, Bounds, Closed, Share
+from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.definition import UNIT, Bounds, Closed, Share
 from recframe.metrics.language.registry import metric
 
 __all__ = ["alpha_ndcg", "category_coverage", "diversity", "err_ia", "nrbp"]

@@ -11,9 +11,9 @@ from typing import Literal
 import polars as pl
 
 from recframe.facts.groups_of_items import Target
+from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import COUNT, UNIT
+from recframe.metrics.language.definition import COUNT, UNIT
 from recframe.metrics.language.registry import metric
 
 __all__ = ["exposure_disparity", "exposure_share"]

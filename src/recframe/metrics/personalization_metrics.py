@@ -10,7 +10,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.parameters import UNIT
+from recframe.metrics.language.definition import UNIT
 from recframe.metrics.language.registry import metric
 
 __all__ = ["personalization"]

@@ -12,9 +12,9 @@ from typing import Literal
 
 import polars as pl
 
+from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists, Tail
-from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import COUNT, UNIT, LogBase, Share
+from recframe.metrics.language.definition import COUNT, UNIT, LogBase, Share
 from recframe.metrics.language.registry import metric
 
 __all__ = [

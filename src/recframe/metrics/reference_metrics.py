@@ -12,9 +12,9 @@ from typing import Annotated, Literal
 
 import polars as pl
 
+from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import UNIT, Bounds, Share
+from recframe.metrics.language.definition import UNIT, Bounds, Share
 from recframe.metrics.language.registry import metric
 
 __all__ = ["overlap", "rbo", "unexpectedness"]

@@ -15,9 +15,8 @@ import polars as pl
 
 from recframe.errors import RecframeError
 from recframe.metrics.language import corrections
-from recframe.metrics.language.at import At
-from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import Bounds
+from recframe.metrics.language.at import At, ratio
+from recframe.metrics.language.definition import Bounds
 from recframe.metrics.language.registry import metric
 
 __all__ = ["corrected"]

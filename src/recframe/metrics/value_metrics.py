@@ -10,10 +10,9 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.metrics.language.at import At
-from recframe.metrics.language.formulas import discount as of_rank
-from recframe.metrics.language.formulas import ratio
-from recframe.metrics.language.parameters import UNIT
+from recframe.metrics.language.at import At, ratio
+from recframe.metrics.language.at import discount as of_rank
+from recframe.metrics.language.definition import UNIT
 from recframe.metrics.language.registry import metric
 
 __all__ = ["value"]

@@ -19,14 +19,14 @@ from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.own_names import size_of
 from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
-from recframe.metrics.language import cutoffs, registry
-from recframe.metrics.language.definition import Metric
+from recframe.metrics.language import registry
+from recframe.metrics.language.definition import Metric, cutoff
 from recframe.namespace import calls, card, warned
 from recframe.namespace import tidy as long
 from recframe.namespace.answers import Answers
 from recframe.namespace.bound_metric import Asked, BoundMetric, By, Cutoffs, F
+from recframe.namespace.calls import no_method
 from recframe.namespace.methods import Methods
-from recframe.namespace.missing import no_method
 from recframe.plan import evaluation, kept_plans, trainings
 from recframe.plan.beside import SUPPORT
 from recframe.plan.runs import Run
@@ -311,7 +311,7 @@ class Rec(Methods[F], Answers[F]):
 
         inputs, clashes = self._labelled(by)
         inputs = trainings.named(inputs)
-        data = Audited(inputs, None if k is None else cutoffs.cutoff(k), clashes)
+        data = Audited(inputs, None if k is None else cutoff(k), clashes)
         result: F = self._kind.give(audit.audit(data, self._run()), {})
         return result
 

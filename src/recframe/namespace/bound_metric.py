@@ -12,8 +12,7 @@ import polars as pl
 
 from recframe.errors import CallError, shown
 from recframe.frames.kinds.lookup import kind_for
-from recframe.metrics.language import cutoffs
-from recframe.metrics.language.definition import Metric, OfEach
+from recframe.metrics.language.definition import Metric, OfEach, is_many
 from recframe.namespace import card
 from recframe.namespace.calls import names, understood
 
@@ -74,7 +73,7 @@ class BoundMetric(Generic[F]):
         result: Any = self.rec.evaluate(asked, k=k, by=by, profile=profile)
         context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
         by_segment = context.by or context.model is not None or (by is not None and names(by))
-        rows = None if by_segment or cutoffs.is_many(k) else kind_for(result).rows(result)
+        rows = None if by_segment or is_many(k) else kind_for(result).rows(result)
         if rows is None:
             return result
         *_, value = rows[0].values()

@@ -19,7 +19,7 @@ from recframe.frames.rows.places import (
 )
 from recframe.judging.expectation import at_last_places, over_places
 from recframe.judging.judged_frame import Judged
-from recframe.metrics.language.formulas import discount
+from recframe.metrics.language.at import discount
 from recframe.plan import (
     catalogue_branches,
     propensity_branches,

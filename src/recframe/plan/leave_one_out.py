@@ -14,8 +14,8 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.joins import distinct_names, joined
 from recframe.judging.judged_frame import judge
+from recframe.metrics.language.at import ratio
 from recframe.metrics.language.definition import Metric
-from recframe.metrics.language.formulas import ratio
 from recframe.plan.beside import FOURTH, SQUARE, SUPPORT, TOTAL, N
 from recframe.plan.needs import Needs, needs_of
 from recframe.plan.of_lists import Lists, check, cuts_of, value_of

@@ -24,9 +24,9 @@ from recframe.frames.rows.lookups import Lookup, lookup
 from recframe.frames.rows.questions import distinct_ids, each_item_once, marked_sorted
 from recframe.judging.judged_frame import Judged, judge
 from recframe.judging.settled import ranked_or_relevant, ranked_with_relevance
+from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import Metric
-from recframe.metrics.language.formulas import ratio
 from recframe.plan.beside import SQUARE, TOTAL, UNDEFINED, ZERO, N
 from recframe.plan.needs import needs_of
 from recframe.plan.runs import Run

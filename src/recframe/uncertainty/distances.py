@@ -11,8 +11,8 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.joins import aggregate
+from recframe.metrics.language.at import ratio as ratio_of
 from recframe.metrics.language.definition import Metric
-from recframe.metrics.language.formulas import ratio as ratio_of
 from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty import clusters
 from recframe.uncertainty.pairs import MODEL, OF_TRAININGS, difference, has_no_ends

@@ -14,7 +14,7 @@ from recframe.facts.groups_of_items import Target
 from recframe.facts.levels import Level, Levels
 from recframe.facts.reference_lists import Agreement
 from recframe.facts.sides import Builder, Fact, FromSides, Setting, Summing
-from recframe.metrics.language.formulas import discount, ratio
+from recframe.metrics.language.at import discount, ratio
 
 Weight = Literal["none", "log", "geometric", "reciprocal"]
 Tail = Literal["interactions", "items"]

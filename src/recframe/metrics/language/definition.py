@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import (
+    Annotated,
     Any,
     Generic,
     Literal,
@@ -31,13 +33,10 @@ from recframe.errors import (
     shown,
     suggestion,
 )
-from recframe.frames.plain_numbers import plain_number
+from recframe.frames.plain_numbers import EXACT, is_bool, plain_number
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.cutoffs import cutoff, is_many
 from recframe.metrics.language.judged_list import JudgedList
-from recframe.metrics.language.parameters import Bounds
-from recframe.metrics.language.synonyms import argument_of
 
 P = ParamSpec("P")
 Bound_co = TypeVar("Bound_co", covariant=True)
@@ -46,6 +45,76 @@ Value = str | int | float | bool
 Shape = Literal["user", "set"]
 Over = Literal["users", "lists"]
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def cutoff(k: object) -> int:
+    """Return a cut-off as an int, or say what a cut-off is."""
+    try:
+        number = 0 if is_bool(k) else operator.index(k)  # type: ignore[arg-type]
+    except TypeError:
+        number = 0
+    if number < 1:
+        msg = f"k is a positive whole number, a list or range of them, or None for the whole list; found {shown(k)}"
+        raise RecframeError(msg)
+    if number > EXACT:
+        msg = f"k is at most {EXACT} (2^53), since no larger rank differs from the next one; None is the whole list"
+        raise RecframeError(msg)
+    return number
+
+
+def cutoffs(k: object) -> list[int | None]:
+    """Return the cut-offs of a `k` argument: an int, a list or range of them, or None."""
+    if k is None:
+        return [None]
+    if not is_many(k):
+        return [cutoff(k)]
+    ks: list[int | None] = [cutoff(one) for one in k]  # type: ignore[attr-defined]
+    return ks or [cutoff(k)]
+
+
+def is_many(k: object) -> bool:
+    """Whether a `k` argument is a list or range of cut-offs."""
+    return isinstance(k, Iterable) and not isinstance(k, str) and getattr(k, "ndim", 1) > 0
+
+
+@dataclass(frozen=True, repr=False)
+class Bounds:
+    """The numbers that a parameter may take, between two ends that are left out unless they are closed."""
+
+    above: float = -math.inf
+    below: float = math.inf
+    closed: bool = False
+
+    def __contains__(self, value: float) -> bool:
+        return self.above < value < self.below or (
+            self.closed and value in (self.above, self.below)
+        )
+
+    def __repr__(self) -> str:
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        told = [
+            f"{one.name}={given[one.name]!r}"
+            for one in fields(self)
+            if given[one.name] != one.default
+        ]
+        return f"Bounds({', '.join(told)})"
+
+    def __str__(self) -> str:
+        if self.closed:
+            return f"a number from {self.above:g} to {self.below:g}"
+        ends = [f"above {self.above:g}"] * (self.above > -math.inf) + [f"below {self.below:g}"] * (
+            self.below < math.inf
+        )
+        return "a number " + " and ".join(ends)
+
+
+Positive = Annotated[float, Bounds(above=0)]
+Share = Annotated[float, Bounds(above=0, below=1)]
+Closed = Annotated[float, Bounds(0, 1, closed=True)]
+"""A share that may be nothing, or all."""
+LogBase = Annotated[float, Bounds(above=1)]
+UNIT, COUNT = (0.0, 1.0), (0.0, math.inf)
+"""The ranges of shares and of counts."""
 
 
 class Binds(Protocol[Bound_co]):
@@ -411,3 +480,22 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
         takes = "a text, a number, True or False"
     msg = f"{definition.name}({name}={shown(value)}): {name} takes {takes}"
     raise RecframeError(msg)
+
+
+def folded(name: str) -> str:
+    """Return a name without what writers of it differ in: cases, and what stands between its words."""
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+_ARGUMENTS = {
+    "k": "top k, k top, top, top n, at, at k, k at, cut off, cut, n, k list, k values, max k, k max, depth",
+    "by": "group by, grouped by, groups, group, group cols, group columns, segment, segments, segment by, slice by, "
+    "split by, partition by, per, over",
+}
+ARGUMENTS = {folded(name): own for own, names in _ARGUMENTS.items() for name in names.split(",")}
+"""The arguments of each call, `k` and `by`, by the names that others have for them, folded."""
+
+
+def argument_of(name: str) -> str:
+    """Return the argument of each call that a name means, `k` or `by`; nothing for any other name."""
+    return name if name in _ARGUMENTS else ARGUMENTS.get(folded(name), "")

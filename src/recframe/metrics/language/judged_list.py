@@ -17,8 +17,7 @@ from recframe.judging.relevance import (
     is_rank,
     is_relevant,
 )
-from recframe.metrics.language.at import At, Source, Valued
-from recframe.metrics.language.formulas import discount
+from recframe.metrics.language.at import At, Source, Valued, discount
 
 SEVERAL_LISTS = (
     "more items stand above a rank than there are places, so the group has the rows of several lists, or dense ranks; an "

@@ -13,8 +13,6 @@ import polars as pl
 
 from recframe.errors import RecframeError, UnknownMetricError, shown, suggestion
 from recframe.frames.hints import Given
-from recframe.metrics.language import synonyms
-from recframe.metrics.language.cutoffs import cutoffs
 from recframe.metrics.language.definition import (
     NAME,
     Definition,
@@ -23,12 +21,112 @@ from recframe.metrics.language.definition import (
     P,
     Shape,
     Value,
+    cutoffs,
+    folded,
     signature_of,
 )
 
 _DIGITS = 4000  # Python reads no longer number
 _EXAMPLE = 10
 _TEXT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+))?\s*")
+
+
+_NAMES = {
+    "hit_rate": "hits, hit ratio, hits rate, hit_rate_score, success rate, hit_at, any_hit, "
+    "top k accuracy, top_k_accuracy_score",
+    "n_hits": "number of hits, num_hits, hit count, true positives, tp",
+    "precision": "prec, precision score, positive predictive value",
+    "precision(average=pooled)": "micro precision, micro averaged precision, pooled precision",
+    "recall": "recall score, sensitivity, true positive rate, tpr",
+    "recall(denominator=capped)": "recall_cap, capped recall",
+    "recall(average=pooled)": "micro recall, micro averaged recall, pooled recall",
+    "f_score": "f1 score, f measure, f1 measure, fmeasure, f beta",
+    "f_score(beta=2)": "f2, f2 score",
+    "f_score(average=pooled)": "micro f1, micro f1 score, micro f score, micro averaged f1, pooled f1",
+    "map": "mean average precision, average precision, avg precision, mean ap, average_precision_score",
+    "map(average=geometric)": "gmap, gm_map, geometric map, geometric mean average precision",
+    "eleven_point_precision": "11pt_avg, 11 point average precision, eleven point average precision, "
+    "eleven point interpolated average precision",
+    "interpolated_precision": "iprec_at_recall, interpolated recall precision",
+    "hit_rate@1": "success at first, hit at first, hits at first, top 1 accuracy, top1 hit rate",
+    "mrr": "reciprocal rank, mean reciprocal rank, recip rank, inverse rank",
+    "dcg": "discounted cumulative gain, discounted gain, dcg score",
+    "dcg(gain=exp)": "exponential dcg",
+    "ndcg": "normalized discounted cumulative gain, normalised discounted cumulative gain, normalized dcg, ndcg score, "
+    "ndcg_cut",
+    "ndcg(gain=exp)": "exponential ndcg, ndcg_exp",
+    "rbp": "rank biased precision",
+    "err": "expected reciprocal rank",
+    "bpref": "binary preference",
+    "gauc": "nauc, group auc, grouped auc, wuauc, weighted user auc, impression weighted auc",
+    "auc": "uauc, user auc, roc auc, area under curve, area under the curve, roc auc score, auroc",
+    "first_rank": "rank of first hit, first relevant rank, first hit",
+    "list_length": "n_recommendations, number of recommendations, list size",
+    "judged": "judged share",
+    "coverage": "catalog coverage, catalogue coverage, item coverage, item space coverage, aggregate diversity, "
+    "prediction coverage, aggdiv",
+    "user_coverage": "user space coverage",
+    "gini": "gini index, gini coefficient",
+    "entropy": "shannon entropy, item entropy",
+    "fall_out": "false positive rate, fpr",
+    "mcc": "matthews correlation, matthews correlation coefficient, matthews",
+    "diversity": "intra list diversity, intralist diversity, intra list distance",
+    "miscalibration": "calibration error, kl calibration, c_kl",
+    "alpha_ndcg": "andcg, a_ndcg",
+    "personalization": "personalisation, inter list diversity, inter user diversity, interlist diversity",
+    "novelty": "mean self information, surprisal, mean inverse user frequency",
+    "epc": "expected popularity complement",
+    "efd": "expected free discovery",
+    "popularity": "average popularity, average recommendation popularity, avg popularity, mean popularity",
+    "long_tail_share": "long tail, average percentage of long tail items, tail percentage, long tail percentage",
+    "popularity_lift": "pop lift",
+    "rbo": "rank biased overlap",
+    "value": "revenue per user, price weighted hits, profit, gmv, basket value",
+}
+
+
+FORMS = {folded(name): form for form, names in _NAMES.items() for name in names.split(",")}
+"""The string form of each name, folded."""
+
+
+_ELSEWHERE = {
+    "sklearn.metrics.root_mean_squared_error(rating, prediction)": "rmse, root mean squared error, root mean square error",
+    "sklearn.metrics.mean_squared_error(rating, prediction)": "mse, mean squared error",
+    "sklearn.metrics.mean_absolute_error(rating, prediction)": "mae, mean absolute error",
+    "sklearn.metrics.median_absolute_error(rating, prediction)": "median absolute error",
+    "sklearn.metrics.mean_absolute_percentage_error(rating, prediction)": "mape, mean absolute percentage error",
+    "sklearn.metrics.r2_score(rating, prediction)": "r2, r2 score, r squared, coefficient of determination",
+    "sklearn.metrics.explained_variance_score(rating, prediction)": "explained variance, explained variance score, exp var",
+    "sklearn.metrics.log_loss(clicked, probability)": "logloss, log loss, cross entropy, binary cross entropy, bce",
+    "sklearn.metrics.brier_score_loss(clicked, probability)": "brier, brier score",
+    "sklearn.metrics.roc_auc_score(clicked, score)": "pooled auc, global auc, overall auc, stacked auc, micro auc",
+}
+CALLS = {folded(name): call for call, names in _ELSEWHERE.items() for name in names.split(",")}
+"""Where metrics of predictions are measured, by their names, folded."""
+
+
+def _of_predictions(name: object) -> str:
+    """Return what to say of a metric of predictions, one row at a time, which is none of rankings; nothing for any other."""
+    call = CALLS.get(folded(name), "") if isinstance(name, str) else ""
+    if not call:
+        return ""
+    what = "how far predictions are from what happened, row by row"
+    return f"not here, since recframe measures rankings, and that is {what}; use {call}"
+
+
+def form_of(name: str) -> str:
+    """Return the string form of a metric that the field has under another name; nothing for any other name."""
+    return FORMS.get(folded(name), "")
+
+
+_WITH_CUT = re.compile(r"(.*?[^\W\d])[\W_]*(?:at|@)[\W_]*(\d+|k)", re.IGNORECASE)
+_WITH_NUMBER = re.compile(r"(.*?[^\W\d])[\W_]*()(\d+)")
+
+
+def cut_off(name: str) -> tuple[str, str]:
+    """Return a name and the cut-off that is written into it, as in `ndcg_at_10`, `recall_at_k` or `ndcg_10`."""
+    parts = _WITH_CUT.fullmatch(name) or _WITH_NUMBER.fullmatch(name)
+    return (parts[1], parts[parts.lastindex or 0]) if parts else (name, "")
 
 
 _registry: dict[str, Metric[...]] = {}
@@ -231,9 +329,9 @@ def meant_by(name: object) -> Metric[...] | None:
         return None
     if form := _form_of(name):
         return parse(form)
-    base, cut = synonyms.cut_off(name)
-    spelled = {synonyms.folded(one): metric.name for one, metric in _spellings().items()}
-    form = _form_of(base) or spelled.get(synonyms.folded(base), "")
+    base, cut = cut_off(name)
+    spelled = {folded(one): metric.name for one, metric in _spellings().items()}
+    form = _form_of(base) or spelled.get(folded(base), "")
     if not cut:  # `hit-rate`, which no string form or attribute can be
         return parse(form) if form and re.search(r"[\s-]", name.strip()) else None
     if not form or len(cut) > _DIGITS or cut.strip("0") == "":
@@ -243,7 +341,7 @@ def meant_by(name: object) -> Metric[...] | None:
 
 def elsewhere(name: str) -> str:
     """Return what to say of a metric that is measured elsewhere; nothing for any other name."""
-    return synonyms.elsewhere(synonyms.cut_off(name)[0]) or synonyms.elsewhere(name)
+    return _of_predictions(cut_off(name)[0]) or _of_predictions(name)
 
 
 def spelled(name: str) -> Metric[...] | None:
@@ -256,7 +354,7 @@ def _form_of(name: str) -> str:
     forms = {
         other: form for one in _registry.values() for other, form in one.definition.instead.items()
     }
-    return forms.get(name.casefold()) or synonyms.form_of(name)
+    return forms.get(name.casefold()) or form_of(name)
 
 
 def _setting(found: Metric[...], part: str) -> tuple[str, Value]:
