@@ -1,4 +1,4 @@
-"""What recframe raises and warns of, and the words in it: what is wrong, what was found, what to write instead."""
+"""Errors and warnings, and the words in them."""
 
 from __future__ import annotations
 

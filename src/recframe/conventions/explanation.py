@@ -1,4 +1,4 @@
-"""What a number means, and why two libraries have two of them: `rf.explain` and `rec.explain`."""
+"""Explanations of a metric, and of its differences between two profiles."""
 
 from __future__ import annotations
 

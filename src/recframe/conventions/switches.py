@@ -1,4 +1,4 @@
-"""Every switch in plain words: what each of its values means, and in which direction it moves a number."""
+"""Switches of conventions in words, and the direction of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A metric under a profile: which parameters and policies it stands for, and what was bound or stated wins."""
+"""Metrics under a profile: the policies and parameters that apply."""
 
 from __future__ import annotations
 

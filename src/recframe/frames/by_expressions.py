@@ -1,4 +1,4 @@
-"""A `by` column that is made of others by an expression of Polars, and what such an expression has to be."""
+"""Columns of segments that Polars expressions make of other columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `rec(...)` binds: column names, side frames and policies, with a check of each value."""
+"""Options of `rec(...)`: column names, side frames and policies, each checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dtypes that match in value: columns of two frames cast to one, or an error that says why they cannot match."""
+"""Dtypes that match in value, and their common one."""
 
 from __future__ import annotations
 

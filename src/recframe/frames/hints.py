@@ -1,4 +1,4 @@
-"""What a message names or tells to write, as data: it becomes words where it is put into a text, of Python or of a shell."""
+"""Parts of messages whose words depend on the surface, Python or shell."""
 
 from __future__ import annotations
 

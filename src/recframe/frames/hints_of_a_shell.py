@@ -1,4 +1,4 @@
-"""The words of a shell for what messages name or tell to write: options of a command, and its files."""
+"""Words of a shell for the options and files in messages."""
 
 from __future__ import annotations
 

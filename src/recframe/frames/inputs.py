@@ -1,4 +1,4 @@
-"""The frames of one call, lazy and under the names of their roles."""
+"""Frames of one call, lazy and under the names of their roles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which column of which frame has which role, and whose property a `by` column is."""
+"""Roles of columns, and the frames that `by` columns describe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Class `Rec`, the `.rec` of a frame, and `rec(frame)`, the same object for type checkers."""
+"""Class `Rec`, the `.rec` of a frame."""
 
 from __future__ import annotations
 

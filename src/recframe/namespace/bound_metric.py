@@ -1,4 +1,4 @@
-"""A metric bound to a frame: what `df.rec.ndcg` is, and what calling it returns."""
+"""Metrics bound to a frame, such as `df.rec.ndcg`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls that are written wrong: which argument or option is not taken there, and what to write instead."""
+"""Errors of arguments, and of names that nothing has."""
 
 from __future__ import annotations
 

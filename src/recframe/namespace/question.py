@@ -1,4 +1,4 @@
-"""What a call on uncertainty asks: metrics by segment, of users who may hang together, and how its result is given."""
+"""Requests of calls on uncertainty, and the form of their results."""
 
 from __future__ import annotations
 

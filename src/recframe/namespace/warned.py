@@ -1,4 +1,4 @@
-"""What a call warns of when its result is collected."""
+"""Warnings of a call whose result is collected."""
 
 from __future__ import annotations
 

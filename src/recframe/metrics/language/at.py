@@ -1,4 +1,4 @@
-"""The words that metrics over users are written in: `At`, over the columns that a plan builds or over one judged list."""
+"""Vocabulary of metrics over users, and the formulas of its words."""
 
 from __future__ import annotations
 

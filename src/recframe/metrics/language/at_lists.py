@@ -1,4 +1,4 @@
-"""The words that metrics over lists are written in: `AtLists`."""
+"""Vocabulary of metrics over lists."""
 
 from __future__ import annotations
 

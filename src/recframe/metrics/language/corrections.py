@@ -1,4 +1,4 @@
-"""What a rank among sampled items tells of the rank among all: estimates of a metric, one for each number of items above.
+"""Estimators of metrics from ranks among sampled items.
 
 Of N items n were drawn that are not relevant, and m of them stand above the relevant one, as x of all N - 1 do. Given x, m is
 hypergeometric. The polynomials Q_j of Hahn over 0..n, which are 1 at 0 and orthogonal where every m is as likely, then have the

@@ -1,4 +1,4 @@
-"""What a metric is: a definition, its parameters and its cut-off, and its string form."""
+"""Definition, parameters, cut-off and string form of a metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of a metric over the rows of one judged list, for anyone's own `agg`, `over` and `select`."""
+"""Vocabulary of metrics over one judged list, inside users' own expressions."""
 
 from __future__ import annotations
 

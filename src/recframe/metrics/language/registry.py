@@ -1,4 +1,4 @@
-"""The registry of metrics: the decorator, names and aliases, and strings that name a metric."""
+"""Registry of metrics: decorator, names, aliases and string forms."""
 
 from __future__ import annotations
 

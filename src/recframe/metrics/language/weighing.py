@@ -1,4 +1,4 @@
-"""Metrics over users as weighted means: each user counts as much as a column of the users says."""
+"""Weighted means of users' values, and ratios pooled over users."""
 
 from __future__ import annotations
 
