@@ -29,9 +29,8 @@ from audited_frames import (
 )
 from frame_kinds import KINDS, Kind
 from lanes import in_turn
-from recframe.audit.checks import CHECKS
-from recframe.audit.report import COLUMNS
-from recframe.audit.rule import SEVERITIES
+from recframe.audit.data import SEVERITIES
+from recframe.audit.report import CHECKS, COLUMNS
 
 
 @pytest.mark.parametrize("frame", [RECS, SCORED], ids=["ranked", "scored"])

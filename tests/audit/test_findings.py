@@ -7,8 +7,8 @@ from html import unescape
 import polars as pl
 import pytest
 
-from recframe.audit.checks import CHECKS
 from recframe.audit.findings import Findings
+from recframe.audit.report import CHECKS
 
 RECS = pl.DataFrame({"user": [1, 1, 2], "item": [1, 1, 2], "rank": [1, 2, 1]})
 TRUTH = pl.DataFrame({"user": [1, 1], "item": [1, 3]})

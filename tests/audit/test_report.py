@@ -14,7 +14,7 @@ from audited_frames import ITEMS, JUDGED, POOLED, RECS, TRAIN, TRUTH, audit, fou
 from frame_kinds import KINDS, Kind
 from frame_sizes import SIZE
 from lanes import crossed
-from recframe.audit.rule import SEVERITIES
+from recframe.audit.data import SEVERITIES
 
 
 def test_the_example_is_one_of_the_rows(kind):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.audit.audited import sharing
+from recframe.audit.data import sharing
 from recframe.judging.judged_frame import PAIR
 from strategies import examples
 

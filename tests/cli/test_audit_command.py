@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner, Result
 
-from recframe.audit.checks import CHECKS
-from recframe.audit.report import COLUMNS
+from recframe.audit.report import CHECKS, COLUMNS
 from recframe.cli.commands import main
 from recframe.cli.shell import words_of_the_shell
 

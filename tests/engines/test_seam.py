@@ -14,7 +14,7 @@ import recframe as rf
 from asked_twice import COLLECTED, asked_twice, assert_same, eager
 from many_frames import MANY, ManyFrame, many, read
 from parted_frames import ALL_SIDES, METRICS
-from recframe.audit.checks import CHECKS
+from recframe.audit.report import CHECKS
 
 asked = partial(asked_twice, MANY)
 BROKEN = {

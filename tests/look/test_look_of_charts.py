@@ -33,7 +33,7 @@ from charts_asked import (
     parts,
     spec_of,
 )
-from recframe.audit.rule import SEVERITIES
+from recframe.audit.data import SEVERITIES
 from recframe.errors import CallError
 from recframe.look.of_cutoffs import ticks
 from recframe.look.of_models import placed

@@ -16,8 +16,8 @@ import engine_tables
 import growth_tables
 import public_api
 import recframe as rf
-from recframe.audit.checks import CHECKS
-from recframe.audit.rule import SEVERITIES
+from recframe.audit.data import SEVERITIES
+from recframe.audit.report import CHECKS
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import registered
 

@@ -10,8 +10,8 @@ from html import escape
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
-from recframe.audit.checks import CHECKS
-from recframe.audit.rule import SEVERITIES
+from recframe.audit.data import SEVERITIES
+from recframe.audit.report import CHECKS
 
 T = TypeVar("T")
 WIDTH = 100

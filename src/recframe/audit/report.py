@@ -1,15 +1,19 @@
-"""The audit: every check's findings as one lazy frame, and those of severity error as a reason to fail."""
+"""The audit: every check, and their findings as one lazy frame."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from recframe.audit.audited import Audited, example
-from recframe.audit.checks import CHECKS
-from recframe.audit.rule import SEVERITIES, Check, Found
+from recframe.audit import checks_of_ranks, checks_of_truth, checks_of_users
+from recframe.audit.data import SEVERITIES, Audited, Check, Found, example
 from recframe.errors import fails_whole_if, readable
 from recframe.frames.inputs import Inputs
 from recframe.plan.runs import Run
+
+PAGES = (checks_of_ranks, checks_of_truth, checks_of_users)
+CHECKS = [one for page in PAGES for one in vars(page).values() if isinstance(one, Check)]
+"""Every check, page by page, in the order of each page."""
+
 
 ITEMS = "items"
 """The frame of which each bucket of users has all rows."""

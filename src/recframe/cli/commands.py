@@ -11,7 +11,7 @@ import click
 import polars as pl
 
 import recframe as rf
-from recframe.audit.checks import CHECKS
+from recframe.audit.report import CHECKS
 from recframe.cli import files
 from recframe.cli.demonstration import demo
 from recframe.cli.engines import answering, engine_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from recframe.audit.rule import SEVERITIES
+from recframe.audit.data import SEVERITIES
 from recframe.look.style import alt, drawn, finished, layered, lines, safe
 from recframe.look.themes import Look
 

@@ -307,7 +307,7 @@ class Rec(Methods[F], Answers[F]):
         └─────────────────────┴──────────┴──────┴───────┴────────────────────────┘
         """
         from recframe.audit import report as audit  # noqa: PLC0415  importing recframe should take no time
-        from recframe.audit.audited import Audited  # noqa: PLC0415
+        from recframe.audit.data import Audited  # noqa: PLC0415
 
         inputs, clashes = self._labelled(by)
         inputs = trainings.named(inputs)

@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from recframe.audit import notices
-from recframe.audit.depths import unequal_depths, with_notes
-from recframe.audit.seen import Seen
+from recframe.audit import call_warnings
+from recframe.audit.call_context import Seen
+from recframe.audit.model_depths import unequal_depths, with_notes
 from recframe.conventions import under_profile
 from recframe.errors import ColumnError, RecframeError, shown
 from recframe.frames.collecting import Collect, run_by_size
@@ -208,7 +208,7 @@ class Question:
         if BASELINE in names and "baseline_value" in result.columns:
             columns = _with_baseline(columns, names.index(BASELINE), result["baseline_value"])
         named = self._wide(columns) if len(columns[-1]) == 1 else self._put_together(columns, run)
-        notices.tell(replace(self._seen(named, run), depths=depths))
+        call_warnings.tell(replace(self._seen(named, run), depths=depths))
 
     def _wide(self, columns: Sequence[pl.Series]) -> pl.DataFrame:
         """Return a row of a metric as one of `evaluate`."""

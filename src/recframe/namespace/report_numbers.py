@@ -13,9 +13,9 @@ from typing import Any
 import polars as pl
 
 import recframe
-from recframe.audit import notices
+from recframe.audit import call_warnings
+from recframe.audit.call_context import Seen
 from recframe.audit.findings import meanings_of_checks
-from recframe.audit.seen import Seen
 from recframe.conventions import explanation, under_profile
 from recframe.errors import DataError, RecframeError, RecframeWarning, warn
 from recframe.facts.requirements import check_needs
@@ -184,7 +184,7 @@ class Gathering:
         if self.rec._kind.is_lazy:  # noqa: SLF001  whose calls tell nothing
             wide = self.rec.evaluate(self.metrics)
             home = trainings.one_of_each(under_profile.at_home(self.inputs))
-            notices.tell(Seen(home, self.metrics, wide, stream))
+            call_warnings.tell(Seen(home, self.metrics, wide, stream))
         return self._keyed(result)
 
     def _meanings(self) -> list[tuple[str, str]]:

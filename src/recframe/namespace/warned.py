@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from recframe.audit import notices
-from recframe.audit.seen import Seen
+from recframe.audit import call_warnings
+from recframe.audit.call_context import Seen
 from recframe.conventions import under_profile
 from recframe.frames.collecting import Collect
 from recframe.frames.inputs import Inputs
@@ -27,7 +27,7 @@ def of_metrics(
 ) -> None:
     """Warn of what a result of metrics and its frames, under their profile's policies, show."""
     result = long.wide(result, metrics) if tidy else result
-    notices.tell(Seen(trainings.one_of_each(home), metrics, result, run))
+    call_warnings.tell(Seen(trainings.one_of_each(home), metrics, result, run))
 
 
 def of_truth(inputs: Inputs) -> kind.Seen:
@@ -35,6 +35,6 @@ def of_truth(inputs: Inputs) -> kind.Seen:
 
     def told(result: pl.DataFrame, run: Collect) -> None:
         seen = Seen(trainings.one_of_each(under_profile.at_home(inputs)), [], result, run)
-        notices.tell(seen, notices.OF_JUDGING)
+        call_warnings.tell(seen, call_warnings.OF_JUDGING)
 
     return told

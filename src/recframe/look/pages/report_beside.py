@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from recframe.audit.rule import SEVERITIES
+from recframe.audit.data import SEVERITIES
 from recframe.look.pages import words
 from recframe.look.pages.findings_of_a_report import Gathered
 from recframe.look.pages.parts import Cell, Column, Section, Table

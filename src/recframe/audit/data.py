@@ -1,23 +1,47 @@
-"""The frames that checks read, and what several checks ask of them."""
+"""The data of an audit, and its rules: frames, findings and checks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Literal
 
 import polars as pl
 
-from recframe.audit.words_of_checks import ROWS, rank, relevance
 from recframe.errors import readable, short, shown_in_plan
 from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
+from recframe.frames.hints import Either, Text, bind, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.tables import MODELS, POPULARITY
 from recframe.frames.roles import Segment
 from recframe.frames.rows.packing import key_hash, repeated
 from recframe.judging.judged_frame import PAIR
 from recframe.judging.relevance import is_rank, is_relevant
+
+user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
+ROWS = pl.len().cast(pl.Int64).alias("rows")
+TIES = Either("ties=", "--ties")
+LISTED_AND_JUDGED = text("leave the user out: ", bind(universe="'both'"))
+EMPTY = {
+    "zero": "the user counts, with 0",
+    "skip": "the user is left out",
+    "null": "the user's values are null",
+}
+
+
+def is_float(frame: pl.LazyFrame, name: str) -> bool:
+    """Return whether a column is one of floats."""
+    return frame.collect_schema()[name].is_float()
+
+
+def is_missing(frame: pl.LazyFrame, name: str) -> pl.Expr:
+    """Return whether a value is null or NaN."""
+    column = pl.col(name)
+    return column.is_null() | column.is_nan() if is_float(frame, name) else column.is_null()
+
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 
@@ -269,3 +293,71 @@ def example(shown: Sequence[str], schema: pl.Schema) -> pl.Expr:
             text = pl.concat_str(pl.lit("'"), text, pl.lit("'"))
         parts.append(pl.concat_str(pl.lit(f"{short(name)} "), text.fill_null("null")))
     return pl.concat_str(parts, separator=", ")
+
+
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+
+
+@dataclass(frozen=True)
+class Found:
+    """The rows of one frame that break a rule.
+
+    A column `rows` says of how many rows of the frame a row speaks, where that is not one. A frame that is summed up already
+    may have `concerned_users`, and counts of further rows: `needed`, without which nothing is found, and `against`, with
+    which nothing is. What is not given is the check's own.
+    """
+
+    frame: str
+    rows: pl.LazyFrame
+    shown: Sequence[str] = ("user", "item")
+    """The columns that the example shows, or its text."""
+    severity: Severity | None = None
+    treatment: str | None = None
+    remedy: str | Text | None = None
+    always: bool = False
+    """Whether the schemas alone make it a finding, whatever the rows."""
+
+
+Finding = Callable[[Audited], Iterator[Found]]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule: its name is the function's, what it finds is the first sentence of its docstring."""
+
+    function: Finding
+    severity: Severity
+    treatment: str
+    remedy: str | Text
+    of_all: bool = False
+    """Whether it asks of all users at once, so that what it finds among some of them does not add up."""
+
+    @property
+    def name(self) -> str:
+        """The name that a finding has."""
+        return self.function.__name__
+
+    @property
+    def meaning(self) -> str:
+        """What it finds."""
+        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+
+    def findings(self, data: Audited) -> list[Found]:
+        """Return what the check may have found, each with a severity, a treatment and a remedy."""
+        return [
+            replace(
+                found,
+                severity=found.severity or self.severity,
+                treatment=found.treatment or self.treatment,
+                remedy=str(found.remedy or self.remedy),
+            )
+            for found in self.function(data)
+        ]
+
+
+def check(
+    severity: Severity, treatment: str, remedy: str | Text, *, of_all: bool = False
+) -> Callable[[Finding], Check]:
+    """Make a check of a function, which gives nothing where the rule does not apply."""
+    return lambda function: Check(function, severity, treatment, remedy, of_all)

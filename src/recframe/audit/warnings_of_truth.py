@@ -1,0 +1,443 @@
+"""Warnings on ids, the truth, weights and segments of two frames."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from recframe.audit.call_context import SOME, Seen
+from recframe.audit.suspects import (
+    are_two_values,
+    bounds_of,
+    is_called_as_grades,
+    listed_truth,
+    may_be_grades,
+    truth_without_relevance,
+    unbound_columns,
+)
+from recframe.conventions import under_profile
+from recframe.frames.at_hand import at_hand
+from recframe.frames.collecting import LARGE
+from recframe.frames.hints import NAMED, Either, FrameOf, Given, bind
+from recframe.frames.inputs import Inputs
+from recframe.frames.roles import Segment, Side, listed
+from recframe.frames.rows.joins import beside_one_another
+from recframe.judging.judged_frame import PAIR
+from recframe.judging.relevance import is_relevant_row
+from recframe.plan.needs import needs_of
+from recframe.plan.recorder import EXPECTED, HITS
+
+HARDLY = 0.01
+"""So small a share of the ids, or a number below it, leaves a doubt whether two frames have the same ids."""
+SIDES = {"user": ("truth", "train", "users"), "item": ("truth", "train", "items")}
+"""The frames whose ids are to be those of the lists."""
+MANY = 300
+"""So many ids of each frame mostly show one that both have."""
+MOST_ABSENT = 0.5
+LIKELY = 0.7
+"""Where there seem to be lists of so many users or fewer, judged by the length of one list, they are counted."""
+
+
+def truth_is_the_lists(seen: Seen) -> str | None:
+    """The frame of recommendations was given as the truth too."""
+    truth = seen.inputs.sides.get("truth")
+    if truth is None or truth.kind.frame is not seen.main.kind.frame:
+        return None
+    return (
+        f"{FrameOf('truth')} is {seen.title} itself, so that every recommended item counts as relevant; give the rows that "
+        "users liked, or no truth, if the lists have a relevance"
+    )
+
+
+def hardly_any_in_common(seen: Seen) -> str | None:
+    """Nothing was found, and the lists share no ids with another frame, or fewer than one in a hundred."""
+    sides = (
+        [*SIDES["user"], *SIDES["item"]]
+        if seen.found_nothing
+        else ["truth"] * seen.found_hardly_anything(HARDLY)
+    )
+    if not sides:
+        return None
+    for role, names in SIDES.items():
+        for name in names:
+            side = getattr(seen.inputs, name)
+            if name in sides and side is not None and not _some_in_common(seen, name, role):
+                found = seen.run(in_common(seen.inputs.lists, side, role)).row(0, named=True)
+                if min(found["here"], found["there"]) > 0 and found["common"] < HARDLY * min(
+                    found["here"], found["there"]
+                ):
+                    return _apart(seen, name, role, found)
+    return None
+
+
+def in_common(
+    rows: pl.LazyFrame,
+    others: pl.LazyFrame,
+    role: str,
+    known: tuple[pl.LazyFrame, pl.LazyFrame] | None = None,
+) -> pl.LazyFrame:
+    """Return one row: how many ids two frames have, `here` and `there`, how many in `common`, and one of each.
+
+    `known` are the ids of both, each once, where they are at hand.
+    """
+    here, there = (one.select(role).drop_nulls() for one in (rows, others))
+    ids_here, ids_there = known or (here.unique(), there.unique())
+    counts = [
+        ids_here.select(here=pl.len()),
+        here.select(such_here=pl.col(role).first()),
+        ids_there.select(there=pl.len()),
+        there.select(such_there=pl.col(role).first()),
+        ids_here.join(ids_there, on=role, how="semi").select(common=pl.len()),
+    ]
+    return beside_one_another(counts)
+
+
+def _some_in_common(seen: Seen, name: str, role: str) -> bool:
+    """Return whether the first rows of two eager frames show an id that both have, and more than one in a hundred."""
+    lists, others = (seen.inputs.given.get(one) for one in ("recommendations", name))
+    if lists is None or others is None or lists.schema[role] != others.schema[role]:
+        return False
+    if not lists.schema[role].is_integer() and lists.schema[role] != pl.String:
+        return False
+    here, there = (some_of(frame[role]) for frame in (lists, others))
+    return len(here & there) > HARDLY * len(here)
+
+
+def some_of(ids: pl.Series) -> set[object]:
+    """Return some of a column's values, from all over it."""
+    step = max(1, len(ids) // MANY)
+    return set((ids if step == 1 else ids.gather_every(step)).to_list()) - {None}
+
+
+def _apart(seen: Seen, name: str, role: str, found: dict[str, object]) -> str:
+    many = "no" if not found["common"] else f"hardly any ({found['common']:,})"
+    here, there = (seen.inputs.sides[one].context.names[role] for one in ("recommendations", name))
+    columns = f"column {here!r} holds" if here == there else f"columns {here!r} and {there!r} hold"
+    return (
+        f"{seen.title} and {FrameOf(name)} have {many} {role} ids in common: {found['here']:,} in the lists, such as "
+        f"{found['such_here']!r}, and {found['there']:,} in the other, such as {found['such_there']!r}; look whether "
+        f"{columns} the same ids in both, or name the column that does: {bind(**{role: NAMED})}"
+    )
+
+
+def most_users_without_a_list(seen: Seen) -> str | None:
+    """Most users of the truth have no list, as where the lists are those of one segment, and nobody said who counts."""
+    if seen.inputs.context.universe is not None:
+        return None
+    n_users = _n_users(seen)
+    if n_users is None or not _may_be_few(seen, n_users):
+        return None
+    users = seen.inputs.counted("truth").select("user").unique()
+    absent = users.join(
+        seen.inputs.identified("recommendations").select("user").unique(), on="user", how="anti"
+    )
+    counts = beside_one_another([users.select(all=pl.len()), absent.select(absent=pl.len())])
+    n_all, n_absent = seen.run(counts).row(0)
+    if n_absent <= MOST_ABSENT * n_all or n_absent == n_all:
+        return None
+    return (
+        f"{n_absent:,} of the {n_all:,} users of {FrameOf('truth')} have no list in {seen.title}, and count with an "
+        f"empty one; if these are the lists of one segment, ask for all of them with {Given('by', '...')}; with "
+        f"{bind(universe=repr('recs'))} only users with a list count"
+    )
+
+
+def _n_users(seen: Seen) -> int | None:
+    """Return how many users the means run over, where the result shows it."""
+    if "n_users" not in seen.result.columns or any(
+        one.owner not in {"users", "user id"} for one in seen.inputs.segments
+    ):
+        return None
+    n_models = (
+        seen.result[seen.inputs.context.names["model"]].n_unique() if seen.inputs.model else 1
+    )
+    return int(seen.result["n_users"].sum()) // max(n_models, 1)
+
+
+def _may_be_few(seen: Seen, n_users: int) -> bool:
+    """Return whether the lists may be those of half of the users, judged by the length of some."""
+    n_rows, length = seen.lengths()
+    return not length or n_rows / length < LIKELY * n_users
+
+
+SOME_USERS = 40
+"""Users of whom finding the rows takes four times as long as of one, and who tell most of what all do."""
+
+
+def truth_of_the_lists_alone(seen: Seen) -> str | None:
+    """Warn of a truth all of whose relevant rows are in the lists, as after an inner join with them."""
+    inputs = seen.inputs
+    if inputs.context.relevant_from == "list":
+        return None
+    if not seen.found_a_hit or inputs.inside("truth") or not _may_be_joined(seen):
+        return None
+    found = seen.run(listed_truth(inputs))
+    if found.is_empty():
+        return None
+    users, rows = found.row(0)
+    return (
+        f"all {rows:,} relevant rows of {FrameOf('truth')}, of {users:,} users, are in the lists of {seen.title}, as after an "
+        "inner join, so recall misses nothing, and users without a hit are not there; give the whole truth, or say that the "
+        f"lists are all that is known: {bind(relevant_from=repr('list'))}"
+    )
+
+
+def _may_be_joined(seen: Seen) -> bool:
+    """Return whether the lists of some users of a large frame have all that is relevant to these."""
+    if len(seen.lists) <= LARGE:
+        return True
+    schema = seen.inputs.schema
+    pair = [pl.col(name).cast(schema[name]) for name in (*seen.inputs.inside("row"), *PAIR)]
+    relevant = (
+        is_relevant_row(seen.inputs) if "relevance" in seen.truth.columns else pl.lit(value=True)
+    )
+    for mine in seen.some_users:
+        rows = seen.lists.filter(mine)
+        user = rows["user"].head(1).cast(seen.truth["user"].dtype, strict=False)
+        judged = seen.truth.filter(seen.truth["user"] == user).filter(relevant)
+        missing = (
+            judged.select(pair)
+            .drop_nulls("item")
+            .join(
+                rows.select(pair),
+                on=[*seen.inputs.inside("row"), *PAIR],
+                how="anti",
+                nulls_equal=True,
+            )
+        )
+        if len(missing):
+            return False
+    if schema["user"].is_nested():
+        return True
+    users = pl.concat(
+        one["user"].gather_every(max(1, len(one) // SOME_USERS)).cast(schema["user"])
+        for one in (seen.lists, seen.truth)
+    )
+    return not seen.run(listed_truth(seen.inputs, users.drop_nulls().unique())).is_empty()
+
+
+MIN_RELEVANCE = Either("min_relevance=", "--min-relevance")
+MOST_NAMED = 5
+
+
+def relevance_not_bound(seen: Seen) -> str | None:
+    """The truth has no relevance, so that each row counts 1, and a column that could say otherwise."""
+    truth = truth_without_relevance(seen.inputs)
+    if truth is None or not _reads_relevance(seen):
+        return None
+    flags: dict[str, str] = {}
+    grades: dict[str, tuple[str, str]] = {}
+    for name, values in _unbound(seen, truth):
+        if are_two_values(values):
+            flags[name] = "False" if values.dtype == pl.Boolean else "0"
+        elif is_called_as_grades(name) and may_be_grades(values):
+            lowest, highest = (f"{float(one):g}" for one in bounds_of(values))
+            grades[name] = (lowest, highest)
+    # of several, the one that is called as grades are is shown first
+    flags = {
+        name: flags[name] for name in sorted(flags, key=lambda one: not is_called_as_grades(one))
+    }
+    if not flags and not grades:
+        return None
+    first = next(iter(flags or grades))
+    lowest = flags[first] if flags else grades[first][0]
+    answers = [str(bind(relevance=repr(next(iter(some))))) for some in (flags, grades) if some]
+    threshold = f", with {MIN_RELEVANCE} for the grades that count" * bool(grades)
+    return (
+        f"{truth.title} has {_described(flags, grades)}, but no column of relevance is bound, so that rows of {lowest} count "
+        f"as relevant as all others; write {' or '.join(answers)}{threshold}, if it says what is relevant, or "
+        f"{bind(relevance='False')} if each row counts"
+    )
+
+
+def _reads_relevance(seen: Seen) -> bool:
+    """Return whether what is relevant changes anything that was asked for; judge() asks for no metric, and says it."""
+    if not seen.metrics or seen.inputs.context.no_relevant == "skip":
+        return True
+    return any(needs_of(one).reads_relevance for one in seen.metrics)
+
+
+def _unbound(seen: Seen, truth: Side) -> Iterator[tuple[str, pl.Series]]:
+    """Give each column that nothing is bound to with its values, of a LazyFrame with some of them."""
+    columns = unbound_columns(seen.inputs, truth)
+    if not columns:
+        return
+    if at_hand(truth.take([], columns[:1])) is None:
+        some = seen.run(truth.take([], columns).lazy().head(SOME))
+        yield from ((one.name, some[one.inside]) for one in columns)
+        return
+    for one in columns:
+        rows = at_hand(truth.take([], [one]))
+        if rows is not None:
+            yield one.name, rows[one.inside]
+
+
+def _described(flags: Mapping[str, str], grades: Mapping[str, tuple[str, str]]) -> str:
+    """Return what the columns look like, in words."""
+    words = []
+    for lowest, what in {"0": "0 and 1", "False": "False and True"}.items():
+        names = [name for name, one in flags.items() if one == lowest]
+        if names:
+            article, s = ("a ", "") if len(names) == 1 else ("", "s")
+            words.append(f"{article}column{s} {listed(names, MOST_NAMED)} of {what}")
+    for name, (low, high) in grades.items():
+        words.append(f"a column {name!r} of {low} to {high}, which looks like grades")
+    return " and ".join(words)
+
+
+def level_that_no_row_reaches(seen: Seen) -> str | None:
+    """The relevance of no row is as high as the threshold."""
+    level = seen.inputs.context.min_relevance
+    if _counts_some(seen):
+        return None
+    relevance = pl.col("relevance")
+    reached = is_relevant_row(seen.inputs).any()
+    asked = seen.inputs.identified("truth").select(
+        relevance.cast(pl.Float64).max(), reached=reached
+    )
+    highest, is_reached = seen.run(asked).row(0)
+    if highest is None or is_reached:
+        return None
+    side = seen.inputs.sides.get("truth", seen.main)
+    return (
+        f"{Given('min_relevance', level)}: no row of {side.title} reaches it, so that none is relevant; the highest grade is "
+        f"{highest:g}; write a level up to that, or name the column of the grades: {bind(relevance=NAMED)}"
+    )
+
+
+def _counts_some(seen: Seen) -> bool:
+    """Return whether a metric under the threshold has a value above 0, so that a row reaches it, or none reads relevance."""
+    context = seen.inputs.context
+    under = [
+        one
+        for one in seen.metrics
+        if needs_of(one).reads_relevance
+        and under_profile.under(context, one).context.min_relevance is not None
+    ]
+    counting = [one for one in under if needs_of(one).columns & (HITS | EXPECTED)]
+    return not under or any(seen.highest.get(one, 0.0) > 0 for one in counting)
+
+
+FEW = 0.5
+"""Below this share of users with a weight, means speak of a minority."""
+LIKELY_WEIGHTED = 0.7
+"""Where so many of some users have a weight, the others are not looked at."""
+
+
+def weights_overflow(seen: Seen) -> str | None:
+    """Warn of weights so large that their sums are infinite, as are those of fourth powers behind intervals."""
+    weights = seen.inputs.given["users"]["weight"].cast(pl.Float64)
+    power = 4 if seen.with_spread else 1
+    if weights.is_empty() or math.isfinite((weights**power).fill_nan(None).sum()):
+        return None
+    highest: Any = weights.max()
+    sums = "sums of their powers, which intervals are made of, are" if power > 1 else "their sum is"
+    return (
+        f"{Given('weight', seen.inputs.context.weight)} has weights up to {highest:.3g}, so large that {sums} infinite; "
+        "divide all weights by the largest one, which changes no mean"
+    )
+
+
+def few_users_with_a_weight(seen: Seen) -> str | None:
+    """Warn of weights that most users who count do not have, and are left out for."""
+    if _have_mostly_weights(seen, seen.inputs.given["users"]):
+        return None
+    n_all, n_without = seen.run(users_without_a_weight(seen.inputs)).row(0)
+    if n_without <= FEW * n_all:
+        return None
+    return (
+        f"{Given('weight', seen.inputs.context.weight)}: {n_without:,} of the {n_all:,} users who count have no weight in "
+        f"{FrameOf('users')}, and weighted means leave them out; give each user a weight, such as 1 or 0, or look whether both "
+        "frames have the same user ids"
+    )
+
+
+def _have_mostly_weights(seen: Seen, users: pl.DataFrame) -> bool:
+    """Return whether most of some users of an eager truth, or judged frame, have a weight."""
+    given = seen.inputs.given
+    judging = given.get("recommendations" if seen.inputs.truth is None else "truth")
+    if judging is None or judging.schema["user"] != users.schema["user"]:
+        return False
+    some = judging["user"].gather_every(max(1, len(judging) // MANY)).drop_nulls().unique()
+    known = users.filter(pl.col("weight").is_not_null()).join(
+        some.to_frame(), on="user", how="semi"
+    )
+    return len(known) >= LIKELY_WEIGHTED * len(some)
+
+
+def users_without_a_weight(inputs: Inputs) -> pl.LazyFrame:
+    """Return one row: how many users of the truth or the judged frame there are, and how many of them have no weight."""
+    weight = pl.col("weight").cast(pl.Float64).fill_nan(None)
+    counted = inputs.counted("truth" if inputs.truth is not None else "recommendations")
+    users, weights = counted.select("user").unique(), inputs.users
+    known = users.clear() if weights is None else weights.filter(weight.is_not_null())
+    without = users.join(known, on="user", how="anti")
+    return beside_one_another([users.select(all=pl.len()), without.select(without=pl.len())])
+
+
+MOST_NULL = 0.5
+"""The share of null rows from which on a column looks like a failed join, if the other frame has half of it or less."""
+
+
+def by_null_in_one_frame(seen: Seen) -> str | None:
+    """Warn of a `by` column that is null on most rows of one frame, and of few rows of the other."""
+    lists, truth = seen.lists, seen.truth
+    if lists.is_empty() or truth.is_empty():
+        return None
+    for segment in _of_both_frames(seen):
+        columns = {"recommendations": lists[segment.inside], "truth": truth[segment.inside]}
+        nulls = {name: column.null_count() / len(column) for name, column in columns.items()}
+        if is_null_in_one(nulls["recommendations"], nulls["truth"]):
+            name = max(nulls, key=lambda one: nulls[one])
+            titles = {"recommendations": seen.title, "truth": str(FrameOf("truth"))}
+            worse = titles.pop(name)
+            (other,) = titles.values()
+            return (
+                f"{Given('by', segment.name)} is null on {columns[name].null_count():,} of the {len(columns[name]):,} rows of "
+                f"{worse}, but not in {other}, as after a join that failed, so these rows meet none of the other frame's: "
+                f"look whether the keys of the join match, or give the column once, in {bind(users='users')}"
+            )
+    return None
+
+
+def is_null_in_one(here: float, there: float) -> bool:
+    """Return whether one share of null rows is that of a failed join, and the other is none."""
+    return max(here, there) > MOST_NULL and min(here, there) <= max(here, there) / 2
+
+
+def by_without_common_values(seen: Seen) -> str | None:
+    """Warn of a `by` column of which lists and truth have no value in common, so that no segment has both."""
+    truth = seen.inputs.truth
+    if truth is None or seen.found_a_hit:
+        return None
+    for segment in _of_both_frames(seen):
+        if _some_value_in_common(seen, segment):
+            continue
+        found = seen.run(in_common(seen.inputs.lists, truth, segment.inside))
+        here, there, common = found.select("here", "there", "common").row(0)
+        if here and there and not common:
+            such_here, such_there = found.select("such_here", "such_there").row(0)
+            return (
+                f"{Given('by', segment.name)}: {seen.title} and {FrameOf('truth')} have no value of this column in common: "
+                f"{here:,} in the lists, such as {such_here!r}, and {there:,} in the truth, such as {such_there!r}; write the "
+                f"values alike in both frames, or give the column once, in {bind(users='users')}"
+            )
+    return None
+
+
+def _of_both_frames(seen: Seen) -> Iterator[Segment]:
+    """Give the segments that cut two frames into parts."""
+    yield from (one for one in seen.inputs.segments if one.inside in seen.parts)
+
+
+def _some_value_in_common(seen: Seen, segment: Segment) -> bool:
+    """Return whether some rows of two eager frames show a value that both have."""
+    if not {"lists at hand", "truth at hand"} <= seen.traits:
+        return False
+    if seen.lists[segment.inside].dtype.is_nested():
+        return False
+    here, there = (some_of(frame[segment.inside]) for frame in (seen.lists, seen.truth))
+    return bool(here & there)
