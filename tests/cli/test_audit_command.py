@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from recframe.audit.report import CHECKS, COLUMNS
 from recframe.cli.commands import main
-from recframe.cli.shell import words_of_the_shell
+from recframe.cli.output import words_of_the_shell
 
 RECS = pl.DataFrame({"user": [1, 1, 2, 2], "item": [10, 20, 10, 30], "rank": [1, 2, 1, 2]})
 TRUTH = pl.DataFrame({"user": [1, 1, 2], "item": [20, 40, 30]})

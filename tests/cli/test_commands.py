@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from recframe.cli import engine_files, files, printing
+from recframe.cli import engine_files, files, output
 from recframe.cli.commands import main
 from shop_files import RECS, TWO, evaluate, failure, run, shell, write_tables
 
@@ -261,7 +261,7 @@ def test_the_metrics_are_listed_with_all_of_their_names():
 
 
 def test_the_list_of_metrics_fits_a_terminal_of_eighty_columns(monkeypatch):
-    monkeypatch.setattr(printing, "is_terminal", lambda: True)
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
     lines = click.unstyle(run("metrics", COLUMNS="80").stdout).splitlines()
     assert "…" not in "".join(lines)
     assert max(map(len, lines[: lines.index("")])) <= 80

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import recframe as rf
-from recframe.cli import completion
+from recframe.cli import values as completion
 from recframe.cli.commands import main
 from shop_files import TWO, write_tables
 

@@ -12,9 +12,9 @@ from polars.testing import assert_frame_equal
 from rich.cells import cell_len
 
 import recframe as rf
-from recframe.cli import printing
+from recframe.cli import output
+from recframe.cli.output import markdown
 from recframe.cli.readers import ROWS_TO_INFER
-from recframe.cli.results import markdown
 from shop_files import RECS, TRUTH, TWO, TWO_TRUTH, USERS, evaluate, failure, run, write_tables
 
 
@@ -275,7 +275,7 @@ def test_a_table_that_goes_into_a_pipe_is_never_cut_or_broken():
 
 
 def test_on_a_terminal_columns_that_do_not_fit_follow_in_another_block(monkeypatch):
-    monkeypatch.setattr(printing, "is_terminal", lambda: True)
+    monkeypatch.setattr(output, "is_terminal", lambda: True)
     command = [
         "evaluate",
         "two.parquet",

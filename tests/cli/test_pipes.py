@@ -16,8 +16,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from recframe.cli import pipes as pipes_of_the_command
-from recframe.cli import unpacking
+from recframe.cli import files, readers
 from shop_files import TWO, TWO_TRUTH, evaluate, failure, run, write_tables
 
 
@@ -158,7 +157,7 @@ def test_a_pipe_that_fills_the_disk_is_told_of_its_folder(monkeypatch):
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(pipes_of_the_command, "_copy", full)
+    monkeypatch.setattr(files, "_copy", full)
     with pipes(csv(TWO)) as (recs,):
         said = failure("evaluate", recs, "two_truth.parquet")
 
@@ -210,7 +209,7 @@ def test_a_file_is_unpacked_no_further_than_to_the_limit(monkeypatch):
             yield pieces[-1]
 
     Path("recs.json.gz").write_bytes(gzip.compress(b"[]"))
-    monkeypatch.setattr(unpacking, "_pieces", endless)
+    monkeypatch.setattr(readers, "_pieces", endless)
 
     said = failure("evaluate", "recs.json.gz", "two_truth.parquet", "--max-bytes", "10kB")
 
@@ -219,8 +218,8 @@ def test_a_file_is_unpacked_no_further_than_to_the_limit(monkeypatch):
 
 
 def test_a_limit_holds_where_none_is_written_and_for_pipes(monkeypatch):
-    monkeypatch.setattr(unpacking, "MOST", 40)
-    monkeypatch.setattr(unpacking, "MOST_OF_JSON", 20)
+    monkeypatch.setattr(readers, "MOST", 40)
+    monkeypatch.setattr(readers, "MOST_OF_JSON", 20)
     for name, most in (("recs.csv.gz", 40), ("recs.json.gz", 20)):
         Path(name).write_bytes(gzip.compress(b"[]".ljust(most + 1)))
         said = failure("evaluate", name, "two_truth.parquet")
@@ -240,7 +239,7 @@ def test_a_limit_that_is_none_is_told(written):
 
 
 def test_without_the_package_of_zstd_it_is_said_what_to_install(monkeypatch):
-    Path("recs.csv.zst").write_bytes(unpacking.ZSTD)
+    Path("recs.csv.zst").write_bytes(readers.ZSTD)
     for name in ("backports.zstd", "compression.zstd"):
         monkeypatch.setitem(sys.modules, name, None)
 

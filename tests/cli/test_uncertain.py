@@ -12,7 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.cli.results import latex
+from recframe.cli.output import latex
 from shop_files import run
 
 N = 100

@@ -15,7 +15,7 @@ from hypothesis import given
 import recframe as rf
 from asking import liked, recommended, rows
 from frame_kinds import KINDS, Kind
-from recframe.cli.printing import _cells
+from recframe.cli.output import _cells
 from recframe.conventions import under_profile
 from recframe.conventions.explanation import _number, differences
 from recframe.conventions.profiles import PROFILES

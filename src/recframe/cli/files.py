@@ -1,32 +1,119 @@
-"""Tables in files: found by name or pattern, and scanned lazily by their endings."""
+"""Tables in files and pipes: found by name or pattern, and scanned lazily."""
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
+import click
 import polars as pl
 
-from recframe.cli import pipes, unpacking
+from recframe.cli import process
 from recframe.cli.readers import (
+    ARROW_STREAM,
+    PIECE,
     READERS,
     SEPARATORS,
     TABLES,
     Form,
+    check_columns,
+    check_packed,
     ending_of,
     escaped,
     is_address,
     is_text,
+    most_of,
     scan_text,
     separator_in,
+    start_of,
+    too_long,
+    unpacked,
 )
-from recframe.cli.repeated_names import check_columns
 from recframe.errors import RecframeError, suggestion, wrong_ending
-from recframe.frames.atomic_write import is_utf8
+from recframe.frames.atomic_write import is_plain, is_utf8, led_to, opened, reason
 from recframe.frames.dtypes import as_text
+
+STARTS = {
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    ARROW_STREAM: ".arrow",
+    b"{": ".ndjson",
+    b"[": ".json",
+}
+"""How the content of a pipe begins, by the ending that a file of it has."""
+LAID_DOWN = "recframe: laid_down of pipes"
+"""Where click keeps them, for as long as the command runs."""
+
+
+def laid_down() -> dict[str, str]:
+    """Return where the content of pipes is laid down in this command, by their paths."""
+    context = click.get_current_context(silent=True)
+    return {} if context is None else context.find_root().meta.setdefault(LAID_DOWN, {})
+
+
+def in_words(text: str) -> str:
+    """Return a message with the paths of pipes, where it has those of what was laid down."""
+    for path, place in laid_down().items():
+        text = text.replace(place, path)
+    return text
+
+
+def lay_down(path: str, given: int | None) -> None:
+    """Write the content of a pipe or a stream, such as /dev/stdin, into a file, which is read in its place."""
+    if is_address(path) or path in laid_down():
+        return
+    try:
+        target = led_to(path)
+        if is_plain(target) or (isinstance(target, Path) and target.is_dir()):
+            return
+        place = Path(_folder()) / Path(path).name
+        with opened(target, "rb") as source:
+            _copy(source, place, path, most_of(ending_of(path), given))
+        laid_down()[path] = str(place)
+        laid_down()[path] = str(_with_ending(place))
+    except OSError as error:
+        folder = (
+            f" in {tempfile.gettempdir()!r}, where pipes are laid down; another is that of TMPDIR"
+        )
+        msg = f"cannot read {path!r}: {reason(error)}{folder * (error.errno == errno.ENOSPC)}"
+        raise RecframeError(msg) from None
+
+
+def _copy(source: BinaryIO, place: Path, path: str, most: int) -> None:
+    with place.open("wb") as file:
+        while piece := source.read(PIECE):
+            if file.tell() + len(piece) > most:
+                raise RecframeError(too_long(path, "has", most))
+            file.write(piece)
+
+
+def _folder() -> str:
+    """Return a new folder, which is removed when the command ends."""
+    folder = tempfile.mkdtemp(prefix="recframe-")
+    remove = partial(shutil.rmtree, folder, ignore_errors=True)
+    click.get_current_context().find_root().call_on_close(remove)
+    process.last_steps.append(remove)
+    return folder
+
+
+def _with_ending(place: Path) -> Path:
+    """Return the place of a file under an ending that is that of its content, where it has none that is known."""
+    if ending_of(str(place)) in READERS:
+        return place
+    start = next(unpacked(str(place)), b"")
+    head = start.partition(b"\n")[0]
+    text = ".tsv" if b"\t" in head and b"," not in head else ".csv"
+    known = (ending for first, ending in STARTS.items() if start.startswith(first))
+    return place.rename(f"{place}{next(known, text)}")
+
 
 FIRST_BYTES = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
 NO_FORM = Form()
@@ -45,15 +132,13 @@ def scan(
 
     Raises a RecframeError for what is not there, has an unknown ending or cannot be read.
     """
-    pipes.lay_down(path, most)
+    lay_down(path, most)
     found = places(path)
     ending = _ending(found, path, form)
     _check_content(found[0], ending)
     for place in found:
         if not is_address(place):
-            unpacking.check(
-                place, place if len(found) > 1 else path, unpacking.most_of(ending, most)
-            )
+            check_packed(place, place if len(found) > 1 else path, most_of(ending, most))
     try:
         if is_text(ending, form):
             frame = scan_text(found, form, ending, text)
@@ -89,7 +174,7 @@ def places(path: str) -> list[str]:
     """Return the files that a path stands for."""
     if is_address(path):
         return [path]
-    place = Path(pipes.places().get(path, path)).expanduser()
+    place = Path(laid_down().get(path, path)).expanduser()
     if place.is_dir():
         found = sorted(str(file) for file in place.rglob("*.parquet") if file.is_file())
         missing = f"the directory {path!r} has no .parquet files; name another kind by a pattern: '{place / '*.csv'}'"
@@ -152,7 +237,7 @@ def _check_content(place: str, ending: str) -> None:
     if is_address(place) or ending in TABLES:
         return
     try:
-        start = unpacking.start_of(place)
+        start = start_of(place)
     except OSError as error:
         msg = f"cannot read {place!r}: {error.strerror}"
         raise RecframeError(msg) from None

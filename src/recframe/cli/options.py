@@ -10,12 +10,16 @@ from typing import Any, Literal, get_args, get_origin
 import click
 
 import recframe as rf
-from recframe.cli import completion
 from recframe.cli.engine_files import DEFAULT_MASTER, ENGINES
-from recframe.cli.results import FORMATS, TABLE, WRITERS
-from recframe.cli.unpacking import MOST, MOST_OF_JSON
+from recframe.cli.output import FORMATS, TABLE, WRITERS
+from recframe.cli.readers import MOST, MOST_OF_JSON
 from recframe.cli.values import (
     bytes_of,
+    complete_columns,
+    complete_files,
+    complete_metrics,
+    complete_profiles,
+    complete_roles,
     cutoffs_of,
     headers,
     list_separators,
@@ -36,11 +40,11 @@ NONE = "none"
 """What a shell writes for Python's None, where that is none of the defaults."""
 Decorator = Callable[[Any], Any]
 COMPLETED = {
-    "COLUMN": completion.columns,
-    "ROLE=NAME": completion.roles,
-    "METRIC": completion.metrics,
+    "COLUMN": complete_columns,
+    "ROLE=NAME": complete_roles,
+    "METRIC": complete_metrics,
     **dict.fromkeys(
-        ("DIR", "FILE", "USERS", "ITEMS", "TRAIN", "REFERENCE", "RECS", "TRUTH"), completion.files
+        ("DIR", "FILE", "USERS", "ITEMS", "TRAIN", "REFERENCE", "RECS", "TRUTH"), complete_files
     ),
 }
 """What a shell completes, by the word for an option's value."""
@@ -75,7 +79,7 @@ def _read(
 
 def argument(name: str, read: Callable[[Any], Any] | None = None, **settings: Any) -> Decorator:
     """Return an argument that a shell completes as a file."""
-    settings = {"shell_complete": completion.files} | settings
+    settings = {"shell_complete": complete_files} | settings
     if read is not None:
         settings |= {"callback": partial(_read, read), "nargs": -1}
     return click.argument(name, **settings)
@@ -341,7 +345,7 @@ PROFILE = option(
     "--profile",
     "The conventions of another library, such as trec_eval or recbole; see recframe profiles.",
     "NAME",
-    shell_complete=completion.profiles,
+    shell_complete=complete_profiles,
 )
 DECIMALS = option(
     "--decimals",

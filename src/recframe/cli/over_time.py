@@ -13,7 +13,7 @@ import polars as pl
 from click.core import ParameterSource
 
 import recframe as rf
-from recframe.cli.given import bound_at_once, metrics_and_cutoffs, paths_of, scanned
+from recframe.cli.inputs import bound_at_once, metrics_and_cutoffs, paths_of, scanned
 from recframe.cli.options import (
     DECIMALS,
     FRAMES,
@@ -28,9 +28,17 @@ from recframe.cli.options import (
     option,
     options_of,
 )
-from recframe.cli.printing import put, say
-from recframe.cli.results import STDOUT, check_output, check_place, give, is_table
-from recframe.cli.shell import noted, words_of_the_shell
+from recframe.cli.output import (
+    STDOUT,
+    check_output,
+    check_place,
+    give,
+    is_table,
+    noted,
+    put,
+    say,
+    words_of_the_shell,
+)
 from recframe.cli.statistics import answered
 from recframe.cli.values import time_of
 from recframe.errors import RecframeError, plan_errors, suggestion

@@ -11,8 +11,7 @@ import click
 import polars as pl
 
 import recframe as rf
-from recframe.cli.engines import answering
-from recframe.cli.given import metrics_and_cutoffs, paths_of
+from recframe.cli.inputs import answering, metrics_and_cutoffs, paths_of
 from recframe.cli.options import (
     ENGINE,
     FRAMES,
@@ -24,10 +23,16 @@ from recframe.cli.options import (
     declared,
     options_of,
 )
-from recframe.cli.progress import bar
-from recframe.cli.results import ENDINGS, give, is_table
-from recframe.cli.shell import noted, read_errors, words_of_the_shell
-from recframe.cli.views import view
+from recframe.cli.output import (
+    ENDINGS,
+    bar,
+    give,
+    is_table,
+    noted,
+    read_errors,
+    view,
+    words_of_the_shell,
+)
 from recframe.errors import plan_errors
 
 FOR_READING = {"md", "tex"}

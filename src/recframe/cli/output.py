@@ -1,0 +1,501 @@
+"""Output: tables on a terminal, results in files, notes and errors."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import click
+import polars as pl
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+import recframe as rf
+from recframe.cli import files
+from recframe.cli.readers import ROWS_TO_INFER, is_address
+from recframe.errors import CUT, RecframeError, readable, visible, wrong_ending
+from recframe.frames import atomic_write, hints
+from recframe.frames.hints_of_a_shell import InShell
+from recframe.look.table import plain
+from recframe.tracking.kept import is_kept
+from recframe.uncertainty.rounded import rounded, with_interval
+
+GAP = "   "
+MOST_ROWS = 100
+"""A table of more rows is cut on a terminal, where its head would be out of sight."""
+FIRST_ROWS = 20
+LONGEST_CELL = 1_000
+"""Text of more signs is cut on a terminal."""
+ROWS_AT_ONCE = 1_000
+NOTE = "note"
+"""The column that is a line below a row where it does not fit."""
+DIGITS = 6
+TINY = 1e-3
+LARGE = 1e12
+"""From here up numbers are shown as powers of ten."""
+
+
+def say(text: str = "", *, err: bool = False, bold: bool = False) -> None:
+    """Print words for people, in which no id and no name has a sign that a terminal obeys.
+
+    NOTE: all that a command prints goes by this function, or by `put` where it is data.
+    """
+    lines = "\n".join(map(visible, text.split("\n")))
+    click.echo(click.style(lines, bold=True) if bold else lines, err=err)
+
+
+def put(text: str) -> None:
+    """Write data to stdout: into a file or a pipe the bytes that `-o` writes, on a terminal as words for people."""
+    if is_terminal():
+        say(text.removesuffix("\n"))
+    else:
+        # NOTE: of text click takes out what is an escape sequence, and Windows writes other line ends
+        click.echo(text.encode(), nl=False)
+
+
+def print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
+    """Print a frame as a table: each row on one line, in full where the output is no terminal.
+
+    On a terminal columns stand in blocks that fit side by side, and a last column of notes that does not is lines below the
+    rows; or with `wrapped` long text is broken into lines. Of a long table the first rows are shown, and how many more there
+    are.
+    """
+    width = shutil.get_terminal_size().columns if is_terminal() else None
+    cut = width is not None and frame.height > MOST_ROWS
+    shown = frame.head(FIRST_ROWS) if cut else frame
+    most = None if width is None else LONGEST_CELL
+    columns = {name: _texts([name, *_cells(shown[name])], most) for name in shown.columns}
+    if wrapped and width is not None:
+        Console(width=width).print(_wrapped(columns))
+        say()
+    else:
+        _print_blocks(shown, columns, width)
+    if cut:
+        more = f"{frame.height - FIRST_ROWS:,} more rows"
+        say(f"{more}: -o FILE, or a pipe, has all {frame.height:,}", err=True)
+
+
+def is_terminal() -> bool:
+    """Return whether stdout is looked at. NOTE: FORCE_COLOR, which many logs set, makes no terminal of a pipe."""
+    return sys.stdout.isatty()
+
+
+def _print_blocks(frame: pl.DataFrame, columns: dict[str, list[str]], width: int | None) -> None:
+    """Print columns in blocks that fit a width, or in one."""
+    widths = {name: max(map(_places, cells)) for name, cells in columns.items()}
+    notes: list[str] = []
+    if width is not None and frame.columns[-1:] == [NOTE] and _total(widths.values()) > width:
+        frame, notes = frame[:, :-1], _below(frame[NOTE], columns)
+    blocks = [frame.columns] if width is None else list(_blocks(frame, widths, width))
+    for names in blocks:
+        # a terminal that cannot show a line has a hyphen
+        line = "─" if (sys.stdout.encoding or "").lower().startswith("utf") else "-"
+        right = [frame.schema[name].is_numeric() for name in names]
+        padded = [
+            _column(columns[name], widths[name], right=to_right)
+            for name, to_right in zip(names, right, strict=True)
+        ]
+        head, *rows = zip(*padded, strict=True)
+        say(GAP.join(head).rstrip(), bold=True)
+        say(line * _total(widths[name] for name in names))
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            some = slice(start, start + ROWS_AT_ONCE)
+            told = notes[some] if names == blocks[-1] else []
+            lines = (GAP.join(row).rstrip() for row in rows[some])
+            say("\n".join(line + note for line, note in zip_longest(lines, told, fillvalue="")))
+        say()
+
+
+def _total(widths: Iterable[int]) -> int:
+    """Return how many places columns of some widths take."""
+    return sum(width + len(GAP) for width in widths) - len(GAP)
+
+
+def _below(notes: pl.Series, columns: dict[str, list[str]]) -> list[str]:
+    """Return a line below each row that has a note, and nothing below others."""
+    given = zip(notes, columns[NOTE][1:], strict=True)
+    return [f"\n{GAP}{text}" if note else "" for note, text in given]
+
+
+def _column(cells: list[str], width: int, *, right: bool) -> list[str]:
+    return [_padded(cell, width, right=right) for cell in cells]
+
+
+def _padded(cell: str, width: int, *, right: bool) -> str:
+    space = " " * (width - _places(cell))
+    return space + cell if right else cell + space
+
+
+def _places(cell: str) -> int:
+    """Return how many places on the screen a text takes, of which some signs take two."""
+    return len(cell) if cell.isascii() else cell_len(cell)
+
+
+def _wrapped(columns: dict[str, list[str]]) -> Table:
+    """Return a table of rich, which breaks long text into lines."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name, (title, *_) in columns.items():
+        table.add_column(Text(title), no_wrap=name == "name", overflow="fold")
+    for row in zip(*(cells[1:] for cells in columns.values()), strict=True):
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _blocks(frame: pl.DataFrame, widths: dict[str, int], width: int) -> Iterator[list[str]]:
+    """Give the columns in blocks that fit the width, each with the columns that tell rows apart."""
+    keys = [name for name, dtype in frame.schema.items() if dtype != pl.Float64]
+    block = list(keys)
+    for name in frame.columns:
+        if name in keys:
+            continue
+        needed = _total(widths[one] for one in [*block, name])
+        if len(block) > len(keys) and needed > width:
+            yield block
+            block = list(keys)
+        block.append(name)
+    yield block
+
+
+def _texts(cells: list[str], most: int | None) -> list[str]:
+    """Return cells in one line each, of which a terminal obeys no sign, cut to a length or not."""
+    is_long = [most is not None and len(cell) > most for cell in cells]
+    cut = zip(cells, is_long, strict=True)
+    return [visible(cell[:most] + CUT if long else cell) for cell, long in cut]
+
+
+def _cells(column: pl.Series) -> list[str]:
+    """Return values as text, the numbers of a column with as many decimals each."""
+    if not column.dtype.is_float():
+        return ["null" if value is None else str(value) for value in column]
+    values = column.to_list()
+    finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
+    digits = _decimals(finite)
+    if max(finite, default=0) >= LARGE:
+        return ["null" if value is None else f"{value:.{DIGITS}g}" for value in values]
+    return [
+        "null" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # without -0
+        for value in values
+    ]
+
+
+def _decimals(values: Sequence[float]) -> int:
+    """Return the decimals that give the largest number six significant digits, or fewer where all need fewer."""
+    largest = max(values, default=0.0)
+    if not largest or largest >= LARGE:
+        return 0
+    # the digits before the point, below 0 the zeros behind it
+    before = math.floor(math.log10(largest)) + 1
+    # most metrics are from 0 to 1, and have six decimals whether they come near 1 or not
+    most = DIGITS if TINY <= largest <= 1 else DIGITS - before
+    texts = [f"{value:.{max(most, 0)}f}" for value in values]
+    behind = [len(text.partition(".")[2].rstrip("0")) for text in texts]
+    return max(behind)
+
+
+MOMENT = 1.5
+
+
+@contextmanager
+def bar(title: str) -> Iterator[Callable[[float], None]]:
+    """Show a bar after a moment, if stderr is a terminal; yield a function that is told the share that is done."""
+    console = Console(stderr=True)
+    shown = Progress(
+        TextColumn(title), BarColumn(), TimeElapsedColumn(), console=console, transient=True
+    )
+    task = shown.add_task(title, total=None)
+
+    def tell(share: float) -> None:
+        shown.update(task, total=1.0, completed=share)
+
+    timer = threading.Timer(MOMENT, shown.start)
+    timer.daemon = True
+    if console.is_terminal:
+        timer.start()
+    try:
+        yield tell
+    finally:
+        timer.cancel()
+        if shown.live.is_started:
+            shown.stop()
+
+
+STDOUT = "-"
+TABLE = "table"
+
+
+def markdown(frame: pl.DataFrame) -> str:
+    """Return a frame as a Markdown table, numbers in full precision and to the right, null as an empty cell.
+
+    >>> import polars as pl
+    >>> print(markdown(pl.DataFrame({"country": ["DE", None], "mrr": [0.5, 1 / 3]})))
+    | country | mrr |
+    | :--- | ---: |
+    | DE | 0.5 |
+    |  | 0.3333333333333333 |
+    <BLANKLINE>
+    """
+    rules = ["---:" if dtype.is_numeric() else ":---" for dtype in frame.dtypes]
+    lines = [
+        map(_markdown_cell, frame.columns),
+        rules,
+        *(map(_markdown_cell, row) for row in frame.iter_rows()),
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _markdown_cell(value: object) -> str:
+    return "" if value is None else plain(str(value))
+
+
+_IN_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<=": r"$\le$",
+    ">=": r"$\ge$",
+    **{sign: f"${sign}$" for sign in "<>|-"},
+    "\n": " ",
+}
+_MINUS = r"(?<![\w.-])-(?=[\d.])"
+_SIGNS = re.compile(
+    "|".join([_MINUS, *map(re.escape, sorted({*_IN_LATEX} - {"-"}, key=len, reverse=True))])
+)
+
+
+def latex(frame: pl.DataFrame) -> str:
+    r"""Return a frame as a tabular of LaTeX, which needs no package, numbers to the right, null as an empty cell.
+
+    >>> import polars as pl
+    >>> print(latex(pl.DataFrame({"model": ["item_knn", None], "mrr": [0.5, -0.25]})))
+    \begin{tabular}{lr}
+    \hline
+    model & mrr \\
+    \hline
+    item\_knn & 0.5 \\
+     & $-$0.25 \\
+    \hline
+    \end{tabular}
+    <BLANKLINE>
+    """
+    sides = "".join("r" if dtype.is_numeric() else "l" for dtype in frame.dtypes)
+    head, *rows = (_latex_row(row) for row in [frame.columns, *frame.iter_rows()])
+    body = [r"\hline", head, r"\hline", *rows, r"\hline"]
+    lines = [rf"\begin{{tabular}}{{{sides}}}", *body, r"\end{tabular}"]
+    return "\n".join(lines) + "\n"
+
+
+def _latex_row(values: Iterable[object]) -> str:
+    line = " & ".join(map(_latex_cell, values)) + r" \\"
+    # behind the end of a row LaTeX takes a bracket for the space below it
+    return f"{{}}{line}" if line.startswith(("[", "*")) else line
+
+
+def _latex_cell(value: object) -> str:
+    if value is None:
+        return ""
+    return _SIGNS.sub(lambda found: _IN_LATEX[found[0]], str(value))
+
+
+def _json(frame: pl.DataFrame) -> str:
+    """Return a list of rows, each on a line of its own."""
+    lines = _ndjson(frame).splitlines()
+    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
+
+
+def _ndjson(frame: pl.DataFrame) -> str:
+    """Return a row on each line; JSON has no words for NaN and infinite numbers, which are null."""
+    floats = [pl.col(name) for name, dtype in frame.schema.items() if dtype.is_float()]
+    return frame.with_columns(pl.when(one.is_finite()).then(one) for one in floats).write_ndjson()
+
+
+FORMATS: dict[str, Callable[[pl.DataFrame], str]] = {
+    "json": _json,
+    "ndjson": _ndjson,
+    "csv": pl.DataFrame.write_csv,
+    "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
+    "md": markdown,
+    "tex": latex,
+}
+BINARY: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
+    ".parquet": pl.DataFrame.write_parquet,
+    ".arrow": pl.DataFrame.write_ipc,
+}
+ENDINGS = {f".{name}": name for name in FORMATS} | {".jsonl": "ndjson"}
+WRITERS = (".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".md", ".tex", *BINARY)
+
+
+def check_output(path: str, form: str | None, inputs: Iterable[str] = ()) -> None:
+    """Say before any work is done that a result cannot be written to a path, or would overwrite an input."""
+    if path == STDOUT:
+        return
+    ending = Path(path).suffix.lower()
+    if form is None and ending not in WRITERS:
+        msg = f"cannot write {path!r}: {wrong_ending(ending)}; known are {', '.join(WRITERS)}"
+        raise RecframeError(msg)
+    if form is not None and (form == TABLE or (ending in WRITERS and ENDINGS.get(ending) != form)):
+        msg = f"cannot write {path!r}: --format {form} is not what its ending says; leave out one of the two"
+        raise RecframeError(msg)
+    check_place(path, inputs)
+
+
+def check_place(path: str, inputs: Iterable[str]) -> None:
+    """Say that there is no such directory, or that an input or a run of a history would be overwritten."""
+    target = Path(path).expanduser()
+    if not target.parent.is_dir():
+        msg = f"cannot write {path!r}: there is no directory {str(target.parent)!r}"
+        raise RecframeError(msg)
+    if is_kept(target):
+        msg = f"cannot write {path!r}: it belongs to a history; name a file elsewhere"
+        raise RecframeError(msg)
+    read = [place for one in inputs if not is_address(one) for place in files.places(one)]
+    if target.exists() and any(target.samefile(place) for place in read):
+        msg = f"cannot write {path!r}: it is one of the input files"
+        raise RecframeError(msg)
+
+
+def is_table(path: str | None, form: str | None) -> bool:
+    """Return whether a result is shown as a table, and not written in full precision."""
+    return form == TABLE or (form is None and path is None)
+
+
+def give(frame: pl.DataFrame, path: str | None, form: str | None) -> None:
+    """Show a frame as a table, or write it in full precision: to a file, or to stdout, as CSV if nothing else is said."""
+    if is_table(path, form):
+        print_frame(frame)
+    elif path in {None, STDOUT}:
+        put(FORMATS[form or "csv"](frame))
+    elif path is not None:
+        write(frame, path, form)
+        say(f"wrote {path} ({frame.height} row{'s' * (frame.height != 1)})", err=True)
+
+
+def write(frame: pl.DataFrame, path: str, form: str | None) -> None:
+    """Write a result in the format of the path's ending, or in one that is given; see `check_output`."""
+    ending = Path(path).suffix.lower()
+    if form is None and ending in BINARY:
+        atomic_write.write(path, partial(BINARY[ending], frame))
+    else:
+        atomic_write.write_text(path, FORMATS[form or ENDINGS[ending]](frame))
+
+
+SHARES = ("relative", "detectable_relative", "margin", "wanted", "chance")
+"""What is read in per cent."""
+
+
+def view(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a short result as it is read: its keys, numbers with their intervals, and a note where there is one."""
+    names = frame.columns
+    first = min(names.index(one) for one in ("metric", "requirement") if one in names)
+    ends = {f"{name}_{end}" for name in names[first:] for end in ("low", "high")}
+    shown = [name for name in names[first:] if name not in ends]
+    if frame["note"].null_count() == frame.height:
+        shown.remove("note")
+    keys = [frame.get_column(name) for name in names[:first]]
+    return pl.DataFrame([*keys, *(_read_cells(frame, name) for name in shown)])
+
+
+def _read_cells(frame: pl.DataFrame, name: str) -> pl.Series:
+    column, ends = frame[name], [f"{name}_low", f"{name}_high"]
+    written: Callable[..., str] = rounded
+    parts = [column]
+    if name in SHARES:
+        written = _per_cent
+    elif name in {"p_value", "p_adjusted"}:
+        written = _p_value
+    elif not column.dtype.is_float():
+        return column if name != "note" else column.fill_null("")
+    if set(ends) <= set(frame.columns):
+        parts = [column, *(frame[end] for end in ends)]
+        written = _share_with_interval if name in SHARES else with_interval
+    return pl.Series(name, [written(*row) for row in _read_rows(parts)], dtype=pl.String)
+
+
+def _read_rows(parts: Sequence[pl.Series]) -> list[tuple[Any, ...]]:
+    return list(zip(*parts, strict=True))
+
+
+def _per_cent(value: float | None) -> str:
+    return "null" if value is None else f"{100 * value + 0.0:.1f} %"
+
+
+def _share_with_interval(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None or low is None or high is None:
+        return _per_cent(value)
+    return f"{100 * value + 0.0:.1f} % [{100 * low + 0.0:.1f}, {100 * high + 0.0:.1f}]"
+
+
+def _p_value(value: float | None) -> str:
+    if value is None:
+        return "null"
+    return "< 0.0001" if value < 1e-4 else f"{value:.4f}"  # noqa: PLR2004  the last digit
+
+
+class Failure(click.ClickException):
+    """What went wrong with files, columns, metrics or data, in one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(files.in_words(message))
+
+    def show(self, file: Any = None) -> None:
+        """Print the line to stderr."""
+        del file
+        say(f"error: {' '.join(readable(self.message).split())}", err=True)
+
+
+@contextmanager
+def read_errors() -> Iterator[None]:
+    """Say which files cannot be read."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError) as error:
+        text = files.first_line(error)
+        hint = ""
+        if "could not parse" in text:
+            hint = f"; the first {ROWS_TO_INFER} rows are otherwise. Use --ids-as-text for ids, or write Parquet"
+        raise rf.DataError(f"the files cannot be read: {text}{hint}") from None
+
+
+APART = " ids in common"
+"""What the library's warning says where two files have other ids."""
+
+
+@contextmanager
+def noted(*, ids_as_text: bool = False) -> Iterator[None]:
+    """Print recframe's warnings as notes when all is done; others are shown as they are."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", rf.RecframeWarning)
+        yield
+    for one in caught:
+        if issubclass(one.category, rf.RecframeWarning):
+            note(str(one.message))
+            if ids_as_text and APART in str(one.message):
+                note("--ids-as-text compares ids sign by sign: '7.0' and '007' are not '7'")
+        else:
+            warnings.showwarning(one.message, one.category, one.filename, one.lineno)
+
+
+def note(text: str) -> None:
+    """Print what is rarely meant to stderr."""
+    say(f"note: {' '.join(text.split())}", err=True)
+
+
+@contextmanager
+def words_of_the_shell(paths: dict[str, str]) -> Iterator[None]:
+    """Have messages speak of options of the command and of files, where they have Python's words for others."""
+    with hints.in_words(InShell(paths)):
+        yield
