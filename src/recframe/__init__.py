@@ -35,7 +35,7 @@ from recframe.namespace.rec_of_a_frame import rec as rec
 
 if TYPE_CHECKING:
     from recframe.conventions.explanation import explain as explain
-    from recframe.namespace.dashboards import dashboard as dashboard
+    from recframe.look.pages.dashboards import dashboard as dashboard
     from recframe.namespace.registered import register as register
     from recframe.tracking.changed_runs import changes as changes
     from recframe.tracking.flattened import flat as flat
@@ -64,7 +64,7 @@ if not TYPE_CHECKING:
         "register": "namespace.registered",
         **dict.fromkeys(["from_lists", "from_truth"], "ways_in.nested_lists"),
         "from_scores": "ways_in.score_matrix",
-        "dashboard": "namespace.dashboards",
+        "dashboard": "look.pages.dashboards",
         "changes": "tracking.changed_runs",
         "flat": "tracking.flattened",
         **dict.fromkeys(["history", "track"], "tracking.kept"),

@@ -9,7 +9,7 @@ import pytest
 
 import recframe as rf
 from chromium_of_the_system import chromium
-from recframe.look.pages.of_runs import NONE
+from recframe.look.formatting import NONE
 from recframe.look.pages.page import Page
 from runs_over_time import FIRST, history
 

@@ -21,9 +21,18 @@ import pytest
 
 import recframe as rf
 from planted_shop import shop
-from recframe.look.pages import specs, words
-from recframe.look.pages.page import Page, figure, in_json
-from recframe.look.pages.parts import Cell, Column, Content, Section, Table, Text
+from recframe.look import formatting
+from recframe.look.formatting import Cell, Column, Table
+from recframe.look.pages.page import (
+    Content,
+    Page,
+    Section,
+    Text,
+    dark_colours,
+    figure,
+    in_json,
+    variable,
+)
 from recframe.look.themes import THEMES
 
 SHOP = shop(n=80)
@@ -497,10 +506,10 @@ def test_every_colour_of_charts_follows_the_theme():
 
     assert not colours
     assert all(
-        f"{specs.variable(one)}:{other};" in the_page().blocks["style"]
-        for one, other in specs.pairs().items()
+        f"{variable(one)}:{other};" in the_page().blocks["style"]
+        for one, other in dark_colours().items()
     )
-    assert {*THEMES["light"].models} <= {*specs.pairs()}
+    assert {*THEMES["light"].models} <= {*dark_colours()}
 
 
 def test_another_page_is_made_of_the_same_parts():
@@ -532,8 +541,8 @@ def test_another_page_is_made_of_the_same_parts():
     [
         *(
             (0.5, "0.500"),
-            (None, words.NONE),
-            (-0.25, f"{words.MINUS}0.250"),
+            (None, formatting.NONE),
+            (-0.25, f"{formatting.MINUS}0.250"),
             (12.345, "12.3"),
             (12345.6, "12,346"),
         ),
@@ -547,7 +556,7 @@ def test_another_page_is_made_of_the_same_parts():
     ],
 )
 def test_numbers_are_written_as_they_are_read(value, written):
-    assert words.number(value) == written
+    assert formatting.number(value) == written
 
 
 def test_json_of_a_page_ends_no_script_and_knows_no_nan():

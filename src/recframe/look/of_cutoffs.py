@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
 
 from recframe.look.of_segments import largest, told_of
 from recframe.look.style import (
+    SIDES,
+    Fields,
     Series,
     alt,
     axis_title,
@@ -21,6 +23,7 @@ from recframe.look.style import (
     number_format,
     safe,
     spoken,
+    tooltips,
 )
 from recframe.metrics.language.definition import Metric
 
@@ -37,34 +40,109 @@ K_AXIS = "cut-off k (places of the list that count)"
 
 
 @dataclass(frozen=True)
-class Axes:
-    """What stands along x and y, in the columns of the data and in words."""
+class Lines:
+    """A line for each model over the cut-off, or over ranks or recall, in the columns of the data and in words."""
 
+    data: pl.DataFrame
+    series: Series
     x: str
     y: str
     x_title: str
     y_title: list[str]
-    x_format: str = "d"
-    y_format: str = ".4f"
-    x_label: str = "k"
-    y_label: str = "value"
-    x_zero: bool = False
+    x_told: tuple[str, str] = ("k", "d")
+    """The title and the format in a tooltip."""
+    y_told: tuple[str, str] = ("value", ".4f")
+    more_told: Fields = field(default_factory=dict)
     ordered_by: str = "k"
+    x_zero: bool = False
     padding: float = 0
     """Of what is drawn at the ends of x, in pixels."""
+
+    @property
+    def base(self) -> alt.Chart:
+        """The axes and the tooltips."""
+        axis: dict[str, Any] = {"grid": False}
+        scale: dict[str, Any] = {"domain": [0, 1]}
+        if len(self.data):
+            scale = {"zero": self.x_zero, "nice": self.x_zero, "padding": self.padding}
+            if self.x_told[1] == "d":
+                values = ticks(self.data[self.x])
+                # NOTE: where there are more values than the theme's tickCount, Vega leaves some of them out
+                axis |= {"values": values, "tickCount": len(values), "labelOverlap": "greedy"}
+        told = {f"{self.x}:Q": self.x_told, f"{self.y}:Q": self.y_told, **self.more_told}
+        is_share = self.y_told[1].endswith("%")
+        base: alt.Chart = drawn(self.data).encode(
+            x=alt.X(
+                f"{self.x}:Q",
+                title=lines(self.x_title, self.series.look.width - SIDES),
+                axis=axis,
+                scale=scale,
+            ),
+            y=alt.Y(
+                f"{self.y}:Q",
+                title=self.y_title,
+                axis={"format": "%"} if is_share else {},
+                scale={"zero": True},
+            ),
+            tooltip=tooltips(self.series.told({**told, "n_users:Q": ("users", ",d")})),
+        )
+        return base
+
+    @property
+    def lines(self) -> list[alt.Chart]:
+        """Lines, and points to point at: all of them are seen where they are few, and else those at the ticks."""
+        series, places = self.series, self.data[self.ordered_by]
+        # NOTE: a value of a channel is named as such: Altair takes milliseconds to find out what `alt.value` is one of
+        opacity: Any = alt.OpacityValue(1)
+        if places.n_unique() > MOST_POINTS:
+            seen = alt.FieldOneOfPredicate(field=self.ordered_by, oneOf=ticks(places))
+            opacity = alt.condition(seen, alt.value(1), alt.value(0))
+        order = alt.Order(f"{self.ordered_by}:Q")
+        line = self.base.mark_line(strokeWidth=2).encode(
+            color=series.colour(), strokeDash=series.dash(), order=order
+        )
+        points = self.base.mark_point(filled=True, size=38).encode(
+            color=series.colour(),
+            shape=series.shape(),
+            strokeDash=alt.StrokeDashValue([]),
+            opacity=opacity,
+        )
+        return [line, points]
+
+    def with_bands(self, *below: alt.Chart) -> alt.LayerChart:
+        """Return lines with the bands of their intervals, and other marks below."""
+        kind = self.y_told[1]
+        ends = {"low:Q": ("low", kind), "high:Q": ("high", kind)}
+        told = replace(self, more_told={**self.more_told, **ends})
+        # an area of one point has no width
+        alone = self.data[self.x].n_unique() == 1
+        seen = told.base.mark_rule(strokeWidth=2) if alone else told.base.mark_area(opacity=0.16)
+        low = alt.Y("low:Q", title=self.y_title)
+        band = seen.encode(y=low, y2="high:Q", color=self.series.colour())
+        chart = layered(self.data, band, *told.lines, height=HEIGHT)
+        return layered(self.data, *below, chart, height=HEIGHT) if below else chart
+
+    def finished(self, chart: alt.LayerChart, title: str, told: str) -> alt.LayerChart:
+        """Return a chart with its title and its subtitle."""
+        empty = is_bare(self.data, self.y)
+        return finished(chart, self.series.look, title, told, empty=empty)
+
+
+def _over_cutoffs(
+    data: pl.DataFrame, series: Series, metric: Metric[...], y_title: list[str]
+) -> Lines:
+    told = spoken(str(metric)), number_format(metric)
+    return Lines(data, series, "k", "value", K_AXIS, y_title, y_told=told)
 
 
 def curve(
     data: pl.DataFrame, series: Series, metric: Metric[...], users: str, level: str
 ) -> alt.LayerChart:
     """Return a metric over k: model, k, value, low, high, n_users."""
-    data = safe(data)
-    chart = _with_bands(
-        data, series, _over_cutoffs(metric, axis_title(metric, series.look, length=HEIGHT))
-    )
+    y_title = axis_title(metric, series.look, length=HEIGHT)
+    over = _over_cutoffs(safe(data), series, metric, y_title)
     told = f"Mean over {users}; band: interval at {level}."
-    title = f"{metric} over the cut-off k"
-    return finished(chart, series.look, title, told, empty=is_bare(data, "value"))
+    return over.finished(over.with_bands(), f"{metric} over the cut-off k", told)
 
 
 def curves(
@@ -75,36 +153,28 @@ def curves(
     data = safe(largest(data, MOST_VIEWS))
     columns = max(min(look.width // LEAST_VIEW, n), 1)
     names = data.sort("place")["label"].unique(maintain_order=True).to_list()
-    axes = replace(_over_cutoffs(metric, lines(str(metric), VIEW)), x_title="cut-off k")
-    told = alt.Tooltip("segment:N", title=spoken(by))
-    view = _with_bands(data, series, axes, told).properties(
-        width=inner_width(look, BETWEEN * columns) // columns, height=VIEW
-    )
+    over = _over_cutoffs(data, series, metric, lines(str(metric), VIEW))
+    over = replace(over, x_title="cut-off k", more_told={"segment:N": spoken(by)})
+    width = inner_width(look, BETWEEN * columns) // columns
+    view = over.with_bands().properties(width=width, height=VIEW)
     header = alt.Header(title=None, labelLimit=look.width // columns, labelAnchor="start")
     chart = view.facet(alt.Facet("label:N", sort=names, header=header), columns=columns)
-    words = [
-        f"In brackets: users; band: interval at {level}.",
-        told_of(n, MOST_VIEWS),
-    ]
+    told = f"In brackets: users; band: interval at {level}.{told_of(n, MOST_VIEWS)}"
     title = f"{metric} over the cut-off k, by {by}"
-    subtitle = " ".join(filter(None, words))
-    return finished(chart, look, title, subtitle, empty=is_bare(data, "value"))
-
-
-def _over_cutoffs(metric: Metric[...], y_title: list[str]) -> Axes:
-    kind, label = number_format(metric), spoken(str(metric))
-    return Axes("k", "value", K_AXIS, y_title, y_format=kind, y_label=label)
+    return finished(chart, look, title, told, empty=is_bare(data, "value"))
 
 
 def interpolated_precision(
     data: pl.DataFrame, series: Series, users: str, level: str
 ) -> alt.LayerChart:
     """Return interpolated precision over recall: model, recall, value, low, high, n_users."""
-    data = safe(data)
-    axes = Axes(
+    over = Lines(
+        safe(data),
+        series,
         *("recall", "value", "recall (share of the relevant items found)"),
         lines("interpolated precision (0 to 1)", HEIGHT),
-        *(".1f", ".4f", "recall", "interpolated precision"),
+        ("recall", ".1f"),
+        ("interpolated precision", ".4f"),
         x_zero=True,
         ordered_by="recall",
     )
@@ -112,127 +182,60 @@ def interpolated_precision(
         "The highest precision at any rank where so much is found, at 11 points of recall; "
         f"mean over {users}; band: interval at {level}."
     )
-    chart = _with_bands(data, series, axes)
-    return finished(
-        chart, series.look, "Interpolated precision over recall", told, empty=is_bare(data, "value")
-    )
+    return over.finished(over.with_bands(), "Interpolated precision over recall", told)
 
 
 def precision_recall(data: pl.DataFrame, series: Series, users: str) -> alt.LayerChart:
     """Return precision@k over recall@k: model, k, recall, precision, n_users."""
-    axes = Axes(
+    over = Lines(
+        safe(data),
+        series,
         *("recall", "precision", "recall@k (0 to 1, higher is better)"),
         lines("precision@k (0 to 1, higher is better)", HEIGHT),
-        *(".4f", ".4f", "recall@k", "precision@k"),
+        ("recall@k", ".4f"),
+        ("precision@k", ".4f"),
+        {"k:Q": ("k", "d")},
         x_zero=True,
     )
-    data = safe(data)
     along = ", ".join(map(str, ticks(data["k"])))
     told = f"Along each line k = {along}; mean over {users}."
-    base = _base(data, series, axes, alt.Tooltip("k:Q", title="k", format="d"))
-    lines_of = _line(base, series, axes)
-    chart = layered(data, lines_of, _points(base, series, axes, data), height=HEIGHT)
-    return finished(
-        chart,
-        series.look,
-        "Precision over recall, by cut-off",
-        told,
-        empty=is_bare(data, "precision"),
-    )
+    chart = layered(over.data, *over.lines, height=HEIGHT)
+    return over.finished(chart, "Precision over recall, by cut-off", told)
 
 
 def hits_by_rank(data: pl.DataFrame, series: Series, users: str) -> alt.LayerChart:
     """Return how many lists have a hit at each rank: model, rank, value, n_users."""
-    data = safe(data)
-    axes = Axes(
+    room = (series.look.width - SIDES) / max(data["rank"].n_unique(), 1)
+    size = max(int(room * 0.7), 1)
+    over = Lines(
+        safe(data),
+        series,
         *("rank", "value", "rank (1 is the first place)"),
         lines("share of lists with a hit at the rank (%)", HEIGHT),
-        *("d", ".2%", "rank", "lists with a hit here"),
+        ("rank", "d"),
+        ("lists with a hit here", ".2%"),
         ordered_by="rank",
+        padding=0 if series.named else size / 2 + 3,
     )
-    size = _bar(series, data["rank"].n_unique())
-    base = _base(data, series, axes if series.named else replace(axes, padding=size / 2 + 3))
-    bars = base.mark_bar(size=size).encode(color=series.colour(legend=False))
-    layers = [_line(base, series, axes), _points(base, series, axes, data)]
-    chart = layered(data, *(layers if series.named else [bars]), height=HEIGHT)
+    bars = over.base.mark_bar(size=size).encode(color=series.colour(legend=False))
+    layers = over.lines if series.named else [bars]
     told = f"Of {users}; the shares up to k add up to n_hits@k."
-    return finished(chart, series.look, "Hits by rank", told, empty=is_bare(data, "value"))
+    return over.finished(layered(over.data, *layers, height=HEIGHT), "Hits by rank", told)
 
 
 def gains(data: pl.DataFrame, series: Series, users: str, level: str) -> alt.LayerChart:
     """Return the gain of hits that adds up over k, beside the best one: model, k, value, low, high, best, n_users."""
-    look, data = series.look, safe(data)
-    axes = Axes(
-        *("k", "value", K_AXIS),
-        lines("gain of the hits up to k (sum of relevance)", HEIGHT),
-        y_format=",.4~f",
-        y_label="gain",
+    y_title = lines("gain of the hits up to k (sum of relevance)", HEIGHT)
+    kind = ",.4~f"
+    over = Lines(safe(data), series, "k", "value", K_AXIS, y_title, y_told=("gain", kind))
+    best = over.data.filter(pl.col("best").is_not_null())
+    best = drawn(best.unique("k", keep="first", maintain_order=True)).mark_line(
+        color=series.look.colours.quiet, strokeDash=[3, 3], strokeWidth=1.5
     )
-    found = _with_bands(data, series, axes)
-    best = data.filter(pl.col("best").is_not_null()).unique("k", keep="first", maintain_order=True)
-    ideal = (
-        drawn(best)
-        .mark_line(color=look.colours.quiet, strokeDash=[3, 3], strokeWidth=1.5)
-        .encode(
-            x=alt.X("k:Q"),
-            y=alt.Y("best:Q"),
-            tooltip=[
-                alt.Tooltip("k:Q", title="k", format="d"),
-                alt.Tooltip("best:Q", title="best possible gain", format=",.4~f"),
-            ],
-        )
-    )
+    tooltip = tooltips({"k:Q": ("k", "d"), "best:Q": ("best possible gain", kind)})
+    ideal = best.encode(x="k:Q", y="best:Q", tooltip=tooltip)
     told = f"Mean over {users}; grey dashes: the best possible order; band: interval at {level}."
-    chart = layered(data, ideal, found, height=HEIGHT)
-    return finished(
-        chart, look, "Cumulative gain over the cut-off k", told, empty=is_bare(data, "value")
-    )
-
-
-def _with_bands(
-    data: pl.DataFrame, series: Series, axes: Axes, *told: alt.Tooltip
-) -> alt.LayerChart:
-    """Return lines with points to point at, and the bands of their intervals."""
-    low, high = (
-        alt.Tooltip(f"{end}:Q", title=end, format=axes.y_format) for end in ("low", "high")
-    )
-    base = _base(data, series, axes, *told, low, high)
-    # an area of one point has no width
-    alone = data[axes.x].n_unique() == 1
-    seen = base.mark_rule(strokeWidth=2) if alone else base.mark_area(opacity=0.16)
-    band = seen.encode(y=alt.Y("low:Q", title=axes.y_title), y2="high:Q", color=series.colour())
-    line, points = _line(base, series, axes), _points(base, series, axes, data)
-    return layered(data, band, line, points, height=HEIGHT)
-
-
-def _base(data: pl.DataFrame, series: Series, axes: Axes, *told: alt.Tooltip) -> alt.Chart:
-    whole: dict[str, Any] = {}
-    if axes.x_format == "d" and len(data):
-        named = ticks(data[axes.x])
-        # NOTE: where there are more values than the theme's tickCount, Vega leaves some of them out
-        whole = {"values": named, "tickCount": len(named), "labelOverlap": "greedy"}
-    kind = "%" if axes.y_format.endswith("%") else ""
-    base: alt.Chart = drawn(data).encode(
-        x=alt.X(
-            f"{axes.x}:Q",
-            title=lines(axes.x_title, series.look.width - 110),
-            axis=alt.Axis(**whole, grid=False),
-            scale=_across(data, axes),
-        ),
-        y=alt.Y(
-            f"{axes.y}:Q",
-            title=axes.y_title,
-            axis=alt.Axis(format=kind) if kind else alt.Axis(),
-            scale=alt.Scale(zero=True),
-        ),
-        tooltip=series.tooltips(
-            alt.Tooltip(f"{axes.x}:Q", title=axes.x_label, format=axes.x_format),
-            alt.Tooltip(f"{axes.y}:Q", title=axes.y_label, format=axes.y_format),
-            *told,
-            alt.Tooltip("n_users:Q", title="users", format=",d"),
-        ),
-    )
-    return base
+    return over.finished(over.with_bands(ideal), "Cumulative gain over the cut-off k", told)
 
 
 def ticks(places: pl.Series) -> list[int]:
@@ -245,38 +248,3 @@ def ticks(places: pl.Series) -> list[int]:
     step = next((one for one in decades if last - first <= STEPS * one), last)
     round_ones = range(step, last + 1, step)
     return [first, *(one for one in round_ones if one - first >= step / 2)]
-
-
-def _across(data: pl.DataFrame, axes: Axes) -> alt.Scale:
-    """Return the scale of x, which without data needs ends to be drawn between."""
-    if data.is_empty():
-        return alt.Scale(domain=[0, 1])
-    return alt.Scale(zero=axes.x_zero, nice=axes.x_zero, padding=axes.padding)
-
-
-def _line(base: alt.Chart, series: Series, axes: Axes) -> alt.Chart:
-    line: alt.Chart = base.mark_line(strokeWidth=2).encode(
-        color=series.colour(), strokeDash=series.dash(), order=alt.Order(f"{axes.ordered_by}:Q")
-    )
-    return line
-
-
-def _points(base: alt.Chart, series: Series, axes: Axes, data: pl.DataFrame) -> alt.Chart:
-    """Return points to point at: all of them are seen where they are few, and else those at the ticks."""
-    places = data[axes.ordered_by]
-    # NOTE: a value of a channel is named as such: Altair takes milliseconds to find out what `alt.value` is one of
-    opacity: Any = alt.OpacityValue(1)
-    if places.n_unique() > MOST_POINTS:
-        seen = alt.FieldOneOfPredicate(field=axes.ordered_by, oneOf=ticks(places))
-        opacity = alt.condition(seen, alt.value(1), alt.value(0))
-    points: alt.Chart = base.mark_point(filled=True, size=38).encode(
-        color=series.colour(),
-        shape=series.shape(),
-        strokeDash=alt.StrokeDashValue([]),
-        opacity=opacity,
-    )
-    return points
-
-
-def _bar(series: Series, n: int) -> int:
-    return max(int((series.look.width - 110) / max(n, 1) * 0.7), 1)

@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from recframe.errors import ColumnError, RecframeError, shown, suggestion
+from recframe.look.results import Names, one_metric
 from recframe.look.style import (
     Series,
     alt,
@@ -22,239 +24,281 @@ from recframe.look.style import (
     safe,
     safe_text,
     spoken,
+    tooltips,
 )
-from recframe.look.themes import Look
+from recframe.look.themes import ALL, Look
 from recframe.metrics.language.definition import Metric
+from recframe.tracking.changed_runs import judged, runs_of, watched
+from recframe.tracking.read_runs import Runs, metric_of
 
+MOST = 6
+"""Segments in one chart."""
+GAP = 2.5
+"""In steps of which half of them are shorter: between runs further apart no line is drawn."""
 HEIGHT, OF_SEGMENT = 260, 130
 MOST_POINTS = 60
 """Lines of more runs have no points drawn on them."""
 SHAPES = {"higher": "triangle-up", "lower": "triangle-down"}
+A_HISTORY = "rf.history('history.parquet').rec.plot.timeline('ndcg@10')"
+Chart = alt.LayerChart | alt.VConcatChart
+DRAWN = (
+    *("segment", "model", "as_of", "stretch", "alone", "value", "value_low", "value_high"),
+    *("expected", "expected_low", "expected_high", "change", "n_runs", "flagged", "verdict"),
+    *("rule", "note", "n_users"),
+)
+"""The columns that a chart holds."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Runs of a history, with the columns of `rf.changes`, as lines to draw."""
+
+    runs: Runs
+    judged: pl.DataFrame
+    model: str
+    """The column of models, if there is one."""
+    window: int
+    level: float
+
+    def splits_of(self, metric: str) -> list[list[str]]:
+        """Return the columns that the numbers of a metric were split by, but models: those of few columns first."""
+        rows = self.judged.filter(pl.col("metric") == metric)
+        found = {tuple(self._columns(one)) for one in rows["split_by"].unique()}
+        return sorted(map(list, found), key=lambda one: (len(one), one))
+
+    def chart(self, metric: str, split: Sequence[str], look: Look, most: int = MOST) -> Chart:
+        """Return the chart of a metric, by segment where it is split."""
+        every = self._of_split(self.judged.filter(pl.col("metric") == metric), split)
+        sizes = every.group_by("segment", maintain_order=True).agg(pl.col("n_users").max())
+        sizes = sizes.sort("n_users", descending=True, nulls_last=True, maintain_order=True)
+        shown_segments = sizes.head(most)["segment"]
+        data = every.filter(pl.col("segment").is_in(shown_segments.implode()))
+        names = data.sort("order", "model", nulls_last=True)["model"].unique(maintain_order=True)
+        data = data.sort("segment", "order", "model", "as_of", maintain_order=True)
+        told = self._told(data)
+        if len(sizes) > most:
+            told += f" {most} of {len(sizes):,} segments, those with the most users."
+        series = Series(names.to_list(), look)
+        return Timeline(_in_stretches(data), series, metric, metric_of(metric), split).chart(told)
+
+    def _columns(self, split_by: str | None) -> list[str]:
+        """Return the columns that a result was split by, but the one of models."""
+        return sorted({*(split_by or "").split(", ")} - {self.model, ""})
+
+    def _of_split(self, found: pl.DataFrame, split: Sequence[str]) -> pl.DataFrame:
+        """Return the numbers that were split by some columns alone, with their models and segments as text."""
+        columns = {one: self._columns(one) for one in found["split_by"].unique().sort()}
+        kept = [one for one, of in columns.items() if of == self._columns(", ".join(split))]
+        if not kept:
+            raise RecframeError(_no_such_split(split, [*columns.values()]))
+        rows = found.filter(pl.col("split_by").is_in(kept, nulls_equal=True))
+        inside = dict(zip(self.runs.keys, self.runs.inside, strict=True))
+        self._check_columns(rows, split)
+        is_model, order = self.model in inside, pl.lit(0)
+        if is_model:
+            order = pl.col(inside[self.model]).rank("dense")
+        told = [inside[self.model]] if is_model else []
+        told += ["name"] if rows["name"].n_unique() > 1 else []
+        texts = [pl.col(one).cast(pl.String) for one in told]
+        who = pl.concat_str(texts or pl.lit(ALL), separator=" · ", ignore_nulls=True)
+        keys = [inside[one] for one in split]
+        segment = [Names.of([rows[key]]).text(pl.col(key)) for key in keys] or [pl.lit("")]
+        return rows.with_columns(
+            order=order,
+            model=who.replace("", ALL),
+            segment=pl.concat_str(segment, separator=" · "),
+        )
+
+    def _check_columns(self, rows: pl.DataFrame, split: Sequence[str]) -> None:
+        """Say so where a column of segments is gone, or another one tells numbers apart: it was dropped or renamed."""
+        inside = dict(zip(self.runs.keys, self.runs.inside, strict=True))
+        for gone in (one for one in split if one not in inside):
+            msg = (
+                f"the history was split by {gone!r}, and the frame has no such column: keep it under its name, "
+                "or drop the rows that were split by it"
+            )
+            raise ColumnError(msg)
+        others = [one for one in inside if one not in {*split, self.model}]
+        for other in (one for one in others if rows[inside[one]].n_unique() > 1):
+            msg = (
+                f"numbers of one time differ by {other!r}, of which the history does not know that they were split by it: "
+                "keep its columns under their names, or filter the rows of one"
+            )
+            raise ColumnError(msg)
+
+    def _told(self, data: pl.DataFrame) -> str:
+        """Return what is drawn, in words."""
+        bands = "Bands: intervals of the numbers. " if data["value_low"].count() else ""
+        n_judged = data["flagged"].count()
+        if not n_judged:
+            return f"{bands}Too few runs to say what is expected: half of {self.window} are needed."
+        n = int(data["flagged"].sum())
+        flags = f"{n:,} {'is' if n == 1 else 'are'} flagged (triangles)" if n else "none is flagged"
+        return (
+            f"{bands}Thin lines: what up to {self.window} runs before predict, at {self.level * 100:.6g} % for all numbers of "
+            f"a run; of {n_judged:,} judged, {flags}."
+        )
+
+
+def lines_of(rec: Any, window: int, level: float) -> Lines:
+    """Return the runs of a frame that is a history, with the columns of `rf.changes`."""
+    kind = rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
+    missing = [one for one in ("as_of", "metric", "k", "value") if one not in kind.columns]
+    if missing:
+        msg = f"plot.timeline draws a history, {A_HISTORY}; found a frame without the column {missing[0]!r}"
+        raise ColumnError(msg)
+    how = watched(window, level)
+    runs = runs_of(kind, how)
+    model = rec._context.model or "model"  # noqa: SLF001
+    return Lines(runs, judged(runs, how), model, window, level)
+
+
+def name_of(found: pl.DataFrame, metric: str | Metric[...], k: Any) -> str:
+    """Return the metric as the history names it, one of the user's own too, or say that it has nothing of it."""
+    names = found["metric"].unique().sort().to_list()
+    if isinstance(metric, str) and metric in names:
+        return metric
+    name = str(one_metric("timeline()", metric, k))
+    if name not in names:
+        close = suggestion(name, names) or f"; it has {', '.join(names) or 'no numbers'}"
+        msg = f"the history has nothing of {name!r}{close}"
+        raise RecframeError(msg)
+    return name
+
+
+def _no_such_split(split: Sequence[str], others: Sequence[Sequence[str]]) -> str:
+    asked = f"split by {', '.join(map(repr, split))}" if split else "of all users"
+    calls_of = [
+        f"by={shown(one[0] if len(one) == 1 else list(one))}" if one else "no by" for one in others
+    ]
+    return f"the history has no such number {asked}; draw those that it has, with {' or '.join(calls_of)}"
+
+
+def _in_stretches(data: pl.DataFrame) -> pl.DataFrame:
+    """Return numbers with the stretch that each is in: a line ends where the next run is far away, or has no value."""
+    line = ["segment", "model"]
+    step = pl.col("as_of").cast(pl.Datetime("us")).diff().dt.total_microseconds().over(line)
+    data = data.with_columns(step=step)
+    # NOTE: column by column, since Polars 1 allows no window in another
+    data = data.with_columns(usual=pl.col("step").median().over(line))
+    far = pl.col("step") > GAP * pl.col("usual")
+    begins = far.fill_null(value=False) | pl.col("value").is_null()
+    data = data.with_columns(stretch=begins.cast(pl.Int64).cum_sum().over(line))
+    return data.with_columns(alone=pl.len().over(*line, "stretch") == 1)
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """Which numbers are drawn, and in what words."""
+    """The drawing of lines: of all data are their axes."""
 
+    rows: pl.DataFrame
+    series: Series
     name: str
     metric: Metric[...] | None
     """None for one of the user's own that is not there now."""
     by: Sequence[str]
-    window: int
-    level: float
-    n_segments: int
-    """How many there are, drawn or not."""
 
-    def axis(self, series: Series, height: float) -> list[str]:
-        """Return what the numbers are."""
+    def chart(self, told: str) -> Chart:
+        """Return the chart, a view for each segment."""
+        side = pl.when(pl.col("change") > 0).then(pl.lit("higher")).otherwise(pl.lit("lower"))
+        data = safe(self.rows.select(*DRAWN, flag=pl.when("flagged").then(side)))
+        look, title, empty = self.series.look, f"{self.name} over time", is_bare(data, "value")
+        if not self.by:
+            return finished(self._panel(data, HEIGHT), look, title, told, empty=empty)
+        heading: dict[str, Any] = {
+            "anchor": "start",
+            "fontSize": 12,
+            "fontWeight": "normal",
+            "offset": 4,
+        }
+        views = []
+        for (segment,), rows in data.group_by("segment", maintain_order=True):
+            text = lines(str(segment), look.width * 0.8)
+            above = alt.TitleParams(text=text, color=look.colours.quiet, **heading)
+            panel = self._panel(rows, OF_SEGMENT)
+            views.append(panel.properties(width=inner_width(look), title=above))
+        whole = alt.vconcat(*views, spacing=14)
+        return finished(whole, look, f"{title}, by {', '.join(self.by)}", told, empty=empty)
+
+    def _axis(self, height: float) -> list[str]:
         if self.metric is None:
             return lines(self.name, height)
-        return axis_title(self.metric, series.look, length=height)
+        return axis_title(self.metric, self.series.look, length=height)
 
-    @property
-    def kind(self) -> str:
-        """How numbers are written."""
-        return ",.4~f" if self.metric is None else number_format(self.metric)
-
-
-def timeline(
-    data: pl.DataFrame, series: Series, how: Timeline
-) -> alt.LayerChart | alt.VConcatChart:
-    """Return numbers over time: segment, model, as_of, stretch, alone, and the columns of `changes`."""
-    data = safe(_prepared(data))
-    panels = data["segment"].unique(maintain_order=True).to_list()
-    empty = is_bare(data, "value")
-    title, told = f"{how.name} over time", _told(data, how)
-    if len(panels) <= 1 and not how.by:
-        chart = _panel(data, series, how, data, HEIGHT)
-        return finished(chart, series.look, title, told, empty=empty)
-    width = inner_width(series.look)
-    views = [
-        _panel(data.filter(pl.col("segment") == one), series, how, data, OF_SEGMENT).properties(
-            width=width, title=_heading(one, series)
+    def _panel(self, data: pl.DataFrame, height: int) -> alt.LayerChart:
+        """Return one view."""
+        base, series, colour = self._base(data, height), self.series, self.series.colour()
+        of_line = alt.Detail("stretch:N")
+        along: dict[str, Any] = {"color": colour, "detail": of_line, "order": "as_of:T"}
+        low = alt.Y("value_low:Q", title=self._axis(height))
+        band = base.mark_area(opacity=0.16).encode(
+            y=low, y2="value_high:Q", color=colour, detail=of_line
         )
-        for one in panels
-    ]
-    whole = alt.vconcat(*views, spacing=14)
-    return finished(whole, series.look, f"{title}, by {', '.join(how.by)}", told, empty=empty)
-
-
-def _heading(segment: str, series: Series) -> alt.TitleParams:
-    return alt.TitleParams(
-        text=lines(segment, series.look.width * 0.8),
-        anchor="start",
-        fontSize=12,
-        fontWeight="normal",
-        color=series.look.colours.quiet,
-        offset=4,
-    )
-
-
-def _told(data: pl.DataFrame, how: Timeline) -> str:
-    """Return what is drawn, in words."""
-    parts = []
-    if data["value_low"].count():
-        parts.append("Bands: intervals of the numbers.")
-    judged = data["flagged"].count()
-    if judged:
-        n = int(data["flagged"].sum())
-        flags = f"{n:,} {'is' if n == 1 else 'are'} flagged (triangles)" if n else "none is flagged"
-        parts.append(
-            f"Thin lines: what up to {how.window} runs before predict, at {how.level * 100:.6g} % for all numbers of a run; "
-            f"of {judged:,} judged, {flags}."
+        # where a band has no width
+        alone = self._base(data.filter("alone"), height).mark_rule(strokeWidth=2, opacity=0.5)
+        bars = alone.encode(y="value_low:Q", y2="value_high:Q", color=colour)
+        thin = base.mark_line(strokeWidth=1, opacity=0.75, interpolate="step", clip=True)
+        thin = thin.encode(strokeDash=alt.StrokeDashValue([2, 2]), **along)
+        ends = [thin.encode(y=f"expected_{end}:Q") for end in ("low", "high")]
+        line = base.mark_line(strokeWidth=2).encode(strokeDash=series.dash(), **along)
+        few = self.rows["as_of"].n_unique() <= MOST_POINTS
+        dots = base.mark_point(filled=True, size=30).encode(
+            color=colour,
+            shape=series.shape(),
+            strokeDash=alt.StrokeDashValue([]),
+            opacity=alt.condition(alt.datum.alone, alt.value(1.0), alt.value(float(few))),
         )
-    else:
-        parts.append(f"Too few runs to say what is expected: half of {how.window} are needed.")
-    shown = data["segment"].n_unique()
-    if shown < how.n_segments:
-        parts.append(f"{shown} of {how.n_segments:,} segments, those with the most users.")
-    return " ".join(parts)
+        colours = series.look.colours
+        triangle: dict[str, Any] = {"fill": colours.severities["warning"], "stroke": colours.ink}
+        triangle |= {"filled": True, "size": 150, "opacity": 1, "strokeWidth": 1.5}
+        flags = [
+            self._base(data.filter(flag=side), height).mark_point(shape=shape, **triangle)
+            for side, shape in SHAPES.items()
+        ]
+        return layered(data, band, bars, *ends, line, dots, *flags, height=height)
 
-
-def _prepared(data: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns that are drawn, with which side of what is expected a flagged number lies on."""
-    side = pl.when(pl.col("change") > 0).then(pl.lit("higher")).otherwise(pl.lit("lower"))
-    flag = pl.when("flagged").then(side)
-    chosen = ["segment", "model", "as_of", "stretch", "alone", "value", "value_low", "value_high"]
-    rest = ["expected", "expected_low", "expected_high", "change", "n_runs", "flagged", "verdict"]
-    return data.select(*chosen, *rest, "rule", "note", "n_users", flag=flag)
-
-
-def _panel(
-    data: pl.DataFrame, series: Series, how: Timeline, whole: pl.DataFrame, height: int
-) -> alt.LayerChart:
-    """Return one view; its axes are those of all data."""
-    base = _base(data, series, how, whole, height)
-    of_line = alt.Detail("stretch:N")
-    band = base.mark_area(opacity=0.16).encode(
-        y=alt.Y("value_low:Q", title=how.axis(series, height)),
-        y2="value_high:Q",
-        color=series.colour(),
-        detail=of_line,
-    )
-    ends = [_end(base, series, of_line, one) for one in ("expected_low", "expected_high")]
-    line = base.mark_line(strokeWidth=2).encode(
-        color=series.colour(), strokeDash=series.dash(), detail=of_line, order="as_of:T"
-    )
-    marks = [band, _bars(data, series, how, whole, height), *ends, line]
-    points = _points(base, data, series, how, whole, height)
-    return layered(data, *marks, *points, height=height)
-
-
-def _end(base: alt.Chart, series: Series, of_line: alt.Detail, name: str) -> alt.Chart:
-    """Return one end of what is expected, as a thin line."""
-    thin = base.mark_line(strokeWidth=1, opacity=0.75, interpolate="step", clip=True)
-    end: alt.Chart = thin.encode(
-        y=f"{name}:Q",
-        color=series.colour(),
-        strokeDash=alt.StrokeDashValue([2, 2]),
-        detail=of_line,
-        order="as_of:T",
-    )
-    return end
-
-
-def _bars(
-    data: pl.DataFrame, series: Series, how: Timeline, whole: pl.DataFrame, height: int
-) -> alt.Chart:
-    """Return the intervals of runs that stand alone, where a band has no width."""
-    alone = _base(data.filter("alone"), series, how, whole, height)
-    bars: alt.Chart = alone.mark_rule(strokeWidth=2, opacity=0.5).encode(
-        y="value_low:Q", y2="value_high:Q", color=series.colour()
-    )
-    return bars
-
-
-def _points(
-    base: alt.Chart,
-    data: pl.DataFrame,
-    series: Series,
-    how: Timeline,
-    whole: pl.DataFrame,
-    height: int,
-) -> list[alt.Chart]:
-    """Return the runs to point at, and those that are flagged: a triangle up or down, in a colour of its own."""
-    few = whole["as_of"].n_unique() <= MOST_POINTS
-    alone = alt.condition(alt.datum.alone, alt.value(1.0), alt.value(1.0 if few else 0.0))
-    dots = base.mark_point(filled=True, size=30).encode(
-        color=series.colour(),
-        shape=series.shape(),
-        strokeDash=alt.StrokeDashValue([]),
-        opacity=alone,
-    )
-    colours = series.look.colours
-    triangles = [
-        _base(data.filter(pl.col("flag") == side), series, how, whole, height).mark_point(
-            filled=True,
-            shape=shape,
-            size=150,
-            opacity=1,
-            fill=colours.severities["warning"],
-            stroke=colours.ink,
-            strokeWidth=1.5,
+    def _base(self, data: pl.DataFrame, height: int) -> alt.Chart:
+        """Return the axes, and the tooltip of a run: its number, what is expected of it, and by which rule it is flagged."""
+        whole, width = self.rows, self.series.look.width
+        times = whole["as_of"].cast(pl.Datetime("us"))
+        are_days = (times == times.dt.truncate("1d")).all()
+        format_of_times = "%Y-%m-%d" if are_days else "%Y-%m-%d %H:%M"
+        axis: dict[str, Any] = {
+            "grid": False,
+            "tickCount": max(width // 90, 2),
+            "labelOverlap": True,
+        }
+        if times.n_unique() == 1:
+            axis["format"] = format_of_times
+        numbers = pl.col("value", "value_low", "value_high")
+        low, high = whole.select(
+            pl.min_horizontal(numbers.min()).fill_null(0.0).alias("low"),
+            pl.max_horizontal(numbers.max()).fill_null(1.0).alias("high"),
+        ).row(0)
+        up = [low, high] if low < high else [low - 0.05, high + 0.05]
+        base: alt.Chart = drawn(data).encode(
+            x=alt.X("as_of:T", title=None, axis=axis, scale={"padding": 8}),
+            y=alt.Y(
+                "value:Q",
+                title=self._axis(height),
+                scale={"zero": False, "padding": 8, "domain": up},
+            ),
+            tooltip=self._tooltips(format_of_times),
         )
-        for side, shape in SHAPES.items()
-    ]
-    return [dots, *triangles]
+        return base
 
-
-def _base(
-    data: pl.DataFrame, series: Series, how: Timeline, whole: pl.DataFrame, height: int
-) -> alt.Chart:
-    base: alt.Chart = drawn(data).encode(
-        x=alt.X(
-            "as_of:T",
-            title=None,
-            axis=_time_axis(whole, series.look),
-            scale=alt.Scale(padding=8),
-        ),
-        y=alt.Y(
-            "value:Q",
-            title=how.axis(series, height),
-            scale=alt.Scale(zero=False, padding=8, domain=_up(whole)),
-        ),
-        tooltip=_tooltips(series, how, whole),
-    )
-    return base
-
-
-def _tooltips(series: Series, how: Timeline, whole: pl.DataFrame) -> list[alt.Tooltip]:
-    """Return what is told of a run: its number, what is expected of it, and by which rule it is flagged."""
-    numbers = {
-        "value": spoken(safe_text(how.name)),
-        "value_low": "low",
-        "value_high": "high",
-        "expected": "expected",
-        "expected_low": "expected from",
-        "expected_high": "expected up to",
-    }
-    words = ("verdict", "rule", "note")
-    by = [alt.Tooltip("segment:N", title=spoken(", ".join(how.by)))] if how.by else []
-    return series.tooltips(
-        *by,
-        alt.Tooltip("as_of:T", title="as of", format=_time_format(whole)),
-        *(alt.Tooltip(f"{name}:Q", title=one, format=how.kind) for name, one in numbers.items()),
-        *(alt.Tooltip(f"{name}:N", title=name) for name in words),
-        alt.Tooltip("n_users:Q", title="users", format=",d"),
-    )
-
-
-def _time_format(data: pl.DataFrame) -> str:
-    """Return how times are written: as days, where all of them are."""
-    times = data["as_of"].cast(pl.Datetime("us"))
-    return "%Y-%m-%d" if (times == times.dt.truncate("1d")).all() else "%Y-%m-%d %H:%M"
-
-
-def _time_axis(data: pl.DataFrame, look: Look) -> alt.Axis:
-    """Return the axis of time; of one run it has that one's."""
-    one: dict[str, Any] = {"format": _time_format(data)} if data["as_of"].n_unique() == 1 else {}
-    return alt.Axis(grid=False, tickCount=max(look.width // 90, 2), labelOverlap=True, **one)
-
-
-def _up(data: pl.DataFrame) -> Any:
-    """Return the ends of the numbers; those of intervals and of what is expected, as far as they are no outliers."""
-    numbers = ["value", "value_low", "value_high"]
-    found = [data[one].drop_nulls() for one in numbers]
-    low = min((float(one.min()) for one in found if len(one)), default=0.0)  # type: ignore[arg-type]
-    high = max((float(one.max()) for one in found if len(one)), default=1.0)  # type: ignore[arg-type]
-    return [low, high] if low < high else [low - 0.05, high + 0.05]
+    def _tooltips(self, format_of_times: str) -> list[alt.Tooltip]:
+        kind = ",.4~f" if self.metric is None else number_format(self.metric)
+        by: dict[str, Any] = {"segment:N": spoken(", ".join(self.by))} if self.by else {}
+        numbers = {
+            "value": spoken(safe_text(self.name)),
+            "value_low": "low",
+            "value_high": "high",
+            "expected": "expected",
+            "expected_low": "expected from",
+            "expected_high": "expected up to",
+        }
+        fields = by | {"as_of:T": ("as of", format_of_times)}
+        fields |= {f"{field}:Q": (title, kind) for field, title in numbers.items()}
+        fields |= {f"{one}:N": one for one in ("verdict", "rule", "note")}
+        return tooltips(self.series.told(fields | {"n_users:Q": ("users", ",d")}))

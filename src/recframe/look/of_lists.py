@@ -8,6 +8,7 @@ import polars as pl
 
 from recframe.look.style import (
     LETTER,
+    Fields,
     Series,
     alt,
     axis_title,
@@ -19,6 +20,7 @@ from recframe.look.style import (
     lines,
     number_format,
     safe,
+    tooltips,
 )
 from recframe.look.themes import DASHES, GROUPS
 from recframe.metrics.language.definition import Metric
@@ -34,9 +36,41 @@ def distribution(
     data: pl.DataFrame, zeros: pl.DataFrame, series: Series, metric: Metric[...], users: str
 ) -> alt.VConcatChart:
     """Return users' values in bins: model, low, high, share, n; and the zeros: model, share, n."""
-    width = inner_width(series.look, _left(series))
-    at_zero = _zeros(safe(zeros), series, metric, width)
-    chart = alt.vconcat(at_zero, _others(safe(data), series, metric, width), spacing=14)
+    width, n_models = inner_width(series.look, _left(series)), max(len(series.names), 1)
+    counts: Fields = {"share:Q": ("share of users", ".2%"), "n:Q": ("users", ",d")}
+    colour, per_cent = series.colour(legend=False), {"format": "%"}
+    none = lines(f"users with {metric} = 0 (%)", width)
+    at_zero = drawn(safe(zeros)).mark_bar(height={"band": 0.7})
+    at_zero = at_zero.encode(
+        x=alt.X("share:Q", title=none, axis=per_cent, scale={"domain": [0, 1]}),
+        color=colour,
+        tooltip=tooltips(series.told(counts)),
+    ).properties(width=width, height=n_models * ROW)
+    if series.named:
+        model = alt.Y("model:N", sort=series.names, title=None, axis={"tickSize": 0})
+        at_zero = at_zero.encode(y=model)
+    kind = number_format(metric)
+    ends: Fields = {"low:Q": ("above", kind), "high:Q": ("up to", kind)}
+    data = safe(data)
+    base = drawn(data).encode(
+        x=alt.X(
+            "low:Q",
+            title=axis_title(metric, series.look, length=width),
+            axis={"grid": False},
+            scale={"zero": False, "nice": False},
+            bin=alt.Undefined if series.named else "binned",
+        ),
+        y=alt.Y("share:Q", title="share of users (%)", axis=per_cent),
+        color=colour,
+        tooltip=tooltips(series.told({**ends, **counts})),
+    )
+    # bars of one model, steps of several
+    marks = base.mark_bar(binSpacing=1).encode(x2="high:Q")
+    if series.named:
+        steps = base.mark_line(interpolate="step-after", strokeWidth=2)
+        marks = steps.encode(strokeDash=series.dash(legend=False), order="low:Q")
+    others = layered(data, marks, height=HEIGHT).properties(width=width)
+    chart = alt.vconcat(at_zero, others, spacing=14)
     told = (
         f"Values of {users}: zeros above, all others below, each bin up to and with its upper end."
     )
@@ -44,67 +78,15 @@ def distribution(
     return finished(chart, series.look, title, told, empty=zeros.is_empty())
 
 
-def _counts() -> list[alt.Tooltip]:
-    return [
-        alt.Tooltip("share:Q", title="share of users", format=".2%"),
-        alt.Tooltip("n:Q", title="users", format=",d"),
-    ]
-
-
-def _zeros(zeros: pl.DataFrame, series: Series, metric: Metric[...], width: int) -> alt.Chart:
-    """Return the users whose value is 0, a bar for each model."""
-    share = alt.X(
-        "share:Q",
-        title=lines(f"users with {metric} = 0 (%)", width),
-        axis=alt.Axis(format="%"),
-        scale=alt.Scale(domain=[0, 1]),
-    )
-    bars = drawn(zeros).mark_bar(height={"band": 0.7})
-    bars = bars.encode(
-        x=share,
-        color=series.colour(legend=False),
-        tooltip=series.tooltips(*_counts()),
-    ).properties(width=width, height=max(len(series.names), 1) * ROW)
-    model = alt.Y("model:N", sort=series.names, title=None, axis=alt.Axis(tickSize=0))
-    found: alt.Chart = bars.encode(y=model) if series.named else bars
-    return found
-
-
-def _others(data: pl.DataFrame, series: Series, metric: Metric[...], width: int) -> alt.LayerChart:
-    """Return the other users: bars of one model, steps of several."""
-    kind = number_format(metric)
-    ends = {"low:Q": "above", "high:Q": "up to"}
-    base = drawn(data).encode(
-        x=alt.X(
-            "low:Q",
-            title=axis_title(metric, series.look, length=width),
-            axis=alt.Axis(grid=False),
-            scale=alt.Scale(zero=False, nice=False),
-            bin=alt.Undefined if series.named else "binned",
-        ),
-        y=alt.Y("share:Q", title="share of users (%)", axis=alt.Axis(format="%")),
-        color=series.colour(legend=False),
-        tooltip=series.tooltips(
-            *(alt.Tooltip(field, title=title, format=kind) for field, title in ends.items()),
-            *_counts(),
-        ),
-    )
-    bars = base.mark_bar(binSpacing=1).encode(x2="high:Q")
-    steps = base.mark_line(interpolate="step-after", strokeWidth=2).encode(
-        strokeDash=series.dash(legend=False), order="low:Q"
-    )
-    marks = steps if series.named else bars
-    return layered(data, marks, height=HEIGHT).properties(width=width)
-
-
 def scores(data: pl.DataFrame, series: Series) -> alt.VConcatChart:
     """Return scores in bins, by what is known of the item: model, group, low, high, share, n."""
-    data, width = safe(data), inner_width(series.look)
-    drawn_of = [one for one in series.names if one in data["model"]]
+    data, size = safe(data), {"width": inner_width(series.look), "height": PANEL}
+    names = [one for one in series.names if one in data["model"]]
     panels = [
-        _scores_of(data, name, series, legend=place == 0) for place, name in enumerate(drawn_of)
+        _scores_of(data, name, series, legend=place == 0).properties(**size)
+        for place, name in enumerate(names)
     ]
-    empty = drawn(data).mark_point().properties(width=width, height=PANEL)
+    empty = drawn(data).mark_point().properties(**size)
     chart = alt.vconcat(*(panels or [empty]), data=data, spacing=14)
     told = "Each group's rows add up to 100%; scores of two models have no common scale."
     return finished(chart, series.look, "Scores by relevance", told, empty=data.is_empty())
@@ -112,34 +94,31 @@ def scores(data: pl.DataFrame, series: Series) -> alt.VConcatChart:
 
 def _scores_of(data: pl.DataFrame, name: str, series: Series, *, legend: bool) -> alt.Chart:
     """Return the scores of one model."""
-    width = inner_width(series.look)
     shown = [one for one in GROUPS if one in data["group"]] if legend else []
     colour, dash = _groups(series, name, shown)
     title = f"score of {name}" if series.named else "score"
-    low = alt.X(
-        "low:Q",
-        title=lines(f"{title} (its own unit)", width),
-        scale=alt.Scale(zero=False, nice=False),
-        axis=alt.Axis(grid=False),
-    )
-    share = alt.Y("share:Q", title=["share of the", "group's rows (%)"], axis=alt.Axis(format="%"))
-    steps = drawn(data).transform_filter(alt.FieldEqualPredicate(field="model", equal=name))
-    steps = steps.mark_line(interpolate="step-after", strokeWidth=2)
-    panel: alt.Chart = steps.encode(
-        x=low,
-        y=share,
+    told: Fields = {
+        "group:N": "items",
+        "low:Q": ("from score", ",.4~g"),
+        "high:Q": ("to score", ",.4~g"),
+        "share:Q": ("share of the group", ".2%"),
+        "n:Q": ("rows", ",d"),
+    }
+    of_model = drawn(data).transform_filter(alt.FieldEqualPredicate(field="model", equal=name))
+    panel: alt.Chart = of_model.mark_line(interpolate="step-after", strokeWidth=2).encode(
+        x=alt.X(
+            "low:Q",
+            title=lines(f"{title} (its own unit)", inner_width(series.look)),
+            scale={"zero": False, "nice": False},
+            axis={"grid": False},
+        ),
+        y=alt.Y("share:Q", title=["share of the", "group's rows (%)"], axis={"format": "%"}),
         color=colour,
         strokeDash=dash,
         order="low:Q",
-        tooltip=series.tooltips(
-            alt.Tooltip("group:N", title="items"),
-            alt.Tooltip("low:Q", title="from score", format=",.4~g"),
-            alt.Tooltip("high:Q", title="to score", format=",.4~g"),
-            alt.Tooltip("share:Q", title="share of the group", format=".2%"),
-            alt.Tooltip("n:Q", title="rows", format=",d"),
-        ),
+        tooltip=tooltips(series.told(told)),
     )
-    return panel.properties(width=width, height=PANEL)
+    return panel
 
 
 def _groups(series: Series, model: str, shown: list[str]) -> tuple[Any, alt.StrokeDash]:
@@ -150,7 +129,7 @@ def _groups(series: Series, model: str, shown: list[str]) -> tuple[Any, alt.Stro
     relevant, judged = group == GROUPS[0], group == GROUPS[1]
     known = alt.when(relevant).then(alt.value(own)).when(judged).then(alt.value(of.ink))
     colour = known.otherwise(alt.value(of.quiet))
-    dashes = alt.Scale(domain=list(GROUPS), range=list(DASHES[:3]))
+    dashes = {"domain": list(GROUPS), "range": list(DASHES[:3])}
     legend = legend_of(shown, series.look) if shown else None
     return colour, alt.StrokeDash("group:N", scale=dashes, legend=legend)
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import polars as pl
 
 from recframe.errors import RecframeError
 from recframe.look.style import (
+    Fields,
     Series,
     alt,
     axis_title,
-    drawn,
     finished,
     layered,
     lines,
     number_format,
+    rows_of_models,
     safe,
     spoken,
 )
@@ -23,18 +22,6 @@ from recframe.metrics.language.definition import Metric
 
 STEP = 14
 """The height of a model's row in a segment, in pixels."""
-
-
-@dataclass(frozen=True)
-class Segments:
-    """Which segments are shown, and in what words."""
-
-    metric: Metric[...]
-    by: str
-    """The columns' names."""
-    level: str
-    min_users: int
-    most: int
 
 
 def with_pooled(data: pl.DataFrame) -> pl.DataFrame:
@@ -59,60 +46,48 @@ def with_pooled(data: pl.DataFrame) -> pl.DataFrame:
     return data.with_columns(pooled=pl.Series(found[at]).fill_nan(None))
 
 
-def segments(data: pl.DataFrame, series: Series, how: Segments) -> alt.LayerChart:
+def segments(  # noqa: PLR0913  those that its words name
+    data: pl.DataFrame,
+    series: Series,
+    metric: Metric[...],
+    by: str,
+    level: str,
+    *,
+    min_users: int,
+    most: int,
+) -> alt.LayerChart:
     """Return a metric in each segment: segment, place, model, value, low, high, n_users, known, pooled."""
-    look = series.look
-    small, n = pl.col("n_users") < how.min_users, data["segment"].n_unique()
-    shown = _ordered(largest(data, how.most)).with_columns(
-        pl.when(small).then("pooled").alias("pooled")
-    )
-    shown = safe(shown)
-    names = shown["label"].unique(maintain_order=True).to_list()
-    rows = max(len(series.names) if series.named else 1, 2)
-    base = _base(shown, series, how, names)
-    rule = base.mark_rule(strokeWidth=2, opacity=0.75).encode(
-        x=alt.X("low:Q", title=axis_title(how.metric, look)), x2="high:Q"
-    )
-    dots = base.mark_point(filled=True, size=56, opacity=1).encode(
-        x="value:Q", color=series.colour(), shape=series.shape()
-    )
-    drawn_in = base.mark_point(filled=False, size=70, shape="diamond", strokeWidth=1.8).encode(
-        x="pooled:Q", shape=alt.ShapeValue("diamond")
-    )
-    chart = layered(shown, rule, dots, drawn_in, height=len(names) * (rows * STEP + 6) + 10)
-    told = [f"Dots: means with intervals at {how.level}; in brackets: users."]
-    if shown["pooled"].count():
-        told.append(
-            f"Diamonds: pooled estimates of segments with fewer than {how.min_users} users."
-        )
-    told.append(told_of(n, how.most))
-    title = f"{how.metric} by {how.by}"
-    return finished(chart, look, title, " ".join(filter(None, told)), empty=data.is_empty())
-
-
-def _base(data: pl.DataFrame, series: Series, how: Segments, names: list[str]) -> alt.Chart:
-    kind = number_format(how.metric)
-    base = drawn(data).encode(
-        y=alt.Y(
-            "label:N",
-            sort=names,
-            title=lines(f"{how.by} (users)", 240),
-            axis=alt.Axis(grid=True, tickSize=0, labelPadding=6),
-        ),
-        color=series.colour(),
-        tooltip=series.tooltips(
-            alt.Tooltip("segment:N", title=spoken(how.by)),
-            alt.Tooltip("value:Q", title=spoken(str(how.metric)), format=kind),
-            alt.Tooltip("low:Q", title="low", format=kind),
-            alt.Tooltip("high:Q", title="high", format=kind),
-            alt.Tooltip("pooled:Q", title="pooled", format=kind),
-            alt.Tooltip("n_users:Q", title="users", format=",d"),
-        ),
-    )
+    look, kind, n = series.look, number_format(metric), data["segment"].n_unique()
+    rows = largest(data, most).with_columns(mean=pl.col("value").mean().over("place"))
+    rows = rows.sort("mean", "place", descending=[True, False], nulls_last=True).drop("mean")
+    is_small = pl.col("n_users") < min_users
+    rows = safe(rows.with_columns(pooled=pl.when(is_small).then("pooled")))
+    names = rows["label"].unique(maintain_order=True).to_list()
+    axis = {"grid": True, "tickSize": 0, "labelPadding": 6}
+    row = alt.Y("label:N", sort=names, title=lines(f"{by} (users)", 240), axis=axis)
+    told: Fields = {
+        "segment:N": spoken(by),
+        "value:Q": (spoken(str(metric)), kind),
+        **{f"{one}:Q": (one, kind) for one in ("low", "high", "pooled")},
+        "n_users:Q": ("users", ",d"),
+    }
+    base = rows_of_models(rows, series, row, series.told(told), side_by_side=series.named)
+    base = base.encode(color=series.colour())
     if not series.named:
-        return base.encode(x=alt.X(scale=alt.Scale(zero=False)))
-    offset = alt.YOffset("model:N", sort=series.names, scale=alt.Scale(paddingOuter=0.35))
-    return base.encode(yOffset=offset)
+        base = base.encode(x=alt.X(scale=alt.Scale(zero=False)))
+    low = alt.X("low:Q", title=axis_title(metric, look))
+    rule = base.mark_rule(strokeWidth=2, opacity=0.75).encode(x=low, x2="high:Q")
+    dots = base.mark_point(filled=True, size=56, opacity=1)
+    dots = dots.encode(x="value:Q", color=series.colour(), shape=series.shape())
+    pooled = base.mark_point(filled=False, size=70, shape="diamond", strokeWidth=1.8)
+    pooled = pooled.encode(x="pooled:Q", shape=alt.ShapeValue("diamond"))
+    height = len(names) * (max(len(series.names), 2) * STEP + 6) + 10
+    words = f"Dots: means with intervals at {level}; in brackets: users."
+    if rows["pooled"].count():
+        words += f" Diamonds: pooled estimates of segments with fewer than {min_users} users."
+    chart = layered(rows, rule, dots, pooled, height=height)
+    words, title = words + told_of(n, most), f"{metric} by {by}"
+    return finished(chart, look, title, words, empty=data.is_empty())
 
 
 def largest(data: pl.DataFrame, most: int) -> pl.DataFrame:
@@ -129,11 +104,5 @@ def largest(data: pl.DataFrame, most: int) -> pl.DataFrame:
 
 
 def told_of(n: int, most: int) -> str:
-    """Return what a chart says where it does not show all segments."""
-    return f"{most} of {n:,} segments, those with the most users." if n > most else ""
-
-
-def _ordered(data: pl.DataFrame) -> pl.DataFrame:
-    """Return segments from the highest mean value over the models to the lowest."""
-    means = data.with_columns(mean=pl.col("value").mean().over("place"))
-    return means.sort("mean", "place", descending=[True, False], nulls_last=True).drop("mean")
+    """Return the words of a chart that does not show all segments."""
+    return f" {most} of {n:,} segments, those with the most users." if n > most else ""

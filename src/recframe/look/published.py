@@ -1,4 +1,4 @@
-"""What a table says: its cells from values and verdicts, what stands above them, and the notes below."""
+"""Summaries as tables to publish: cells of values and verdicts, titles, and notes."""
 
 from __future__ import annotations
 
@@ -14,63 +14,107 @@ from recframe.look.table import BETTER, MARKS, WORSE, Cell, Table
 from recframe.metrics.language.definition import Metric
 
 MISSING = "\N{EN DASH}"
-Row = dict[str, Any]
-Written = tuple[str, str, tuple[Cell, ...]]
-"""The group, the name and the cells of a row."""
-Verdicts = Mapping[tuple[Any, ...], str]
-"""Verdicts by the segment, the model and the metric."""
+Key = tuple[Any, ...]
+"""A segment, a model and a metric, or the first of these."""
 
 
 @dataclass(frozen=True)
-class Looks:
-    """How a table is to look, and what its notes tell of how it was made."""
+class Publication:
+    """A summary as a table to publish, and the notes on how it was made."""
 
-    decimals: int = 3
-    intervals: bool = True
-    level: float = 0.95
-    baseline: str | None = None
-    untested: tuple[str, ...] = ()
+    metrics: Sequence[Metric[...]]
+    verdicts: Mapping[Key, str]
+    """By the segment, the model and the metric."""
+    untested: Sequence[str]
     """Metrics of which no test is known."""
-    title: str = ""
+    baseline: str | None
+    decimals: int
+    intervals: bool
+    level: float
+    title: str
 
+    def table(self, summary: pl.DataFrame, keys: Mapping[str, str], model: str | None) -> Table:
+        """Return a row for each model, in groups by segment; or for each segment, without models.
 
-def published(
-    summary: pl.DataFrame,
-    keys: Mapping[str, str],
-    model: str | None,
-    metrics: Sequence[Metric[...]],
-    verdicts: Verdicts,
-    looks: Looks,
-) -> Table:
-    """Return a summary as a table: a row for each model, in groups by segment; or for each segment, without models.
-
-    `keys` are the names that the columns of segments and of the model have for readers, by those that they have here.
-    """
-    groups = [key for key in keys if key != model]
-    ordered = summary.sort(groups, nulls_last=True, maintain_order=True) if groups else summary
-    found: dict[tuple[Any, ...], dict[Any, dict[str, Row]]] = {}
-    for row in ordered.to_dicts():
-        group = tuple(row[key] for key in groups)
-        of_model = found.setdefault(group, {}).setdefault(row.get(model or ""), {})
-        of_model[row["metric"]] = row
-    rows: list[Written] = []
-    titles_of = _names(list(found))
-    names_of = _names([(name,) for models in found.values() for name in models])
-    for group, models in found.items():
-        best = {str(one): _best(one, models, looks) for one in metrics} if len(models) > 1 else {}
-        above = titles_of[group]
-        for name, values in models.items():
-            cells = tuple(
-                _cell(
-                    values[str(one)], best.get(str(one)), _mark(verdicts, group, name, one), looks
+        `keys` are the names that the columns of segments and of the model have for readers, by those that they have here.
+        """
+        groups = [key for key in keys if key != model]
+        ordered = summary.sort(groups, nulls_last=True, maintain_order=True) if groups else summary
+        found: dict[Key, dict[Any, dict[str, Any]]] = {}
+        for row in ordered.to_dicts():
+            of_group = found.setdefault(tuple(row[key] for key in groups), {})
+            of_group.setdefault(row.get(model or ""), {})[row["metric"]] = row
+        titles = _names(list(found))
+        names = _names([(name,) for models in found.values() for name in models])
+        rows: list[tuple[str, str, tuple[Cell, ...]]] = []
+        for group, models in found.items():
+            best = [self._best(str(one), one.definition.direction, models) for one in self.metrics]
+            for name, values in models.items():
+                cells = tuple(
+                    self._cell(values[str(one)], text, self.verdicts.get((*group, name, str(one))))
+                    for one, text in zip(self.metrics, best, strict=True)
                 )
-                for one in metrics
-            )
-            rows.append((above, names_of[name,], cells) if model else ("", above, cells))
-    title = ", ".join(keys[key] for key in groups)
-    titles = (title, keys[model]) if model else ("", title)
-    notes = [*_notes(summary, metrics, looks), *_legend(rows, metrics, verdicts, looks)]
-    return Table(_columns(metrics), titles, tuple(rows), tuple(notes), looks.title)
+                above = (titles[group], names[name,]) if model else ("", titles[group])
+                rows.append((*above, cells))
+        by = ", ".join(keys[key] for key in groups)
+        notes = [*self._notes(summary), *self._legend([row[-1] for row in rows])]
+        heads = (by, keys[model]) if model else ("", by)
+        return Table(_columns(self.metrics), heads, tuple(rows), tuple(notes), self.title)
+
+    def _number(self, value: float | None) -> str:
+        # without -0
+        n = self.decimals
+        return MISSING if value is None else f"{round(value, n) + 0.0:.{n}f}"
+
+    def _best(self, metric: str, direction: str | None, models: Mapping[Any, Any]) -> str | None:
+        """Return the best value as it is shown: models that look alike are equally good."""
+        values = [values[metric]["value"] for values in models.values()]
+        known = [value for value in values if value is not None]
+        # where all look alike, none is better
+        if not direction or len({*map(self._number, known)}) < 2:  # noqa: PLR2004  two that differ
+            return None
+        return self._number(max(known) if direction == "higher" else min(known))
+
+    def _cell(self, row: Mapping[str, Any], best: str | None, verdict: str | None) -> Cell:
+        numbers = (self._number(row[one]) for one in ("value", "value_low", "value_high"))
+        value, low, high = numbers
+        is_sure = self.intervals and MISSING not in {low, high}
+        mark = MARKS.get(verdict or "", "")
+        return Cell(value, f"[{low}, {high}]" if is_sure else "", mark, best=value == best)
+
+    def _notes(self, summary: pl.DataFrame) -> list[str]:
+        """Return of how many users the numbers speak, and how sure they are."""
+        counts: dict[str, list[str]] = {}
+        for metric in map(str, self.metrics):
+            n = summary.filter(pl.col("metric") == metric)["n_users"].to_list()
+            ends = [f"{end:,}" for end in (min(n, default=0), max(n, default=0))]
+            counts.setdefault(" to ".join(dict.fromkeys(ends)), []).append(metric)
+        of = [f"{n} ({', '.join(names)})" for n, names in counts.items()]
+        notes = [f"Users: {'; '.join(of if len(counts) > 1 else counts)}."]
+        if self.intervals:
+            notes.append(f"In brackets: the interval at {self.level:.10g} of each value.")
+        return notes
+
+    def _legend(self, rows: Sequence[Sequence[Cell]]) -> list[str]:
+        """Return the meaning of the signs of a table, of those that stand in it."""
+        lowest = [str(one) for one in self.metrics if one.definition.direction == "lower"]
+        of_lowest = f"; of {', '.join(lowest)} the lowest" if lowest else ""
+        has_best = any(cell.best for cells in rows for cell in cells)
+        notes = [f"Bold: the best model{of_lowest}."] if has_best else []
+        if self.baseline is None:
+            return notes
+        said, none = {*self.verdicts.values()}, ", of a metric without a direction)"
+        better, worse = (
+            f"{word} ({other}{none}" if other in said else word
+            for word, other in (("better", "higher"), ("worse", "lower"))
+        )
+        notes.append(
+            f"{BETTER} {better}, {WORSE} {worse} than {self.baseline}: paired t test, "
+            f"p of at most {1 - self.level:.6g} after Holm's correction for all tests of the table."
+        )
+        if self.untested:
+            notes.append(f"Not tested: {', '.join(self.untested)}.")
+        return notes
 
 
 def _names(keys: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:
@@ -95,67 +139,3 @@ def _columns(metrics: Sequence[Metric[...]]) -> tuple[tuple[str, str], ...]:
         (name, f"@{cut}") if many[name] > 1 else ("", str(metric))
         for (name, _, cut), metric in zip(apart, metrics, strict=True)
     )
-
-
-def _best(metric: Metric[...], models: Mapping[Any, Mapping[str, Row]], looks: Looks) -> str | None:
-    """Return the best value as it is shown: models that look alike are equally good."""
-    values = [values[str(metric)]["value"] for values in models.values()]
-    known = [value for value in values if value is not None]
-    direction = metric.definition.direction
-    # where all look alike, none is better
-    if not direction or len({_number(value, looks) for value in known}) < min(len(values), 2):
-        return None
-    return _number(max(known) if direction == "higher" else min(known), looks)
-
-
-def _number(value: float | None, looks: Looks) -> str:
-    # without -0
-    return MISSING if value is None else f"{round(value, looks.decimals) + 0.0:.{looks.decimals}f}"
-
-
-def _cell(row: Row, best: str | None, mark: str, looks: Looks) -> Cell:
-    value, low, high = (_number(row[one], looks) for one in ("value", "value_low", "value_high"))
-    sure = looks.intervals and MISSING not in {low, high}
-    return Cell(value, f"[{low}, {high}]" if sure else "", mark, best=value == best)
-
-
-def _mark(verdicts: Verdicts, group: tuple[Any, ...], model: object, metric: Metric[...]) -> str:
-    return MARKS.get(verdicts.get((*group, model, str(metric)), ""), "")
-
-
-def _notes(summary: pl.DataFrame, metrics: Sequence[Metric[...]], looks: Looks) -> list[str]:
-    """Return what is to be known of the numbers: of how many users they speak, and how sure they are."""
-    counts: dict[str, list[str]] = {}
-    for metric in metrics:
-        n: list[int] = summary.filter(pl.col("metric") == str(metric))["n_users"].to_list()
-        least, most = min(n, default=0), max(n, default=0)
-        words = f"{most:,}" if least == most else f"{least:,} to {most:,}"
-        counts.setdefault(words, []).append(str(metric))
-    (first, *others) = counts.items()
-    of = [first[0]] if not others else [f"{n} ({', '.join(names)})" for n, names in counts.items()]
-    notes = [f"Users: {'; '.join(of)}."]
-    if looks.intervals:
-        notes.append(f"In brackets: the interval at {looks.level:.10g} of each value.")
-    return notes
-
-
-def _legend(
-    rows: Sequence[Written], metrics: Sequence[Metric[...]], verdicts: Verdicts, looks: Looks
-) -> list[str]:
-    """Return what the signs of a table say, those that stand in it."""
-    cells = [cell for _, _, of_row in rows for cell in of_row]
-    lowest = ", ".join(str(one) for one in metrics if one.definition.direction == "lower")
-    best = f"Bold: the best model; of {lowest} the lowest." if lowest else "Bold: the best model."
-    notes = [best] if any(cell.best for cell in cells) else []
-    if looks.baseline is None:
-        return notes
-    said = {*verdicts.values()}
-    better = "better (higher, of a metric without a direction)" if "higher" in said else "better"
-    worse = "worse (lower, of a metric without a direction)" if "lower" in said else "worse"
-    notes.append(
-        f"{BETTER} {better}, {WORSE} {worse} than {looks.baseline}: paired t test, "
-        f"p of at most {1 - looks.level:.6g} after Holm's correction for all tests of the table."
-    )
-    if looks.untested:
-        notes.append(f"Not tested: {', '.join(looks.untested)}.")
-    return notes

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -27,6 +27,8 @@ except ModuleNotFoundError as missing:
     raise RecframeError(message) from None
 
 Chart = TypeVar("Chart", "alt.LayerChart", "alt.VConcatChart", "alt.FacetChart")
+Fields = Mapping[str, str | tuple[str, str]]
+"""The titles of a tooltip's fields, and of numbers their formats."""
 LETTER = 6.4
 """The width of a letter in pixels, about."""
 SIDES = 110
@@ -38,6 +40,7 @@ TITLE = {"fontSize": 15, "subtitleFontSize": 12, "font": FONT, "subtitleFont": F
 __all__ = [
     "LETTER",
     "SIDES",
+    "Fields",
     "Series",
     "alt",
     "axis_title",
@@ -49,9 +52,11 @@ __all__ = [
     "legend_of",
     "lines",
     "number_format",
+    "rows_of_models",
     "safe",
     "safe_text",
     "spoken",
+    "tooltips",
 ]
 
 
@@ -102,9 +107,9 @@ class Series:
         scale = alt.Scale(domain=self.names, range=shapes)
         return alt.Shape("model:N", scale=scale, legend=self._legend(legend, shown))
 
-    def tooltips(self, *others: alt.Tooltip) -> list[alt.Tooltip]:
-        """Return what is told of a mark, the model first."""
-        return [*([alt.Tooltip("model:N", title="model")] if self.named else []), *others]
+    def told(self, fields: Fields) -> Fields:
+        """Return the fields of a tooltip, the model first."""
+        return {"model:N": "model", **fields} if self.named else fields
 
     def _rounds(self, choices: Sequence[Any]) -> list[Any]:
         every = len(self.look.colours.models)
@@ -116,6 +121,32 @@ class Series:
 
     def _legend(self, legend: bool, shown: Collection[str] | None = None) -> alt.Legend | None:  # noqa: FBT001
         return legend_of(self.names, self.look, shown) if legend and self.named else None
+
+
+def tooltips(fields: Fields) -> list[alt.Tooltip]:
+    """Return the tooltips of fields, by their titles, and of numbers their formats."""
+    parts = ("title", "format")
+    found = []
+    for name, said in fields.items():
+        options: Any = zip(parts, [said] if isinstance(said, str) else said, strict=False)
+        found.append(alt.Tooltip(name, **dict(options)))
+    return found
+
+
+def rows_of_models(
+    data: pl.DataFrame,
+    series: Series,
+    row: alt.Y,
+    fields: Fields,
+    *,
+    side_by_side: bool,
+) -> alt.Chart:
+    """Return rows with what is told of each, in which models may stand side by side."""
+    base = drawn(data).encode(y=row, tooltip=tooltips(fields))
+    if not side_by_side:
+        return base
+    offset = alt.YOffset("model:N", sort=series.names, scale=alt.Scale(paddingOuter=0.35))
+    return base.encode(yOffset=offset)
 
 
 def legend_of(names: Sequence[str], look: Look, shown: Collection[str] | None = None) -> alt.Legend:

@@ -92,3 +92,8 @@ class Look:
     def colours(self) -> Theme:
         """The colours of the theme; without one those of the light one."""
         return THEMES[self.theme or "light"]
+
+    @property
+    def ground(self) -> str:
+        """The colour of the ground; without a theme it is taken for white."""
+        return "white" if self.theme is None else self.colours.background

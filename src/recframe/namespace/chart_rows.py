@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
-from recframe.look.themes import ALL
 from recframe.metrics.language.definition import Metric
-from recframe.namespace.chart_names import Names
-
-TRAIN = "train"
-
-
-def with_interval(data: pl.DataFrame) -> pl.DataFrame:
-    """Return rows with the names that charts have for the ends of an interval."""
-    return data.rename({"value_low": "low", "value_high": "high"})
 
 
 def of_axis(data: pl.DataFrame, metric: Metric[...], axis: str) -> pl.DataFrame:
@@ -63,16 +53,3 @@ def rows_compared(data: pl.DataFrame, *, margin: float | None) -> pl.DataFrame:
         margin_low=-size,
         margin_high=size,
     )
-
-
-def with_train(rec: Any, found: pl.DataFrame, names: Names) -> pl.DataFrame:
-    """Return exposures with the names of models as text, that of train among them, which is the last."""
-    order = names.order
-    train = next(one for one in (TRAIN, f"{TRAIN} (data)") if one not in order)
-    has_models = rec._context.model is not None  # noqa: SLF001  the methods of this room are those of a Rec
-    model = names.text(pl.col("model")) if has_models else pl.lit(ALL)
-    of_lists = found.filter(~pl.col("is_train")).with_columns(model=model)
-    of_lists = of_lists.with_columns(model_place=names.place)
-    of_train = found.filter("is_train")
-    of_train = of_train.with_columns(model=pl.lit(train), model_place=pl.lit(len(order), pl.Int64))
-    return pl.concat([of_lists, of_train.select(of_lists.columns)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Generic
 
 import polars as pl
@@ -13,26 +13,21 @@ from recframe.conventions import under_profile
 from recframe.errors import ColumnError, RecframeError, shown
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment
-from recframe.judging.as_frame import as_frame
-from recframe.judging.judged_frame import judge
-from recframe.judging.relevance import is_relevant_row
+from recframe.look.results import (
+    check_of_users,
+    joined_on,
+    rows_of_lists,
+    values_of_users,
+    with_columns_of_items,
+)
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls, warned
 from recframe.namespace.bound_metric import By, F
-from recframe.plan.segments import keys_of, numbered
+from recframe.plan.segments import keys_of
 
 PLACE, HIT = "place", "hit"
 """The columns that no role has: the number of a user, from the first one shown, and whether a row is a hit."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is asked for: so many users, those with the highest or the lowest values of a metric."""
-
-    metric: Metric[...]
-    n: int
-    descending: bool
 
 
 class ListsShown(Generic[F]):
@@ -77,8 +72,7 @@ class ListsShown(Generic[F]):
         │ 1     ┆ 1    ┆ 0.0     ┆ null ┆ 12   ┆ 1         ┆ false ┆ Jaws  │
         └───────┴──────┴─────────┴──────┴──────┴───────────┴───────┴───────┘
         """
-        asked = _asked(metric, k, n, worst=True)
-        result: F = _given(self, asked, by, profile)
+        result: F = _shown(self, metric, k, n, by, profile, worst=True)
         return result
 
     @calls.understood
@@ -105,102 +99,67 @@ class ListsShown(Generic[F]):
         │ 1     ┆ 1    ┆ 1.0 ┆ 1    ┆ 10   ┆ 1         ┆ true │
         └───────┴──────┴─────┴──────┴──────┴───────────┴──────┘
         """
-        asked = _asked(metric, k, n, worst=False)
-        result: F = _given(self, asked, by, profile)
+        result: F = _shown(self, metric, k, n, by, profile, worst=False)
         return result
 
 
-def _asked(metric: str | Metric[...], k: int | None, n: object, *, worst: bool) -> Asked:
-    """Return what is asked for, or say why there is no such thing."""
+def _shown(  # noqa: PLR0913  those of both methods
+    rec: Any,
+    metric: str | Metric[...],
+    k: int | None,
+    n: object,
+    by: By,
+    profile: str | None,
+    *,
+    worst: bool,
+) -> Any:
+    """Return the lists of the first users, as a frame of the same kind."""
+    one, number = _checked(metric, k, n)
+    context = rec._context  # noqa: SLF001  the methods of this class are those of a Rec
+    user = context.names["user"]
+    inputs, values = values_of_users(rec, one, profile, calls.names(by))
+    keys = dict(keys_of(inputs, [one]))
+    segments = [key for key in keys if key != "user"]
+    lower_is_better = one.definition.direction == "lower"
+    order = {**dict.fromkeys(segments, False), "value": worst == lower_is_better, "user": False}
+    ordered = values.sort(*order, descending=[*order.values()], nulls_last=True)
+    place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
+    ordered = ordered.with_columns((place.over(segments) if segments else place).alias(PLACE))
+    values = ordered.filter(pl.col(PLACE) <= number).cache()
+    # The segments are the users' alone: a list is shown whole, and compared with all of the truth.
+    models = values.select("model") if inputs.model else None
+    convention = under_profile.asked(inputs.context, [one])[0]
+    plain = replace(inputs, segments=(), context=convention.context, models=models)
+    names = {key: keys[key] for key in segments}
+    shown_items = _columns_of_items(plain, {*names.values()})
+    lists = rows_of_lists(plain, one, values.select("user"))
+    lists = with_columns_of_items(lists, plain, shown_items)
+    names |= {PLACE: PLACE, "user": user, "value": str(one)}
+    names |= {role: context.names[role] for role in ("rank", "item", "relevance")}
+    names |= {HIT: HIT} | {column.inside: column.name for column in shown_items}
+    _check_names(list(names.values()))
+    by_list = [*segments, PLACE, "user", "rank", "item"]
+    plan = joined_on(values, lists, [*inputs.model, "user"]).sort(by_list, nulls_last=True)
+    plan = plan.select(pl.col(inside).alias(name) for inside, name in names.items())
+    # NOTE: pandas' rows are sorted by these columns once more where it has categories, so that they say the whole order.
+    sources = {names[inside]: inputs.sources.get(names[inside]) for inside in by_list}
+    sources[names["item"]] = rec._kind.source(names["item"])  # noqa: SLF001
+    return rec._kind.give(plan, sources, warned.of_truth(inputs))  # noqa: SLF001
+
+
+def _checked(metric: str | Metric[...], k: int | None, n: object) -> tuple[Metric[...], int]:
+    """Return the metric and the number of users, or say why there is no such thing."""
     found = registry.asked([metric], k)
     if len(found) > 1:
         raise RecframeError(f"k={shown(k)}: one cut-off says who comes first; write k=10")
-    one = found[0]
-    if one.shape == "set":
-        msg = f"{one} is one number for all lists of a segment, and no user has a value of it; ask for one that users have, "
-        raise RecframeError(msg + "such as 'ndcg@10'")
+    check_of_users(found[0])
     try:
         number = 0 if isinstance(n, bool) else operator.index(n)  # type: ignore[arg-type]
     except TypeError:
         number = 0
     if number < 1:
         raise RecframeError(f"n={shown(n)}: write how many users are to be shown, from 1 up")
-    return Asked(one, number, descending=worst == (one.definition.direction == "lower"))
-
-
-def _given(rec: Any, asked: Asked, by: By, profile: str | None) -> Any:
-    """Return the lists of the users who are asked for, as a frame of the same kind."""
-    context = rec._context  # noqa: SLF001  the methods of this class are those of a Rec
-    user = context.names["user"]
-    inputs = rec._inputs([*calls.names(by), user], profile, [asked.metric])  # noqa: SLF001
-    convention = under_profile.asked(inputs.context, [asked.metric])
-    values = _first(rec._evaluated(inputs, convention), inputs, asked).cache()  # noqa: SLF001
-    # The segments are the users' alone: a list is shown whole, and held against all of the truth.
-    models = values.select("model") if inputs.model else None
-    plain = replace(inputs, segments=(), context=convention[0].context, models=models)
-    names = {inside: name for inside, name in keys_of(inputs, [asked.metric]) if inside != "user"}
-    shown_items = _columns_of_items(plain, {*names.values()})
-    rows = rows_of_lists(plain, asked.metric, values.select("user"))
-    lists = _with_items(rows, plain, shown_items)
-    names |= {PLACE: PLACE, "user": user, "value": str(asked.metric)}
-    names |= {role: context.names[role] for role in ("rank", "item", "relevance")}
-    names |= {HIT: HIT} | {one.inside: one.name for one in shown_items}
-    _check_names(list(names.values()))
-    joined = joined_on(values, lists, [*inputs.model, "user"])
-    order = [*list(names)[: list(names).index("user") + 1], "rank", "item"]
-    plan = joined.sort(order, nulls_last=True).select(
-        pl.col(inside).alias(name) for inside, name in names.items()
-    )
-    # NOTE: pandas' rows are sorted by these columns once more where it has categories, so that they say the whole order.
-    sources = {names[inside]: inputs.sources.get(names[inside]) for inside in order}
-    sources[names["item"]] = rec._kind.source(names["item"])  # noqa: SLF001
-    return rec._kind.give(plan, sources, warned.of_truth(inputs))  # noqa: SLF001
-
-
-def _first(values: pl.LazyFrame, inputs: Inputs, asked: Asked) -> pl.LazyFrame:
-    """Return the first users of each segment: its keys, the place, the user and the value."""
-    keys = [inside for inside, _ in keys_of(inputs, [asked.metric])]
-    others = [key for key in keys if key != "user"]
-    named = numbered(values, keys).select(*keys, value=pl.col(str(asked.metric)))
-    ordered = named.filter(pl.col("value").is_not_null()).sort(
-        [*others, "value", "user"],
-        descending=[*(False for _ in others), asked.descending, False],
-        nulls_last=True,
-    )
-    place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)
-    placed = ordered.with_columns((place.over(others) if others else place).alias(PLACE))
-    return placed.filter(pl.col(PLACE) <= asked.n)
-
-
-def rows_of_lists(inputs: Inputs, metric: Metric[...], users: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the rows of some users that are listed up to the cut-off or relevant, under the names of their roles.
-
-    The users have values, so that the frames have passed their checks.
-    """
-    judged = judge(_of(inputs, users.unique()))
-    rows = as_frame(replace(judged, known=replace(judged.known, checked=True)))
-    roles = [*inputs.model, "user", "item", "rank", "relevance"]
-    k = metric.k
-    listed = pl.col("rank").is_not_null() if k is None else (pl.col("rank") <= k)
-    listed = listed.fill_null(value=False)
-    relevant = is_relevant_row(inputs).fill_null(value=False)
-    return (
-        numbered(rows, roles)
-        .filter(listed | relevant)
-        .with_columns(hit=listed & relevant, listed=listed)
-    )
-
-
-def _of(inputs: Inputs, users: pl.LazyFrame) -> Inputs:
-    """Return the rows of some users, whatever the universe, in the order in which they stand."""
-    given = {name: getattr(inputs, name) for name in ("lists", "truth")}
-    kept: dict[str, Any] = {
-        name: frame.join(users, on="user", how="semi", maintain_order="left")
-        for name, frame in given.items()
-        if frame is not None
-    }
-    context = inputs.context.having(universe="all")
-    return replace(inputs, **kept, context=context, users=None, checks=())
+    return found[0], number
 
 
 def _columns_of_items(inputs: Inputs, without: Collection[str]) -> list[Segment]:
@@ -210,21 +169,6 @@ def _columns_of_items(inputs: Inputs, without: Collection[str]) -> list[Segment]
     without = {inputs.context.names["item"], *without}
     names = [name for name in inputs.sides["items"].columns if name not in without]
     return [Segment(f"shown {place}", name, "items") for place, name in enumerate(names)]
-
-
-def _with_items(rows: pl.LazyFrame, inputs: Inputs, columns: Sequence[Segment]) -> pl.LazyFrame:
-    """Return rows with what is known of their items."""
-    if not columns or inputs.items is None:
-        return rows
-    taken = inputs.sides["items"].take(["item"], columns).lazy().drop_nulls("item")
-    return joined_on(rows, taken, ["item"])
-
-
-def joined_on(rows: pl.LazyFrame, others: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
-    """Return rows with the others' columns; keys that came from frames of other widths match."""
-    dtypes = rows.collect_schema()
-    keys = [pl.col(key).cast(dtypes[key], strict=False) for key in on]
-    return rows.join(others.with_columns(keys), on=on, how="left", nulls_equal=True)
 
 
 def _check_names(names: Sequence[str]) -> None:

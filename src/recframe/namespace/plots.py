@@ -9,11 +9,12 @@ import polars as pl
 
 from recframe.errors import RecframeError, suggestion
 from recframe.frames.dtypes import text_of
+from recframe.look import results
 from recframe.look.themes import Look, ThemeName
 from recframe.metrics import accuracy, accuracy_counts, accuracy_curves
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import calls, chart_data, chart_names, chart_rows
+from recframe.namespace import calls, chart_data, chart_rows
 from recframe.namespace.bound_metric import Asked, By, Cutoffs
 from recframe.namespace.plots_over_time import PlotOverTime
 from recframe.uncertainty import options
@@ -58,10 +59,10 @@ class Plot(PlotOverTime):
         """What gives its answers in frames of Polars."""
         return self._of._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
 
-    def _series(self, *results: pl.DataFrame) -> Any:
+    def _series(self, result: pl.DataFrame) -> Any:
         from recframe.look.style import Series  # noqa: PLC0415  Altair is an extra
 
-        return Series(chart_names.named_in(self._of, *results).order, self._look)
+        return Series(results.models_in(self._of, result).order, self._look)
 
     @calls.understood
     def curve(
@@ -91,12 +92,12 @@ class Plot(PlotOverTime):
         from recframe.look import of_cutoffs  # noqa: PLC0415  Altair is an extra
 
         metrics = chart_data.over_cutoffs("curve", metric, k)
-        result, data, sure = chart_data.summary(self._of, metrics, level, cluster, profile, by)
+        result, data, sure = results.summary(self._of, metrics, level, cluster, profile, by)
         plain, series = replace(metrics[0], k=None), self._series(result)
-        names = chart_data.columns_of_segments(self._of, result)
+        names = results.segment_columns(self._of, result)
         if names:
             return of_cutoffs.curves(data, series, plain, names, sure)
-        users = chart_data.counted(data, noun=chart_data.noun_of(metrics[0]))
+        users = results.users_of(data, noun=results.noun_of(metrics[0]))
         return of_cutoffs.curve(data, series, plain, users, sure)
 
     @calls.understood
@@ -127,11 +128,11 @@ class Plot(PlotOverTime):
         chart_data.check_whole(self._of, "gains()")
         gain, best = chart_data.GAINS
         metrics = [one for each in (gain, best) for one in registry.asked([each], k)]
-        result, data, sure = chart_data.summary(self._of, metrics, level, cluster, profile)
+        result, data, sure = results.summary(self._of, metrics, level, cluster, profile)
         is_best = pl.col("metric").str.starts_with("best")
         ideal = data.filter(is_best).select("model", "k", best="value")
         data = data.filter(~is_best).join(ideal, on=["model", "k"], maintain_order="left")
-        users = chart_data.counted(data)
+        users = results.users_of(data)
         return of_cutoffs.gains(data, self._series(result), users, sure)
 
     @calls.understood
@@ -151,11 +152,11 @@ class Plot(PlotOverTime):
         chart_data.check_whole(self._of, "hits_by_rank()")
         ks = range(1, options.whole("k", k, 1) + 1)
         result = self._rec.evaluate(accuracy_counts.n_hits, k=ks, tidy=True, profile=profile)
-        data = chart_data.keyed(self._of, result).rename({"k": "rank", "n": "n_users"})
+        data = results.keyed(self._of, result).rename({"k": "rank", "n": "n_users"})
         value = pl.col("value")
         before = value.shift(1, fill_value=0.0).over("model", order_by="rank")
         data = data.with_columns(value=value - before)
-        users = chart_data.counted(data)
+        users = results.users_of(data)
         return of_cutoffs.hits_by_rank(data, self._series(result), users)
 
     @calls.understood
@@ -177,11 +178,11 @@ class Plot(PlotOverTime):
         chart_data.check_whole(self._of, "precision_recall()")
         asked = [accuracy.precision, accuracy.recall]
         result = self._rec.evaluate(asked, k=k, tidy=True, profile=profile)
-        data = chart_data.keyed(self._of, result).rename({"n": "n_users"})
+        data = results.keyed(self._of, result).rename({"n": "n_users"})
         found = data.filter(pl.col("metric") == str(asked[1])).select("model", "k", recall="value")
         data = data.filter(pl.col("metric") == str(asked[0])).rename({"value": "precision"})
         data = data.join(found, on=["model", "k"], maintain_order="left")
-        users = chart_data.counted(data)
+        users = results.users_of(data)
         return of_cutoffs.precision_recall(data, self._series(result), users)
 
     @calls.understood
@@ -209,12 +210,12 @@ class Plot(PlotOverTime):
 
         chart_data.check_whole(self._of, "interpolated_precision()")
         points = [accuracy_curves.interpolated_precision(recall=one) for one in POINTS]
-        metrics = [chart_data.one_metric("interpolated_precision", one, k) for one in points]
-        result, data, sure = chart_data.summary(self._of, metrics, level, cluster, profile)
+        metrics = [results.one_metric("interpolated_precision", one, k) for one in points]
+        result, data, sure = results.summary(self._of, metrics, level, cluster, profile)
         names = [str(one) for one in metrics]
         recall = pl.col("metric").replace_strict(names, POINTS, return_dtype=pl.Float64)
         data = data.with_columns(recall=recall)
-        users = chart_data.counted(data)
+        users = results.users_of(data)
         return of_cutoffs.interpolated_precision(data, self._series(result), users, sure)
 
     @calls.understood
@@ -248,16 +249,16 @@ class Plot(PlotOverTime):
         """
         from recframe.look import of_segments  # noqa: PLC0415
 
-        one = chart_data.one_metric("segments", metric, k)
-        result, data, sure = chart_data.summary(self._of, [one], level, cluster, profile, by)
-        names = chart_data.columns_of_segments(self._of, result)
+        one = results.one_metric("segments", metric, k)
+        result, data, sure = results.summary(self._of, [one], level, cluster, profile, by)
+        names = results.segment_columns(self._of, result)
         if not names:
             msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
             raise RecframeError(msg)
         none = data.with_columns(pooled=pl.lit(None, pl.Float64))
         data = none if one.shape == "set" else of_segments.with_pooled(data)
-        shown = of_segments.Segments(one, names, sure, min_users, most)
-        return of_segments.segments(data, self._series(result), shown)
+        series = self._series(result)
+        return of_segments.segments(data, series, one, names, sure, min_users=min_users, most=most)
 
     @calls.understood
     def distribution(
@@ -280,17 +281,15 @@ class Plot(PlotOverTime):
         from recframe.look import of_lists  # noqa: PLC0415
 
         chart_data.check_whole(self._of, "distribution()")
-        one = chart_data.one_metric("distribution", metric, k)
-        if one.shape == "set":
-            msg = f"{one} is one number for all lists of a segment, and no user has a value of it; "
-            raise RecframeError(msg + "ask for one that users have, such as 'ndcg@10'")
-        names = chart_names.of_models(self._rec)
+        one = results.one_metric("distribution", metric, k)
+        results.check_of_users(one)
+        names = results.models_of(self._rec)
         above, zeros = chart_data.users_values(self._rec, one, profile, bins, names)
         series = self._of_names(names)
         above = chart_data.filled(above, ["model", "model_place"], bins)
         if not series.named:
             above = above.filter(pl.col("low") < pl.col("high"))
-        users = chart_data.counted(zeros, "users", chart_data.noun_of(one))
+        users = results.users_of(zeros, "users", results.noun_of(one))
         return of_lists.distribution(above, zeros, series, one, users)
 
     @calls.understood
@@ -337,13 +336,12 @@ class Plot(PlotOverTime):
             wide=True,
         )
         found = registry.asked(registry.each(metrics), k)
-        several = len(found) > 1
-        data = chart_rows.rows_compared(chart_data.keyed(self._of, result), margin=margin)
+        data = chart_rows.rows_compared(results.keyed(self._of, result), margin=margin)
         from_ = f"from {text_of(baseline)}" if baseline is not None else "of each two models"
         title = f"{', '.join(map(str, found))}: differences {from_}"
-        sure = chart_data.interval_words(self._rec, found[0], level, cluster, profile)
-        how = of_models.Differences(None if several else found[0], title, sure, margin)
-        return of_models.compare(data, self._series(result), how)
+        sure = results.interval_words(self._rec, found[0], level, cluster, profile)
+        only = None if len(found) > 1 else found[0]
+        return of_models.compare(data, self._series(result), only, title, sure, margin)
 
     @calls.understood
     def tradeoff(
@@ -369,11 +367,11 @@ class Plot(PlotOverTime):
         from recframe.look import of_models  # noqa: PLC0415
 
         chart_data.check_whole(self._of, "tradeoff()")
-        pair = [chart_data.one_metric("tradeoff", one, k) for one in (x, y)]
+        pair = [results.one_metric("tradeoff", one, k) for one in (x, y)]
         if pair[0] == pair[1]:
             msg = f"tradeoff takes two metrics, and found {str(pair[0])!r} twice"
             raise RecframeError(msg)
-        result, data, sure = chart_data.summary(self._of, pair, level, cluster, profile)
+        result, data, sure = results.summary(self._of, pair, level, cluster, profile)
         across = chart_rows.of_axis(data, pair[0], "x")
         up = chart_rows.of_axis(data, pair[1], "y")
         both = across.join(up, on="model", maintain_order="left")
@@ -398,9 +396,9 @@ class Plot(PlotOverTime):
 
         chart_data.check_whole(self._of, "exposure()")
         cut = None if k is None else options.whole("k", k, 1)
-        found, catalogue = chart_data.exposures(self._rec, cut)
-        names = chart_names.of_models(self._rec)
-        found, series = chart_rows.with_train(self._of, found, names), self._of_names(names)
+        names = results.models_of(self._rec)
+        found, catalogue = chart_data.exposures(self._rec, cut, names)
+        series = self._of_names(names)
         curve, tail = concentration.lorenz(found, catalogue), concentration.tail(found)
         where = "places" if cut is None else f"places up to {cut}"
         return of_items.exposure(curve, tail, series, where)
@@ -424,7 +422,7 @@ class Plot(PlotOverTime):
         from recframe.look import of_lists  # noqa: PLC0415
 
         chart_data.check_whole(self._of, "scores()")
-        names = chart_names.of_models(self._rec)
+        names = results.models_of(self._rec)
         found = chart_data.binned_scores(self._rec, bins, names)
         data = chart_data.filled(found, ["model", "model_place", "group"], bins)
         return of_lists.scores(data, self._of_names(names))
@@ -451,16 +449,16 @@ class Plot(PlotOverTime):
         from recframe.look import of_models  # noqa: PLC0415
 
         chart_data.check_whole(self._of, "overlap()")
-        one = chart_data.one_metric("overlap", metric, k)
+        one = results.one_metric("overlap", metric, k)
         if "reference" not in one.definition.needs:
             msg = f"{one} holds lists against no reference; plot.overlap takes rbo, overlap or unexpectedness"
             raise RecframeError(msg)
         names = chart_data.models_bound(self._rec, "overlap()")
         parts = []
-        for name in names.given:
+        for name in (one for one in names.order if one != names.none):
             bound = self._rec(reference=name)
             result = bound.evaluate(one, tidy=True, profile=profile)
-            parts.append(chart_data.keyed(self._of, result).with_columns(other=pl.lit(name)))
+            parts.append(results.keyed(self._of, result).with_columns(other=pl.lit(name)))
         data = pl.concat(parts) if parts else pl.DataFrame(schema=_OVERLAP)
         return of_models.overlap(data.select(*_OVERLAP), self._of_names(names), one)
 
@@ -477,7 +475,7 @@ class Plot(PlotOverTime):
 
         return of_findings.audit(self._rec.audit(k), self._look)
 
-    def _of_names(self, names: chart_names.Names) -> Any:
+    def _of_names(self, names: results.Names) -> Any:
         from recframe.look.style import Series  # noqa: PLC0415
 
         return Series(names.order, self._look)

@@ -52,10 +52,10 @@ class PlotOverTime:
         >>> runs.rec.plot.timeline("ndcg@10").data["value"].to_list()
         [0.3, 0.31, 0.29]
         """
-        from recframe.namespace import lines_of_runs  # noqa: PLC0415  importing recframe should take no time
+        from recframe.look import of_history  # noqa: PLC0415  Altair is an extra
 
-        lines = lines_of_runs.lines_of(self._of, window, level)
+        lines = of_history.lines_of(self._of, window, level)
         bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
         split = [str(one) for one in dict.fromkeys([*bound, *calls.names(by)])]
-        name = lines_of_runs.name_of(lines.judged, metric, k)
+        name = of_history.name_of(lines.judged, metric, k)
         return lines.chart(name, split, self._look, most)

@@ -81,34 +81,29 @@ class Reported(Generic[F]):
         >>> [row["value"] for row in report.data["summary"]]
         [0.5, 0.5]
         """
-        from recframe.look.pages.findings_of_a_report import Asked as Wanted  # noqa: PLC0415
         from recframe.look.pages.page import check_installed  # noqa: PLC0415
         from recframe.look.pages.report import report  # noqa: PLC0415
-        from recframe.namespace.report_numbers import gather  # noqa: PLC0415
 
         _check(title, title_of)
         check_installed()
-        rec, columns = _without_segments(self, profile)
-        columns += calls.names(by)
-        wanted = Wanted(
+        rec: Any = self
+        context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
+        columns = [*context.by, *calls.names(by)]
+        if profile is not None:
+            context = under_profile.bind(context, {"profile": profile})
+        rec = rec._with(replace(context, by=()))  # noqa: SLF001
+        return report(
+            rec,
+            columns,
             metrics=_metrics(rec, metrics, k),
             baseline=None if baseline is None else text_of(baseline),
-            by=[_name(one) for one in columns],
+            by=[one if isinstance(one, str) else str(one.name) for one in columns],
             level=level,
             min_users=min_users,
             cluster=cluster,
             title=title,
             title_of=title_of,
         )
-        return report(gather(rec, columns, wanted))
-
-
-def _without_segments(rec: Any, profile: str | None) -> tuple[Any, list[Any]]:
-    """Return the same under a profile and without the `by` columns that are bound, and these."""
-    context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
-    if profile is not None:
-        context = under_profile.bind(context, {"profile": profile})
-    return rec._with(replace(context, by=())), list(context.by)  # noqa: SLF001
 
 
 def _check(title: object, title_of: object) -> None:
@@ -127,7 +122,3 @@ def _metrics(rec: Any, metrics: Sequence[Asked], k: Cutoffs) -> list[Metric[...]
         return registry.asked(registry.each(metrics), k)
     judged = rec._inputs(None, None, []).judged  # noqa: SLF001  the methods of this room are those of a Rec
     return registry.asked(DEFAULTS, DEFAULT_K if k is None else k) if judged else []
-
-
-def _name(one: Any) -> str:
-    return one if isinstance(one, str) else str(one.name)

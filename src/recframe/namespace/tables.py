@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic
 
 import polars as pl
@@ -16,7 +16,7 @@ from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.plain_numbers import plain_number
 from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
-from recframe.namespace.question import Question, question
+from recframe.namespace.question import question
 from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.pairs import MODEL
@@ -74,26 +74,42 @@ class Tables(Generic[F]):
         Bold: the best model.
         <BLANKLINE>
         """
-        from recframe.look.published import Looks, published  # noqa: PLC0415  importing recframe should take no time
+        from recframe.look.published import Publication  # noqa: PLC0415  importing recframe should take no time
 
         _check(decimals, title)
         rec: Any = self
         asked = question(self, metrics, k, by, None, profile)
-        given = {"k": k, "by": by, "level": level, "profile": profile}
-        keys = {f"key {place}": name for place, name in enumerate(asked.by.values())}
+        given = {"by": by, "level": level, "profile": profile, "wide": True}
         numbers = ["metric", "value", "value_low", "value_high", "n_users"]
-        summary = _collected(rec.summarize(*metrics, **given, wide=True), keys, numbers)
-        verdicts, untested = _verdicts(asked, {**given, "baseline": baseline})
-        looks = Looks(
+        names = list(asked.by.values())
+        summary = _collected(rec.summarize(*metrics, k=k, **given), names, numbers)
+        untested = [one for one in asked.metrics if is_of_segment(one) and reason_without(one)]
+        model, verdicts = asked.by.get(MODEL), {}
+        if baseline is not None and model is None:
+            msg = (
+                f"baseline={baseline!r} needs a column that tells models apart: {bind(model=repr('model'))}, "
+                "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
+            )
+            raise RecframeError(msg)
+        tested = [one for one in asked.metrics if one not in untested]
+        if baseline is not None and tested:
+            found = asked.rec.compare(*tested, baseline=baseline, **given)
+            ordered = sorted(names, key=lambda name: name == model)
+            found = _collected(found, ordered, ["metric", "verdict"])
+            verdicts = {row[:-1]: row[-1] for row in found.rows()}
+        publication = Publication(
+            asked.metrics,
+            verdicts,
+            [str(one) for one in untested],
+            None if baseline is None else text_of(baseline),
             decimals,
             intervals,
             level,
-            None if baseline is None else text_of(baseline),
-            tuple(untested),
             title,
         )
-        model = next((key for key, name in keys.items() if name == asked.by.get(MODEL)), None)
-        return published(summary, keys, model, asked.metrics, verdicts, looks)
+        keys = {f"key {place}": name for place, name in enumerate(names)}
+        of_model = next((key for key, name in keys.items() if name == model), None)
+        return publication.table(summary, keys, of_model)
 
 
 def _check(decimals: object, title: object) -> None:
@@ -107,34 +123,10 @@ def _check(decimals: object, title: object) -> None:
         raise RecframeError(msg)
 
 
-def _collected(result: Any, keys: Mapping[str, str], columns: Sequence[str]) -> pl.DataFrame:
+def _collected(result: Any, names: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:
     """Return a result of whatever kind as a frame of Polars in memory, its keys under names of our own.
 
     NOTE: some names, such as "^.*$", are patterns to Polars.
     """
-    taken = {**keys, **dict(zip(columns, columns, strict=True))}
-    return stream(kind_for(result).take(taken).lazy())
-
-
-def _verdicts(
-    asked: Question, given: dict[str, Any]
-) -> tuple[dict[tuple[Any, ...], str], list[str]]:
-    """Return the verdicts by segment, model and metric, and the metrics of which there is none."""
-    if given["baseline"] is None:
-        return {}, []
-    if MODEL not in asked.by:
-        msg = (
-            f"baseline={given['baseline']!r} needs a column that tells models apart: {bind(model=repr('model'))}, "
-            "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
-        )
-        raise RecframeError(msg)
-    untested = [one for one in asked.metrics if is_of_segment(one) and reason_without(one)]
-    tested = [one for one in asked.metrics if one not in untested]
-    if not tested:
-        return {}, [str(one) for one in untested]
-    given.pop("k")
-    model = asked.by[MODEL]
-    names = [*(name for name in asked.by.values() if name != model), model]
     keys = {f"key {place}": name for place, name in enumerate(names)}
-    found = _collected(asked.rec.compare(*tested, **given, wide=True), keys, ["metric", "verdict"])
-    return {row[:-1]: row[-1] for row in found.rows()}, [str(one) for one in untested]
+    return stream(kind_for(result).take({**keys, **{one: one for one in columns}}).lazy())

@@ -1,4 +1,4 @@
-"""A page in one file: a template with its styles, scripts and data, under a policy that lets it ask nothing of any network.
+"""A page in one file: a template with its styles, scripts and data, under a policy that forbids all network access.
 
 Another page (a history's, say) is made as the report is:
 
@@ -19,30 +19,89 @@ import hashlib
 import json
 import math
 import os
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from html import escape
 from importlib import import_module, resources
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from recframe.errors import RecframeError, short, wrong_ending
 from recframe.frames import atomic_write
-from recframe.look.pages import specs, vega
-from recframe.look.pages.parts import Content, Figure
+from recframe.look.formatting import counted
 from recframe.look.themes import FONT, THEMES
 
 ENDINGS = (".html", ".htm")
 LONGEST = 2000
 """Of a text that stands in a page, in letters; cells and titles are shorter."""
+LONGEST_OF_CHARTS = 200
+"""Of a text in a chart, in letters."""
 HEIGHT = 720
 """Of the frame that a page has in a notebook, in pixels."""
+GROUNDS = ("background", "ink", "quiet", "grid", "band")
+"""The colours of a theme that a page's styles name."""
+GROUND: Callable[..., Sequence[str]] = attrgetter(*GROUNDS)
+SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
-def figure(name: str, chart: Any, alt: str, *, title: str | None = None) -> Figure:
-    """Return a chart of `rec.plot`, drawn in the light theme, as a figure of a page."""
-    spec, own, told = specs.of_page(chart)
-    return Figure(name, own if title is None else title, told, alt, spec)
+@dataclass(frozen=True)
+class Figure:
+    """A chart with its title, its subtitle, and the words for those who do not see it."""
+
+    kind: ClassVar[str] = "figure"
+    name: str
+    """An id of the page, such as "chart-curve-ndcg"."""
+    title: str
+    told: str
+    alt: str
+    spec: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Paragraphs and lists, which unfold below a title where there is one."""
+
+    kind: ClassVar[str] = "text"
+    blocks: Sequence[str | Sequence[str]]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: its heading, a plain sentence of what is seen, and its parts."""
+
+    name: str
+    """An id of the page."""
+    title: str
+    lead: str
+    parts: Sequence[Any] = ()
+    notes: Sequence[str] = ()
+    """Warnings and remarks, below the lead."""
+    missing: Sequence[str] = ()
+    """What is not shown, and what to bind to see it."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """All of a page."""
+
+    title: str
+    subtitle: str
+    sections: Sequence[Section]
+    facts: Sequence[tuple[str, str]] = ()
+    """What the page is of, as names and values below the title."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """Numbers for the page's scripts and for other programs, as JSON."""
+    footer: str = ""
+
+    @property
+    def specs(self) -> dict[str, Mapping[str, Any]]:
+        """The charts by their names."""
+        parts = [part for section in self.sections for part in section.parts]
+        return {part.name: part.spec for part in parts if part.kind == "figure"}
 
 
 @dataclass(frozen=True)
@@ -60,8 +119,9 @@ class Page:
     def html(self) -> str:
         """The page as text, with all that it needs in it."""
         charts = self.content.specs
-        scripts = [*([vega.script()] if charts else []), *map(_file, ("page.js", *self.scripts))]
-        early = _file("theme.js")
+        data = _shortened(self.content.data)
+        early, *scripts = map(_file, ("theme.js", "page.js", *self.scripts))
+        scripts = [*([vega()] if charts else []), *scripts]
         made: str = (
             _templates()
             .get_template(self.template)
@@ -70,7 +130,7 @@ class Page:
                 styles="\n".join([_variables(), *map(_file, ("page.css", *self.styles))]),
                 early=early,
                 scripts=scripts,
-                blocks={"charts": in_json(charts), "data": in_json(specs.short(self.content.data))},
+                blocks={"charts": in_json(charts), "data": in_json(data)},
                 policy=_policy([early, *scripts]),
             )
         )
@@ -83,16 +143,18 @@ class Page:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file that ends in .html, which is there whole or not at all."""
-        target = Path(path).expanduser()
         check_ending(str(path))
-        if not target.parent.is_dir():
-            msg = f"cannot write {str(path)!r}: there is no directory {str(target.parent)!r}"
+        folder = Path(path).expanduser().parent
+        if not folder.is_dir():
+            msg = f"cannot write {str(path)!r}: there is no directory {str(folder)!r}"
             raise RecframeError(msg)
         atomic_write.write_text(path, self.html)
 
     def __repr__(self) -> str:
-        n = len(self.content.sections)
-        return f"<{short(self.content.title)}: a page of {n} section{'s' * (n != 1)}; .save('report.html') writes it>"
+        sections = counted(len(self.content.sections), "section")
+        return (
+            f"<{short(self.content.title)}: a page of {sections}; .save('report.html') writes it>"
+        )
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, whose scripts and styles do not reach the notebook."""
@@ -101,6 +163,24 @@ class Page:
             f'style="width:100%;height:{HEIGHT}px;border:1px solid #8884;border-radius:6px" '
             f'srcdoc="{escape(self.html)}"></iframe>'
         )
+
+
+def figure(name: str, chart: Any, alt: str = "") -> Figure:
+    """Return a chart of `rec.plot`, drawn in the light theme, as a figure of a page.
+
+    NOTE: colours become names of the page's styles, so that a drawn chart follows the theme, on paper too, without being
+    drawn again. Data is left as it is: a title of an item may look like a colour.
+    """
+    spec = _shortened(chart.to_dict(validate=False))
+    datasets, heading = spec.pop("datasets", {}), spec.pop("title", {})
+    spec.pop("usermeta", None)
+    variables = {colour: f"var({variable(colour)})" for colour in dark_colours()}
+    spec = _mapped(spec, lambda value: variables.get(value, value))
+    config = {**spec.get("config", {}), "background": None, "font": FONT, "aria": False}
+    lines = [heading.get(part, "") for part in ("text", "subtitle")]
+    title, told = (one if isinstance(one, str) else " ".join(one) for one in lines)
+    alt = alt or f"Chart: {title}. {told} Its numbers stand below it."
+    return Figure(name, title, told, alt, {**spec, "datasets": datasets, "config": config})
 
 
 def check_ending(path: str) -> None:
@@ -113,7 +193,10 @@ def check_ending(path: str) -> None:
 
 def in_json(value: Any) -> str:
     """Return JSON that ends no element of a page, whatever its texts are; numbers that JSON has no word for are null."""
-    text = json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"), default=str)
+    finite = _mapped(
+        value, lambda one: one if not isinstance(one, float) or math.isfinite(one) else None
+    )
+    text = json.dumps(finite, ensure_ascii=False, separators=(",", ":"), default=str)
     # what JSON itself writes of these signs stands in texts alone
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -121,14 +204,24 @@ def in_json(value: Any) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(name): _plain(inner) for name, inner in value.items()}
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return plain data with its inner values changed."""
+    if isinstance(value, Mapping):
+        return {str(name): _mapped(inner, change) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    return value
+        return [_mapped(inner, change) for inner in value]
+    return change(value)
+
+
+def _shortened(data: Any) -> Any:
+    """Return plain data whose texts have an end: names of models and segments, wherever they stand."""
+    return _mapped(data, lambda value: _cut(value, LONGEST_OF_CHARTS))
+
+
+def _cut(value: Any, longest: int = LONGEST) -> Any:
+    """Return a plain text no longer than anybody reads."""
+    is_long = type(value) is str and len(value) > longest
+    return value[:longest] + "\u2026" if is_long else value
 
 
 def _policy(scripts: list[str]) -> str:
@@ -141,36 +234,38 @@ def _policy(scripts: list[str]) -> str:
     )
 
 
+@lru_cache(maxsize=1)
+def dark_colours() -> dict[str, str]:
+    """Return the colours of dark ground by those of light ground."""
+    light, dark = (
+        (*GROUND(theme), *theme.models, *theme.severities.values()) for theme in THEMES.values()
+    )
+    return dict(zip(light, dark, strict=True))
+
+
+def variable(colour: str) -> str:
+    """Return the name of a colour in the page's styles, where it has one value for each theme."""
+    return f"--on-{colour.removeprefix('#')}"
+
+
 def _variables() -> str:
     """Return the colours of the themes as variables of the page's styles."""
-    light, dark = THEMES["light"], THEMES["dark"]
-    of_charts = specs.pairs().items()
-
-    def written(colours: list[tuple[str, str]]) -> str:
-        return "".join(f"{name}:{value};" for name, value in colours)
-
-    names = ("background", "ink", "quiet", "grid", "band")
-    on_light = [(f"--{name}", getattr(light, name)) for name in names]
-    on_light += [(specs.variable(one), one) for one, _ in of_charts]
-    on_dark = [(f"--{name}", getattr(dark, name)) for name in names]
-    on_dark += [(specs.variable(one), other) for one, other in of_charts]
-    dark_text = written(on_dark)
+    pairs, written = dark_colours(), []
+    names = [f"--{name}" for name in GROUNDS] + [variable(one) for one in pairs]
+    for theme, colours in zip(THEMES.values(), ([*pairs], [*pairs.values()]), strict=True):
+        values = zip(names, (*GROUND(theme), *colours), strict=True)
+        written.append("".join(f"{name}:{value};" for name, value in values))
+    light, dark = written
     return (
-        f":root{{--font:{FONT};{written(on_light)}}}"
-        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark_text}}}}}"
-        f"@media screen{{:root[data-theme=dark]{{{dark_text}}}}}"
+        f":root{{--font:{FONT};{light}}}"
+        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
+        f"@media screen{{:root[data-theme=dark]{{{dark}}}}}"
     )
 
 
 @lru_cache
 def _file(name: str) -> str:
     return (resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")
-
-
-def _with_an_end(value: Any) -> Any:
-    """Return what a template writes, of a plain text no more than anybody reads."""
-    is_long = type(value) is str and len(value) > LONGEST
-    return value[:LONGEST] + "\u2026" if is_long else value
 
 
 def check_installed() -> None:
@@ -190,9 +285,35 @@ def _templates() -> Any:
 
     return jinja2.Environment(
         autoescape=True,
-        finalize=_with_an_end,
+        finalize=_cut,
         loader=jinja2.FunctionLoader(_file),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+@lru_cache(maxsize=1)
+def vega() -> str:
+    """Return the scripts that draw charts, Vega and Vega-Lite, which give a page the function `vegaEmbed`.
+
+    NOTE: to put it together takes vl-convert some seconds, so that it is kept in a folder of the user's, under the versions
+    that it is made of. Where the folder cannot be written to, it is made once in each process.
+    """
+    import altair as alt  # noqa: PLC0415  an extra
+    import vl_convert  # noqa: PLC0415
+
+    grammar = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    version = vl_convert.__version__  # type: ignore[attr-defined]  # which its stubs leave out
+    caches = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    folder = (Path(caches) if caches else Path.home() / ".cache") / "recframe"
+    kept = folder / f"vega-{version}-{grammar}.js"
+    with suppress(OSError, UnicodeError):
+        return kept.read_text(encoding="utf-8")
+    made = vl_convert.javascript_bundle(SNIPPET, vl_version=grammar)
+    # what would end the element that the script stands in
+    made = made.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    with suppress(OSError, RecframeError):
+        folder.mkdir(parents=True, exist_ok=True)
+        atomic_write.write_text(kept, made)
+    return made

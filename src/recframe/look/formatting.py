@@ -1,0 +1,171 @@
+"""Numbers, words and tables as charts and pages write them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any, ClassVar, Literal
+
+Row = Mapping[str, Any]
+NONE = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
+DIGITS = 3
+SMALL = 0.001
+"""Below it a number has digits of its own."""
+LEAST = 1e-6
+"""Below it a number is written as 0."""
+LEAST_P = 0.001
+
+
+def text(value: object) -> str:
+    """Return a value as text, None as nothing."""
+    return "" if value is None else str(value)
+
+
+def named(value: object) -> str:
+    """Return a value as text, None as a dash."""
+    return NONE if value is None else str(value)
+
+
+def number(value: float | None, *, sign: bool = False) -> str:
+    """Return a number with three digits behind the point; of a large one, and of one near 0, three in all."""
+    if value is None:
+        return NONE
+    size = abs(value)
+    if size >= 1000:  # noqa: PLR2004  four digits before the point
+        written = f"{value:+,.0f}"
+    elif size >= 10:  # noqa: PLR2004  two digits before the point
+        written = f"{value:+.1f}"
+    elif LEAST < size < SMALL:
+        written = f"{value:+.{1 - math.floor(math.log10(size))}f}".rstrip("0")
+    else:
+        written = f"{value + 0.0:+.{DIGITS}f}"
+    written = written.replace("-", MINUS)
+    return written if sign and value else written.lstrip("+")
+
+
+def signed(value: float | None) -> str:
+    """Return a number with its sign."""
+    return number(value, sign=True)
+
+
+def share(value: float | None) -> str:
+    """Return a share in per cent."""
+    return NONE if value is None else f"{100 * value:.1f}%"
+
+
+def signed_share(value: float | None) -> str:
+    """Return a share in per cent with its sign."""
+    return NONE if value is None else f"{100 * value:+.1f}%".replace("-", MINUS)
+
+
+def p_value(value: float | None) -> str:
+    """Return a p value."""
+    if value is None:
+        return NONE
+    return f"< {LEAST_P}" if value < LEAST_P else f"{value:.3f}"
+
+
+def count(value: float | None) -> str:
+    """Return a whole number, in groups of three digits."""
+    return NONE if value is None else f"{value:,.0f}"
+
+
+def interval(row: Row, name: str, write: Callable[[Any], str] = number) -> str:
+    """Return the interval of a row's number, or nothing where there is none."""
+    ends = row.get(f"{name}_low"), row.get(f"{name}_high")
+    return "" if None in ends else " to ".join(map(write, ends))
+
+
+def with_interval(row: Row, name: str, write: Callable[[Any], str] = number) -> str:
+    """Return a row's number with its interval in brackets."""
+    ends = interval(row, name, write)
+    return write(row[name]) + (f" ({ends})" if ends else "")
+
+
+def counted(n: int, noun: str, several: str = "") -> str:
+    """Return a number of things."""
+    return f"{n:,} {noun if n == 1 else several or noun + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Return names in a sentence: a, b and c; of many the first and how many more there are."""
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1:,} more"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def blocks(folded: str) -> list[str | list[str]]:
+    """Return the paragraphs of a text that was folded for a terminal; lines that begin with a dash are a list."""
+    found: list[str | list[str]] = []
+    for part in filter(str.strip, folded.replace("`", "").split("\n\n")):
+        lines = [" ".join(one.removeprefix("- ").split()) for one in re.split(r"\n(?=- )", part)]
+        found.append(lines if part.startswith("- ") else " ".join(part.split()))
+    return found
+
+
+def noted(rows: Iterable[tuple[str | None, str]], most: int = 5) -> list[str]:
+    """Return each note once, behind its subjects, of rows of a note or None and a subject."""
+    subjects: dict[str, dict[str, None]] = {}
+    for note, subject in rows:
+        if note:
+            subjects.setdefault(note, {})[subject] = None
+    lines = [f"{listed([*about])}: {note}." for note, about in subjects.items()]
+    more = [f"{len(lines) - most:,} more notes are in the numbers of this page."]
+    return lines[:most] + (more if len(lines) > most else [])
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A table's text, with a small one behind or below it, such as an interval."""
+
+    text: str
+    small: str = ""
+    mark: str = ""
+    """A word for how it looks: "best", "better", "worse", "open", "error", "warning", "info"."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its title, and how its cells are written of rows."""
+
+    title: str
+    kind: Literal["text", "number", "verdict"] = "text"
+    """Numbers stand to the right."""
+    told: str = ""
+    """What the title means, shown on pointing at it."""
+    field: str = ""
+    """The name of its values in a row, where that is not its title."""
+    write: Callable[[Any], str] = text
+    interval: bool = False
+    """Whether the interval of the number stands below it."""
+
+    def cell(self, row: Row) -> Cell:
+        """Return the cell of a row, whose small text and mark have the names of its value and `_small` and `_mark`."""
+        name = self.field or self.title
+        ends = interval(row, name, self.write) if self.interval else ""
+        small, mark = row.get(f"{name}_small", ends), row.get(f"{name}_mark", "")
+        return Cell(self.write(row[name]), small, mark)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells; the first cell of a row names it."""
+
+    kind: ClassVar[str] = "table"
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = ()
+    """Remarks below it, such as how many rows were left out."""
+
+
+def table(
+    caption: str, columns: Sequence[Column], rows: Iterable[Row], notes: Sequence[str] = ()
+) -> Table:
+    """Return rows as a table."""
+    cells = [[*map(Column.cell, columns, repeat(row))] for row in rows]
+    return Table(caption, columns, cells, notes)
