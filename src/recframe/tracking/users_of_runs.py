@@ -55,20 +55,14 @@ def hashed(users: pl.Series, salt: bytes) -> pl.Series:
     is_text = dtype in (pl.String, pl.Categorical, pl.Enum)
     kind = "number" if dtype.is_numeric() else "text" if is_text else str(dtype)
     texts = pl.DataFrame({USER: users}).select(as_text(pl.col(USER), dtype)).to_series()
-    key, person = salt, kind.encode()
-    found = [
-        None
-        if text is None
-        else _number(
-            blake2b(person + b"\0" + text.encode(), digest_size=HASH_BYTES, key=key).digest()
-        )
-        for text in texts.to_list()
-    ]
+    before = kind.encode() + b"\0"
+
+    def number(text: str) -> int:
+        digest = blake2b(before + text.encode(), digest_size=HASH_BYTES, key=salt).digest()
+        return int.from_bytes(digest, "little")
+
+    found = [None if text is None else number(text) for text in texts.to_list()]
     return pl.Series(users.name, found, dtype=pl.UInt64)
-
-
-def _number(digest: bytes) -> int:
-    return int.from_bytes(digest, "little")
 
 
 def table(values: pl.DataFrame, names: Mapping[str, str], salt: bytes) -> pl.DataFrame:
@@ -76,14 +70,13 @@ def table(values: pl.DataFrame, names: Mapping[str, str], salt: bytes) -> pl.Dat
 
     `names` has the names of the segments' columns, by those that they have here.
     """
-    known = values.filter(pl.col(USER).is_not_null())
-    schema = values.schema
+    known, schema = values.filter(pl.col(USER).is_not_null()), values.schema
     keys = (
         as_text(pl.col(inside), schema[inside]).alias(stored_name(name, is_split=True))
         for inside, name in names.items()
     )
-    others = [name for name in values.columns if name not in {USER, *names}]
-    return known.select(*keys, pl.lit(hashed(known[USER], salt)).alias(USER), *map(_column, others))
+    numbers = pl.exclude(USER, *names).cast(pl.Float64)
+    return known.select(*keys, pl.lit(hashed(known[USER], salt)).alias(USER), numbers)
 
 
 def packed_users(values: pl.DataFrame, salt: bytes) -> bytes:
@@ -110,10 +103,6 @@ def _mark(salt: bytes) -> bytes:
     return sha256(b"recframe: salt" + salt).digest()[:MARK]
 
 
-def _column(name: str) -> pl.Expr:
-    return pl.col(name).cast(pl.Float64)
-
-
 def users_of_runs(
     history: kept.History, rows: pl.DataFrame, split: Sequence[str], how: Watched
 ) -> UsersOfRuns | None:
@@ -121,6 +110,8 @@ def users_of_runs(
 
     `rows` are numbers as `numbered` gives them, with `run`, `first`, `place`, `metric` and the keys as text.
     """
+    from recframe.uncertainty.windows import least  # noqa: PLC0415  NumPy and SciPy are an extra
+
     keys = [f"key {place}" for place in range(len(split))]
     last = pl.col("place").max().over("series") - how.window
     window = rows.filter("first").filter(pl.col("place") > last)
@@ -129,48 +120,32 @@ def users_of_runs(
         return None
     salt = kept.salt_of(history)
     frames = [_named(run, unpacked_users(*one, salt), split) for run, one in taken.items()]
-    values = pl.concat(frames, how="diagonal")
-    metrics = [one for one in window["metric"].unique().sort() if one in values.columns]
-    found = {one: _of_metric(one, values, window.filter(metric=one), keys, how) for one in metrics}
-    if not found:
+    wide = pl.concat(frames, how="diagonal")
+    metrics = [one for one in window["metric"].unique().sort() if one in wide.columns]
+    if not metrics:
         return None
-    means = [mean for mean, _ in found.values()]
-    whole = means[0]
-    for one in means[1:]:
-        whole = whole.join(one, on=[*keys, USER], how="full", coalesce=True, nulls_equal=True)
-    return UsersOfRuns(salt, whole, pl.concat(said for _, said in found.values()))
-
-
-def _of_metric(
-    metric: str, values: pl.DataFrame, window: pl.DataFrame, keys: Sequence[str], how: Watched
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the means of users in the runs that count, and what is said of the runs."""
-    from recframe.uncertainty.windows import least  # noqa: PLC0415  NumPy and SciPy are an extra
-
-    of_metric = values.select(*keys, USER, "run", value=pl.col(metric)).drop_nulls("value")
-    places = window.select(*keys, "run", "place")
-    of_metric = of_metric.join(places, on=[*keys, "run"], nulls_equal=True)
+    of, index = [*keys, "metric"], [*keys, USER]
+    values = wide.unpivot(metrics, index=[*index, "run"], variable_name="metric")
+    places = window.select(*of, "run", "place")
+    values = values.drop_nulls("value").join(places, on=[*of, "run"], nulls_equal=True)
     # in one order, whose means have the same last bits each time
-    counted, said = _windows(of_metric.sort(*keys, USER, "place"), keys, how)
-    ordered = counted.sort(*keys, USER, "place")
-    means = ordered.group_by(*keys, USER, maintain_order=True).agg(
-        pl.col("value").mean().alias(metric)
-    )
+    counted, windows = _windows(values.sort(*of, USER, "place"), of, how)
+    ordered = counted.sort(*of, USER, "place").group_by(*of, USER, maintain_order=True)
+    means = ordered.agg(pl.col("value").mean()).pivot("metric", index=index, values="value")
     few, n = pl.lit(least(how.window)), pl.col("window_n").cast(pl.Int64)
     note = pl.format("{} of its runs have users' values, fewer than {}", n, few)
     note = pl.when(n < few).then(note + ", so held against the band of runs")
-    return means, said.with_columns(users_note=note, metric=pl.lit(metric))
+    return UsersOfRuns(salt, means, windows.with_columns(users_note=note))
 
 
 def _named(run: str, values: pl.DataFrame, split: Sequence[str]) -> pl.DataFrame:
     """Return users' values of a run with the keys under the names of their places."""
     stored = {stored_name(name, is_split=True): f"key {at}" for at, name in enumerate(split)}
-    rows = values.rename({old: new for old, new in stored.items() if old in values.columns})
-    return rows.with_columns(pl.lit(run).alias("run"))
+    return values.rename(stored, strict=False).with_columns(pl.lit(run).alias("run"))
 
 
 def _windows(
-    values: pl.DataFrame, keys: Sequence[str], how: Watched
+    values: pl.DataFrame, of: Sequence[str], how: Watched
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the values of runs that count, and what is said of the runs once users are allowed for.
 
@@ -180,41 +155,34 @@ def _windows(
     from recframe.uncertainty.arrays import np  # noqa: PLC0415  NumPy and SciPy are an extra
     from recframe.uncertainty.windows import Series  # noqa: PLC0415
 
-    effects, series = _effects(values, keys, how)
-    shape = how.window + 1, len(series)
-    runs, own = (np.full(shape, np.nan) for _ in range(2))
-    where = effects["at"].to_numpy(), effects["series"].to_numpy()
-    numbers = effects.select(pl.col("effect", "own").cast(pl.Float64).fill_null(float("nan")))
-    runs[where], own[where] = (one.to_numpy() for one in numbers)
-    found = Series(runs, own, how.window)
-    counts = found.counted(how.window)[where]
-    counted = effects.filter(pl.Series(counts)).select(*keys, "place")
-    said = {
-        name: pl.Series(name, getattr(found.windows, name.removeprefix("window_"))[-1], pl.Float64)
-        for name in WINDOW
-    }
-    enough = values.join(counted, on=[*keys, "place"], nulls_equal=True)
-    return enough, series.drop("series").with_columns(**said) if keys else pl.DataFrame(said)
-
-
-def _effects(
-    values: pl.DataFrame, keys: Sequence[str], how: Watched
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return how far the users of each run are from the mean of their others, with its squared error; and the series."""
-    of_user, n_runs = [*keys, USER], pl.col("place").n_unique()
-    over = {"n_runs": n_runs.over(keys) if keys else n_runs}
-    n, value = pl.len().over(of_user), pl.col("value")
-    others = (value.sum().over(of_user) - value) / (n - 1)
-    apart = values.with_columns(**over, apart=pl.when(n > 1).then(value - others))
-    share, many = 1.0 - 1.0 / pl.col("n_runs").first(), pl.col("apart").count()
-    effects = apart.group_by(*keys, "place", maintain_order=True).agg(
-        effect=pl.col("apart").mean() * share, own=pl.col("apart").var() * share / many
-    )
-    series = effects.select(keys).unique(maintain_order=True).with_row_index("series")
-    if keys:
-        effects = effects.join(series, on=keys, nulls_equal=True)
-    else:
-        series = pl.DataFrame({"series": [0]}, schema={"series": pl.UInt32})
-        effects = effects.with_columns(series=pl.lit(0, pl.UInt32))
+    effects = _effects(values, of)
+    series = effects.select(of).unique(maintain_order=True).with_row_index("series")
+    effects = effects.join(series, on=of, nulls_equal=True, maintain_order="left")
     age = pl.col("place").rank("dense", descending=True).over("series").cast(pl.Int64)
-    return effects.with_columns(at=how.window - age), series
+    effects = effects.with_columns(at=how.window - age)
+    runs, own = (np.full((how.window + 1, len(series)), np.nan) for _ in range(2))
+    where = effects["at"].to_numpy(), effects["series"].to_numpy()
+    runs[where], own[where] = (
+        effects[one].cast(pl.Float64).to_numpy() for one in ("effect", "own")
+    )
+    found = Series(runs, own, how.window)
+    counted = effects.filter(found.counted(how.window)[where]).select(*of, "place")
+    said = [
+        pl.Series(name, getattr(found.windows, name.removeprefix("window_"))[-1], pl.Float64)
+        for name in WINDOW
+    ]
+    enough = values.join(counted, on=[*of, "place"], nulls_equal=True)
+    return enough, series.drop("series").with_columns(said)
+
+
+def _effects(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
+    """Return how far the users of each run are from the mean of their others, with its squared error."""
+    of_user, value = [*of, USER], pl.col("value")
+    n = pl.len().over(of_user)
+    others = (value.sum().over(of_user) - value) / (n - 1)
+    n_runs, apart = pl.col("place").n_unique().over(of), pl.when(n > 1).then(value - others)
+    rows = values.with_columns(n_runs=n_runs, apart=apart).group_by(
+        *of, "place", maintain_order=True
+    )
+    share, found = 1.0 - 1.0 / pl.col("n_runs").first(), pl.col("apart")
+    return rows.agg(effect=found.mean() * share, own=found.var() * share / found.count())
