@@ -1,75 +1,34 @@
-"""Numbers of a history as series of runs, and what these predict: what `rf.changes` and gates of a history have in common."""
+"""Predictions of each run of a history from those before it, and squared errors of values."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import polars as pl
 
 from recframe.uncertainty.arrays import Numbers, np, numbers
-from recframe.uncertainty.p_values import p_two_sided, t_quantile, t_statistic
-from recframe.uncertainty.windows import (
-    Series,
-    Windows,
-    distance,
-    half_width,
-    squared_error,
-    widest,
-)
+from recframe.uncertainty.p_values import t_quantile
+from recframe.uncertainty.windows import Series, Windows
 
 USUAL = 0.95
 """The level that intervals are taken to have, which a history does not say. Of another one they are wider or narrower than
 standard errors, but the values' own spread is there as well."""
 
 
-class Bands:
-    """What the runs before each number predict of it.
+def windows_of(rows: pl.DataFrame, at: pl.DataFrame, window: int) -> Windows:
+    """Return what the runs before some numbers predict of them, or those of a whole series of the next.
 
     `rows` has for each number the columns `series`, `place` in it, `first` (whether the number stands at its place itself),
-    `value`, `value_low`, `value_high`, `std` and `n_users`.
+    `value`, `value_low`, `value_high`, `std` and `n_users`; `at` has `series` and `place`.
     """
-
-    def __init__(self, rows: pl.DataFrame, window: int) -> None:
-        self._rows = rows
-        self._own = squared_errors(rows)
-        value, series, place = (rows[name].to_numpy() for name in ("value", "series", "place"))
-        n, n_places = (int(at.max(initial=-1)) + 1 for at in (series, place))
-        # NOTE: with a place behind the last one, for what all runs predict of the next
-        values, own = (np.full((n_places + 1, n), np.nan) for _ in range(2))
-        first = rows["first"].to_numpy()
-        at = place[first], series[first]
-        values[at], own[at] = value[first], self._own[first]
-        self._window = window
-        self._all = Series(values, own, window).windows
-
-    def at(self, series: Any, place: Any) -> Windows:
-        """Return what the window of a place says."""
-        return Windows(*(one[place, series] for one in self._all))
-
-    def judged(self, level: float) -> dict[str, Any]:
-        """Return what is expected of each number, its band, and how sure it is that it is apart from it.
-
-        The band is one of the level for as many numbers as `tests` says.
-        """
-        rows = self._rows
-        place = rows["place"].to_numpy()
-        found = self.at(rows["series"].to_numpy(), place)
-        n, own = found.n.astype(np.int64), np.nan_to_num(self._own)
-        squared = squared_error(found, own)
-        half = half_width(squared, n, level, rows["tests"].to_numpy())
-        change = distance(numbers(rows["value"].to_numpy()), found.mean)
-        there = np.minimum(place, self._window)
-        return {
-            "expected": found.mean,
-            "expected_low": found.mean - half,
-            "expected_high": found.mean + half,
-            "change": change,
-            "n_runs": n,
-            "p_value": p_two_sided(t_statistic(change, np.sqrt(squared)), found.n - 1.0),
-            "n_far": there - n,
-            "part": widest(found, own),
-            "alike": squared == 0,
-        }
+    first = rows["first"].to_numpy()
+    series, places = (rows[one].to_numpy() for one in ("series", "place"))
+    # NOTE: with a place behind the last one, for what all runs predict of the next
+    shape = int(places.max(initial=-1)) + 2, int(series.max(initial=-1)) + 1
+    values, own = (np.full(shape, np.nan) for _ in range(2))
+    of_first = places[first], series[first]
+    values[of_first], own[of_first] = rows["value"].to_numpy()[first], squared_errors(rows)[first]
+    windows = Series(values, own, window).windows
+    wanted = at["place"].to_numpy(), at["series"].to_numpy()
+    return Windows(*(one[wanted] for one in windows))
 
 
 def squared_errors(rows: pl.DataFrame) -> Numbers:

@@ -11,8 +11,9 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.rows.joins import beside_one_another
+from recframe.tracking.bands import squared_errors, windows_of
 from recframe.tracking.definitions import OTHER_PARTS
-from recframe.tracking.kept import history
+from recframe.tracking.kept import history as runs_at
 from recframe.tracking.mixes import of_mix
 from recframe.tracking.read_runs import (
     LEVEL,
@@ -25,6 +26,17 @@ from recframe.tracking.read_runs import (
     time_shown,
 )
 from recframe.uncertainty import options
+from recframe.uncertainty.arrays import np, numbers
+from recframe.uncertainty.p_values import p_two_sided, t_statistic
+from recframe.uncertainty.windows import (
+    FEWEST_RUNS,
+    PARTS,
+    distance,
+    half_width,
+    least,
+    squared_error,
+    widest,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,13 +140,14 @@ def changes(
 
     Source: Shewhart 1931 (charts of runs); Hahn 1969 (the interval of one more observation).
     """
-    return _given(history, watched(window, level, of), mix)
+    how, path = watched(window, level, of), isinstance(history, str | os.PathLike)
+    kind = kind_for(runs_at(history) if path else history, "the first argument of changes()")
+    runs = runs_of(kind, how) if mix is None else of_mix(read(kind, how), how, mix)
+    return kind.give(changed(runs, judged(runs, how)).lazy(), {})
 
 
 def watched(window: object, level: object, of: object = "value") -> Watched:
     """Return how numbers are watched, or say what is wrong with it."""
-    from recframe.uncertainty.windows import FEWEST_RUNS  # noqa: PLC0415  NumPy and SciPy are an extra
-
     if not isinstance(of, str):
         msg = (
             f"of={shown(of)}: of takes the name of a number, such as of='value' or of='difference'"
@@ -142,13 +155,6 @@ def watched(window: object, level: object, of: object = "value") -> Watched:
         raise RecframeError(msg)
     sure = options.share("level", level, "0.99")
     return Watched(options.whole("window", window, FEWEST_RUNS), sure, of)
-
-
-def _given(given: Any, how: Watched, mix: str | None) -> Any:
-    path = isinstance(given, str | os.PathLike)
-    kind = kind_for(history(given) if path else given, "the first argument of changes()")
-    runs = runs_of(kind, how) if mix is None else of_mix(read(kind, how), how, mix)
-    return kind.give(changed(runs, judged(runs, how)).lazy(), {})
 
 
 def runs_of(kind: Kind, how: Watched) -> Runs:
@@ -175,14 +181,26 @@ def changed(runs: Runs, rows: pl.DataFrame) -> pl.DataFrame:
 
 def _with_bands(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
     """Return rows with what is expected of them, and how sure it is that they differ from it."""
-    from recframe.tracking.bands import Bands  # noqa: PLC0415  NumPy and SciPy are an extra
-    from recframe.uncertainty.windows import least  # noqa: PLC0415
-
-    tested = (pl.col("first") & (pl.col("place") >= least(how.window))).sum().over("as_of", "name")
-    rows = rows.with_columns(tests=tested.cast(pl.Int64).clip(1))
-    found = pl.DataFrame(Bands(rows, how.window).judged(how.level))
-    found = found.with_columns(pl.col(pl.Float64).fill_nan(None))
-    rows = beside_one_another([rows, found])
+    tested = pl.col("first") & (pl.col("place") >= least(how.window))
+    tests = tested.sum().over("as_of", "name").cast(pl.Int64).clip(1)
+    rows = rows.with_columns(tests=tests)
+    found, own = windows_of(rows, rows, how.window), np.nan_to_num(squared_errors(rows))
+    n, squared = found.n.astype(np.int64), squared_error(found, own)
+    half = half_width(squared, n, how.level, rows["tests"].to_numpy())
+    change = distance(numbers(rows["value"].to_numpy()), found.mean)
+    bands = {
+        "expected": found.mean,
+        "expected_low": found.mean - half,
+        "expected_high": found.mean + half,
+        "change": change,
+        "n_runs": n,
+        "p_value": p_two_sided(t_statistic(change, np.sqrt(squared)), found.n - 1.0),
+        "n_far": np.minimum(rows["place"].to_numpy(), how.window) - n,
+        "part": widest(found, own),
+        "alike": squared == 0,
+    }
+    beside = pl.DataFrame(bands).with_columns(pl.col(pl.Float64).fill_nan(None))
+    rows = beside_one_another([rows, beside])
     rows = rows.join(_metrics(rows, how), on="metric", how="left", maintain_order="left")
     return rows.with_columns(
         expected_low=pl.col("expected_low").clip(lower_bound=pl.col("least")),
@@ -202,65 +220,56 @@ def _metrics(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
 
 def _verdict() -> pl.Expr:
     """Return in a word what a row says."""
-    up, direction = pl.col("change") > 0, pl.col("direction")
-    good = (direction == "higher") == up
-    by_direction = pl.when(good).then(pl.lit("better")).otherwise(pl.lit("worse"))
-    plain = pl.when(up).then(pl.lit("higher")).otherwise(pl.lit("lower"))
-    changed = pl.when(direction.is_in(["higher", "lower"])).then(by_direction).otherwise(plain)
-    return (
-        pl.when(pl.col("flagged").is_null())
-        .then(pl.lit(OPEN))
-        .when("flagged")
-        .then(changed)
-        .otherwise(pl.lit(EXPECTED))
-    )
+    up, direction, flagged = pl.col("change") > 0, pl.col("direction"), pl.col("flagged")
+    has_good, good = direction.is_in(["higher", "lower"]), (direction == "higher") == up
+    words = {
+        OPEN: flagged.is_null(),
+        EXPECTED: ~flagged,
+        "better": has_good & good,
+        "worse": has_good,
+        "higher": up,
+    }
+    told = [pl.when(holds).then(pl.lit(word)) for word, holds in words.items()]
+    return pl.coalesce(*told, pl.lit("lower"))
 
 
 def _rule(how: Watched) -> pl.Expr:
     """Return by which rule a row is judged, null where it is not."""
-    tests = pl.col("tests")
+    tests, level = pl.col("tests"), f"{how.level * 100:.6g} %"
     several = pl.format("{} numbers", tests)
-    from recframe.uncertainty.windows import PARTS  # noqa: PLC0415  NumPy and SciPy are an extra
-
+    number = pl.when(tests == 1).then(pl.lit("one number")).otherwise(several)
     part = pl.col("part").replace_strict(dict(enumerate(PARTS)), return_dtype=pl.String)
-    words = pl.format(
-        "t of {} runs, {} for {}: {}",
-        "n_runs",
-        pl.lit(f"{how.level * 100:.6g} %"),
-        pl.when(tests == 1).then(pl.lit("one number")).otherwise(several),
-        part,
-    )
+    words = pl.format("t of {} runs, {} for {}: {}", "n_runs", pl.lit(level), number, part)
     return pl.when(pl.col("p_value").is_not_null()).then(words)
+
+
+def counted_runs(n: pl.Expr) -> pl.Expr:
+    """Return a number of runs in words."""
+    return pl.format("{} {}", n, pl.when(n == 1).then(pl.lit("run")).otherwise(pl.lit("runs")))
 
 
 def _note(how: Watched, *, of_mix: bool = False) -> pl.Expr:
     """Return what is to be known of each row, in words; null where there is nothing."""
-    from recframe.uncertainty.windows import least  # noqa: PLC0415  NumPy and SciPy are an extra
-
-    few, tests = pl.col("expected").is_null(), pl.col("tests")
+    few, tests, known = pl.col("expected").is_null(), pl.col("tests"), pl.col("known")
     alone = (pl.col("p_value") <= 1.0 - how.level) & ~pl.col("flagged")
-    runs = pl.when(pl.col("n_runs") == 1).then(pl.lit("run")).otherwise(pl.lit("runs"))
-    mixed = pl.col("mix_note") if of_mix else pl.lit(None, pl.String)
-    words: list[tuple[pl.Expr, pl.Expr]] = [
-        (mixed.is_not_null(), mixed),
-        (~pl.col("known"), pl.lit("it has no value")),
-        (few & pl.col("anew"), pl.when("recut").then(pl.lit(OTHER_PARTS)).otherwise(pl.lit(ANEW))),
-        (
-            few,
-            pl.format("{} {} before it, fewer than {}", "n_runs", runs, pl.lit(least(how.window))),
+    before = counted_runs(pl.col("n_runs"))
+    otherwise = pl.when("recut").then(pl.lit(OTHER_PARTS)).otherwise(pl.lit(ANEW))
+    far = pl.format("without {} of the runs before, which are far off", "n_far")
+    again = pl.format("the same data as on {}, and judged as then", time_shown(pl.col("of")))
+    told = [
+        pl.col("mix_note") if of_mix else pl.lit(None, pl.String),
+        pl.when(~known).then(pl.lit("it has no value")),
+        pl.when(few & pl.col("anew")).then(otherwise),
+        pl.when(few).then(
+            pl.format("{} before it, fewer than {}", before, pl.lit(least(how.window)))
         ),
-        (
-            ~pl.col("first") & pl.col("known"),
-            pl.format("the same data as on {}, and judged as then", time_shown(pl.col("of"))),
+        pl.when(~pl.col("first") & known).then(again),
+        pl.when("twice").then(
+            pl.lit("tracked of several data or definitions; the last one counts")
         ),
-        (pl.col("twice"), pl.lit("tracked of several data or definitions; the last one counts")),
-        (
-            (pl.col("n_far") > 0) & ~few,
-            pl.format("without {} of the runs before, which are far off", "n_far"),
-        ),
-        (alone, pl.format("outside the band of one number, but not of {}", tests)),
-        (pl.col("alike") & ~few, pl.lit("the runs before are all the same")),
+        pl.when((pl.col("n_far") > 0) & ~few).then(far),
+        pl.when(alone).then(pl.format("outside the band of one number, but not of {}", tests)),
+        pl.when(pl.col("alike") & ~few).then(pl.lit("the runs before are all the same")),
     ]
-    told = [pl.when(condition).then(text) for condition, text in words]
     whole = pl.concat_str(told, separator="; ", ignore_nulls=True)
     return pl.when(whole != "").then(whole)

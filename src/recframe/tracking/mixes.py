@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -11,19 +10,10 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.plan.needs import is_of_segment
+from recframe.tracking.bands import squared_errors
 from recframe.tracking.definitions import PARTS
 from recframe.tracking.read_runs import Runs, Watched, metric_of, numbered
 from recframe.uncertainty.mixes import SEGMENT, shares_moved
-
-
-@dataclass(frozen=True)
-class Mixed:
-    """Runs whose numbers are standardised, and the shares that they are standardised to."""
-
-    rows: pl.DataFrame
-    """As `changed_runs.read` has them, without the mix, and `mix_note`."""
-    shares: pl.DataFrame
-    """The keys, `metric`, `segment` as text, its `weight`, and the `mean` of its values."""
 
 
 def check_mix(mix: object) -> str:
@@ -52,39 +42,47 @@ def no_mean(metric: str, mix: str) -> RecframeError:
     return RecframeError(msg)
 
 
-def mixed(rows: pl.DataFrame, keys: Sequence[str], at: str, mix: str, window: pl.Expr) -> Mixed:
+def mixed(
+    rows: pl.DataFrame, keys: Sequence[str], at: str, mix: str, window: pl.Expr
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return runs that were split by a mix as those of all its users, who are as many in each segment as in the window.
 
     `at` is the column of the mix among the rows' keys; `window` says by `age`, 0 for the last run of a series, which runs are
-    in the window. A segment that a run lacks counts in it with the mean of its values.
+    in the window. A segment that a run lacks counts in it with the mean of its values. A note says which shares moved. The
+    second frame has the shares: the other keys, `metric`, `segment` as text, its `weight`, and the `mean` of its values.
     """
     _check(rows, mix)
-    others = [key for key in keys if key != at]
-    of = ["name", "split_by", *others, "metric", "k", "definition"]
-    run = [*of, "as_of"]
+    of = ["name", "split_by", *(key for key in keys if key != at), "metric", "k", "definition"]
+    run, about = [*of, "as_of"], ["run", "fingerprint", "tracked_at"]
     found = _segments(numbered(rows.filter(pl.col("value").is_not_null()), keys), at, of)
     shares = _shares(found.filter(window), of)
-    runs = found.select(run).unique(maintain_order=True)
-    every = runs.join(shares, on=of, nulls_equal=True).join(
-        found.select(*run, SEGMENT, "value", "own", "n_users", "value_low", "value_high"),
-        on=[*run, SEGMENT],
-        how="left",
-        nulls_equal=True,
+    numbers = found.select(*run, SEGMENT, "value", "own", "n_users", "value_low", "value_high")
+    first = found.group_by(run, maintain_order=True).agg(pl.col(about).first())
+    every = first.select(run).join(shares, on=of, nulls_equal=True)
+    every = every.join(numbers, on=[*run, SEGMENT], how="left", nulls_equal=True)
+    weight, users, value = pl.col("weight"), pl.col("n_users").sum(), pl.col("value")
+    half = (pl.col("value_high") - pl.col("value_low")) / 2
+    # in one order, whose sums have the same last bits each time
+    whole = (
+        every.sort(*run, SEGMENT)
+        .group_by(run, maintain_order=True)
+        .agg(
+            value=(weight * pl.coalesce("value", "mean")).sum(),
+            n_users=users,
+            std=((weight**2 * pl.col("own")).sum() * users).sqrt(),
+            half=(weight**2 * half**2).sum().sqrt(),
+        )
     )
-    whole = every.sort(*run, SEGMENT).group_by(run, maintain_order=True).agg(_weighted())
-    first = found.group_by(run, maintain_order=True).agg(
-        pl.col("run", "fingerprint", "tracked_at").first()
-    )
-    now = found.select(*run, SEGMENT, n="n_users")
-    notes = stream(shares_moved(now.lazy(), shares.lazy(), run, of, mix))
+    now = found.lazy().select(*run, SEGMENT, n="n_users")
+    notes = stream(shares_moved(now, shares.lazy(), run, of, mix))
     standard = whole.join(first, on=run, nulls_equal=True).join(notes, on=run, nulls_equal=True)
     standard = standard.with_columns(
-        value_low=pl.col("value") - pl.col("half"),
-        value_high=pl.col("value") + pl.col("half"),
+        value_low=value - pl.col("half"),
+        value_high=value + pl.col("half"),
         split_by=_without(mix),
         definition=_without_part(pl.col("definition"), mix),
     )
-    return Mixed(standard.drop("half"), shares)
+    return standard.drop("half"), shares
 
 
 def of_mix(runs: Runs, how: Watched, mix: object) -> Runs:
@@ -99,17 +97,15 @@ def of_mix(runs: Runs, how: Watched, mix: object) -> Runs:
         raise no_run_by(name)
     at = dict(zip(runs.keys, runs.inside, strict=True))[name]
     age = pl.col("age")
-    found = mixed(rows, runs.inside, at, name, age.is_between(1, how.window) | (age.max() == 0))
-    kept = [(one, key) for one, key in zip(runs.inside, runs.keys, strict=True) if one != at]
-    again = {one: f"key {place}" for place, (one, _) in enumerate(kept)}
-    whole = found.rows.rename(again)
-    return Runs(numbered(whole, list(again.values())), [key for _, key in kept])
+    in_window = age.is_between(1, how.window) | (age.max() == 0)
+    found, _ = mixed(rows, runs.inside, at, name, in_window)
+    kept = {one: key for one, key in zip(runs.inside, runs.keys, strict=True) if one != at}
+    again = {one: f"key {place}" for place, one in enumerate(kept)}
+    return Runs(numbered(found.rename(again), [*again.values()]), [*kept.values()])
 
 
 def _segments(rows: pl.DataFrame, at: str, of: Sequence[str]) -> pl.DataFrame:
     """Return runs' numbers of segments with their squared errors, shares of the users, and ages."""
-    from recframe.tracking.bands import squared_errors  # noqa: PLC0415  NumPy and SciPy are an extra
-
     users = pl.col("n_users")
     return rows.with_columns(
         pl.Series("own", squared_errors(rows), pl.Float64).fill_nan(None),
@@ -117,19 +113,6 @@ def _segments(rows: pl.DataFrame, at: str, of: Sequence[str]) -> pl.DataFrame:
         share=users / users.sum().over(*of, "as_of"),
         age=pl.col("as_of").rank("dense", descending=True).over(of).cast(pl.Int64) - 1,
     )
-
-
-def _weighted() -> list[pl.Expr]:
-    """Return the numbers of a run from those of its segments."""
-    weight, n = pl.col("weight"), pl.col("n_users").sum()
-    half = (pl.col("value_high") - pl.col("value_low")) / 2
-    found = {
-        "value": (weight * pl.coalesce("value", "mean")).sum(),
-        "n_users": n,
-        "std": ((weight**2 * pl.col("own")).sum() * n).sqrt(),
-        "half": (weight**2 * half**2).sum().sqrt(),
-    }
-    return [one.alias(name) for name, one in found.items()]
 
 
 def _without(mix: str) -> pl.Expr:
@@ -149,12 +132,11 @@ def _without_part(definition: pl.Expr, mix: str) -> pl.Expr:
 
 def _shares(window: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
     """Return the mean share of each segment in the runs of a window, 0 where a run lacks it, and the mean of its values."""
-    n_runs = window.group_by(of).agg(n_runs=pl.col("as_of").n_unique())
-    share, n = pl.col("share"), pl.col("n_runs").first()
+    runs = window.with_columns(n_runs=pl.col("as_of").n_unique().over(of))
     # in one order, whose sums have the same last bits each time
-    runs = window.join(n_runs, on=of, nulls_equal=True).sort(*of, SEGMENT, "as_of")
-    sums = runs.group_by(*of, SEGMENT, maintain_order=True)
-    return sums.agg(weight=share.sum() / n, mean=pl.col("value").mean())
+    sums = runs.sort(*of, SEGMENT, "as_of").group_by(*of, SEGMENT, maintain_order=True)
+    share = pl.col("share").sum() / pl.col("n_runs").first()
+    return sums.agg(weight=share, mean=pl.col("value").mean())
 
 
 def _check(rows: pl.DataFrame, mix: str) -> None:
