@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -33,7 +33,7 @@ def check(result: pl.DataFrame, names: Mapping[str, str], gate: Gate) -> pl.Data
 
 def check_collected(result: pl.DataFrame, gate: Gate, *, wide: bool) -> pl.DataFrame:
     """Do the same for a wide result whose keys have their own names, and return it wide or short."""
-    found = check(result, {key: key for key in keys_of(result)}, gate)
+    found = check(result, _own_names(result), gate)
     return found if wide else short_of(found)
 
 
@@ -42,12 +42,33 @@ def short_of(result: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame([result.get_column(name) for name in (*keys_of(result), *SHORT)])
 
 
+def _own_names(result: pl.DataFrame) -> dict[str, str]:
+    return {key: key for key in keys_of(result)}
+
+
 def found(result: pl.DataFrame, gate: Gate, names: Mapping[str, str] | None = None) -> str | None:
-    """Return the words of what is not met; None where all is. Without `names` the keys have their own."""
-    if not without_rows(result, gate) and not result.select(is_unmet(gate).any()).item():
+    """Return the words of what is not met; None where all is. Without `names` the keys have their own.
+
+    They are a sentence, and below it a table of what was found, the bound and the number of users.
+    """
+    unmet = result.filter(is_unmet(gate))
+    if unmet.is_empty() and not without_rows(result, gate):
         return None
-    own = {key: key for key in keys_of(result)}
-    return words(result, own if names is None else names, gate)
+    names = _own_names(result) if names is None else names
+    told = [*_of_nothing(result, gate), *_counted(unmet, names, result.height)]
+    if gate.missing == "fails" and not gate.strict and (unmet["state"] == MISSING).any():
+        told.append(f"{Either(*LET_PASS)} counts what is missing as open")
+    sentence = "; ".join(told)
+    if unmet.is_empty():
+        return sentence
+    shown = unmet.head(MOST_SHOWN)
+    keys = [[name, *map(_text, shown[inside])] for inside, name in names.items()]
+    columns = [*keys, *_cells(shown)]
+    widths = [max(map(len, column)) for column in columns]
+    lines = [GAP.join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
+    n_more = unmet.height - MOST_SHOWN
+    more = [f"and {n_more} more"] * (n_more > 0)
+    return "\n  ".join([f"{sentence}:", *lines, *more])
 
 
 def keys_of(result: pl.DataFrame) -> list[str]:
@@ -90,37 +111,22 @@ def without_rows(result: pl.DataFrame, gate: Gate) -> list[str]:
     return [name for name in map(str, gate.requirements) if name not in there]
 
 
-def words(result: pl.DataFrame, names: Mapping[str, str], gate: Gate) -> str:
-    """Return what is not met: a sentence, and below it what was found, the bound and the number of users."""
-    unmet = result.filter(is_unmet(gate))
-    told = [*_of_nothing(result, gate), *_counted(unmet, names, result.height)]
-    if gate.missing == "fails" and not gate.strict and (unmet["state"] == MISSING).any():
-        told.append(f"{Either(*LET_PASS)} counts what is missing as open")
-    sentence = "; ".join(told)
-    if unmet.is_empty():
-        return sentence
-    shown = unmet.head(MOST_SHOWN)
-    keys = [[name, *map(_text, shown[inside])] for inside, name in names.items()]
-    columns = [*keys, *_cells(shown)]
-    widths = [max(map(len, column)) for column in columns]
-    lines = [GAP.join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
-    n_more = unmet.height - MOST_SHOWN
-    more = [f"and {n_more} more"] if n_more > 0 else []
-    return "\n".join([f"{sentence}:", *(f"  {line}" for line in [*lines, *more])])
-
-
 def _counted(unmet: pl.DataFrame, names: Mapping[str, str], n_rows: int) -> list[str]:
     """Return how many rows are not met, by their states."""
-    counts = {state: int((unmet["state"] == state).sum()) for state in (FAILS, MISSING, OPEN)}
-    states = [f"{counts[FAILS]} fail{'s' * (counts[FAILS] == 1)}"] * (counts[FAILS] > 0)
-    for state in (MISSING, OPEN):
-        n = counts[state]
-        states += [f"{n} {'is' if n == 1 else 'are'} {state}"] * (n > 0)
+    states = []
+    for state in (FAILS, MISSING, OPEN):
+        n = int((unmet["state"] == state).sum())
+        is_state = (
+            f"fail{'s' * (n == 1)}" if state == FAILS else f"{'is' if n == 1 else 'are'} {state}"
+        )
+        states += [f"{n} {is_state}"] * (n > 0)
+    if not states:
+        return []
     # with keys a requirement has several rows
     what = ("row" if names else "requirement") + "s" * (n_rows != 1)
-    *others, last = states or [""]
+    *others, last = states
     told = f"{', '.join(others)} and {last}" if others else last
-    return [f"of {n_rows} {what}, {told}"] if states else []
+    return [f"of {n_rows} {what}, {told}"]
 
 
 def _of_nothing(result: pl.DataFrame, gate: Gate) -> list[str]:
@@ -137,16 +143,12 @@ def _of_nothing(result: pl.DataFrame, gate: Gate) -> list[str]:
 
 
 def _cells(shown: pl.DataFrame) -> list[list[str]]:
-    value = map(with_interval, *(shown[f"value{end}"] for end in ("", "_low", "_high")))
-    distance = map(with_interval, *(shown[f"difference{end}"] for end in ("", "_low", "_high")))
-    cells: list[Sequence[str]] = [
-        list(shown["requirement"]),
-        list(shown["state"]),
-        list(value),
-        list(map(rounded, shown["bound"])),
-        list(distance),
-        [f"{one or 0:,}" for one in shown["n_users"]],
-    ]
+    value, difference = (
+        map(with_interval, *(shown[f"{name}{end}"] for end in ("", "_low", "_high")))
+        for name in ("value", "difference")
+    )
+    bound, n_users = map(rounded, shown["bound"]), (f"{one or 0:,}" for one in shown["n_users"])
+    cells = shown["requirement"], shown["state"], value, bound, difference, n_users
     return [[name, *column] for name, column in zip(FOUND, cells, strict=True)]
 
 
