@@ -169,7 +169,7 @@ def test_nothing_is_no_requirement():
 # states
 
 
-def rows(values: list[np.ndarray], others: list[np.ndarray] | None, factor: float) -> pl.DataFrame:
+def rows(values: list[np.ndarray], others: list[np.ndarray] | None = None) -> pl.DataFrame:
     """Make the rows of a gate of one requirement, by the definitions of its columns."""
     found = []
     for segment, value in enumerate(values):
@@ -182,11 +182,10 @@ def rows(values: list[np.ndarray], others: list[np.ndarray] | None, factor: floa
         }
         row |= {"freedom": n - 1, "n_users": n, "of_each": True, "share": False}
         if others is not None:
-            gap = value - factor * others[segment]
-            row |= {"other": others[segment].mean(), "gap": gap.mean(), "unpaired": 0}
-            row |= {"gap_dd": (gap**2).sum(), "gap_dn": gap.sum(), "gap_nn": n, "gap_units": n}
-            row |= {"gap_effective": n, "gap_differ": (value != others[segment]).sum()}
-            row |= {"gap_low": -factor, "gap_high": 1}
+            a, d = others[segment], value - others[segment]
+            row |= {"a": a.sum(), "d": d.sum(), "aa": (a**2).sum(), "ad": (a * d).sum()}
+            row |= {"dd": (d**2).sum(), "an": a.sum(), "dn": d.sum(), "nn": n, "units": n}
+            row |= {"effective": n, "differ": (d != 0).sum(), "least": 0, "most": 1, "unpaired": 0}
         found.append({"segment": segment, **row})
     return pl.DataFrame(found, schema={"segment": pl.Int64, **ROW})
 
@@ -204,7 +203,7 @@ def test_a_share_of_a_model_is_a_t_test_of_each_users_distance(direction, factor
     values = [0.8 * other + 0.2 * sparse(random, len(other)) for other in others]
     asked = Requirement(rf.ndcg, direction, factor, "b")
 
-    found = gates.judged(rows(values, others, factor), ["segment"], Gate([asked]))
+    found = gates.judged(rows(values, others), ["segment"], Gate([asked]))
 
     for row, value, other in zip(found.iter_rows(named=True), values, others, strict=True):
         gap = value - factor * other
@@ -232,16 +231,14 @@ def test_a_row_fails_among_all_rows_and_not_by_itself():
     values = [one - one.mean() + 5.01 for one in values]
     values[7] += t * values[7].std(ddof=1) / 10 - 0.01
 
-    found = gates.judged(
-        rows(values, None, 1), ["segment"], Gate([Requirement(rf.first_rank, ">=", 5.0)])
-    )
+    found = gates.judged(rows(values), ["segment"], Gate([Requirement(rf.first_rank, ">=", 5.0)]))
 
     assert found["p_value"][7] == pytest.approx(0.01)
     assert found["p_adjusted"][7] == pytest.approx(0.2)
     assert found["state"][7] == "open"
     assert found["note"][7] == "beyond the bound by itself, but not among 20 rows"
     alone = gates.judged(
-        rows(values[7:8], None, 1), ["segment"], Gate([Requirement(rf.first_rank, ">=", 5.0)])
+        rows(values[7:8]), ["segment"], Gate([Requirement(rf.first_rank, ">=", 5.0)])
     )
     assert alone["state"].to_list() == ["fails"]
 
@@ -255,7 +252,7 @@ def alarms(factor: float, on: str, n_tables: int) -> int:
         others = [sparse(random, 300) for _ in range(20)]
         mixed = [random.random(300) < 0.7 for _ in range(20)]
         values = [np.where(m, o, sparse(random, 300)) for m, o in zip(mixed, others, strict=True)]
-        found = gates.judged(rows(values, others, factor), ["segment"], gate)
+        found = gates.judged(rows(values, others), ["segment"], gate)
         failing += "fails" in found["state"].to_list()
     return failing
 

@@ -364,7 +364,7 @@ class Asked:
         sums = (
             clusters.of_clusters(sums, keys, cluster, n) if cluster else clusters.of_users(sums, n)
         )
-        return distances.from_pairs(sums, keys, metrics, places, Intervals(self.gate.level))
+        return distances.from_pairs(sums, keys, metrics, places)
 
     def _against_summary(self, places: Places) -> pl.LazyFrame:
         rows = self._bounds(places)

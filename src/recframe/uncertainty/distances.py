@@ -17,16 +17,10 @@ from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty import clusters
 from recframe.uncertainty.pairs import MODEL, OF_TRAININGS, difference, has_no_ends
 from recframe.uncertainty.requirements import Requirement
-from recframe.uncertainty.summary import (
-    FEWEST,
-    Intervals,
-    over_trainings,
-    rows_with_intervals,
-    with_intervals,
-)
+from recframe.uncertainty.summary import FEWEST, Intervals, rows_with_intervals
 
-OF_GAP = ("dd", "dn", "nn", "units", "effective", "differ", "low", "high")
-"""Of the gaps of users or clusters what `moments.Moments` has, and the lowest and the highest gap that a user can have."""
+OF_PAIRS = ("a", "d", *clusters.PARTS, *OF_TRAININGS)
+"""Of users with two values what `moments.Moments` has."""
 WINDOW = tuple(f"window_{part}" for part in ("n", "mean", "spread", "errors", "own"))
 """What the last runs of a history predict; see `windows.Windows`."""
 ROW = {
@@ -36,15 +30,14 @@ ROW = {
     **dict.fromkeys(("n_trainings", "n_users", "unpaired", "other_n"), pl.Int64),
     **dict.fromkeys(("of_each", "share", "few", "missing", "rounded"), pl.Boolean),
     **dict.fromkeys(("note", "window_note"), pl.String),
-    **dict.fromkeys(("other", "other_low", "other_high", "gap"), pl.Float64),
-    **{f"gap_{part}": pl.Float64 for part in OF_GAP},
-    **dict.fromkeys((*OF_TRAININGS, *WINDOW), pl.Float64),
+    **dict.fromkeys(("other", "other_low", "other_high", "least", "most"), pl.Float64),
+    **dict.fromkeys((*OF_PAIRS, *WINDOW), pl.Float64),
 }
 """What follows the keys: the place of the requirement; the value with its interval, squared standard error and degrees of
 freedom; how many users there are, and how many have but one of two values; whether a value hangs on so few lists that no
 interval is known to hold, whether earlier numbers have the row and today's do not, and whether they are rounded; the other
-value, the mean gap between the value and its share of the other, user by user, and what its error is made of, of users and of
-both models' trainings; of an earlier result the interval; and of a history what its last runs predict."""
+value, of an earlier result with its interval; the lowest and the highest value that a user can have, and the sums over users
+with both values; and of a history what its last runs predict."""
 BEFORE = "the earlier result has it, of {} users, and today's rows do not"
 IN_EACH_RUN = "each of the last {} runs of the history has it, and today's rows do not"
 NO_SUCH_RUN = "the history has no such number"
@@ -70,74 +63,43 @@ def from_bounds(
 
 
 def from_pairs(
-    sums: pl.LazyFrame,
-    keys: Sequence[str],
-    metrics: Sequence[Metric[...]],
-    required: Places,
-    how: Intervals,
+    sums: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], required: Places
 ) -> pl.LazyFrame:
-    """Return the rows of values that are held against another model's, from sums over users with both values.
+    """Return the rows of values that are held against another model's, with the sums over users with both values.
 
     `sums` has for each metric, by its place among `metrics`, the sums of `pairs.SUMS` and those of `clusters.PARTS`, and of
     earlier values whether they are rounded.
     """
     places = {metric: number for number, metric in enumerate(metrics)}
-    names = [
-        f"{part} {number}" for part in (*OF_TRAININGS, "rounded") for number in places.values()
-    ]
+    may_lack = (*OF_TRAININGS, "rounded")
+    names = [f"{part} {number}" for part in may_lack for number in places.values()]
     there = sums.collect_schema()
     sums = sums.with_columns(pl.lit(None).alias(one) for one in names if one not in there)
     known = [_of_pairs(one, places[one.metric], place) for place, one in required.items()]
     rows = sums.select(*keys, pl.concat_list(known).alias("rows")).explode("rows", **AS_EVER)
-    return rows_of(with_intervals(rows.unnest("rows"), how), keys)
+    return rows_of(rows.unnest("rows"), keys)
 
 
 def _of_pairs(one: Requirement, number: int, place: int) -> pl.Expr:
-    """Return what the sums say of a value and of its gap: the mean of b - f a, with f the factor."""
-    parts = ("n", "a", "d", *clusters.PARTS, *OF_TRAININGS)
-    sums = {part: pl.col(f"{part} {number}").cast(pl.Float64) for part in parts}
-    n, a, d, nn, units = (sums[part] for part in ("n", "a", "d", "nn", "units"))
-    square = sums["dd"] + 2.0 * sums["ad"] + sums["aa"]
-    few = pl.lit(not is_share(one.metric)) & (sums["dd"] ** 2 < FEWEST * pl.col(f"dddd {number}"))
-    few, value = few.fill_null(value=False), pl.when(n > 0).then((a + d) / n)
-    of_gap = _of_gap(one, number, sums | {"units": pl.when(~few).then(units)})
-    error = clusters.squared_error(n, a + d, square, sums["an"] + sums["dn"], nn, units)
-    freedom, of_trainings = sums["effective"] - 1.0, {part: sums[part] for part in OF_TRAININGS}
-    n_trainings, apart, *_ = of_trainings.values()
-    error, of_both = over_trainings(error, freedom, n_trainings, apart)
-    values = {
+    """Return the sums of a metric's pairs of values as a row of its requirement."""
+    parts = (*OF_PAIRS, "n", "dddd", "unpaired", "rounded")
+    sums = {part: pl.col(f"{part} {number}") for part in parts}
+    n, few = sums["n"], sums["dd"].cast(pl.Float64) ** 2 < FEWEST * sums.pop("dddd")
+    few = (pl.lit(not is_share(one.metric)) & few).fill_null(value=False)
+    low, high = _ends(one.metric, number)
+    values = sums | {
         "place": pl.lit(place),
-        **dict.fromkeys(("value", "mean"), value),
-        "error": error,
-        "freedom": of_both,
-        "own_freedom": freedom,
-        "n_trainings": n_trainings,
-        **of_trainings,
-        "n_users": n.cast(pl.Int64),
-        "n_zero": pl.lit(None, pl.Int64),
+        "value": pl.when(n > 0).then((sums["a"] + sums["d"]) / n),
+        "n_users": n,
+        "n_trainings": sums[OF_TRAININGS[0]],
         "of_each": pl.lit(not is_of_segment(one.metric)),
         "few": few,
         "share": pl.lit(is_share(one.metric)),
-        "low": pl.lit(one.metric.range[0]),
-        "high": pl.lit(one.metric.range[1]),
-        "other": pl.when(n > 0).then(a / n),
-        "gap": pl.when(n > 0).then((d + (1.0 - one.bound) * a) / n),
-        **{f"gap_{part}": value for part, value in of_gap.items()},
-        **{part: pl.col(f"{part} {number}") for part in ("unpaired", "rounded")},
+        "units": pl.when(~few).then(sums["units"]),
+        "least": low,
+        "most": high,
     }
     return pl.struct(value.alias(name) for name, value in values.items())
-
-
-def _of_gap(one: Requirement, number: int, sums: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
-    """Return what the error of the gap is made of, by the names of `OF_GAP`."""
-    rest, (low, high) = 1.0 - one.bound, _ends(one.metric, number)
-    return {
-        "dd": sums["dd"] + 2.0 * rest * sums["ad"] + rest**2 * sums["aa"],
-        "dn": sums["dn"] + rest * sums["an"],
-        **{part: sums[part] for part in ("nn", "units", "effective", "differ")},
-        "low": low - one.bound * high,
-        "high": high - one.bound * low,
-    }
 
 
 def _ends(metric: Metric[...], number: int) -> tuple[pl.Expr, pl.Expr]:

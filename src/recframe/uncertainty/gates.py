@@ -15,8 +15,8 @@ from recframe.frames.roles import listed
 from recframe.frames.rows.joins import beside_one_another
 from recframe.uncertainty.arrays import Numbers, np, ratio
 from recframe.uncertainty.corrections import adjusted
-from recframe.uncertainty.distances import OF_GAP, ROUNDING, ROW
-from recframe.uncertainty.moments import Moments, Trainings, as_columns
+from recframe.uncertainty.distances import OF_PAIRS, ROUNDING, ROW
+from recframe.uncertainty.moments import Ends, Moments, Trainings, as_columns
 from recframe.uncertainty.notes import BETWEEN, are_selected, first_or_joined, of_unpaired
 from recframe.uncertainty.p_values import least_p, p_below, t_quantile, t_statistic
 from recframe.uncertainty.pairs import MODEL, OF_TRAININGS
@@ -31,7 +31,7 @@ from recframe.uncertainty.requirements import (
     Gate,
     Requirement,
 )
-from recframe.uncertainty.summary import FEW_VALUES
+from recframe.uncertainty.summary import FEW_VALUES, Intervals, with_intervals
 from recframe.uncertainty.windows import Windows, squared_error
 
 
@@ -49,7 +49,7 @@ def judged(
 
     Source: Wilson 1927 (the test of a share is its interval's); Newcombe 1998; Holm 1979.
     """
-    rows = _of_models(rows, gate).sort([*keys, "place"], nulls_last=True)
+    rows = _with_pairs(_of_models(rows, gate), gate).sort([*keys, "place"], nulls_last=True)
     asked = [gate.requirements[place] for place in rows["place"]]
     taken = _arrays(rows, asked, gate)
     _add_runs(taken, gate.level)
@@ -81,6 +81,41 @@ def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
     return rows.filter(name.is_in(list(gate.models)))
 
 
+def _with_pairs(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
+    """Return rows with the values of pairs and their intervals, from sums over users with both values."""
+    pairs = rows.filter(pl.col("d").is_not_null())
+    moments, ranges = (
+        _moments(pairs),
+        [gate.requirements[one].metric.range for one in pairs["place"]],
+    )
+    # of b = d + a in place of d
+    own = moments.with_share(1.0)
+    made = {
+        **dict.fromkeys(("value", "mean"), own.difference),
+        "error": own.standard_error**2,
+        "freedom": own.freedom,
+        "own_freedom": moments.effective - 1.0,
+        "other": ratio(moments.a, moments.n),
+        **dict(zip(("low", "high"), np.array(ranges).reshape(-1, 2).T, strict=True)),
+    }
+    known = pl.DataFrame(made).fill_nan(None).with_columns(n_zero=pl.lit(None))
+    told = pairs.drop(made, strict=False).rename({"note": "told"})
+    known = with_intervals(beside_one_another([told, known]), Intervals(gate.level))
+    both = pl.concat_str("told", "note", separator=BETWEEN, ignore_nulls=True)
+    note = pl.when("missing").then("told").when(both != "").then(both)
+    known = known.with_columns(note=note)
+    return pl.concat([rows.filter(pl.col("d").is_null()), known.select(rows.columns)])
+
+
+def _moments(rows: pl.DataFrame) -> Moments:
+    """Return the moments of pairs; NaN where values are no pairs."""
+    names = ("n_users", *OF_PAIRS)
+    columns = {name: rows[name].cast(pl.Float64).to_numpy() for name in names}
+    n = np.nan_to_num(columns.pop("n_users"))
+    trainings = Trainings(*(columns.pop(part) for part in OF_TRAININGS))
+    return Moments(n, **columns, trainings=trainings)
+
+
 def _arrays(rows: pl.DataFrame, asked: Sequence[Requirement], gate: Gate) -> Any:
     """Return the columns of rows as arrays, by the names of `ROW`, with what is required of them.
 
@@ -92,6 +127,7 @@ def _arrays(rows: pl.DataFrame, asked: Sequence[Requirement], gate: Gate) -> Any
     found.sign = np.array([1.0 if one.direction == AT_LEAST else -1.0 for one in asked])
     found.factor = np.array([one.bound for one in asked], dtype=np.float64)
     found.absolute = np.array([one.model is None for one in asked], dtype=bool)
+    _add_gap(found, _moments(rows))
     is_alone = np.isnan(found.gap)
     is_trailing = np.array([gate.is_trailing(one) for one in asked], dtype=bool)
     found.earlier = np.array([gate.is_earlier(one) for one in asked], dtype=bool) & is_alone
@@ -107,24 +143,20 @@ def _arrays(rows: pl.DataFrame, asked: Sequence[Requirement], gate: Gate) -> Any
     found.few_known = found.by_user & unpaired
     found.selected = found.pairs & found.of_each & unpaired & ~found.by_user
     found.small = (found.n > 0) & (found.n < gate.min_users)
-    _add_gap(found)
     return found
 
 
-def _add_gap(rows: Any) -> None:
-    """Add the squared error of the gap b - f a between users' values, and the gap of these users and two more.
+def _add_gap(rows: Any, moments: Moments) -> None:
+    """Add the gap b - f a between users' values with its squared error, and the gap of these users and two more.
 
     These have the ends of what a user's gap can be. Of a gap over trainings the freedom counts the other model's too.
     """
-    columns = vars(rows)
-    parts = {part: columns[f"gap_{part}"] for part in OF_GAP if part not in {"low", "high"}}
-    unknown = dict.fromkeys(("a", "aa", "ad", "an"), np.full_like(rows.gap, np.nan))
-    trainings = Trainings(*(columns[part] for part in OF_TRAININGS))._replace(factor=rows.factor)
-    gap = Moments(rows.n, d=rows.n * rows.gap, **parts, **unknown, trainings=trainings)
-    rows.of_trainings = columns[OF_TRAININGS[2]]
-    rows.freedom = np.where(np.isnan(rows.of_trainings), rows.freedom, gap.freedom)
-    rows.gap_error = gap.standard_error**2
-    more = gap.with_ends(rows.gap_low, rows.gap_high)
+    gap = moments.with_share(1.0 - rows.factor)
+    rows.gap, rows.gap_error = gap.difference, gap.standard_error**2
+    rows.of_trainings = vars(rows)[OF_TRAININGS[2]]
+    of_users = np.where(np.isnan(rows.d), rows.freedom, rows.own_freedom)
+    rows.freedom = np.where(np.isnan(rows.of_trainings), of_users, gap.freedom)
+    more = gap.with_ends(*Ends(rows.least, rows.most).of_gap(rows.factor))
     rows.of_more = more.difference, more.standard_error, more.freedom
 
 
@@ -186,7 +218,7 @@ def _tested(rows: Any, gate: Gate) -> dict[str, Any]:
         "difference": rows.difference,
         "difference_low": low,
         "difference_high": high,
-        "n_differ": np.where(rows.pairs, rows.gap_differ, np.nan),
+        "n_differ": np.where(rows.pairs, rows.differ, np.nan),
         "detectable": detectable_difference(n, spread, level=gate.level),
         "p_value": p_value,
         "p_adjusted": adjusted(np.where(rows.small, np.nan, p_value), method="holm"),
@@ -202,7 +234,7 @@ def _off_the_bound(rows: Any) -> Any:
     """
     meet = rows.pairs & (rows.sign * (1.0 - rows.factor) >= 0)
     units = np.where(rows.by_user, rows.of_more[2] - 1.0, rows.units)
-    return np.where(meet, rows.gap_differ, units)
+    return np.where(meet, rows.differ, units)
 
 
 def _interval(rows: Any, level: float) -> tuple[Numbers, Numbers]:
@@ -295,7 +327,7 @@ def _notes(rows: Any, found: Mapping[str, Any], gate: Gate) -> Any:
         "the distance is the same for all users, so nothing says how far others would be": rows.never_varies
         & (n > 1),
         f"fewer than {FEW_VALUES} users differ, so the interval is rough": varies
-        & (rows.gap_differ < FEW_VALUES),
+        & (rows.differ < FEW_VALUES),
         "one training of the other model, which says nothing of another": rows.of_trainings == 1,
         "two more users could change it": varies & is_open & (found["worst"] >= 0) & ~new,
     }
