@@ -95,7 +95,11 @@ def track(
     └─────────────────────┴────────┴───────┘
     """
     kind = kind_for(result, "the first argument of track()")
-    _check_baseline(kind.columns)
+    names = {*kind.columns}
+    is_comparison = {"baseline_value", "verdict"} <= names
+    if is_comparison and "baseline" not in names and is_short(names):
+        msg = "a short comparison does not name its baseline; track that of compare(..., wide=True)"
+        raise RecframeError(msg)
     rows = tidy(rows_of(kind))
     about: dict[str, Any] = {"as_of": as_of, "fingerprint": fingerprint, "name": name, "tags": tags}
     append(history, run_of(rows, **about, tracked_from=kind.library))
@@ -103,22 +107,11 @@ def track(
     return cast("F", back)
 
 
-def _check_baseline(columns: list[str]) -> None:
-    """Say so where a short result does not tell the baselines of two runs apart."""
-    if (
-        is_short(columns)
-        and {"baseline_value", "verdict"} <= {*columns}
-        and "baseline" not in columns
-    ):
-        msg = "a short comparison does not name its baseline; track that of compare(..., wide=True)"
-        raise RecframeError(msg)
-
-
 def rows_of(kind: Kind) -> pl.DataFrame:
     """Return the rows of a result under its names, one of which may be empty."""
     inside = {f"column {place}": name for place, name in enumerate(kind.columns)}
     rows = stream(kind.take(inside).lazy())
-    return pl.DataFrame({name: rows.get_column(new) for new, name in inside.items()})
+    return pl.DataFrame([rows.get_column(new).alias(name) for new, name in inside.items()])
 
 
 def check(history: object, as_of: object) -> None:
@@ -130,32 +123,31 @@ def check(history: object, as_of: object) -> None:
 def append(history: History, run: Run) -> None:
     """Append a run to a history."""
     place = _place(history)
-    (duckdb_file if _is_duckdb(place) else folder).append(place, run)
+    _store(place).append(place, run)
 
 
 def users_values(history: History, runs: Sequence[str]) -> dict[str, tuple[str, bytes]]:
     """Return what a history keeps of the users of some runs, by the runs, with the name of where it is."""
     place = _place(history)
-    if _is_duckdb(place):
-        return duckdb_file.users_values(place, runs)
-    return folder.users_values(place, runs)
+    return cast("dict[str, tuple[str, bytes]]", _store(place).users_values(place, runs))
 
 
 def salt_of(history: History, *, make: bool = False) -> bytes:
     """Return the salt that a history's users are hashed with, which is made once; or say that it is gone."""
     place = _place(history)
-    path = duckdb_file.salt_place(place) if _is_duckdb(place) else folder.salt_place(place)
+    path: Path = _store(place).salt_place(place)
     with folder.told(place, "write" if make else "read"):
         if make and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             _make_salt(path)
-        if path.exists():
-            salt = path.read_bytes()
-            if len(salt) == SALT_BYTES:
-                return salt
-            msg = f"{str(path)!r} is no salt of {SALT_BYTES} bytes, by which the history knows its users"
-            raise DataError(f"{msg}; {_SALT_AGAIN}")
-    msg = f"the history has values of users, and the salt that their ids were hashed with is not at {str(path)!r}"
+        salt = path.read_bytes() if path.exists() else None
+    if salt is not None and len(salt) == SALT_BYTES:
+        return salt
+    msg = (
+        f"the history has values of users, and the salt that their ids were hashed with is not at {str(path)!r}"
+        if salt is None
+        else f"{str(path)!r} is no salt of {SALT_BYTES} bytes, by which the history knows its users"
+    )
     raise DataError(f"{msg}; {_SALT_AGAIN}")
 
 
@@ -225,7 +217,7 @@ def _read(history: History, given: Callable[[pl.DataFrame], Any]) -> Any:
         begins = Either(f"rec.track(..., history={str(place)!r})", "recframe track")
         msg = f"there is no history at {str(place)!r}; {begins} begins one"
         raise RecframeError(msg)
-    found, damaged = (duckdb_file if _is_duckdb(place) else folder).tables(place)
+    found, damaged = _store(place).tables(place)
     whole = given(_together(found))
     if damaged:
         raise DamagedRunsError("; and ".join(damaged), whole)
@@ -256,47 +248,48 @@ def _is_duckdb(place: Path) -> bool:
     return place.suffix.lower() == ".duckdb" and not place.is_dir()
 
 
+def _store(place: Path) -> Any:
+    """Return what reads and writes the histories of a place."""
+    return duckdb_file if _is_duckdb(place) else folder
+
+
 def _together(tables: list[Table]) -> pl.DataFrame:
     """Return the runs of several schemas as one, in which each number stands as it was tracked last."""
     keys = dict.fromkeys(chain.from_iterable(keys for _, keys in tables))
     schemas = [rows.schema for rows, _ in tables]
     mixed = [key for key in keys if _is_mixed(key, schemas)]
-    frames = [_as_text(rows, mixed) for rows, _ in tables]
+    frames = [
+        rows.with_columns(text(rows.get_column(one)) for one in mixed if one in rows.columns)
+        for rows, _ in tables
+    ]
     whole = pl.concat([pl.DataFrame(schema=ABOUT | NUMBERS), *frames], how="diagonal_relaxed")
     # NOTE: `metric` and `k` behind all others that say what a number is about, as in each result
     about = [*(key for key in keys if key not in LAST_KEYS), *LAST_KEYS]
     whole = as_now(_latest(whole, [*SAME, *about])).with_columns(_split_by(whole["columns"]))
     tags = [one for one in whole.columns if one.startswith("tag_")]
-    own = [one for one in whole.columns if one not in {*ABOUT, *tags, *about}]
-    ordered = [*ABOUT, *tags, *about, *own]
-    return pl.DataFrame({name: whole.get_column(name) for name in ordered})
+    ordered = dict.fromkeys([*ABOUT, *tags, *about, *whole.columns])
+    return pl.DataFrame([whole.get_column(name) for name in ordered])
 
 
 def _split_by(columns: pl.Series) -> pl.Expr:
     """Return the names of the columns that results were split by, from those of the results."""
     known = columns.drop_nulls().unique()
-    names = {one: [*keys_of(json.loads(one))][: -len(LAST_KEYS)] for one in known}
-    split = {one: ", ".join(some) if some else None for one, some in names.items()}
-    return pl.col("columns").replace_strict(split, return_dtype=pl.String).alias("split_by")
+    names = {one: keys_of(json.loads(one))[: -len(LAST_KEYS)] for one in known}
+    found = {one: ", ".join(some) if some else None for one, some in names.items()}
+    return pl.col("columns").replace_strict(found, return_dtype=pl.String).alias("split_by")
 
 
 def _latest(rows: pl.DataFrame, same: list[str]) -> pl.DataFrame:
     """Return the last of the rows that are the same in some columns, by what they hold for."""
     # NOTE: under names of our own, since some such as "^.*$" are patterns to Polars
     inside = {name: f"column {place}" for place, name in enumerate(rows.columns)}
-    named = pl.DataFrame({inside[one.name]: one for one in rows.get_columns()})
-    found = (
-        named.sort(inside["tracked_at"], inside["run"], maintain_order=True)
-        .unique([inside[name] for name in same], keep="last", maintain_order=True)
-        .sort(inside["as_of"], inside["name"], inside["tracked_at"], maintain_order=True)
-    )
-    return pl.DataFrame({name: found.get_column(new) for name, new in inside.items()})
-
-
-def _as_text(rows: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
-    """Return rows with some columns as text."""
-    texts = {name: text(rows.get_column(name)) for name in columns if name in rows.columns}
-    return pl.DataFrame({name: rows.get_column(name) for name in rows.columns} | texts)
+    of = [inside[name] for name in same]
+    tracked_at, run, as_of, name = (inside[one] for one in ("tracked_at", "run", "as_of", "name"))
+    found = pl.DataFrame([column.alias(inside[column.name]) for column in rows])
+    found = found.sort(tracked_at, run, maintain_order=True)
+    found = found.unique(of, keep="last", maintain_order=True)
+    found = found.sort(as_of, name, tracked_at, maintain_order=True)
+    return pl.DataFrame(dict(zip(inside, found, strict=True)))
 
 
 def _is_mixed(column: str, schemas: list[pl.Schema]) -> bool:

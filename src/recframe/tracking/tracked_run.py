@@ -101,8 +101,9 @@ class Run:
         return self.as_of, self.name, self.fingerprint, columns
 
     def table(self, tracked_at: datetime) -> pl.DataFrame:
-        """Return the rows as a store has them."""
-        stored = stored_names(self.rows.columns)
+        """Return the rows as a store has them: each column by a name of which none is another's in other case."""
+        split = {*keys_of(self.rows.columns)} - {"metric", LAST_KEY}
+        stored = {one: stored_name(one, is_split=one in split) for one in self.rows.columns}
         about = {
             "as_of": self.as_of,
             "name": self.name,
@@ -115,22 +116,13 @@ class Run:
             "tracked_from": self.tracked_from,
         }
         before = [pl.lit(value, ABOUT[name]).alias(name) for name, value in about.items()]
-        metric = pl.col("metric").cast(pl.String)
-        known = list(self.definitions)
-        meant = metric.replace(known, [self.definitions[one] for one in known])
-        tags = [
-            pl.lit(value).alias(stored_name(TAGS + name, is_split=False))
-            for name, value in self.tags.items()
-        ]
+        meant = pl.col("metric").cast(pl.String)
+        meant = meant.replace(list(self.definitions), list(self.definitions.values()))
+        names = {stored_name(TAGS + name, is_split=False): tag for name, tag in self.tags.items()}
+        tags = [pl.lit(value).alias(name) for name, value in names.items()]
         about_each = self.rows.select("metric").select(*before, meant.alias("definition"), *tags)
-        own = [_portable(one).alias(stored[one.name]) for one in self.rows.get_columns()]
-        return pl.DataFrame([*about_each.get_columns(), *own])
-
-
-def stored_names(columns: Sequence[str]) -> dict[str, str]:
-    """Return the names that a store has for the columns of a result: none of them is another's in other case."""
-    split = {*keys_of(columns)} - {"metric", LAST_KEY}
-    return {one: stored_name(one, is_split=one in split) for one in columns}
+        own = [_portable(one).alias(stored[one.name]) for one in self.rows]
+        return pl.DataFrame([*about_each, *own])
 
 
 def stored_name(name: str, *, is_split: bool) -> str:
@@ -163,10 +155,10 @@ def named(rows: pl.DataFrame) -> list[Table]:
     for (said,), some in rows.group_by("columns", maintain_order=True):
         names = _names(json.loads(said), rows.columns)
         there = {old: new for old, new in (about | tags | names).items() if old in rows.columns}
-        columns = pl.Series([json.dumps(list(names.values()), ensure_ascii=False)])
+        columns = json.dumps(list(names.values()), ensure_ascii=False)
         # NOTE: as columns by their names, since such as "^.*$" are patterns to Polars, and one may be empty
         frame = {new: some.get_column(old) for old, new in there.items()}
-        frame["columns"] = columns.new_from_index(0, some.height)
+        frame["columns"] = pl.repeat(columns, some.height, eager=True)
         found.append((pl.DataFrame(frame), keys_of(list(frame))))
     return found
 
@@ -179,11 +171,8 @@ def _names(said: Mapping[str, str] | Sequence[str], columns: Sequence[str]) -> d
     """
     if isinstance(said, Mapping):
         return dict(said)
-    return {next(filter(columns.__contains__, _stored_before(one)), one): one for one in said}
-
-
-def _stored_before(name: str) -> tuple[str, ...]:
-    return name, f"{name}_1", stored_name(name, is_split=True)
+    before = {one: (one, f"{one}_1", stored_name(one, is_split=True)) for one in said}
+    return {next(filter(columns.__contains__, names), one): one for one, names in before.items()}
 
 
 def _hashed(text: str) -> str:
