@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, get_args, overload
 
 import polars as pl
 
@@ -47,8 +47,31 @@ from recframe.uncertainty.requirements import (
 from recframe.uncertainty.rounded import as_shown
 from recframe.uncertainty.summary import Intervals
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Required = str | Requirement | Sequence[str | Requirement]
 """A requirement, or several in a list."""
+
+
+class GateOptions(TypedDict, total=False):
+    """The options of `require`, but `raises`."""
+
+    k: Cutoffs
+    by: By
+    min_users: int
+    cluster: str | None
+    strict: bool
+    on: On
+    models: str | Sequence[str] | None
+    last: Any
+    missing: Missing
+    history: Any
+    window: int
+    mix: str | None
+    level: float
+    wide: bool
+    profile: str | None
 
 
 class Gates(Generic[F]):
@@ -58,43 +81,12 @@ class Gates(Generic[F]):
     def require(
         self: Gates[pl.LazyFrame],
         *requirements: Required,
-        k: Cutoffs = ...,
-        by: By = ...,
-        min_users: int = ...,
-        cluster: str | None = ...,
-        strict: bool = ...,
-        on: On = ...,
-        models: str | Sequence[str] | None = ...,
-        last: Any = ...,
-        missing: Missing = ...,
-        history: Any = ...,
-        window: int = ...,
-        mix: str | None = ...,
-        level: float = ...,
         raises: Literal[True] = ...,
-        wide: bool = ...,
-        profile: str | None = ...,
+        **options: Unpack[GateOptions],
     ) -> pl.DataFrame: ...
     @overload
     def require(
-        self,
-        *requirements: Required,
-        k: Cutoffs = ...,
-        by: By = ...,
-        min_users: int = ...,
-        cluster: str | None = ...,
-        strict: bool = ...,
-        on: On = ...,
-        models: str | Sequence[str] | None = ...,
-        last: Any = ...,
-        missing: Missing = ...,
-        history: Any = ...,
-        window: int = ...,
-        mix: str | None = ...,
-        level: float = ...,
-        raises: bool = ...,
-        wide: bool = ...,
-        profile: str | None = ...,
+        self, *requirements: Required, raises: bool = ..., **options: Unpack[GateOptions]
     ) -> F: ...
     @calls.understood
     def require(  # noqa: PLR0913  those of evaluate, and when a row fails

@@ -111,7 +111,7 @@ def rows_of(kind: Kind) -> pl.DataFrame:
     """Return the rows of a result under its names, one of which may be empty."""
     inside = {f"column {place}": name for place, name in enumerate(kind.columns)}
     rows = stream(kind.take(inside).lazy())
-    return pl.DataFrame([rows.get_column(new).alias(name) for new, name in inside.items()])
+    return pl.DataFrame({name: rows.get_column(new) for new, name in inside.items()})
 
 
 def check(history: object, as_of: object) -> None:
@@ -268,7 +268,7 @@ def _together(tables: list[Table]) -> pl.DataFrame:
     whole = as_now(_latest(whole, [*SAME, *about])).with_columns(_split_by(whole["columns"]))
     tags = [one for one in whole.columns if one.startswith("tag_")]
     ordered = dict.fromkeys([*ABOUT, *tags, *about, *whole.columns])
-    return pl.DataFrame([whole.get_column(name) for name in ordered])
+    return pl.DataFrame({name: whole.get_column(name) for name in ordered})
 
 
 def _split_by(columns: pl.Series) -> pl.Expr:

@@ -16,7 +16,7 @@ from recframe.metrics.language.definition import Metric
 from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.arrays import Flags, Given, Numbers, np, numbers, ratio, special
 from recframe.uncertainty.comparison import OF_TRAININGS, Direction, of_both
-from recframe.uncertainty.moments import Ends, Sums, Trainings, as_columns
+from recframe.uncertainty.moments import Ends, Moments, Sums, Trainings, as_columns
 from recframe.uncertainty.p_values import t_quantile
 
 COLUMNS = {
@@ -373,19 +373,15 @@ def chance_to_hold(gap: Gap, n: Given, *, level: float = 0.95) -> Numbers:
     noncentral t and noncentrality M / s. Source: Cohen 1988; Agresti and Min 2005.
     """
     mean, std, low, high, size, effective, n = np.broadcast_arrays(*map(numbers, (*gap, n)))
-    known = ~np.isnan(low + high)
-    low, high, more = (np.where(known, one, 0.0) for one in (low, high, size))
-    units, users = ratio(n, size), n + 2.0 * more
-    of_all = ratio(n * mean + more * (low + high), users)
-    rest = std**2 * n * ratio(units - 1.0, units) + n * size * (mean - of_all) ** 2
-    rest += more**2 * ((low - of_all) ** 2 + (high - of_all) ** 2)
-    units = units + 2.0 * known
-    error = ratio(np.sqrt(ratio(units, np.where(units > 1, units - 1.0, np.nan)) * rest), users)
-    varies = ratio(np.sqrt(n) * std, users)
-    freedom = effective * n + 2.0 * known - 1.0
-    freedom = np.where(freedom >= 1, freedom, np.nan)
-    critical = t_quantile(level, freedom) * ratio(error, varies)
-    return 1.0 - _below(critical, ratio(of_all, varies), freedom)
+    units = ratio(n, size)
+    of_units = {"dn": n * size * mean, "nn": n * size, "units": units, "effective": effective * n}
+    unknown = dict.fromkeys(("a", "aa", "ad", "an", "differ"), np.full_like(mean, np.nan))
+    squares = std**2 * n * ratio(units - 1.0, units) + n * size * mean**2
+    of_all = Moments(n, d=n * mean, dd=squares, **of_units, **unknown, trainings=None)
+    moments = of_all.with_ends(low, high)
+    varies = ratio(np.sqrt(n) * std, moments.n)
+    critical = t_quantile(level, moments.freedom) * ratio(moments.standard_error, varies)
+    return 1.0 - _below(critical, ratio(moments.difference, varies), moments.freedom)
 
 
 def users_to_hold(gap: Gap, *, level: float = 0.95, power: float = 0.8) -> Numbers:
