@@ -258,10 +258,7 @@ def _together(tables: list[Table]) -> pl.DataFrame:
     keys = dict.fromkeys(chain.from_iterable(keys for _, keys in tables))
     schemas = [rows.schema for rows, _ in tables]
     mixed = [key for key in keys if _is_mixed(key, schemas)]
-    frames = [
-        rows.with_columns(text(rows.get_column(one)) for one in mixed if one in rows.columns)
-        for rows, _ in tables
-    ]
+    frames = [_as_text(rows, mixed) for rows, _ in tables]
     whole = pl.concat([pl.DataFrame(schema=ABOUT | NUMBERS), *frames], how="diagonal_relaxed")
     # NOTE: `metric` and `k` behind all others that say what a number is about, as in each result
     about = [*(key for key in keys if key not in LAST_KEYS), *LAST_KEYS]
@@ -269,6 +266,11 @@ def _together(tables: list[Table]) -> pl.DataFrame:
     tags = [one for one in whole.columns if one.startswith("tag_")]
     ordered = dict.fromkeys([*ABOUT, *tags, *about, *whole.columns])
     return pl.DataFrame({name: whole.get_column(name) for name in ordered})
+
+
+def _as_text(rows: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+    """Return rows with some columns as text."""
+    return rows.with_columns(text(rows.get_column(one)) for one in columns if one in rows.columns)
 
 
 def _split_by(columns: pl.Series) -> pl.Expr:

@@ -143,10 +143,9 @@ def _of_nothing(result: pl.DataFrame, gate: Gate) -> list[str]:
 
 
 def _cells(shown: pl.DataFrame) -> list[list[str]]:
-    value, difference = (
-        map(with_interval, *(shown[f"{name}{end}"] for end in ("", "_low", "_high")))
-        for name in ("value", "difference")
-    )
+    ends = "", "_low", "_high"
+    value = map(with_interval, *(shown[f"value{end}"] for end in ends))
+    difference = map(with_interval, *(shown[f"difference{end}"] for end in ends))
     bound, n_users = map(rounded, shown["bound"]), (f"{one or 0:,}" for one in shown["n_users"])
     cells = shown["requirement"], shown["state"], value, bound, difference, n_users
     return [[name, *column] for name, column in zip(FOUND, cells, strict=True)]
