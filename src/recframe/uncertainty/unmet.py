@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
@@ -147,7 +147,8 @@ def _cells(shown: pl.DataFrame) -> list[list[str]]:
     value = map(with_interval, *(shown[f"value{end}"] for end in ends))
     difference = map(with_interval, *(shown[f"difference{end}"] for end in ends))
     bound, n_users = map(rounded, shown["bound"]), (f"{one or 0:,}" for one in shown["n_users"])
-    cells = shown["requirement"], shown["state"], value, bound, difference, n_users
+    named = (shown["requirement"], shown["state"])
+    cells: list[Iterable[str]] = [*named, value, bound, difference, n_users]
     return [[name, *column] for name, column in zip(FOUND, cells, strict=True)]
 
 
