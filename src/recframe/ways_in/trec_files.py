@@ -22,7 +22,8 @@ File = str | os.PathLike[str]
 
 RUN = ("topic", "Q0", "document", "rank", "score", "tag")
 QRELS = ("topic", "iteration", "document", "relevance")
-NUMBERS = {"rank": pl.Int64(), "score": pl.Float64(), "relevance": pl.Int64()}
+VALUES = {"topic": pl.String(), "document": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}
+VALUES |= {"relevance": pl.Int64()}
 KINDS = {"rank": "a whole number", "score": "a number", "relevance": "a whole number"}
 IDS = {"topic": "user", "document": "item"}
 FIELD = r"[^ \t\r\n\x0b\x0c]+"  # what stands between white space of ASCII, as trec_eval has it
@@ -118,20 +119,17 @@ def _scan(path: File, fields: tuple[str, ...]) -> pl.LazyFrame:
         row_index_name="number",
         row_index_offset=1,
     )
-    found = lines.with_columns(found=pl.col("line").str.extract_all(FIELD)).filter(
-        pl.col("found").list.len() > 0
-    )
-    wanted = [one for one in fields if one in IDS or one in NUMBERS]
-    values = {one: pl.col("found").list.get(fields.index(one), null_on_oob=True) for one in wanted}
-    values |= {
-        one: values[one].cast(NUMBERS[one], strict=False) for one in wanted if one in NUMBERS
+    found, parts = lines.with_columns(found=pl.col("line").str.extract_all(FIELD)), pl.col("found")
+    values = {
+        one: parts.list.get(place, null_on_oob=True).cast(VALUES[one], strict=False)
+        for place, one in enumerate(fields)
+        if one in VALUES
     }
-    wrong = pl.any_horizontal(
-        pl.col("found").list.len() != len(fields), *(values[one].is_null() for one in wanted)
-    )
+    is_wrong = [parts.list.len() != len(fields), *(one.is_null() for one in values.values())]
+    wrong = pl.any_horizontal(is_wrong)
     # NOTE: a filter, which lets every row through or fails: a column would not be read where nobody asks for it.
-    checked = found.filter(fails_if(wrong, _words(place, fields)) == 0)
-    return checked.select(values[one].alias(IDS.get(one, one)) for one in wanted)
+    checked = found.filter(parts.list.len() > 0).filter(fails_if(wrong, _words(place, fields)) == 0)
+    return checked.select(value.alias(IDS.get(one, one)) for one, value in values.items())
 
 
 def _check_place(place: Path, path: File) -> None:
@@ -186,13 +184,13 @@ def write_trec_run(  # noqa: PLR0913  the names of the columns
             "Name the column of the ranks or of the scores: rf.write_trec_run(..., rank='...')",
         )
     rows = _with_ids(side, ["user", "item", *orders], "rf.write_trec_run")
-    rows = _ranked(rows, orders)
-    checks = [*_checks_of_a_run(), *_checked_ids()]
-    rows = _as_text(rows).filter(pl.sum_horizontal(checks) == 0)
-    fixed = {"Q0": pl.lit("Q0"), "tag": pl.lit(_word(tag, "tag="))}
-    whole = pl.col("rank").cast(pl.Int64)
-    lines = rows.sort("user", "rank", maintain_order=True).with_columns(whole, **fixed)
-    _write(lines.select("user", "Q0", "item", "rank", "score", "tag"), path)
+    rows = _checked(_ranked(rows, orders), _checks_of_a_run())
+    if tag.split() != [tag]:
+        msg = f"tag= is {tag!r}; it is a field of each line: give one word without white space"
+        raise RecframeError(msg)
+    q0, whole = pl.lit("Q0").alias("Q0"), pl.col("rank").cast(pl.Int64)
+    lines = rows.sort("user", "rank", maintain_order=True)
+    _write(lines.select("user", q0, "item", whole, "score", pl.lit(tag).alias("tag")), path)
 
 
 def _ranked(rows: pl.LazyFrame, orders: list[str]) -> pl.LazyFrame:
@@ -242,47 +240,28 @@ def write_trec_qrels(
         pl.col("relevance"),
         " is no whole number, as qrels have them; round it, or give it grades",
     )
-    checks = [fails_if(number.floor() != number, message), *_checked_ids()]
-    rows = _as_text(rows).filter(pl.sum_horizontal(checks) == 0)
-    _write(
-        rows.select(
-            "user", pl.lit(0).alias("iteration"), "item", pl.col("relevance").cast(pl.Int64)
-        ),
-        path,
-    )
+    rows = _checked(rows, [fails_if(number.floor() != number, message)])
+    grades = pl.col("relevance").cast(pl.Int64)
+    _write(rows.select("user", pl.lit(0).alias("iteration"), "item", grades), path)
 
 
 def _with_ids(side: Side, roles: list[str], call: str) -> pl.LazyFrame:
     """Return the columns of roles, of the rows that have a user and an item."""
     for role in roles:
         side.require(role, f"Name the column of the {role}: {call}(..., {role}='...')")
-    return (
-        side.take(roles).lazy().filter(pl.col("user").is_not_null() & pl.col("item").is_not_null())
-    )
+    return side.take(roles).lazy().drop_nulls(["user", "item"])
 
 
-def _as_text(rows: pl.LazyFrame) -> pl.LazyFrame:
-    schema = rows.collect_schema()
-    return rows.with_columns(
-        as_text(pl.col(role), schema[role]).alias(role) for role in ("user", "item")
-    )
-
-
-def _checked_ids() -> list[pl.Expr]:
-    """Return checks that fail where an id would be no field of a line."""
+def _checked(rows: pl.LazyFrame, checks: list[pl.Expr]) -> pl.LazyFrame:
+    """Return rows with ids as text, after checks, and those that fail where an id would be no field of a line."""
     why = "' is empty or has white space in it, which is what stands between the fields of a line; replace it"
-    ids = {role: pl.col(role) for role in ("user", "item")}
-    return [
+    ids, schema = {role: pl.col(role) for role in IDS.values()}, rows.collect_schema()
+    of_ids = [
         fails_if(~one.str.contains(f"^{FIELD}$"), worded(f"the {role} '", shown_in_plan(one), why))
         for role, one in ids.items()
     ]
-
-
-def _word(text: str, name: str) -> str:
-    if text.split() != [text]:
-        msg = f"{name} is {text!r}; it is a field of each line: give one word without white space"
-        raise RecframeError(msg)
-    return text
+    texts = rows.with_columns(as_text(one, schema[role]).alias(role) for role, one in ids.items())
+    return texts.filter(pl.sum_horizontal(*checks, *of_ids) == 0)
 
 
 def _write(lines: pl.LazyFrame, path: File) -> None:
