@@ -31,12 +31,12 @@ from recframe.metrics.language.registry import parse as parse
 from recframe.namespace.accessors import register as _register
 from recframe.namespace.bound_frame import Rec as Rec
 from recframe.namespace.calls import no_attribute as _no_attribute
-from recframe.namespace.rec_of_a_frame import rec as rec
+from recframe.namespace.on_engine import rec as rec
 
 if TYPE_CHECKING:
     from recframe.conventions.explanation import explain as explain
     from recframe.look.pages.dashboards import dashboard as dashboard
-    from recframe.namespace.registered import register as register
+    from recframe.namespace.on_engine import register as register
     from recframe.tracking.changed_runs import changes as changes
     from recframe.tracking.flattened import flat as flat
     from recframe.tracking.kept import history as history
@@ -61,7 +61,7 @@ if not TYPE_CHECKING:
     _LATER = {
         "explain": "conventions.explanation",
         "Requirement": "uncertainty.requirements",
-        "register": "namespace.registered",
+        "register": "namespace.on_engine",
         **dict.fromkeys(["from_lists", "from_truth"], "ways_in.nested_lists"),
         "from_scores": "ways_in.score_matrix",
         "dashboard": "look.pages.dashboards",

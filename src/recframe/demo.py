@@ -11,7 +11,7 @@ import polars as pl
 
 from recframe.frames import atomic_write
 from recframe.frames.forked import check_threads
-from recframe.namespace.rec_of_a_frame import rec as rec_of
+from recframe.namespace.on_engine import rec as rec_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

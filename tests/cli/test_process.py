@@ -95,7 +95,7 @@ main()
         "recframe.cli",
         *(pytest.param(one, marks=pytest.mark.slow) for one in ("recframe.cli.process", "click")),
         "polars.functions",
-        "recframe.namespace.rec_of_a_frame",
+        "recframe.namespace.on_engine",
     ],
 )
 def test_an_interrupt_while_modules_are_imported_is_quiet(module):

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
-from recframe.frames.kinds import sent_rows, whole_users
-from recframe.frames.kinds.plain_tables import in_plain_types
+from recframe.frames.kinds import sent_rows
+from recframe.frames.kinds.pyarrow_frames import in_plain_types
 from recframe.frames.kinds.sent_rows import BUCKET, N_ROWS, Side, received, sending
 
 N_BUCKETS = 5
@@ -82,7 +82,7 @@ def test_the_more_buckets_the_more_rows_are_held_so_that_pieces_stay_large(monke
 def batches_of(rows: pl.DataFrame, size: int) -> list[pa.RecordBatch]:
     """Return rows in the order of their users, as the window of Spark gives them, with those of two frames."""
     ordered = rows.sort("user").with_columns(
-        pl.int_range(1, pl.len() + 1).over("user").alias(whole_users.PLACE)
+        pl.int_range(1, pl.len() + 1).over("user").alias(sent_rows.PLACE)
     )
     return ordered.to_arrow().to_batches(max_chunksize=size)
 
@@ -90,17 +90,17 @@ def batches_of(rows: pl.DataFrame, size: int) -> list[pa.RecordBatch]:
 @pytest.mark.parametrize("size", [1, 7, 5_000])
 @pytest.mark.parametrize("of_part", [1, 60, 100_000])
 def test_rows_that_stay_come_in_whole_users(size, of_part, monkeypatch):
-    monkeypatch.setattr(whole_users, "ROWS_OF_PART", of_part)
+    monkeypatch.setattr(sent_rows, "ROWS_OF_PART", of_part)
     rows = pl.DataFrame({"user": [*LISTS["user"], *[None] * 9, *[7] * 400]})
 
-    parts = [*whole_users.whole_users(iter(batches_of(rows, size)))]
+    parts = [*sent_rows.whole_users(iter(batches_of(rows, size)))]
 
     users = [set(one["user"].to_pylist()) for one in parts]
     assert sum(map(len, users)) == rows["user"].n_unique()
     assert sum(one.num_rows for one in parts) == rows.height
     most = rows.group_by("user").len()["len"].max()
     assert max(one.num_rows for one in parts) < of_part + most + size
-    assert not [*whole_users.whole_users(iter([]))]
+    assert not [*sent_rows.whole_users(iter([]))]
 
 
 def test_a_bucket_to_which_nothing_is_sent_has_tables_without_rows():

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import recframe as rf
 from asking import ranking
 from lanes import in_turn
-from recframe.frames import pandas_columns
+from recframe.frames.kinds import pandas_frames
 
 # Two users: u finds the relevant item second, v first, so their reciprocal ranks are 1/2 and 1.
 FRAME = pd.concat(
@@ -225,7 +225,7 @@ def test_unused_categories_stay_outside(column):
     frame = pd.DataFrame({"user": ["u", "v", "w"], "item": 1, "rank": 1, "relevance": 1})
     frame[column] = pd.Series(["c5", "c49999", "c0"], dtype=dtype)
 
-    inside = pandas_columns.series(frame, column, column, is_id=column == "user")
+    inside = pandas_frames.series(frame, column, column, is_id=column == "user")
     found = frame.rec.mrr(by=column)
 
     assert inside.dtype == pl.Enum(["c0", "c5", "c49999"])
@@ -234,7 +234,7 @@ def test_unused_categories_stay_outside(column):
 
 
 def test_more_categories_than_an_enum_takes_well_are_text_inside(monkeypatch):
-    monkeypatch.setattr(pandas_columns, "MOST_CATEGORIES", 3)
+    monkeypatch.setattr(pandas_frames, "MOST_CATEGORIES", 3)
     labels = list("abcd")
     frame = pd.DataFrame(
         {

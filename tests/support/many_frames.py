@@ -5,17 +5,14 @@ from __future__ import annotations
 import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 import pyarrow as pa
 
 from frame_kinds import Kind
-from recframe.frames import kinds
+from recframe.frames.kinds import kind
 from recframe.frames.kinds.engine import Added, Engine, Routed, Work
-
-kinds.__path__.append(str(Path(__file__).parent / "kinds"))  # where a kind of frame is looked for
 
 N_BUCKETS = 4
 
@@ -23,6 +20,8 @@ N_BUCKETS = 4
 @dataclass
 class ManyFrame:
     """A frame that is read by its engine alone."""
+
+    KIND: ClassVar[type[kind.Kind]]
 
     rows: pa.Table
 
@@ -78,6 +77,24 @@ class InProcess(Engine):
         result = there(_added(pl.DataFrame(all_made), work.added).to_arrow())
         assert result.schema == work.result.schema
         return ManyFrame(result)
+
+
+class Many(kind.Kind):
+    engine = InProcess()
+    is_lazy = True
+
+    @property
+    def columns(self) -> list[str]:
+        return self.frame.rows.column_names
+
+    def labels(self) -> list[str]:
+        return []
+
+    def numbers(self) -> list[str]:
+        return []
+
+
+ManyFrame.KIND = Many
 
 
 def _has(rows: pl.DataFrame, name: str) -> pl.Expr:

@@ -15,7 +15,7 @@ from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, Text, bind, text
 from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.tables import MODELS, POPULARITY
+from recframe.frames.kinds.engine import MODELS, POPULARITY
 from recframe.frames.roles import Segment
 from recframe.frames.rows.packing import key_hash, repeated
 from recframe.judging.judged_frame import PAIR

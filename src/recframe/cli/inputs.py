@@ -24,7 +24,7 @@ from recframe.frames.collecting import stream
 from recframe.frames.context import DEFAULTS
 from recframe.frames.hints import FrameOf
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.kinds.recframe_streamed import Streamed
+from recframe.frames.kinds.polars_frames import Streamed
 from recframe.frames.roles import listed
 
 F = TypeVar("F", pl.LazyFrame, pl.DataFrame)
@@ -323,6 +323,6 @@ def _folder(path: str, places: list[str]) -> str | None:
 
 def _table(rows: pl.LazyFrame) -> Any:
     """Return rows as a table of Arrow."""
-    from recframe.frames.kinds.plain_tables import table_of  # noqa: PLC0415  pyarrow comes with engines
+    from recframe.frames.kinds.pyarrow_frames import table_of  # noqa: PLC0415  pyarrow comes with engines
 
     return table_of(stream(rows))

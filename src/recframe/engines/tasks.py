@@ -1,21 +1,203 @@
-"""What becomes of a call's plans: tried without rows, run over a bucket of users up to their sums, or finished from those."""
+"""A call's plans over a bucket of users: tried without rows, run up to their sums, finished from these."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import polars as pl
-import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
+import pyarrow as pa  # type: ignore[import-untyped]  # a table is given, so it is loaded
 from polars.io.plugins import register_io_source
 
-from recframe.engines.sums import PLAN, Sums, schema_of
 from recframe.errors import RecframeError
 from recframe.frames.collecting import ask, run_by_size
-from recframe.frames.kinds.kind import Applied, Taken
-from recframe.frames.kinds.plain_tables import table_of
-from recframe.frames.kinds.recframe_bucket import Task
-from recframe.frames.kinds.tables import Tables
+from recframe.frames.kinds.engine import MOST, Added, Adds, Tables
+from recframe.frames.kinds.kind import Applied, Kind, Named, Names, Seen, Sources, Taken, chosen
+from recframe.frames.kinds.pyarrow_frames import Arrow, table_of
+
+PLAN = "plan"
+"""The column that has the place of a row's plan."""
+PIECE = 43
+"""The bits of a piece of a number of 128: no engine adds these up as they are."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The columns of the sums of one plan."""
+
+    place: int
+    schema: pl.Schema
+    keys: tuple[str, ...]
+    same: tuple[str, ...]
+
+    @property
+    def most(self) -> list[str]:
+        """The columns of which the largest is taken."""
+        return [name for name in self.schema if name.startswith(MOST) and name not in self.keys]
+
+    def named(self, column: str) -> str:
+        """Return the name that a column has in the table of all plans, which share their keys."""
+        return f"key {column}" if column in self.keys else f"{self.place} {column}"
+
+    @property
+    def dtypes(self) -> dict[str, pl.DataType]:
+        """The dtypes of the columns in that table, by their names there: numbers in 64 bits, longer ones in several."""
+        return {
+            column: self._wide(name)
+            for name in self.schema
+            for column in (self._pieces(name) or [self.named(name)])
+        }
+
+    def _wide(self, name: str) -> pl.DataType:
+        dtype = self.schema[name]
+        if name in self.keys or (name in self.same and not dtype.is_numeric()):
+            return pl.String() if dtype in (pl.Categorical, pl.Enum) else dtype
+        if not dtype.is_numeric() and dtype not in (pl.Boolean, pl.Null):
+            msg = f"the sums {name!r} are {dtype}, which no engine adds up"
+            raise RecframeError(msg)
+        return pl.Int64() if dtype.is_integer() or dtype == pl.Boolean else pl.Float64()
+
+    def sent(self, sums: pl.DataFrame) -> pl.DataFrame:
+        """Return sums as rows of the table of all plans."""
+        columns = [
+            one.cast(self._wide(name)).alias(column)
+            for name in self.schema
+            for column, one in (self._cut(name) or {self.named(name): pl.col(name)}).items()
+        ]
+        return sums.select(pl.lit(self.place, pl.Int32).alias(PLAN), *columns)
+
+    def received(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return the sums of this plan, whose nulls an engine may have made of zeros."""
+        mine = rows.filter(pl.col(PLAN) == self.place)
+        kept = {*self.keys, *self.same, *self.most}
+        columns = [
+            pl.col(self.named(name)) if name in kept else self._whole(name) for name in self.schema
+        ]
+        dtypes = zip(columns, self.schema.items(), strict=True)
+        return mine.select(column.cast(dtype).alias(name) for column, (name, dtype) in dtypes)
+
+    def _pieces(self, name: str) -> list[str]:
+        """Return the names of the columns that a number of 128 bits travels in, the lowest bits first."""
+        if self.schema[name] != pl.Int128:
+            return []
+        return [f"{self.named(name)} {place}" for place in range(-(-128 // PIECE))]
+
+    def _cut(self, name: str) -> dict[str, pl.Expr]:
+        """Return the pieces of such numbers, of which each has room for the sums of a million buckets."""
+        pieces, found = self._pieces(name), {}
+        rest = pl.col(name)
+        for column in pieces[:-1]:
+            found[column] = rest % 2**PIECE
+            rest = (rest - found[column]) // 2**PIECE
+        return found | dict.fromkeys(pieces[-1:], rest)
+
+    def _whole(self, name: str) -> pl.Expr:
+        """Return a column of sums, put together of its pieces."""
+        columns = [pl.col(one).fill_null(0) for one in self._pieces(name) or [self.named(name)]]
+        whole, *others = reversed(columns)
+        for one in others:
+            whole = whole.cast(pl.Int128) * 2**PIECE + one
+        return whole
+
+
+def schema_of(plans: Sequence[Sums]) -> pl.Schema:
+    """Return the schema of the table of all plans."""
+    found: dict[str, pl.DataType] = {PLAN: pl.Int32()}
+    for one in plans:
+        found |= one.dtypes
+    return pl.Schema(found)
+
+
+def added_of(plans: Sequence[Sums]) -> Added:
+    """Return how the rows of the table of all plans are added up."""
+    keys = dict.fromkeys([PLAN, *(one.named(key) for one in plans for key in one.keys)])
+    same = [one.named(name) for one in plans for name in one.same]
+    most = [one.named(name) for one in plans for name in one.most]
+    sums = [name for name in schema_of(plans) if name not in {*keys, *same, *most}]
+    return Added(tuple(keys), tuple(sums), tuple(same), tuple(most))
+
+
+class Task(ABC):
+    """What becomes of the plans that a call makes over a bucket."""
+
+    tables = Tables()
+    divided = True
+    """Whether plans stop where sums of other buckets are added."""
+    looks = False
+    """Whether rows are at hand, and may be asked."""
+
+    def takes(self, name: str, columns: Names) -> None:
+        """Be told which columns of a frame a call reads."""
+        del name, columns
+
+    def taken(self, columns: Taken) -> Taken:
+        """Return columns in the form that plans begin with."""
+        return columns
+
+    def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
+        """Return the sums of all buckets."""
+        raise NotImplementedError
+
+    def applied(self, _plan: pl.LazyFrame, _to: Applied, schema: pl.Schema) -> pl.LazyFrame:
+        """Return what a function makes of a plan's small result, without rows where those are not to be had."""
+        return pl.LazyFrame(schema=schema)
+
+    @abstractmethod
+    def gives(self, plan: pl.LazyFrame) -> Any:
+        """Return what a call returns."""
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """Rows of some users, the name of the frame that has them, and what becomes of plans."""
+
+    KIND: ClassVar[type[Kind]]
+    rows: pa.Table
+    name: str
+    task: Task
+
+
+class BucketOfUsers(Arrow):
+    """A bucket of users."""
+
+    def __init__(self, frame: Bucket) -> None:
+        super().__init__(frame.rows)
+        self.name, self.task, self.tables = frame.name, frame.task, frame.task.tables
+        self.is_lazy = not self.task.looks
+
+    def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> Taken:
+        """Return some columns."""
+        self.task.takes(self.name, named.values())
+        return self.task.taken(super().take(named, ids, numbers))
+
+    def labels(self) -> list[str]:
+        """Return no names: whether a column names systems is asked of all users at once."""
+        return []
+
+    @property
+    def adds(self) -> Adds | None:  # type: ignore[override]  # of a frame, and of no kind
+        """What adds up sums; None where a bucket's rows are those of the result."""
+        return self.task.adds if self.task.divided else None
+
+    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
+        """Return what a function makes of a plan's result."""
+        return self.task.applied(plan, to, schema)
+
+    def give(
+        self,
+        plan: pl.LazyFrame,
+        sources: Sources,
+        seen: Seen | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Any:
+        """Return what becomes of a call's plan."""
+        del sources, seen
+        return self.task.gives(chosen(plan, columns))
+
+
+Bucket.KIND = BucketOfUsers
 
 
 class Trial(Task):

@@ -10,7 +10,7 @@ from recframe.facts.by_category import DESCRIBED
 from recframe.facts.features import ANY, CATEGORIES, NUMBERS
 from recframe.facts.sides import COUNT, VALUE, Fact, Sides, counted_items, fact
 from recframe.facts.tallies import Counts
-from recframe.frames.kinds.tables import TRAIN_USERS
+from recframe.frames.kinds.engine import TRAIN_USERS
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.places import by_item
 

@@ -17,7 +17,7 @@ from recframe.facts.reference_places import Places
 from recframe.facts.tallies import BOTH, Counts, History
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.tables import CATALOGUE, POPULARITY
+from recframe.frames.kinds.engine import CATALOGUE, POPULARITY
 from recframe.frames.rows.joins import joined
 from recframe.frames.rows.lookups import Lookup
 from recframe.frames.rows.packing import joined_as_numbers

@@ -30,8 +30,8 @@ from recframe.frames.context import Context, Sharing
 from recframe.frames.dtypes import as_text, check_dtypes, matched
 from recframe.frames.forked import check_threads
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
+from recframe.frames.kinds.engine import MODELS, Tables
 from recframe.frames.kinds.kind import Taken
-from recframe.frames.kinds.tables import MODELS, Tables
 from recframe.frames.roles import (
     DESCRIBES,
     OF_IDS,

@@ -12,7 +12,7 @@ import polars as pl
 from recframe.errors import RecframeError
 from recframe.frames.context import Context, Sharing
 from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.tables import MODELS
+from recframe.frames.kinds.engine import MODELS
 from recframe.frames.rows.joins import at_best_rank, distinct_names
 from recframe.frames.rows.packing import (
     SMALL_INTEGERS,

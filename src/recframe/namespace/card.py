@@ -14,7 +14,7 @@ from recframe.frames.context import OPTIONS, ROLES, Context
 from recframe.frames.forked import check_threads
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.kinds.recframe_models import Models
+from recframe.frames.kinds.several_models import Models
 from recframe.frames.own_names import NamedFrame
 from recframe.frames.roles import IDS
 

@@ -1,21 +1,36 @@
-"""The `.rec` of a frame that an engine holds on many machines: the same methods, run bucket by bucket of users."""
+"""The `.rec` of a frame of any kind, and of one that an engine holds: `rf.rec` and `rf.register`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
-from recframe.errors import RecframeError
+import polars as pl
+
+from recframe.errors import RecframeError, shown
 from recframe.frames.context import Context
-from recframe.frames.kinds.lookup import collected, kind_for
-from recframe.frames.kinds.recframe_models import Models
+from recframe.frames.kinds.lookup import (
+    OF_ENGINES,
+    ArrowStream,
+    collected,
+    in_memory,
+    kind_for,
+    kind_of_class,
+)
+from recframe.frames.kinds.several_models import Models, held
 from recframe.namespace import calls
 from recframe.namespace.bound_frame import Rec
 from recframe.namespace.bound_metric import F
 from recframe.namespace.gates import gate_of
 from recframe.uncertainty import options, unmet
 from recframe.uncertainty.requirements import required
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from recframe.frames.context import Options
+    from recframe.namespace.bound_frame import Segmented
 
 BY_BUCKET = (
     "evaluate",
@@ -114,3 +129,87 @@ class OnEngine(Rec[F]):
         bound: OnEngine[F] = OnEngine(self._frame)
         bound._context = context
         return bound
+
+
+CLASSES = f"{', '.join(OF_ENGINES[:-1])} or {OF_ENGINES[-1]}"
+
+
+class _Accessor:
+    """What a class of frames has as `rec`: that of the frame, or its column of this name, which it would be otherwise."""
+
+    def __get__(self, frame: Any, owner: type | None = None) -> Any:
+        if frame is None:
+            return self
+        return frame["rec"] if "rec" in frame.columns else rec_for(frame)
+
+
+def register(frame_class: type) -> None:
+    """Put `.rec` on the frames of an engine: `rf.register(pyspark.sql.DataFrame)`, and then `df.rec.ndcg(k=10)`.
+
+    It holds for the process, and for classes that are made of this one, such as those of Spark Connect. A frame with a column
+    `rec` gives that column as before; `rf.rec(df)` is the same object, for any frame.
+
+    Raises a RecframeError for a class of frames that no engine holds, or that has something else of this name.
+
+    >>> import recframe as rf
+    >>> rf.register(int)
+    Traceback (most recent call last):
+    recframe.errors.RecframeError: int is no class of frames that an engine holds; give pyspark.sql.DataFrame,
+    dask.dataframe.DataFrame or daft.DataFrame
+    """
+    kind = kind_of_class(frame_class) if isinstance(frame_class, type) else None
+    if kind is None or kind.engine is None:
+        name = getattr(frame_class, "__name__", shown(frame_class))
+        msg = f"{name} is no class of frames that an engine holds; give {CLASSES}"
+        raise RecframeError(msg)
+    if not isinstance(vars(frame_class).get("rec"), _Accessor):
+        if hasattr(frame_class, "rec"):
+            msg = f"{frame_class.__name__} has something else of the name rec; write rf.rec(frame)"
+            raise RecframeError(msg)
+        frame_class.rec = _Accessor()  # type: ignore[attr-defined]  # which is what is put there
+
+
+# Frames of Polars and pandas are streams too.
+@overload
+def rec(  # type: ignore[overload-overlap]
+    frame: F, truth: Any = ..., *, model: None = None, **options: Unpack[Options]
+) -> Rec[F]: ...
+@overload
+def rec(  # type: ignore[overload-overlap]
+    frame: F, truth: Any = ..., *, model: str, **options: Unpack[Options]
+) -> Segmented[F]: ...
+@overload
+def rec(
+    frame: Mapping[str, F],
+    truth: Any = ...,
+    *,
+    model: str | None = None,
+    **options: Unpack[Options],
+) -> Segmented[F]: ...
+@overload
+def rec(
+    frame: ArrowStream, truth: Any = ..., *, model: None = None, **options: Unpack[Options]
+) -> Rec[pl.DataFrame]: ...
+@overload
+def rec(
+    frame: ArrowStream, truth: Any = ..., *, model: str, **options: Unpack[Options]
+) -> Segmented[pl.DataFrame]: ...
+def rec(frame: Any, *truth: Any, **options: Any) -> Rec[Any]:
+    """Return `frame.rec`, or with a truth and options `frame.rec(...)`, in a form that type checkers and editors know.
+
+    A dict of frames of one kind, `rf.rec({"svd": svd, "knn": knn}, truth)`, compares models: they stand one below the other,
+    and a column of text, `model` or what `model=` names, has the keys. What a call does not need may differ between them.
+
+    A frame with Arrow's PyCapsule interface (a DuckDB relation, an Ibis or Modin table, a stream) is read into memory once,
+    with all its columns, and answers in frames of Polars; a pyarrow.Table answers in tables. Side frames are taken likewise.
+
+    >>> import polars as pl, recframe as rf
+    >>> df = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]})
+    >>> rf.rec(df).hit_rate(k=1)
+    1.0
+    """
+    title = "the first argument of rec()"
+    frame, options = held(in_memory(frame, title), options)
+    kind_for(frame, title)
+    found = rec_for(frame)
+    return found(*truth, **options) if truth or options else found

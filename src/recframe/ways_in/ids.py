@@ -1,4 +1,4 @@
-"""Ids of any kind as a column: lists, arrays, tensors, the series and indexes of Polars and pandas."""
+"""Ids of any kind as a column, and the dtypes that columns have from each way in."""
 
 from __future__ import annotations
 
@@ -11,6 +11,19 @@ import polars as pl
 from recframe.errors import ColumnError, DataError, RecframeError, kind_of, shown
 from recframe.frames.at_hand import eager
 from recframe.frames.kinds.lookup import is_frame, kind_for
+
+NO_SCORE = -3e38
+"""No score is as low as this.
+
+NOTE: masks are filled with minus infinity or with the lowest number of a dtype, -3.4e38 where it has 32 bits. implicit fills
+lists with it that would be shorter than asked, beside items that it was to leave out.
+"""
+
+
+def has_a_score(name: str) -> pl.Expr:
+    """Whether a number is one; a missing one says nothing of it."""
+    score = pl.col(name).cast(pl.Float64)
+    return (score > NO_SCORE) | score.is_null()  # a NaN is above all numbers
 
 
 def ids_of(values: Any, name: str, size: int | None = None, of: str = "") -> pl.Series:
@@ -111,4 +124,12 @@ def column_of(values: Any, title: str) -> pl.Series:
 def _no_plain_values(title: str, value: object) -> ColumnError:
     return ColumnError(
         f"ids that are no plain values in {title}, such as {shown(value)}; write them as text or numbers"
+    )
+
+
+def either(found: str, ids: str, relevances: str) -> RecframeError:
+    """Return the error of numbers that may be ids and may be relevances."""
+    msg = f"{found} numbers that may be ids, a row of items for each user, and may be relevances, users x items; "
+    return RecframeError(
+        f"{msg}for ids write rf.from_truth({ids}), for relevances rf.from_truth({relevances})"
     )

@@ -22,8 +22,7 @@ from recframe.frames.hints import NAMED, Either
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.roles import Side
 from recframe.frames.rows.exploding import AS_EVER
-from recframe.ways_in.ids import in_own_dtype
-from recframe.ways_in.masked import has_a_score
+from recframe.ways_in.ids import has_a_score, in_own_dtype
 
 PLACE = "rank"
 TEXT = (pl.String, pl.Categorical, pl.Enum)

@@ -8,7 +8,7 @@ import random
 import polars as pl
 import pytest
 
-from recframe.engines.sums import Sums, added_of
+from recframe.engines.tasks import Sums, added_of
 from recframe.frames.rows.exact_sums import ExactSums, of_few
 
 EXACT = ExactSums({"s": pl.col("v")})

@@ -1,6 +1,6 @@
 """The seam to engines that hold frames on many machines: what an engine has to do, and all that it is told.
 
-A call on such a frame is made three times, by the same methods and plans as on one machine (`namespace/replayed.py`):
+A call on such a frame is made three times, by the same methods and plans as on one machine (`namespace/divided.py`):
 
 1. On the driver, over frames without rows (`engines/tasks.py`, `Trial`). That checks the call against the schemas, and tells
    which columns are read, what sums the plans have, by which keys, and the result's schema.
@@ -119,3 +119,21 @@ class Engine(ABC):
     @abstractmethod
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call on a frame, as a frame of its kind; nothing needs to run yet."""
+
+
+MODELS, POPULARITY, TRAIN_USERS, CATALOGUE = "models", "popularity", "train users", "catalogue"
+
+
+class Tables:
+    """Tables by their names; without any it writes down which are asked for, and gives tables without rows."""
+
+    def __init__(self, found: Mapping[str, pl.DataFrame] | None = None) -> None:
+        self.found = found
+        self.asked: set[str] = set()
+
+    def get(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+        """Return a table in some dtypes."""
+        self.asked.add(name)
+        if self.found is None:
+            return pl.LazyFrame(schema=dict(schema))
+        return self.found[name].lazy().select(pl.col(one).cast(schema[one]) for one in schema)

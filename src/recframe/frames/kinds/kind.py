@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from recframe.frames.collecting import LARGE, Ask, Collect, ask, run_by_size, stream
-from recframe.frames.kinds.engine import Adds, Engine
-from recframe.frames.kinds.tables import Tables
+from recframe.frames.kinds.engine import Adds, Engine, Tables
 
 Taken = pl.LazyFrame | pl.DataFrame
 """Columns of a frame under the names of their roles; eager where the frame is."""

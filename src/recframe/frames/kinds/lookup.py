@@ -6,13 +6,11 @@ import sys
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from pkgutil import iter_modules
 from typing import Any, Protocol
 
 import polars as pl
 
 from recframe.errors import RecframeError, kind_of
-from recframe.frames import kinds
 from recframe.frames.collecting import stream
 from recframe.frames.forked import check_threads
 from recframe.frames.hints import Either
@@ -20,6 +18,16 @@ from recframe.frames.kinds.kind import Kind
 
 OF_ENGINES = ("pyspark.sql.DataFrame", "dask.dataframe.DataFrame", "daft.DataFrame")
 """The classes of the frames that engines hold."""
+KINDS = {
+    "polars.DataFrame": "EagerPolars",
+    "polars.LazyFrame": "LazyPolars",
+    "pandas.DataFrame": "Pandas",
+    "pyarrow.Table": "Arrow",
+    "pyspark.DataFrame": "SparkFrame",
+    "dask.DataFrame": "DaskFrame",
+    "daft.DataFrame": "DaftFrame",
+}
+"""The kinds of the frames of libraries, each in the file of its library."""
 
 
 class ArrowStream(Protocol):
@@ -99,16 +107,17 @@ def _kind_of(thing: object) -> type[Kind] | None:
 
 @cache
 def kind_of_class(frame_class: type) -> type[Kind] | None:
-    """Return the kind whose file bears the name of a class or of one that it is made from.
+    """Return the kind of a class or of one that it is made from; a frame of recframe's own says it itself.
 
     NOTE: a file is imported for a frame of its own library alone, which is then loaded, so that no kind costs anything
     where it is not used.
     """
-    files = {module.name for module in iter_modules(kinds.__path__)}
     for base in frame_class.__mro__:
-        name = f"{base.__module__.partition('.')[0]}_{base.__name__}".lower()
-        if name in files:
-            kind: type[Kind] = import_module(f"{kinds.__name__}.{name}").KIND
+        library = base.__module__.partition(".")[0]
+        name = KINDS.get(f"{library}.{base.__name__}")
+        module = name and import_module(f"recframe.frames.kinds.{library}_frames")
+        kind: type[Kind] | None = getattr(module, name) if name else vars(base).get("KIND")
+        if kind is not None:
             return kind
     return None
 

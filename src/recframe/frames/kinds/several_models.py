@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -22,6 +22,7 @@ from recframe.frames.own_names import is_side
 class Models:
     """Frames of one kind by the names of their models, and the name of the column that has these."""
 
+    KIND: ClassVar[type[Kind]]
     frames: Mapping[str, Any]
     model: str
 
@@ -156,4 +157,4 @@ def _checked(frames: Mapping[Any, Any], model: str) -> dict[str, Any]:
     return found
 
 
-KIND = SeveralModels
+Models.KIND = SeveralModels

@@ -31,8 +31,18 @@ from pyspark.sql.types import LongType, StructField, StructType
 from recframe.errors import ColumnError, RecframeError
 from recframe.frames.kinds.engine import Routed, Work
 from recframe.frames.kinds.engine_frame import EngineFrame, OfExpressions
-from recframe.frames.kinds.sent_rows import BUCKET, SENT, Side, sending, unpacking
-from recframe.frames.kinds.whole_users import IS_OF, PLACE, USER, by_users, column_of
+from recframe.frames.kinds.sent_rows import (
+    BUCKET,
+    IS_OF,
+    PLACE,
+    SENT,
+    USER,
+    Side,
+    by_users,
+    column_of,
+    sending,
+    unpacking,
+)
 
 ROWS_OF_BUCKET = 1_000_000
 """About as many rows are held by a task at a time."""
@@ -353,6 +363,3 @@ def _estimated(told: str, n_columns: int) -> float | None:
         return float(rows)
     n_bytes = float(size) * _UNITS[unit] if unit in _UNITS else UNKNOWN
     return n_bytes / (BYTES_OF_VALUE * n_columns) if n_bytes < UNKNOWN else None
-
-
-KIND = SparkFrame

@@ -23,7 +23,7 @@ from daft import DataType, Expression, col, lit
 
 from recframe.frames.kinds.engine import Work
 from recframe.frames.kinds.engine_frame import EngineFrame, OfExpressions
-from recframe.frames.kinds.plain_tables import in_plain_types
+from recframe.frames.kinds.pyarrow_frames import in_plain_types
 
 ROWS_OF_BUCKET = 1_000_000
 """About as many rows are held at a time for each bucket."""
@@ -160,6 +160,3 @@ def _n_rows(frame: Any) -> int:
     frame.explain(show_all=True, file=told)
     found = _ROWS.search(told.getvalue())
     return Daft().n_rows(frame) if found is None else int(found[1].replace(",", ""))
-
-
-KIND = DaftFrame

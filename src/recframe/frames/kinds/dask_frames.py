@@ -28,7 +28,8 @@ from recframe.errors import ColumnError
 from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.engine import Added, Engine, Routed, Work
 from recframe.frames.kinds.engine_frame import EngineFrame
-from recframe.frames.kinds.plain_tables import (
+from recframe.frames.kinds.pandas_frames import dtype_name, series
+from recframe.frames.kinds.pyarrow_frames import (
     counted,
     in_plain_types,
     plain,
@@ -36,7 +37,6 @@ from recframe.frames.kinds.plain_tables import (
     table_of,
 )
 from recframe.frames.kinds.sent_rows import BUCKET, N_ROWS, ROWS, SENT, SIDE, Side, unpacking
-from recframe.frames.pandas_columns import dtype_name, series
 
 SETTING = "recframe.buckets"
 """The number of buckets, where the user sets it: dask.config.set({"recframe.buckets": 4000})."""
@@ -353,6 +353,3 @@ def _n_buckets(routed: Mapping[str, Routed]) -> int:
         return max(int(setting), 1)
     frames = (one.frame for one in routed.values())
     return max((one.npartitions for one in frames if not isinstance(one, pa.Table)), default=1)
-
-
-KIND = DaskFrame

@@ -1,0 +1,376 @@
+"""Frames of pandas: their columns go through Arrow, and come back in the dtypes that they had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from pandas.api.types import infer_dtype, is_bool_dtype, is_complex_dtype, is_numeric_dtype
+
+from recframe.errors import ColumnError, RecframeError
+from recframe.frames.kinds.kind import EagerKind, Sources
+
+NUMBERS = ("rank", "score", "relevance", "propensity")
+"""The columns inside a plan that are numbers."""
+MOST_CATEGORIES = 100_000
+"""Of so many an Enum is made; Polars' Enum of a million takes seconds."""
+
+
+def series(frame: pd.DataFrame, name: str, inside: str, *, is_id: bool) -> pl.Series:
+    """Return a column of a pandas frame under its name inside the plan; an id is to match those of other frames."""
+    _check_arrow()
+    column = frame[name]
+    if column.ndim > 1:
+        msg = f"the pandas frame has {column.shape[1]} columns named {name!r}; drop or rename all but one"
+        raise ColumnError(msg)
+    try:
+        return _read(column, is_id=is_id).alias(inside)
+    except Exception as error:
+        shown = f"frame[{name!r}]"
+        cast = f"{shown}.astype('string')"
+        if inside in NUMBERS:
+            cast = (
+                f"{shown}.astype(float)"
+                if getattr(column.dtype, "kind", "") == "f"
+                else f"pd.to_numeric({shown})"
+            )
+        msg = (
+            f"column {name!r} of the pandas frame cannot go through Arrow ({error}); "
+            f"give it one dtype, for example {shown} = {cast}"
+        )
+        raise ColumnError(msg) from error
+
+
+def _check_arrow() -> None:
+    try:
+        import pyarrow as pa  # type: ignore[import-untyped]  # noqa: F401, PLC0415  columns go through it
+    except ImportError as error:
+        msg = "pandas frames need pyarrow, which is not installed; write: pip install 'recframe[pandas]'"
+        if getattr(error, "name", None) != "pyarrow":
+            msg = f"pandas frames need pyarrow, which is installed and cannot be imported: {error}"
+        raise RecframeError(msg) from error
+
+
+def _read(column: pd.Series[Any], *, is_id: bool = False) -> pl.Series:
+    readers: dict[str, Callable[..., pl.Series]] = {
+        "SparseDtype": lambda: _read(_dense(column), is_id=is_id),
+        "CategoricalDtype": lambda: _of_categories(column, is_id=is_id),
+        "PeriodDtype": lambda: _of_periods(column),
+        "IntervalDtype": lambda: _of_intervals(column),
+    }
+    reader = readers.get(dtype_name(column.dtype))
+    return _through_arrow(column) if reader is None else reader()
+
+
+def _dense(column: Any) -> pd.Series[Any]:
+    dense: pd.Series[Any] = column.sparse.to_dense()
+    return dense
+
+
+def dtype_name(dtype: object) -> str:
+    """Return the name of a dtype's class, by which pandas' own dtypes are told apart."""
+    return type(dtype).__name__
+
+
+def _through_arrow(column: pd.Series[Any]) -> pl.Series:
+    if _is_arrow_text(column.dtype):
+        return _from_text(column)
+    if _is_arrow_list(column.dtype):
+        # NOTE: Polars 1.35 frees the values of such a column while it holds it, but not those of a frame.
+        return pl.from_pandas(column.to_frame("values")).to_series()
+    # An empty column has no values to tell a dtype from, and so has one of missing values alone.
+    converted = pl.from_pandas(column) if len(column) else pl.Series(dtype=pl.Null)
+    if column.dtype != object:
+        return converted if len(column) else pl.from_pandas(column)
+    if converted.null_count() == len(converted):
+        return pl.Series([None] * len(converted), dtype=pl.Null)
+    if converted.dtype == pl.Binary:
+        _check_bytes(column)
+    return converted
+
+
+def _is_arrow_text(dtype: Any) -> bool:
+    in_arrow = dtype.pyarrow_dtype if hasattr(dtype, "pyarrow_dtype") else ""
+    return str(in_arrow) in {"string", "large_string"} or (
+        dtype == "string" and dtype.storage == "pyarrow"
+    )
+
+
+def _is_arrow_list(dtype: Any) -> bool:
+    return "list<" in str(getattr(dtype, "pyarrow_dtype", "")).partition("[")[0]
+
+
+def _from_text(column: pd.Series[Any]) -> pl.Series:
+    """Return a column of text that pandas holds in Arrow.
+
+    NOTE: views share the text, and Arrow makes them four times as fast as Polars does.
+    """
+    import pyarrow as pa  # noqa: PLC0415  it holds the column, so it is loaded
+
+    from recframe.frames.kinds.pyarrow_frames import VIEWS_ARE_READ  # noqa: PLC0415  likewise
+
+    if not VIEWS_ARE_READ:
+        return pl.from_pandas(column)
+    return cast("pl.Series", pl.from_arrow(pa.array(column).cast(pa.string_view())))
+
+
+def _check_bytes(column: pd.Series[Any]) -> None:
+    found = column.dropna().iloc[0]
+    # Arrow stores a UUID as its bytes, which would come back in its stead
+    if not isinstance(found, bytes):
+        msg = f"it holds Python objects of the type {type(found).__name__}"
+        raise TypeError(msg)
+
+
+def _of_periods(column: pd.Series[Any]) -> pl.Series:
+    """Return periods as their numbers, in a struct that bears the frequency, so that no other one matches them."""
+    return _of_parts({str(column.dtype): pl.Series(pd.PeriodIndex(column).asi8)}, column)
+
+
+def _of_intervals(column: pd.Series[Any]) -> pl.Series:
+    """Return intervals as their ends, in the order of pandas: by the left one, then by the right one."""
+    left, right = (_read(end.to_series()) for end in (column.array.left, column.array.right))
+    return _of_parts(dict(zip(ends_of(column.dtype), (left, right), strict=True)), column)
+
+
+def ends_of(dtype: Any) -> tuple[str, str]:
+    """Return the names of the ends of intervals, with their brackets."""
+    opens, closes = (
+        "[" if dtype.closed in {"left", "both"} else "(",
+        "]" if dtype.closed in {"right", "both"} else ")",
+    )
+    return f"{opens}left", f"right{closes}"
+
+
+def _of_parts(parts: Mapping[str, pl.Series], column: pd.Series[Any]) -> pl.Series:
+    present = pl.Series("present", column.notna().to_numpy())
+    values = pl.DataFrame([one.alias(name) for name, one in parts.items()]).to_struct("value")
+    return pl.DataFrame([present, values]).select(pl.when("present").then("value")).to_series()
+
+
+def _of_categories(column: pd.Series[Any], *, is_id: bool) -> pl.Series:
+    """Return categories as an Enum in their order, with their labels as text; ids that are no text as what they are.
+
+    Ids have to match the plain ones of other frames. So many categories that an Enum of them takes long become text.
+    """
+    codes, kept = column.cat.codes.to_numpy(), kept_categories(column)
+    categories = column.cat.categories[kept]
+    if not len(categories):
+        return pl.Series([None] * len(column), dtype=pl.Null)
+    places = (
+        codes.astype(np.int64)
+        if len(kept) == len(column.cat.categories)
+        else np.searchsorted(kept, codes)
+    )
+    rows = pl.Series(np.where(codes < 0, -1, places)).replace(-1, None)
+    if is_id and not all(isinstance(one, str) for one in categories):
+        return _read(categories.to_series()).gather(rows)
+    labels = labels_of(categories)
+    return pl.Series(
+        labels, dtype=pl.Enum(labels) if len(labels) <= MOST_CATEGORIES else pl.String
+    ).gather(rows)
+
+
+def kept_categories(column: pd.Series[Any]) -> Any:
+    """Return which categories are taken: all of them, unless there are more than rows or very many."""
+    n_categories = len(column.cat.categories)
+    if n_categories <= min(len(column), MOST_CATEGORIES):
+        return np.arange(n_categories)
+    used = np.unique(column.cat.codes.to_numpy())
+    return used[used >= 0]
+
+
+def labels_of(categories: Iterable[Any]) -> list[str]:
+    """Return categories as text; where two would read alike, such as 1 and '1', as Python writes them."""
+    for write in (str, repr):
+        labels = [write(one) for one in categories]
+        if len(set(labels)) == len(labels):
+            return labels
+    msg = "two of its categories read alike"
+    raise TypeError(msg)
+
+
+TEXT = (pl.String, pl.Categorical, pl.Enum)
+NO_PERIOD = -(2**63)
+"""The ordinal of a missing period."""
+
+
+def frame_of(result: pl.DataFrame, by: Mapping[str, pd.Series[Any] | None]) -> pd.DataFrame:
+    """Return a result as a pandas frame; `by` has the columns that some of its columns were made of.
+
+    The rows stand in the order of their categories, where the plan could not tell it.
+    """
+    # By their places, since a column may have any name: Polars reads "^.*$" as a pattern, and pandas would name "" anew.
+    names, places = result.columns, [str(place) for place in range(result.width)]
+    result = pl.DataFrame(
+        [one.alias(place) for place, one in zip(places, result.get_columns(), strict=True)]
+    )
+    came = {place: by[name] for place, name in zip(places, names, strict=True) if name in by}
+    found = {
+        place: _codes(result[place], one) for place, one in came.items() if _is_categorical(one)
+    }
+    codes = {place: one.alias(place) for place, one in found.items() if one is not None}
+    in_order = all(isinstance(result.schema[place], pl.Enum) for place in codes)
+    result = result.with_columns(codes.values())
+    if not in_order:
+        result = result.sort(list(came), nulls_last=True, maintain_order=True)
+    frame = result.select([place for place in places if place not in came]).to_pandas()
+    for place, column in came.items():
+        restored = (
+            _of_codes(result[place], column) if place in codes else _restored(result[place], column)
+        )
+        frame.insert(int(place), place, restored)
+    frame.columns = pd.Index(names)
+    return frame
+
+
+def _is_categorical(column: pd.Series[Any] | None) -> bool:
+    return column is not None and dtype_name(column.dtype) == "CategoricalDtype"
+
+
+def _codes(values: pl.Series, column: Any) -> pl.Series | None:
+    """Return the places of values among the categories of a column, or None where one is not among them."""
+    categories = column.cat.categories
+    if isinstance(values.dtype, pl.Enum):
+        kept = kept_categories(column)
+        if values.dtype.categories.to_list() == labels_of(categories[kept]):
+            return pl.Series(kept, dtype=pl.Int64).gather(values.to_physical().cast(pl.Int64))
+    if values.dtype in TEXT:
+        values = values.cast(pl.String)
+        labels = pl.Series(labels_of(categories), dtype=pl.String)
+        known = pl.DataFrame(
+            [labels.alias("value"), pl.Series("code", range(len(labels)), dtype=pl.Int64)]
+        )
+    else:
+        unique = values.drop_nulls().unique()
+        found = categories.get_indexer_for(pd.Index(_restored(unique, categories.to_series())))
+        known = pl.DataFrame(
+            [unique.alias("value"), pl.Series("code", found, dtype=pl.Int64)]
+        ).filter(pl.col("code") >= 0)
+    codes = pl.DataFrame([values.alias("value")]).join(
+        known, on="value", how="left", maintain_order="left"
+    )["code"]
+    return codes if codes.null_count() == values.null_count() else None
+
+
+def _of_codes(codes: pl.Series, column: Any) -> pd.Series[Any]:
+    return pd.Series(pd.Categorical.from_codes(codes.fill_null(-1).to_numpy(), dtype=column.dtype))
+
+
+def _restored(values: pl.Series, column: Any) -> Any:
+    """Return values in the dtype of the pandas column that they came from, if that holds every one of them."""
+    dtype = getattr(column, "dtype", None)
+    return values.to_pandas() if dtype is None else _in_dtype(values, dtype)
+
+
+def _in_dtype(values: pl.Series, dtype: Any) -> Any:
+    kind = dtype_name(dtype)
+    if kind == "SparseDtype":
+        dense = _in_dtype(values, dtype.subtype)
+        return dense.astype(dtype) if dense.dtype == dtype.subtype else dense
+    if values.dtype == pl.Struct and kind == "PeriodDtype":
+        ordinals = values.struct.field(str(dtype)).fill_null(NO_PERIOD).to_numpy()
+        index: Any = pd.PeriodIndex
+        return pd.Series(index.from_ordinals(ordinals, freq=dtype.freq))
+    if values.dtype == pl.Struct and kind == "IntervalDtype":
+        left, right = (
+            _end_in_dtype(values.struct.field(end), dtype.subtype) for end in ends_of(dtype)
+        )
+        return pd.Series(pd.arrays.IntervalArray.from_arrays(left, right, closed=dtype.closed))
+    if not _holds(values, dtype):
+        return pd.Series(values.to_list()) if values.dtype == pl.Int128 else values.to_pandas()
+    if values.dtype in (pl.Datetime, pl.Duration) and getattr(dtype, "kind", "") != "O":
+        return values.to_pandas().astype(dtype)  # Python's own times have no nanoseconds
+    if (
+        values.null_count()
+        and getattr(dtype, "kind", "") in "iub"
+        and not hasattr(dtype, "na_value")
+    ):
+        # NumPy's integers and Booleans have no null; pandas' nullable ones of the same size do.
+        dtype = (
+            "boolean"
+            if dtype.kind == "b"
+            else f"{'U' if dtype.kind == 'u' else ''}Int{dtype.itemsize * 8}"
+        )
+    return pd.Series(values.to_list(), dtype=dtype)
+
+
+def _end_in_dtype(ends: pl.Series, dtype: Any) -> Any:
+    """Return ends of intervals; a missing interval has none, and makes those that are whole numbers floats, as in pandas."""
+    is_whole = ends.null_count() and ends.dtype.is_integer()
+    return ends.cast(pl.Float64).to_pandas() if is_whole else _in_dtype(ends, dtype)
+
+
+def _holds(values: pl.Series, dtype: Any) -> bool:
+    """Whether a dtype of pandas holds every value; a match with another frame may have made the column wider."""
+    values = values.drop_nulls()
+    # values that did not match theirs
+    if dtype_name(dtype) in {"CategoricalDtype", "PeriodDtype", "IntervalDtype"}:
+        return not len(values)
+    if values.dtype.is_integer() and getattr(dtype, "kind", "") in "iu" and len(values):
+        bounds = np.iinfo(getattr(dtype, "numpy_dtype", dtype))
+        return bool(values.is_between(int(bounds.min), int(bounds.max)).all())
+    return True
+
+
+SOME = 1_000
+"""So many rows most often tell that a column of objects has no Booleans."""
+LABELS = {"string", "categorical", "integer", "boolean"}
+"""What pandas infers of columns whose values may be labels."""
+
+
+class Pandas(EagerKind):
+    """A pandas.DataFrame."""
+
+    frame: pd.DataFrame
+    library = "pandas"
+
+    @property
+    def index_names(self) -> list[object]:  # type: ignore[override]  # of a frame, and of no kind
+        """The names that its index has."""
+        return [name for name in self.frame.index.names if name is not None]
+
+    def labels(self) -> list[str]:
+        """Return the names of the columns whose values may be labels."""
+        return [
+            name
+            for name in self._plain_columns
+            if infer_dtype(self.frame[name], skipna=True) in LABELS
+        ]
+
+    def numbers(self) -> list[str]:
+        """Return the names of the columns of numbers and Booleans."""
+        return [name for name in self._plain_columns if _has_numbers(self.frame[name])]
+
+    @property
+    def _plain_columns(self) -> list[str]:
+        return [
+            name
+            for name in self.frame.columns
+            if isinstance(name, str) and self.frame[name].ndim == 1
+        ]
+
+    def column(self, name: str, inside: str, *, is_id: bool) -> pl.Series:
+        """Return a column."""
+        return series(self.frame, name, inside, is_id=is_id)
+
+    def source(self, name: str) -> pd.Series[Any]:
+        """Return a column, whose dtype a result's column is to have."""
+        return self.frame[name]
+
+    def in_kind(self, result: pl.DataFrame, sources: Sources) -> pd.DataFrame:
+        """Return a result with the dtypes of the columns that it came from."""
+        return frame_of(result, sources)
+
+
+def _has_numbers(column: pd.Series[Any]) -> bool:
+    """Return whether a column has numbers or Booleans, which pandas holds as objects where one is missing."""
+    if column.dtype == object:
+        is_of_booleans = infer_dtype(column.head(SOME), skipna=True) == "boolean"
+        return is_of_booleans and infer_dtype(column, skipna=True) == "boolean"
+    is_plain = not isinstance(column.dtype, pd.CategoricalDtype)
+    is_of_numbers = is_numeric_dtype(column.dtype) or is_bool_dtype(column.dtype)
+    return is_plain and is_of_numbers and not is_complex_dtype(column.dtype)
