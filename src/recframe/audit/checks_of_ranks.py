@@ -214,51 +214,26 @@ def ranks_over_all_lists(data: Audited) -> Iterator[Found]:
 @check("error", "all rows of a user count as one list", "tell the systems apart", of_all=True)
 def pooled_models(data: Audited) -> Iterator[Found]:
     """Ranks or scored items repeated in a user's rows, as often as a column has values that tell the rows apart."""
-    yield from _pooled_scores(data) if data.inputs.scored else _pooled_ranks(data)
-
-
-def _pooled_scores(data: Audited) -> Iterator[Found]:
-    """Find items with several scores of a user, whose rows a column tells apart.
-
-    A column that is named as those of systems are may have more values than an item has rows, and few users such items.
-    """
+    scored, place = data.inputs.scored, "item" if data.inputs.scored else "rank"
+    repeated = pl.col("rows" if scored else "items") > 1
+    rows = data.same_pairs if scored else data.same_places
+    n_users = data.lengths.select(n_users=user.n_unique())
     for inside, name in data.inputs.labels.items():
         label = pl.col(inside).n_unique()
-        items = data.same_pairs.group_by(*data.keys, "item").agg(ROWS, names=label)
-        items = items.filter(pl.col("rows") > 1)
+        counts = [ROWS, item.n_unique().alias("items"), label.alias("names")]
+        groups = rows.group_by(*data.keys, place).agg(counts).filter(repeated)
+        groups = groups.join(n_users, how="cross")
+        groups = groups.join(data.lists.select(n_names=label), how="cross")
         explains = (pl.col("names") == pl.col("rows")).all()
-        if not (names_systems(name) or names_trainings(name)):
-            items = _with_totals(data, items, label)
-            many = 2 * user.n_unique() >= pl.col("n_users")
-            explains &= (pl.col("n_names") == pl.col("rows").max()) & many
-        yield Found(
-            data.main, items.filter(explains), ("user", "item", "rows"), remedy=_model(name)
-        )
-
-
-def _with_totals(data: Audited, rows: pl.LazyFrame, label: pl.Expr) -> pl.LazyFrame:
-    """Return rows with the number of users who have a list, and that of the values of a column of the lists."""
-    rows = rows.join(data.lengths.select(n_users=user.n_unique()), how="cross")
-    return rows.join(data.lists.select(n_names=label), how="cross")
-
-
-def _model(name: str) -> str:
-    return f"column {name!r} tells the rows apart; {told_apart_by(name)}"
-
-
-def _pooled_ranks(data: Audited) -> Iterator[Found]:
-    """Find ranks repeated for half of the users or more, as often as a column has values that tell their rows apart."""
-    for inside, name in data.inputs.labels.items():
-        label = pl.col(inside).n_unique()
-        ranks = data.same_places.group_by(*data.keys, "rank").agg(
-            ROWS, items=item.n_unique(), names=label
-        )
-        ranks = _with_totals(data, ranks.filter(pl.col("items") > 1), label)
-        explains = (pl.col("names") == pl.col("rows")).all()
-        if not names_trainings(name):
+        is_named = names_trainings(name) or (scored and names_systems(name))
+        # a column of such a name may have more values than an item has rows, and few users such items
+        if not is_named:
             explains &= pl.col("n_names") == pl.col("rows").max()
-        found = ranks.filter(explains & (2 * user.n_unique() >= pl.col("n_users")))
-        yield Found(data.main, found, ("user", "rank", "items"), remedy=_model(name))
+        if not (scored and is_named):
+            explains &= 2 * user.n_unique() >= pl.col("n_users")
+        shown = ("user", place, "rows" if scored else "items")
+        remedy = f"column {name!r} tells the rows apart; {told_apart_by(name)}"
+        yield Found(data.main, groups.filter(explains), shown, remedy=remedy)
 
 
 @check(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from recframe.audit import checks_of_ranks, checks_of_truth, checks_of_users
@@ -28,51 +30,39 @@ COLUMNS = ("check", "severity", "frame", "rows", "users", "example", "treatment"
 
 def audit(data: Audited, run: Run) -> pl.LazyFrame:
     """Return one row for each finding, the most severe first."""
-    if run.is_divided:
-        return _added(data, run).select(COLUMNS)
-    found = [(check, one) for check in CHECKS for one in check.findings(data)]
-    return _table(found).select(COLUMNS)
+    return _table(_found(data), run).select(COLUMNS)
 
 
-def _added(data: Audited, run: Run) -> pl.LazyFrame:
-    """Return the findings of checks that add up over buckets of users; those of items are made once, of all items.
+def _found(data: Audited) -> dict[str, tuple[Check, Found]]:
+    """Return what checks may find: of some of the users those that do not ask of all at once.
 
     NOTE: a finding is known by its check and its place among the check's, since buckets differ in what they can leave out.
     """
-    found = {
+    return {
         f"{check.name} {place}": (check, one)
-        for check in _checks(data)
+        for check in CHECKS
+        if data.inputs.tables is None or not check.of_all
         for place, one in enumerate(check.findings(data))
     }
-    counts = [_row(0, *one).with_columns(finding=pl.lit(name)) for name, one in found.items()]
-    named = dict(zip(found, counts, strict=True))
-    numbers = ("finding", *NUMBERS)
-    of_users = [
-        named[name].select(numbers) for name, (_, one) in found.items() if one.frame != ITEMS
-    ]
-    of_items = [
-        named[name].select(numbers) for name, (_, one) in found.items() if one.frame == ITEMS
-    ]
-    sums = run.added([pl.concat(of_users)], ["finding"], ["example"])
+
+
+def _table(found: Mapping[str, tuple[Check, Found]], run: Run | None = None) -> pl.LazyFrame:
+    """Return the findings of which there are rows, in order, summed up over buckets of users; those of items are of all."""
+    counts = {name: _counts(name, one) for name, (_, one) in found.items()}
+    rows = pl.concat(counts.values())
+    if run is not None and run.is_divided:
+        of_items = [counts.pop(name) for name, (_, one) in found.items() if one.frame == ITEMS]
+        sums = run.added([pl.concat(counts.values())], ["finding"], ["example"])
+        rows = pl.concat([sums, *of_items])
     words = [_words(place, name, *one) for place, (name, one) in enumerate(found.items())]
-    rows = pl.concat([sums, *of_items]).join(pl.LazyFrame(words), on="finding")
-    return rows.filter(HOLDS).sort("severity order", "place")
-
-
-def _checks(data: Audited) -> list[Check]:
-    """Return the checks that can be made: of some of the users those that do not ask of all at once."""
-    return [one for one in CHECKS if data.inputs.tables is None or not one.of_all]
+    table = rows.join(pl.LazyFrame(words, infer_schema_length=None), on="finding")
+    return table.filter(HOLDS).sort("severity order", "place")
 
 
 def errors(inputs: Inputs) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs and a check finds an error."""
-    data = Audited(inputs)
-    found = [
-        (check, one)
-        for check in _checks(data)
-        for one in check.findings(data)
-        if one.severity == "error"
-    ]
+    of_all = _found(Audited(inputs)).items()
+    found = {name: one for name, one in of_all if one[1].severity == "error"}
     rows_of = pl.when(pl.col("rows") == 1).then(pl.lit(" row of ")).otherwise(pl.lit(" rows of "))
     told = pl.format("{}: {}{}{} ({})", "check", "rows", rows_of, "frame", "example")
     table = (
@@ -87,14 +77,8 @@ def errors(inputs: Inputs) -> pl.LazyFrame:
     )
 
 
-def _table(found: list[tuple[Check, Found]]) -> pl.LazyFrame:
-    """Return the findings of which there are rows, in order."""
-    rows = [_row(place, check, one) for place, (check, one) in enumerate(found)]
-    return pl.concat(rows).filter(HOLDS).sort("severity order", "place")
-
-
-def _row(place: int, check: Check, found: Found) -> pl.LazyFrame:
-    """Return a finding as one row, or none where no row is concerned, or speaks against it."""
+def _counts(name: str, found: Found) -> pl.LazyFrame:
+    """Return the numbers of a finding as one row, or none where no row is concerned, or speaks against it."""
     schema = found.rows.collect_schema()
     counts = {"rows": pl.len(), "users": pl.lit(0), "needed": pl.lit(1), "against": pl.lit(0)}
     if "user" in schema:
@@ -106,10 +90,7 @@ def _row(place: int, check: Check, found: Found) -> pl.LazyFrame:
         example=example(found.shown, schema),
     )
     is_kept = pl.lit(found.always) | pl.any_horizontal(pl.col("rows", *EVIDENCE & {*schema}) > 0)
-    return one.filter(is_kept).select(
-        *(pl.lit(word).alias(name) for name, word in _words(place, "", check, found).items()),
-        *NUMBERS,
-    )
+    return one.filter(is_kept).select(pl.lit(name).alias("finding"), *NUMBERS)
 
 
 def _words(place: int, name: str, check: Check, found: Found) -> dict[str, str | int | bool | None]:
