@@ -282,12 +282,8 @@ def _may_be_distinct(seen: Seen) -> bool:
     )
 
 
-def ranked_at_once(
-    inputs: Inputs, k: int | None, lists: pl.LazyFrame | None = None
-) -> pl.LazyFrame:
+def ranked_at_once(inputs: Inputs, k: int | None) -> pl.LazyFrame:
     """Return one row, `late` and `lists`, where ranks were made over the whole frame; none otherwise.
-
-    `lists` have `rows` and the `first` and `last` rank of each list, where that is known.
 
     No rank is there twice, most lists begin beyond `k` or, without one, beyond their own length, and lists have several
     items or ranks leave few numbers out: ranks of single items among all are distinct by chance too.
@@ -295,9 +291,8 @@ def ranked_at_once(
     keys = [*inputs.inside("row"), *inputs.model]
     rank, n_rows = pl.col("rank"), pl.col("rows").sum()
     rows = inputs.identified("recommendations").filter(is_rank(rank, inputs.schema["rank"]))
-    if lists is None:
-        ends = {"first": rank.min(), "last": rank.max()}
-        lists = rows.group_by(*keys, "user").agg(rows=pl.len(), **ends)
+    ends = {"first": rank.min(), "last": rank.max()}
+    lists = rows.group_by(*keys, "user").agg(rows=pl.len(), **ends)
     limit = pl.col("rows") if k is None else k
     whole = (n_rows >= 2 * pl.len()) | (pl.col("last").max() <= 2 * n_rows)
     late = lists.select(

@@ -79,8 +79,7 @@ def _apart(data: Audited, role: str) -> Iterator[Found]:
         return
     for name, rows in data.having(role).items():
         if name != data.main:
-            ids = data.ids[data.main, role], data.ids[name, role]
-            counts = in_common(data.inputs.lists, rows, role, ids)
+            counts = in_common(data.inputs.lists, rows, role)
             fewer = pl.min_horizontal("here", "there")
             found = counts.filter((fewer > 0) & (pl.col("common") < HARDLY * fewer))
             n_ids = pl.col("there").cast(pl.Int64).alias("rows")
@@ -207,7 +206,7 @@ def ranks_over_all_lists(data: Audited) -> Iterator[Found]:
     if not data.inputs.scored:
         limit = pl.col("rows") if data.k is None else data.k
         late = data.lengths.filter(pl.col("first") > limit).rename({"first": "rank"})
-        at_once = ranked_at_once(data.inputs, data.k, data.lengths)
+        at_once = ranked_at_once(data.inputs, data.k)
         yield Found(data.main, late.join(at_once, how="cross"), ("user", "rank"))
 
 

@@ -206,15 +206,6 @@ class Audited:
         return rows.group_by(self.judged_keys).agg(ROWS, pl.col("relevant", "beyond").sum()).cache()
 
     @cached_property
-    def ids(self) -> dict[tuple[str, str], pl.LazyFrame]:
-        """The users and the items of each frame, each once, by the name of the frame and the role."""
-        return {
-            (name, role): rows.select(role).drop_nulls().unique().cache()
-            for role in PAIR
-            for name, rows in self.having(role).items()
-        }
-
-    @cached_property
     def spellings(self) -> dict[str, pl.LazyFrame]:
         """Ids that are another one's but for how they are spelled, by their role; where ids are text in all frames."""
         return {role: self._spellings(role) for role in PAIR if self.is_text(role)}
@@ -254,8 +245,9 @@ class Audited:
 
     def _spellings(self, role: str) -> pl.LazyFrame:
         """Return ids that are another one's but for blanks around them or a point and noughts behind them."""
-        ids = [self.ids[name, role] for name in self.having(role)]
-        texts = pl.concat(one.select(spelling=pl.col(role).cast(pl.String)) for one in ids)
+        spelled = pl.col(role).cast(pl.String).alias("spelling")
+        frames = [one.select(spelled).drop_nulls().unique() for one in self.having(role).values()]
+        texts = pl.concat(frames).cache()
         spelling, plain = pl.col("spelling"), pl.col("plain")
         stripped = spelling.str.strip_chars()
         # NOTE: a pattern takes ten times as long as these, and few ids are left for it

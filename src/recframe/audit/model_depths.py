@@ -16,7 +16,6 @@ from recframe.frames.hints import Either, FrameOf
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import joined
 from recframe.judging.judged_frame import PAIR
-from recframe.judging.relevance import is_rank
 
 LEAST_IDS = 5
 """With fewer ids it may be by chance that none is among those of the truth."""
@@ -129,11 +128,6 @@ def _may_differ(seen: Seen, k: int) -> bool:
     Where the lists of a model have different lengths, those of a few users tell of its depth only roughly.
     """
     inputs = seen.inputs
-    if not inputs.scored:
-        in_lists = seen.sample.filter(is_rank(pl.col("rank"), inputs.schema["rank"]))
-        deepest = in_lists.drop_nulls("model").group_by("model").agg(pl.col("rank").max())
-        if len(deepest) >= len(seen.models) and _are_alike(deepest["rank"].cast(pl.Int64), k):
-            return False
     some = seen.rows_of_some_users.drop_nulls("model").lazy()
     lists = seen.run(_lists(some, inputs, seen.parts))
     length = pl.col("rows").cast(pl.Int64)

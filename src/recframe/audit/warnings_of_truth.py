@@ -73,18 +73,10 @@ def hardly_any_in_common(seen: Seen) -> str | None:
     return None
 
 
-def in_common(
-    rows: pl.LazyFrame,
-    others: pl.LazyFrame,
-    role: str,
-    known: tuple[pl.LazyFrame, pl.LazyFrame] | None = None,
-) -> pl.LazyFrame:
-    """Return one row: how many ids two frames have, `here` and `there`, how many in `common`, and one of each.
-
-    `known` are the ids of both, each once, where they are at hand.
-    """
+def in_common(rows: pl.LazyFrame, others: pl.LazyFrame, role: str) -> pl.LazyFrame:
+    """Return one row: how many ids two frames have, `here` and `there`, how many in `common`, and one of each."""
     here, there = (one.select(role).drop_nulls() for one in (rows, others))
-    ids_here, ids_there = known or (here.unique(), there.unique())
+    ids_here, ids_there = here.unique(), there.unique()
     counts = [
         ids_here.select(here=pl.len()),
         here.select(such_here=pl.col(role).first()),
