@@ -10,8 +10,9 @@ from scipy import optimize, stats
 import recframe as rf
 from compared_lists import frames
 from plain_uncertainty import values_of
+from recframe.uncertainty.comparison import Comparing
 from recframe.uncertainty.pairs import Pairing
-from recframe.uncertainty.winners import Picking, winners
+from recframe.uncertainty.winners import winners
 from simulated_pairs import mean_of, reciprocal_ranks, sums_of
 
 MODELS = "abcdef"
@@ -219,7 +220,7 @@ def test_what_is_claimed_of_a_winner_holds_in_trials(scene):
     pairing = Pairing("a", pl.String(), "model", among_others=True)
 
     found = winners(
-        pl.concat(blocks), ["sample"], [rf.parse("mrr")], pairing, Picking(n_resamples=1)
+        pl.concat(blocks), ["sample"], [rf.parse("mrr")], pairing, Comparing(n_resamples=1)
     )
 
     assert len(found) == SAMPLES

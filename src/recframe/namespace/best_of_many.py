@@ -14,7 +14,7 @@ from recframe.namespace.uncertain import of_pairs
 from recframe.uncertainty.pairs import MODEL, RUNNER_UP
 
 if TYPE_CHECKING:
-    from recframe.uncertainty.winners import Picking
+    from recframe.uncertainty.comparison import Comparing
 
 
 class BestOfMany(Generic[F]):
@@ -75,12 +75,12 @@ class BestOfMany(Generic[F]):
         Source: Gutmann and Maymin 1987, Is the selected population the best?; Hung and Fithian 2019, Rank verification for
         exponential families; Efron and Morris 1975 (shrinking); Šidák 1967 (intervals).
         """
-        from recframe.uncertainty.winners import Picking  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.uncertainty.comparison import Comparing  # noqa: PLC0415  NumPy and SciPy are an extra
 
         if baseline is None:
             msg = "baseline=None: winner takes the name of the model that the others are held against, such as baseline='old'"
             raise RecframeError(msg)
-        how = Picking(
+        how = Comparing(
             level=level,
             min_users=min_users,
             n_resamples=n_resamples,
@@ -92,7 +92,7 @@ class BestOfMany(Generic[F]):
         return result
 
 
-def _picked(asked: Question, baseline: str, how: Picking) -> Any:
+def _picked(asked: Question, baseline: str, how: Comparing) -> Any:
     """Return the best of the models beside a baseline."""
     from recframe.uncertainty.winners import COLUMNS, SHORT, winners  # noqa: PLC0415
 

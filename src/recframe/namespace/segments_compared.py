@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, get_args
 
 import polars as pl
@@ -98,17 +98,10 @@ class SegmentsCompared(Generic[F]):
         from recframe.uncertainty import cells, gaps  # noqa: PLC0415  NumPy and SciPy are an extra
 
         crossed = cells.crossings(asked.of_segments, 2, 1)
-        of = (crossed.of, _names(asked), min_users, level, None, asked.cluster)
-        how = cells.Segmenting(*of, of_differences=named is not None)
+        checked = {"min_users": min_users, "level": level}
         schema = pl.Schema({"by": pl.String, **_model(asked), **gaps.COLUMNS})
-        result: F = _given(
-            asked,
-            named,
-            crossed,
-            schema,
-            lambda found: gaps.gaps(found, asked.metrics, how, schema),
-            ["by", *_model(asked), *gaps.SHORT],
-        )
+        short = ["by", *_model(asked), *gaps.SHORT]
+        result: F = _given(asked, named, crossed, checked, schema, gaps.gaps, short=short)
         return result
 
     @calls.understood
@@ -190,17 +183,11 @@ class SegmentsCompared(Generic[F]):
         _check_size(crossed, depth)
         for columns in crossed.of:
             rests.check_places([one for one in segments if one.inside in columns])
-        of = (crossed.of, _names(asked), min_users, level, correction, asked.cluster)
-        how = cells.Segmenting(*of, of_differences=named is not None)
+        checked = {"min_users": min_users, "level": level, "correction": correction}
         schema = pl.Schema({**_model(asked), **slices.KEYS, **slices.COLUMNS})
+        short = [*_model(asked), "segment", *slices.SHORT]
         result: F = _given(
-            asked,
-            named,
-            crossed,
-            schema,
-            lambda found: slices.slices(found, asked.metrics, how, schema),
-            [*_model(asked), "segment", *slices.SHORT],
-            rests=True,
+            asked, named, crossed, checked, schema, slices.slices, short=short, rests=True
         )
         return result
 
@@ -270,10 +257,6 @@ def _check_size(crossed: Crossings, depth: int) -> None:
     raise RecframeError(msg)
 
 
-def _names(asked: Question) -> dict[str, str]:
-    return {one.inside: one.name for one in asked.inputs.segments}
-
-
 def _model(asked: Question) -> dict[str, Any]:
     return {one: asked.inputs.schema[one] for one in asked.inputs.model}
 
@@ -282,16 +265,24 @@ def _given(  # noqa: PLR0913  what both methods give
     asked: Question,
     baseline: str | None,
     crossed: Crossings,
+    checked: Mapping[str, Any],
     schema: pl.Schema,
-    finished: Any,
-    short: Sequence[str],
+    finished: Callable[..., pl.DataFrame],
     *,
+    short: Sequence[str],
     rests: bool = False,
 ) -> Any:
     """Return what is made of the sums of segments, as a frame of the kind that came in."""
     from recframe.uncertainty import cells  # noqa: PLC0415
 
     kind = asked.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
+    how = cells.Segmenting(
+        **checked,
+        of=crossed.of,
+        names={one.inside: one.name for one in asked.inputs.segments},
+        cluster=asked.cluster,
+        of_differences=baseline is not None,
+    )
 
     def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
         of = (inputs, asked.conventions, baseline, crossed.plans, run)
@@ -302,7 +293,7 @@ def _given(  # noqa: PLR0913  what both methods give
     else:
         what = ("cells", baseline, *map(tuple, crossed.plans), rests)
         sums = asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
-    whole = kind.applied(sums, finished, schema)
+    whole = kind.applied(sums, lambda found: finished(found, asked.metrics, how, schema), schema)
     model = {MODEL: asked.inputs.context.names[MODEL]} if MODEL in schema else {}
     for name in model.values():
         if name in [one for one in schema if one != MODEL]:

@@ -15,7 +15,7 @@ from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.question import Question, question, values_of_users
 from recframe.plan.needs import is_of_segment
-from recframe.uncertainty.summary import Method
+from recframe.uncertainty.options import Method
 
 if TYPE_CHECKING:
     from recframe.tracking.kept import History

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic, get_args
+from typing import TYPE_CHECKING, Any, Generic
 
 import polars as pl
 
@@ -22,13 +22,11 @@ from recframe.plan.needs import is_of_segment
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty import options, summary
-from recframe.uncertainty.options import Correction, Family, Looks, Test
+from recframe.uncertainty.options import Correction, Family, Looks, Method, Test
 from recframe.uncertainty.over_trainings import refuse as refuse_trainings
 from recframe.uncertainty.pairs import BASELINE, MODEL, Pairing, sums_of_all
-from recframe.uncertainty.summary import Method
 
 if TYPE_CHECKING:
-    from recframe.uncertainty.bootstrapped import Bootstrap
     from recframe.uncertainty.comparison import Comparing
     from recframe.uncertainty.power import Power
 
@@ -99,18 +97,24 @@ class Uncertain(Generic[F]):
 
         Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015.
         """
-        options.one_of("method", method, get_args(Method))
+        options.check_choices(method=method)
         asked = question(self, metrics, k, by, cluster, profile, wide=wide)
         if method != "bootstrap":
             how_made = summary.Intervals(level, method, over_trainings=asked.over_trainings)
             long = _summary(asked, how_made)
             result: F = asked.given(long, asked.by, list(how_made.columns), summary.SHORT)
             return result
-        from recframe.uncertainty.bootstrapped import Bootstrap  # noqa: PLC0415  NumPy is an extra
+        from recframe.uncertainty.comparison import Comparing  # noqa: PLC0415  NumPy is an extra
 
         refuse_trainings(asked.inputs, "method='bootstrap'", "leave method= out")
         _check_resampled(asked.metrics)
-        how = Bootstrap(level, n_resamples, seed, asked.cluster, progress.of_resamples())
+        how = Comparing(
+            level=level,
+            n_resamples=n_resamples,
+            seed=seed,
+            cluster=asked.cluster,
+            tell=progress.of_resamples(),
+        )
         drawn: F = _bootstrapped(asked, how)
         return drawn
 
@@ -191,10 +195,7 @@ class Uncertain(Generic[F]):
         """
         from recframe.uncertainty import comparison  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        options.one_of("test", test, get_args(Test))
-        options.one_of("correction", correction, (*get_args(Correction), None))
-        options.one_of("family", family, get_args(Family))
-        options.one_of("looks", looks, ("any", None))
+        options.check_choices(test=test, correction=correction, family=family, looks=looks)
         how = comparison.Comparing(
             level=level,
             margin=margin,
@@ -315,7 +316,7 @@ def _summary(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
     return asked.planned(asked.inputs, made, "summary", how, middling=FEW_ROWS)
 
 
-def _bootstrapped(asked: Question, how: Bootstrap) -> Any:
+def _bootstrapped(asked: Question, how: Comparing) -> Any:
     """Return metrics with intervals by resampling."""
     from recframe.uncertainty.bootstrapped import bootstrapped  # noqa: PLC0415
 
@@ -323,12 +324,14 @@ def _bootstrapped(asked: Question, how: Bootstrap) -> Any:
     drawn = asked.inputs.drawn(_most_groups(keys), asked.cluster)
     inside = [inside for inside, _ in keys_of(drawn, asked.metrics)]
     wide = numbered(asked.rec._evaluated(drawn, asked.conventions, SPREAD), inside)  # noqa: SLF001
-    schema = wide.collect_schema()
-    made: dict[str, Any] = {key: schema[key] for key in keys} | summary.COLUMNS
-    long = asked.rec._kind.applied(  # noqa: SLF001
-        wide, lambda sums: bootstrapped(sums, keys, asked.metrics, how), pl.Schema(made)
+    return _finished(
+        asked,
+        wide,
+        asked.by,
+        lambda sums: bootstrapped(sums, keys, asked.metrics, how),
+        summary.COLUMNS,
+        summary.SHORT,
     )
-    return asked.given(long, asked.by, list(summary.COLUMNS), summary.SHORT)
 
 
 def _check_resampled(metrics: Sequence[Metric[...]]) -> None:
@@ -415,15 +418,26 @@ def of_pairs(  # noqa: PLR0913  what several methods give
         return asked.with_trainings(sums, inputs, asked.conventions, run)
 
     sums = asked.planned(drawn_of, all_sums, "pairs", pairing, middling=MIDDLING)
-    schema = sums.collect_schema()
-    result: dict[str, Any] = {key: schema[key] for key in [*keys, MODEL, BASELINE]}
-    kind = asked.rec._kind  # noqa: SLF001
-    whole = kind.applied(
-        sums, lambda cells: made(cells, keys, pairing), pl.Schema(result | {**columns})
-    )
     names = {key: asked.by[key] for key in [*keys, MODEL]} | {BASELINE: BASELINE}
     several = [BASELINE] * (baseline is None)
-    return asked.given(whole, names, list(columns), [*several, *short])
+    return _finished(
+        asked, sums, names, lambda cells: made(cells, keys, pairing), columns, [*several, *short]
+    )
+
+
+def _finished(
+    asked: Question,
+    sums: pl.LazyFrame,
+    names: Mapping[str, str],
+    made: Callable[[pl.DataFrame], pl.DataFrame],
+    columns: Mapping[str, Any],
+    short: Sequence[str],
+) -> Any:
+    """Return what a function makes of sums, the keys in `names` and some columns, as a result of the call."""
+    schema = sums.collect_schema()
+    result = pl.Schema({key: schema[key] for key in names} | {**columns})
+    whole = asked.rec._kind.applied(sums, made, result)  # noqa: SLF001
+    return asked.given(whole, names, list(columns), short)
 
 
 def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
@@ -441,8 +455,11 @@ def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
             drawn=False,
         )
     long = _summary(asked, summary.Intervals(over_trainings=asked.over_trainings))
-    schema = long.collect_schema()
-    result: dict[str, Any] = {key: schema[key] for key in asked.by} | how.columns
-    kind = asked.rec._kind  # noqa: SLF001
-    whole = kind.applied(long, lambda one: power.of_one(one, asked.metrics, how), pl.Schema(result))
-    return asked.given(whole, asked.by, list(how.columns), power.SHORT)
+    return _finished(
+        asked,
+        long,
+        asked.by,
+        lambda one: power.of_one(one, asked.metrics, how),
+        how.columns,
+        power.SHORT,
+    )

@@ -6,7 +6,7 @@ what the list changes, so that its value is the mean of the contributions too. N
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -19,6 +19,7 @@ from recframe.judging.judged_frame import Judged, judge
 from recframe.metrics.language.definition import Metric
 from recframe.plan import leave_one_out, of_lists, trainings
 from recframe.plan.evaluation import (
+    Asked,
     Convention,
     check_parts_of_truth,
     of_each_training,
@@ -27,7 +28,7 @@ from recframe.plan.evaluation import (
 from recframe.plan.needs import is_of_segment, needs_of
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, n_users_of_segments, with_attributes
-from recframe.plan.user_values import values_of_users
+from recframe.plan.user_values import names_of, values_of_users
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Contributions:
     @property
     def names(self) -> list[str]:
         """The names of the values."""
-        return [f"value {number}" for number in range(len(self.metrics))]
+        return names_of(self.metrics)
 
     @property
     def pairing(self) -> list[str]:
@@ -96,24 +97,17 @@ def contributions(
         each = of_each_training(conventions)
         plans_of_each = contributions(trainings.apart(inputs), each, run)
         return [_over_trainings(parts, inputs) for parts in plans_of_each]
-    plans: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
-    of_each_list: list[Convention] = []
     check_parts_of_truth(inputs, conventions)
     inputs = described(inputs, run.ask)
-    found: list[list[Contributions]] = []
-    for one in conventions:
-        context = of_the_plan(one.context, inputs)
-        if is_of_segment(one.metric):
-            continue
-        if one.over == "lists":
-            of_each_list.append(one)
-        else:
-            plans.setdefault(context.policies, (context, []))[1].append(one.metric)
+    each = [one for one in conventions if not is_of_segment(one.metric)]
     models = run.models(inputs)
-    for context, metrics in plans.values():
-        found.append(_of_users(inputs.under(context), metrics, run, models))
-    if of_each_list:
-        found.append(_of_lists(inputs, of_each_list, run))
+    of_users = [one for one in each if one.over == "users"]
+    found = [
+        _of_users(inputs.under(context), metrics, run, models)
+        for context, metrics in _by_policies(inputs, of_users)
+    ]
+    if listed := [one for one in each if one.over == "lists"]:
+        found.append(_of_lists(inputs, listed, run))
     found += [[one] for one in of_sets(inputs, conventions, run)]
     if run.ask is None or models is None:
         return found
@@ -146,23 +140,36 @@ def _averaged(one: Contributions, of: trainings.Averaged) -> Contributions:
 
 def of_models(parts: Sequence[Contributions], known: pl.DataFrame) -> list[Contributions]:
     """Return the same contributions where the models are known."""
-    judged = (replace(one.judged, models=known.lazy()) for one in parts)
-    return [replace(one, judged=seen, known=known) for one, seen in zip(parts, judged, strict=True)]
+    models = known.lazy()
+    return [replace(one, judged=replace(one.judged, models=models), known=known) for one in parts]
 
 
 def of_sets(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list[Contributions]:
     """Return what lists contribute to those of the metrics that are one function of a segment, such as coverage."""
-    plans: dict[tuple[object, ...], tuple[Context, list[Metric[...]]]] = {}
+    served = [
+        one
+        for one in conventions
+        if is_of_segment(one.metric) and leave_one_out.has_contributions(one.metric)
+    ]
+    inputs = described(inputs, run.ask) if served else inputs
+    of_means = [one for one in served if needs_of(one.metric).means]
+    of_sums = [one for one in served if one not in of_means]
+    return [
+        _of_sets(inputs.under(context), metrics, run, of_means=asked is of_means)
+        for asked in (of_sums, of_means)
+        for context, metrics in _by_policies(inputs, asked)
+    ]
+
+
+def _by_policies(
+    inputs: Inputs, conventions: Sequence[Convention]
+) -> Iterable[tuple[Context, list[Metric[...]]]]:
+    """Return the metrics that share a plan, with its context."""
+    found: Asked = {}
     for one in conventions:
         context = of_the_plan(one.context, inputs)
-        if is_of_segment(one.metric) and leave_one_out.has_contributions(one.metric):
-            of_means = bool(needs_of(one.metric).means)
-            plans.setdefault((of_means, *context.policies), (context, []))[1].append(one.metric)
-    inputs = described(inputs, run.ask) if plans else inputs
-    return [
-        _of_sets(inputs.under(context), metrics, run, of_means=bool(key[0]))
-        for key, (context, metrics) in plans.items()
-    ]
+        found.setdefault(context.policies, (context, []))[1].append(one.metric)
+    return found.values()
 
 
 def _of_sets(
@@ -185,8 +192,8 @@ def _of_sets(
 
 def _nothing(metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
     """Return one row without values: those of a user without a list."""
-    schema = {f"value {number}": pl.Float64 for number in range(len(metrics))}
-    return pl.LazyFrame({name: [None] for name in schema}, schema=schema)
+    names = names_of(metrics)
+    return pl.select(pl.lit(None, pl.Float64).alias(name) for name in names).lazy()
 
 
 def _of_users(

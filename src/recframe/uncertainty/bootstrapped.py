@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -13,25 +12,14 @@ from recframe.frames.collecting import run_by_size
 from recframe.metrics.language.definition import Metric
 from recframe.plan.beside import TOTAL, N, name_beside
 from recframe.uncertainty.arrays import np
+from recframe.uncertainty.comparison import Comparing
 from recframe.uncertainty.groups import groups_of
 from recframe.uncertainty.resampling import bootstrap_means, percentile_interval
 from recframe.uncertainty.summary import COLUMNS, Intervals, added, of_clusters, summarized
 
 
-@dataclass(frozen=True)
-class Bootstrap:
-    """How often users are drawn anew, and how."""
-
-    level: float
-    n_resamples: int
-    seed: int
-    cluster: str | None = None
-    """The column of the sums that names clusters, whose users hang together."""
-    tell: Callable[[int, int], None] | None = None
-
-
 def bootstrapped(
-    wide: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Bootstrap
+    wide: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Comparing
 ) -> pl.DataFrame:
     """Return what `summarized` does, with percentile intervals, from the sums of random groups of users.
 
@@ -69,7 +57,7 @@ def _whole(
     return of_clusters(wide, [*keys, cluster], metrics)
 
 
-def _warn_of_few_resamples(how: Bootstrap) -> None:
+def _warn_of_few_resamples(how: Comparing) -> None:
     """Warn where the ends of intervals lie beyond the outermost resamples."""
     needed = math.ceil(2.0 / (1.0 - how.level) * (1 - 1e-9)) - 1
     if how.n_resamples < needed:

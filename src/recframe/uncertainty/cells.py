@@ -36,15 +36,9 @@ from recframe.uncertainty.pooling import (
     pooled,
 )
 from recframe.uncertainty.resampling import MOST_GROUPS_BY_SEGMENT
-from recframe.uncertainty.rests import BOTH, REST, by_users, cutting, sums_with_rests
+from recframe.uncertainty.rests import BESIDE, SUMS, by_users, cutting, sums_with_rests
 
 PLAN, APART = "plan", "apart"
-SUMS = ("n", "sum", "square")
-BESIDE = (
-    *(f"{REST} {part}" for part in SUMS),
-    *(f"{BOTH} {part}" for part in ("n", "own", "rest", "product")),
-)
-"""The sums of what is outside of a segment, and of the users of both."""
 MOST_TOGETHER = 1000
 """Of so many segments that share users the groups are held at once, and all pairs."""
 OF_PARTS = "slices of parts of users' lists take no cluster=; give by= columns of users alone"

@@ -16,6 +16,8 @@ PARTS = ("aa", "ad", "dd", "an", "dn", "nn", "units", "effective", "differ")
 """What is known beside the sums of pairs: those of squares and products over users or clusters, with a the baseline's value, d
 the difference to it and n the number of users; how many users or clusters there are, how many of one size say as much, and of
 how many the two values differ."""
+OF_USERS = {"an": "a", "dn": "d", "nn": "n", "units": "n", "effective": "n", "differ": "n"}
+"""Those of users, each one by itself; of `differ` ties are taken off."""
 ROUNDING = 1e-13
 """What is below this share of the squares is what rounding leaves of values that are all the same."""
 Product = tuple[pl.Expr, pl.Expr]
@@ -62,17 +64,13 @@ def squared_error(
 
 def of_users(totals: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
     """Return sums of pairs with `PARTS` beside them, where each user is one by itself."""
-    same = {"an": "a", "dn": "d", "nn": "n", "units": "n", "effective": "n"}
     columns = [
         pl.col(f"{own} {number}").cast(pl.Float64).alias(f"{part} {number}")
         for number in range(n_metrics)
-        for part, own in same.items()
+        for part, own in OF_USERS.items()
     ]
-    differ = [
-        (pl.col(f"n {number}") - pl.col(f"ties {number}")).alias(f"differ {number}")
-        for number in range(n_metrics)
-    ]
-    return totals.with_columns(*columns, *differ)
+    ties = ((f"differ {number}", f"ties {number}") for number in range(n_metrics))
+    return totals.with_columns(columns).with_columns(pl.col(n) - pl.col(of) for n, of in ties)
 
 
 def of_clusters(
@@ -83,7 +81,7 @@ def of_clusters(
     there = cells.collect_schema().names()
     names = [name for number in numbers for part in SUMS if (name := f"{part} {number}") in there]
     products = {
-        f"product {part} {number}": product
+        f"{part} {number}": product
         for number in numbers
         for part, product in _of_pairs(number, alone, keys).items()
     }
@@ -92,15 +90,9 @@ def of_clusters(
         one for number in numbers for one in _beside(number) if one.meta.output_name() in there
     ]
     found = summed.of(cells.with_columns(columns(products, alone)), keys, beside)
-    taken = [f"{part} {number}" for number in numbers for part in PARTS if part != "effective"]
     return found.with_columns(
-        *(pl.col(f"product {name}").alias(name) for name in taken),
-        *(
-            (pl.col(f"n {number}") ** 2 / pl.col(f"product sizes {number}")).alias(
-                f"effective {number}"
-            )
-            for number in numbers
-        ),
+        (pl.col(f"n {number}") ** 2 / pl.col(f"sizes {number}")).alias(f"effective {number}")
+        for number in numbers
     )
 
 

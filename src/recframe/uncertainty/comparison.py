@@ -22,37 +22,14 @@ from recframe.uncertainty.options import Correction, Family, Looks, Test
 from recframe.uncertainty.p_values import least_p, t_statistic
 from recframe.uncertainty.pairs import BASELINE, MODEL
 from recframe.uncertainty.resampling import Tested, bootstrap_test, sign_flip_test
-from recframe.uncertainty.summary import FEW, FEW_VALUES, ONE_CLUSTER
+from recframe.uncertainty.summary import FEW, FEW_VALUES, ONE_CLUSTER, columns_of
 
-COLUMNS = {
-    "metric": pl.String,
-    "k": pl.Int64,
-    "value": pl.Float64,
-    "baseline_value": pl.Float64,
-    "difference": pl.Float64,
-    "difference_low": pl.Float64,
-    "difference_high": pl.Float64,
-    "relative": pl.Float64,
-    "relative_low": pl.Float64,
-    "relative_high": pl.Float64,
-    "p_value": pl.Float64,
-    "p_adjusted": pl.Float64,
-    "effect_size": pl.Float64,
-    "wins": pl.Int64,
-    "ties": pl.Int64,
-    "losses": pl.Int64,
-    "n_users": pl.Int64,
-    "n_differ": pl.Int64,
-    "n_unpaired": pl.Int64,
-    "n_trainings": pl.Int64,
-    "std_trainings": pl.Float64,
-    "n_baseline_trainings": pl.Int64,
-    "std_baseline_trainings": pl.Float64,
-    "p_not_worse": pl.Float64,
-    "p_equivalent": pl.Float64,
-    "verdict": pl.String,
-    "note": pl.String,
-}
+COLUMNS = columns_of(
+    "metric k value baseline_value difference difference_low difference_high relative relative_low "
+    "relative_high p_value p_adjusted effect_size wins ties losses n_users n_differ n_unpaired "
+    "n_trainings std_trainings n_baseline_trainings std_baseline_trainings p_not_worse p_equivalent "
+    "verdict note"
+)
 """What follows the keys, the model and the baseline; without a margin there are no p values against it, and without trainings
 no numbers of these."""
 SHORT = (
@@ -73,7 +50,7 @@ FEWEST_DRAWN = 5
 
 @dataclass(frozen=True)
 class Comparing:
-    """How models are compared."""
+    """How models are compared, or values drawn anew."""
 
     level: float = 0.95
     margin: float | None = None

@@ -24,28 +24,12 @@ from recframe.uncertainty.paradox import Looking, named, reversal
 from recframe.uncertainty.pooling import BORROWED_FOR_GAPS, cautious_variances
 from recframe.uncertainty.resampling import covariance_of_means
 from recframe.uncertainty.simultaneous import NO_GAP, Gap, gap
-from recframe.uncertainty.summary import FEW
+from recframe.uncertainty.summary import FEW, columns_of
 
-COLUMNS = {
-    "metric": pl.String,
-    "k": pl.Int64,
-    "n_segments": pl.Int64,
-    "n_small": pl.Int64,
-    "best": pl.String,
-    "best_value": pl.Float64,
-    "best_n_users": pl.Int64,
-    "worst": pl.String,
-    "worst_value": pl.Float64,
-    "worst_n_users": pl.Int64,
-    "gap": pl.Float64,
-    "gap_low": pl.Float64,
-    "gap_high": pl.Float64,
-    "gap_pooled": pl.Float64,
-    "ratio": pl.Float64,
-    "spread": pl.Float64,
-    "p_value": pl.Float64,
-    "note": pl.String,
-}
+COLUMNS = columns_of(
+    "metric k n_segments n_small best best_value best_n_users worst worst_value worst_n_users gap gap_low "
+    "gap_high gap_pooled ratio spread p_value note"
+)
 """What follows the keys."""
 SHORT = (
     *("metric", "best", "worst", "best_value", "worst_value", "p_value"),

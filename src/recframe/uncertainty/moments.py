@@ -247,17 +247,16 @@ class Sums:
         """The keys of the rows of the result."""
         return self.totals.select(self.by)
 
-    @cached_property
-    def _columns(self) -> dict[str, Numbers]:
-        return {part: self._array(self.totals, part) for part in SUMS}
+    def column(self, part: str, of: pl.DataFrame | None = None) -> Numbers:
+        """Return one of the sums, rows x metrics: of all groups, or of a frame with the rows of the result."""
+        found = (self.totals if of is None else of).select(self.names(part))
+        return found.to_numpy().astype(np.float64)
 
-    def column(self, part: str) -> Numbers:
-        """Return one of the sums, rows x metrics."""
-        return self._columns[part]
-
-    def _array(self, totals: pl.DataFrame, part: str) -> Numbers:
-        found = [totals.get_column(name).to_numpy() for name in self.names(part)]
-        return np.stack(found, axis=1).astype(np.float64)
+    def _of_rows(self, found: pl.DataFrame) -> pl.DataFrame:
+        """Return what is known of the rows of the result, in their order."""
+        return self.rows.join(
+            found, on=self.by, how="left", nulls_equal=True, maintain_order="left"
+        )
 
     @property
     def _of_trainings(self) -> list[str]:
@@ -271,10 +270,8 @@ class Sums:
         if not self._of_trainings:
             return None
         each = self.given.select(*self.by, *self._of_trainings).unique(self.by)
-        found = self.rows.join(
-            each, on=self.by, how="left", nulls_equal=True, maintain_order="left"
-        )
-        return Trainings(*(self._array(found, part) for part in OF_TRAININGS))
+        found = self._of_rows(each)
+        return Trainings(*(self.column(part, found) for part in OF_TRAININGS))
 
     @property
     def ends(self) -> Ends:
@@ -293,17 +290,14 @@ class Sums:
 
     def moments(self, cluster: str | None = None) -> Moments:
         """Return the moments of users who are independent, or whose squares and products are of the clusters of a column."""
-        n, a, d, aa, ad, dd = map(self.column, ("n", "a", "d", "aa", "ad", "dd"))
+        parts = ("n", "a", "d", *clusters.PARTS)
         if cluster is None:
-            differ = n - self.column("ties")
-            units = self._sure(n)
-            return Moments(n, a, d, aa, ad, dd, a, d, n, units, n, differ, self.trainings)
-        plan = clusters.of_clusters(self.cells.lazy(), self.by, cluster, len(self.metrics))
-        summed = run_by_size(plan, len(self.cells))
-        found = self.rows.join(
-            summed, on=self.by, how="left", nulls_equal=True, maintain_order="left"
-        )
-        taken = {part: self._array(found, part) for part in ("n", "a", "d", *clusters.PARTS)}
+            taken = {part: self.column(clusters.OF_USERS.get(part, part)) for part in parts}
+            taken["differ"] = taken["n"] - self.column("ties")
+        else:
+            plan = clusters.of_clusters(self.cells.lazy(), self.by, cluster, len(self.metrics))
+            found = self._of_rows(run_by_size(plan, len(self.cells)))
+            taken = {part: self.column(part, found) for part in parts}
         taken["units"] = self._sure(taken["units"])
         return Moments(**taken, trainings=self.trainings)
 

@@ -12,6 +12,9 @@ MANY_UNPAIRED = 0.05
 """From this share of the users on, those with but one of two values are worth a note."""
 SELECTED = 0.2
 """Above this share those with both are a choice by what is measured."""
+SELECTED_NOTE = (
+    "more than a fifth of the users have but one of the two values, so those with both show nothing"
+)
 
 
 def are_selected(n: Numbers, unpaired: Numbers) -> Flags:
@@ -23,7 +26,7 @@ def of_unpaired(n: Numbers, unpaired: Numbers, selected: Flags) -> dict[str, Fla
     """Return the notes of rows in which many users have but one of two values."""
     many = unpaired > MANY_UNPAIRED * (n + unpaired)
     return {
-        "more than a fifth of the users have but one of the two values, so those with both show nothing": selected,
+        SELECTED_NOTE: selected,
         "many users have but one of the two values, and are left out": many & ~selected,
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal
+from typing import Literal, get_args
 
 from recframe.errors import RecframeError, shown
 from recframe.frames.plain_numbers import plain_number
@@ -13,6 +13,20 @@ Correction = Literal["holm", "max_t", "bonferroni", "benjamini-hochberg"]
 Family = Literal["table", "metric", "segment"]
 Looks = Literal["any"]
 CorrectionOfSlices = Literal["holm", "bonferroni", "benjamini-hochberg"]
+Method = Literal["auto", "t", "bootstrap"]
+CHOICES = {
+    "test": get_args(Test),
+    "correction": (*get_args(Correction), None),
+    "family": get_args(Family),
+    "looks": (*get_args(Looks), None),
+    "method": get_args(Method),
+}
+
+
+def check_choices(**given: str | None) -> None:
+    """Say what an option takes that has a few values, by its name."""
+    for name, value in given.items():
+        one_of(name, value, CHOICES[name])
 
 
 def one_of(name: str, value: object, choices: Collection[str | None]) -> None:

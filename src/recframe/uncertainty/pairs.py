@@ -101,11 +101,7 @@ def sums_of_pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
     whole = whole.join(empty, how="cross")
     absent = (pl.col("n_users") - pl.col("present").fill_null(0)).cast(pl.Int64)
     counts = [count for name in one.names for count in _with_absent(name, absent)]
-    others = [*_exact_sums(one).parts, *(f"dddd {name}" for name in one.names)]
-    others += [column.meta.output_name() for name in endless(one) for column in _ends(name)]
-    filled = whole.select(
-        *keys, *counts, *others, *(f"empty {name}" for name in one.names), absent=absent
-    )
+    filled = whole.with_columns(*counts, absent=absent).drop("n_users", "present")
     return one.checked(filled, f"n {one.names[0]}", *checks)
 
 
@@ -176,14 +172,9 @@ def _sums_by(
     rows = rows if drawn is None else rows.with_columns(_drawn(drawn))
     rows = rows.with_columns(column for name in one.names for column in _differences(name))
     counts = [count for name in one.names for count in _counts(name, one)]
-    counts += [end for name in endless(one) for end in _ends(name)]
-    return _exact_sums(one).summed(rows, keys, [pl.len().alias("present"), *counts])
-
-
-def endless(one: Contributions) -> list[str]:
-    """Return the names of users' values that are in no range with two ends."""
     metrics = zip(one.names, one.metrics, strict=True)
-    return [name for name, metric in metrics if has_no_ends(metric)]
+    counts += [end for name, metric in metrics if has_no_ends(metric) for end in _ends(name)]
+    return _exact_sums(one).summed(rows, keys, [pl.len().alias("present"), *counts])
 
 
 def has_no_ends(metric: Metric[...]) -> bool:
@@ -290,29 +281,6 @@ def _with_absent(name: str, absent: pl.Expr) -> list[pl.Expr]:
     return [pl.col(f"{part} {name}").fill_null(0) + more for part, more in added.items()]
 
 
-def _put_together(sums: pl.LazyFrame, one: Contributions) -> pl.LazyFrame:
-    """Return the sums of `SUMS`, with those of the users who are absent from both models."""
-    exact, totals = _exact_sums(one), []
-    for name in exact.values:
-        part, _, value = name.partition(" ")
-        empty = pl.col(f"empty {value}")
-        absent = {"a": (empty, pl.col("absent")), "aa": (empty * empty, pl.col("absent"))}
-        total = exact.total(name, absent.get(part) if one.counts_absent else None)
-        totals.append(total.alias(name))
-    names = [f"{part} {name}" for name in one.names for part in SUMS]
-    ends = [end for name in endless(one) for end in _ends_with_absent(name, one)]
-    return sums.with_columns(totals).select(*one.keys, BASELINE, *names, *ends)
-
-
-def _ends_with_absent(name: str, one: Contributions) -> list[pl.Expr]:
-    """Return the lowest and the highest value of users, of whom those who are absent have that of an empty list."""
-    high, low = pl.col(f"{MOST} high {name}"), pl.col(f"{MOST} low {name}")
-    if one.counts_absent:
-        empty = pl.when(pl.col("absent") > 0).then(f"empty {name}")
-        high, low = pl.max_horizontal(high, empty), pl.max_horizontal(low, -empty)
-    return [high.alias(f"high {name}"), (-low).alias(f"low {name}")]
-
-
 def sums_of_all(
     plans: Sequence[Sequence[Contributions]],
     metrics: Sequence[Metric[...]],
@@ -337,12 +305,32 @@ def _of_a_plan(
 ) -> pl.LazyFrame:
     """Return the sums of the metrics of one plan, by their places among all."""
     one = parts[0]
-    named = {
-        f"{part} {name}": f"{part} {places[str(metric)]}"
-        for name, metric in zip(one.names, one.metrics, strict=True)
-        for part in (*SUMS, *(ENDS if has_no_ends(metric) else ()))
-    }
     sums = [sums_of_pairs(part, pairing) for part in parts]
     same = [f"empty {name}" for name in one.names]
     added = run.added(sums, [*one.keys, BASELINE], same if one.counts_absent else ())
-    return _put_together(added, one).rename(named)
+    columns = []
+    for name, metric in zip(one.names, one.metrics, strict=True):
+        found = _totals(name, one) | (_ends_with_absent(name, one) if has_no_ends(metric) else {})
+        place = places[str(metric)]
+        columns += [column.alias(f"{part} {place}") for part, column in found.items()]
+    return added.select(*one.keys, BASELINE, *columns)
+
+
+def _totals(name: str, one: Contributions) -> dict[str, pl.Expr]:
+    """Return the sums of `SUMS`, with those of the users who are absent from both models."""
+    exact, empty = _exact_sums(one), pl.col(f"empty {name}")
+    absent = {"a": empty, "aa": empty * empty} if one.counts_absent else {}
+    found = {part: pl.col(f"{part} {name}") for part in SUMS}
+    for part in ("a", "d", "aa", "ad", "dd"):
+        more = (absent[part], pl.col("absent")) if part in absent else None
+        found[part] = exact.total(f"{part} {name}", more)
+    return found
+
+
+def _ends_with_absent(name: str, one: Contributions) -> dict[str, pl.Expr]:
+    """Return the lowest and the highest value of users, of whom those who are absent have that of an empty list."""
+    high, low = pl.col(f"{MOST} high {name}"), pl.col(f"{MOST} low {name}")
+    if one.counts_absent:
+        empty = pl.when(pl.col("absent") > 0).then(f"empty {name}")
+        high, low = pl.max_horizontal(high, empty), pl.max_horizontal(low, -empty)
+    return {"low": -low, "high": high}

@@ -19,7 +19,7 @@ from recframe.frames.collecting import ask as collect
 from recframe.frames.described import described
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment
-from recframe.frames.rows.joins import aggregate, outside
+from recframe.frames.rows.joins import aggregate, joined, outside
 from recframe.judging.relevance import is_rank, is_relevant_row, rows_of_models
 from recframe.plan import evaluation
 from recframe.plan.evaluation import Convention
@@ -36,6 +36,12 @@ OF_ITEMS = {"items", "item id"}
 ITSELF = "slice item"
 """The item as a segment, beside the item."""
 REST, WHOLE, BOTH = "rest", "whole", "both"
+SUMS = ("n", "sum", "square")
+BESIDE = (
+    *(f"{REST} {part}" for part in SUMS),
+    *(f"{BOTH} {part}" for part in ("n", "own", "rest", "product")),
+)
+"""The sums of what is outside of a segment, and of the users of both."""
 
 
 def by_users(inputs: Inputs, run: Run) -> Inputs:
@@ -79,18 +85,17 @@ def sums_with_rests(
     rows = parts.join(own, on=on, how="full", coalesce=True, nulls_equal=True)
     rows = rows.join(whole, on=[*model, "user"], how="left")
     rows = rows.join(rest, on=on, how="left", nulls_equal=True)
-    names = [(f"{REST} value {number}", f"{WHOLE} value {number}") for number in numbers]
     rows = rows.with_columns(
-        pl.when("in_part").then(of_part).otherwise(of_all).alias(of_part)
-        for of_part, of_all in names
+        pl.when("in_part").then(one).otherwise(one.replace(REST, WHOLE)).alias(one)
+        for one in (f"{REST} value {number}" for number in numbers)
     )
     sums = [sum_ for number in numbers for sum_ in (*_sums(number), *_of_both(number))]
     every = [sum_ for number in numbers for sum_ in _sums(number, [WHOLE])]
     totals = aggregate(whole, model, every).select(*model, pl.exclude(MODEL).name.prefix("all "))
-    found = rows.group_by(keys).agg(sums)
-    found = found.join(totals, on=model) if model else found.join(totals, how="cross")
-    rests = [_rest(part, number) for part in ("n", "sum", "square") for number in numbers]
-    return found.with_columns(rests).select(*keys, *_names(len(asked)))
+    found = joined(rows.group_by(keys).agg(sums), totals, model)
+    rests = [_rest(f"{part} {number}") for part in SUMS for number in numbers]
+    names = [f"{part} {number}" for part in (*SUMS, *BESIDE) for number in numbers]
+    return found.with_columns(rests).select(*keys, *names)
 
 
 def _values(
@@ -288,36 +293,29 @@ def _differences(values: pl.LazyFrame, pairing: Pairing, names: Sequence[str]) -
 def _sums(number: int, kinds: Sequence[str] = ("own", REST, WHOLE)) -> Iterator[pl.Expr]:
     for kind in kinds:
         value = pl.col(f"{kind} value {number}")
+        found = (value.count().cast(pl.Float64), value.sum(), (value * value).sum())
         before = "" if kind == "own" else f"{kind} "
-        yield value.count().cast(pl.Float64).alias(f"{before}n {number}")
-        yield value.sum().alias(f"{before}sum {number}")
-        yield (value * value).sum().alias(f"{before}square {number}")
+        for part, one in zip(SUMS, found, strict=True):
+            yield one.alias(f"{before}{part} {number}")
 
 
 def _of_both(number: int) -> Iterator[pl.Expr]:
     """Give sums over the users who have a value in the segment and in its rest."""
     own, rest = pl.col(f"own value {number}"), pl.col(f"{REST} value {number}")
     product = own * rest
-    yield product.count().cast(pl.Float64).alias(f"{BOTH} n {number}")
-    yield own.filter(rest.is_not_null()).sum().alias(f"{BOTH} own {number}")
-    yield rest.filter(own.is_not_null()).sum().alias(f"{BOTH} rest {number}")
-    yield product.sum().alias(f"{BOTH} product {number}")
+    found = {
+        "n": product.count().cast(pl.Float64),
+        "own": own.filter(rest.is_not_null()).sum(),
+        "rest": rest.filter(own.is_not_null()).sum(),
+        "product": product.sum(),
+    }
+    return (one.alias(f"{BOTH} {part} {number}") for part, one in found.items())
 
 
-def _rest(part: str, number: int) -> pl.Expr:
+def _rest(name: str) -> pl.Expr:
     """Return a sum over the rest: of all users in the whole call, without those of the segment, who have other values."""
-    every, own = pl.col(f"all {WHOLE} {part} {number}"), pl.col(f"{WHOLE} {part} {number}")
+    every, own, rest = (pl.col(f"{of} {name}") for of in (f"all {WHOLE}", WHOLE, REST))
     left = every - own
     # what rounding leaves of users who all have 0
-    left = (
-        pl.when(left.abs() > 1e-12 * pl.max_horizontal(every.abs(), own.abs()))
-        .then(left)
-        .otherwise(0.0)
-    )
-    return (left + pl.col(f"{REST} {part} {number}")).alias(f"{REST} {part} {number}")
-
-
-def _names(n_metrics: int) -> list[str]:
-    sums = ("n", "sum", "square", *(f"{REST} {part}" for part in ("n", "sum", "square")))
-    both = (f"{BOTH} {part}" for part in ("n", "own", "rest", "product"))
-    return [f"{part} {number}" for part in (*sums, *both) for number in range(n_metrics)]
+    is_rounding = left.abs() <= 1e-12 * pl.max_horizontal(every.abs(), own.abs())
+    return (pl.when(is_rounding).then(0.0).otherwise(left) + rest).alias(f"{REST} {name}")

@@ -22,25 +22,11 @@ from recframe.uncertainty.pooling import (
 )
 from recframe.uncertainty.simultaneous import simultaneous_interval
 
-KEYS = {"by": pl.String, "segment": pl.String, "depth": pl.Int64}
-COLUMNS = {
-    "metric": pl.String,
-    "k": pl.Int64,
-    "n_users": pl.Int64,
-    "value": pl.Float64,
-    "value_low": pl.Float64,
-    "value_high": pl.Float64,
-    "rest": pl.Float64,
-    "difference": pl.Float64,
-    "difference_low": pl.Float64,
-    "difference_high": pl.Float64,
-    "p_value": pl.Float64,
-    "p_adjusted": pl.Float64,
-    "pooled": pl.Float64,
-    "pooled_low": pl.Float64,
-    "pooled_high": pl.Float64,
-    "note": pl.String,
-}
+KEYS = summary.columns_of("by segment depth")
+COLUMNS = summary.columns_of(
+    "metric k n_users value value_low value_high rest difference difference_low difference_high p_value "
+    "p_adjusted pooled pooled_low pooled_high note"
+)
 """What follows the keys."""
 SHORT = (
     *("metric", "value", "rest", "difference", "difference_low", "difference_high"),

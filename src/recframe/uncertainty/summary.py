@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
@@ -25,26 +25,33 @@ from recframe.plan.beside import (
 from recframe.plan.needs import is_of_segment, is_share
 from recframe.uncertainty import clusters
 from recframe.uncertainty.clusters import ROUNDING
+from recframe.uncertainty.options import Method
 from recframe.uncertainty.quantiles import with_t_quantile
 
-COLUMNS = {
-    "metric": pl.String,
-    "k": pl.Int64,
-    "value": pl.Float64,
-    "value_low": pl.Float64,
-    "value_high": pl.Float64,
-    "std": pl.Float64,
-    "n_users": pl.Int64,
-    "n_zero": pl.Int64,
-    "n_undefined": pl.Int64,
-    "n_without_relevant": pl.Int64,
-    "note": pl.String,
-}
+TEXTS = {"metric", "best", "worst", "runner_up", "verdict", "note", "by", "segment"}
+COUNTS = {"k", "wins", "ties", "losses", "depth"}
+
+
+def columns_of(names: str) -> dict[str, type[pl.DataType]]:
+    """Return the columns of a result with their dtypes, which follow from their names."""
+    return {name: _dtype_of(name) for name in names.split()}
+
+
+def _dtype_of(name: str) -> type[pl.DataType]:
+    if name in TEXTS:
+        return pl.String
+    is_count = name in COUNTS or name.startswith("n_") or name.endswith("_n_users")
+    return pl.Int64 if is_count else pl.Float64
+
+
+COLUMNS = columns_of(
+    "metric k value value_low value_high std n_users n_zero n_undefined n_without_relevant note"
+)
 """What follows the keys."""
 SHORT = ("metric", "value", "value_low", "value_high", "n_users", "note")
 """What follows the keys in the short form."""
 N_TRAININGS, STD_TRAININGS = "n_trainings", "std_trainings"
-OF_TRAININGS = {N_TRAININGS: pl.Int64, STD_TRAININGS: pl.Float64}
+OF_TRAININGS = columns_of(f"{N_TRAININGS} {STD_TRAININGS}")
 """What stands before the note where trainings are bound: how many a model has, and the standard deviation of their values."""
 ERROR, FREEDOM, VARIANCE = "error", "freedom", "variance"
 OWN_FREEDOM = "own freedom"
@@ -60,7 +67,6 @@ ONE_CLUSTER = "clusters count as fewer than two of one size, so no interval"
 
 
 _COUNTS = (N, ZERO, UNDEFINED, WITHOUT_RELEVANT)
-Method = Literal["auto", "t", "bootstrap"]
 Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,38 +11,21 @@ import polars as pl
 
 from recframe.metrics.language.definition import Metric
 from recframe.uncertainty.arrays import Flags, Labels, Numbers, np, ratio
-from recframe.uncertainty.comparison import Direction, is_selected, verdicts
+from recframe.uncertainty.comparison import Comparing, Direction, is_selected, verdicts
 from recframe.uncertainty.corrections import adjusted
 from recframe.uncertainty.groups import groups_of
-from recframe.uncertainty.moments import Moments, Sums, as_columns
-from recframe.uncertainty.notes import first_or_joined
+from recframe.uncertainty.moments import Sums, as_columns
+from recframe.uncertainty.notes import SELECTED_NOTE, first_or_joined
 from recframe.uncertainty.p_values import least_p, p_two_sided, t_quantile, t_statistic
 from recframe.uncertainty.pairs import BASELINE, MODEL, ROUNDING, RUNNER_UP, Pairing
 from recframe.uncertainty.pooling import drawn_to_centre
 from recframe.uncertainty.resampling import resampled_means
-from recframe.uncertainty.summary import FEW_VALUES
+from recframe.uncertainty.summary import FEW_VALUES, columns_of
 
-COLUMNS = {
-    "metric": pl.String,
-    "k": pl.Int64,
-    "n_models": pl.Int64,
-    "value": pl.Float64,
-    "baseline_value": pl.Float64,
-    "difference": pl.Float64,
-    "difference_low": pl.Float64,
-    "difference_high": pl.Float64,
-    "difference_shrunk": pl.Float64,
-    "first": pl.Float64,
-    RUNNER_UP: pl.String,
-    "ahead": pl.Float64,
-    "p_value": pl.Float64,
-    "p_adjusted": pl.Float64,
-    "n_users": pl.Int64,
-    "n_differ": pl.Int64,
-    "n_unpaired": pl.Int64,
-    "verdict": pl.String,
-    "note": pl.String,
-}
+COLUMNS = columns_of(
+    "metric k n_models value baseline_value difference difference_low difference_high difference_shrunk "
+    "first runner_up ahead p_value p_adjusted n_users n_differ n_unpaired verdict note"
+)
 """What follows the keys, the winner and the baseline; the runner-up has the models' own dtype."""
 SHORT = (
     *("metric", "verdict", RUNNER_UP, "value", "baseline_value"),
@@ -56,36 +39,55 @@ LEAST_SHARE = 0.1
 """A model's error is no smaller than this share of the mean error of all."""
 
 
-@dataclass(frozen=True)
-class Picking:
-    """How the best of several models is found."""
-
-    level: float = 0.95
-    min_users: int = 5
-    """With fewer users, or clusters, a row has its numbers and is not judged."""
-    n_resamples: int = 2000
-    seed: int = 0
-    cluster: str | None = None
-    """The column of the sums that names clusters, whose users hang together."""
-    tell: Callable[[int, int], None] | None = None
-
-
 def winners(
     cells: pl.DataFrame,
     keys: Sequence[str],
     metrics: Sequence[Metric[...]],
     pairing: Pairing,
-    how: Picking,
+    how: Comparing,
 ) -> pl.DataFrame:
     """Return a row for each segment and metric, from the sums of all pairs of models; see `Sums`."""
     sums = Sums(cells, keys, metrics)
-    field = Field(sums, pairing, Direction.of(metrics))
+    if sums.rows.is_empty():
+        columns: dict[str, Any] = {**COLUMNS, RUNNER_UP: sums.rows.schema[MODEL]}
+        return sums.rows.with_columns(
+            pl.lit(None, one).alias(name) for name, one in columns.items()
+        )
     moments = sums.moments(how.cluster)
-    ranked = _ranked(field, moments)
-    found = _against_baseline(field, moments, ranked, how)
-    found["first"] = field.of(ranked.winner, _first(field, ranked.known, how))
-    found |= _against_runner_up(field, moments, ranked, how)
-    found["note"] = _notes(found, how)
+    field = Field(sums, pairing, Direction.of(metrics))
+    numbers = {
+        "value": ratio(moments.a + moments.d, moments.n),
+        "baseline_value": ratio(moments.a, moments.n),
+        "difference": moments.difference,
+        "error": moments.standard_error,
+        "freedom": moments.freedom,
+        "units": moments.units,
+        "ties": sums.column("ties"),
+        "n_users": moments.n,
+        "n_differ": moments.differ,
+        "n_unpaired": sums.column("unpaired"),
+    }
+    ranked = _ranked(field, numbers)
+    winner = {name: field.of_winner(ranked, one) for name, one in numbers.items()}
+    ahead = {
+        name: field.of_both(ranked, one, name == "difference") for name, one in numbers.items()
+    }
+    n_models = ranked.known.sum(axis=1)
+    half = t_quantile(how.level ** (1.0 / n_models.clip(1)), winner["freedom"]) * winner["error"]
+    found = winner | {
+        "n_models": n_models,
+        # one that would hold for all models at once, whichever was picked
+        "difference_low": winner["difference"] - half,
+        "difference_high": winner["difference"] + half,
+        "difference_shrunk": field.of(ranked.winner, _shrunk(field, numbers)),
+        "first": field.of(ranked.winner, _first(field, ranked.known, how)),
+        "n_users": np.nan_to_num(winner["n_users"]),
+        "n_differ": ahead["n_differ"],
+        "n_unpaired": ahead["n_unpaired"],
+        "ahead": ahead["difference"] + 0.0,
+        **_of_runner_up(field, ranked, ahead, how),
+    }
+    found["note"] = _notes(found, winner, ahead, field.direction, how)
     return _long(field, ranked, found)
 
 
@@ -131,10 +133,8 @@ class Field:
 
         The sign of a difference is turned where the row has it the other way round.
         """
-        found = (
-            of_rows[np.abs(self._pairs) - 1] if len(of_rows) else np.zeros((*self._pairs.shape, 0))
-        )
         sign = np.sign(self._pairs)[..., None]
+        found = of_rows[np.abs(self._pairs) - 1]
         return np.where(sign == 0, np.nan, found * sign if signed else found)
 
     def against_baseline(self, of_rows: Numbers) -> Numbers:
@@ -151,10 +151,18 @@ class Field:
     @staticmethod
     def of(model: Labels, numbers: Numbers) -> Numbers:
         """Return a model's numbers, segments x metrics, from segments x models x metrics; NaN where there is no model."""
-        if not numbers.shape[1]:
-            return np.full(model.shape, np.nan)
         found = np.take_along_axis(numbers, np.maximum(model, 0)[:, None], axis=1)[:, 0]
         return np.where(model < 0, np.nan, found)
+
+    def of_winner(self, ranked: Ranked, of_rows: Numbers) -> Numbers:
+        """Return the winner's numbers against the baseline, segments x metrics."""
+        return self.of(ranked.winner, self.against_baseline(of_rows))
+
+    def of_both(self, ranked: Ranked, of_rows: Numbers, signed: bool) -> Numbers:  # noqa: FBT001  as in `pairs`
+        """Return the winner's numbers against the runner-up, segments x metrics."""
+        winner = np.maximum(ranked.winner, 0)[:, None, None]
+        pairs = np.take_along_axis(self.pairs(of_rows, signed=signed), winner, axis=1)[:, 0]
+        return self.of(ranked.runner_up, pairs)
 
 
 @dataclass(frozen=True)
@@ -166,12 +174,12 @@ class Ranked:
     known: Flags
 
 
-def _ranked(field: Field, moments: Moments) -> Ranked:
-    lead = field.against_baseline(moments.difference)
+def _ranked(field: Field, numbers: Mapping[str, Numbers]) -> Ranked:
+    lead = field.against_baseline(numbers["difference"])
     lead = np.where(field.direction.higher, lead, -lead)
-    values = field.against_baseline(ratio(moments.a + moments.d, moments.n))
     # what rounding leaves between two leads is none
-    within = ROUNDING * np.nanmax(np.abs(np.nan_to_num(values)), axis=1, initial=0.0)
+    values = np.nan_to_num(field.against_baseline(numbers["value"]))
+    within = ROUNDING * np.abs(values).max(axis=1)
     winner = _best(lead, within)
     others = np.arange(len(field.models))[:, None] != winner[:, None]
     return Ranked(winner, _best(np.where(others, lead, np.nan), within), ~np.isnan(lead))
@@ -180,70 +188,34 @@ def _ranked(field: Field, moments: Moments) -> Ranked:
 def _best(lead: Numbers, within: Numbers) -> Labels:
     """Return the first of the models with the greatest lead, -1 where no model has one."""
     known = np.where(np.isnan(lead), -np.inf, lead)
-    best = known.max(axis=1, initial=-np.inf)
-    if not lead.shape[1]:
-        return np.full(best.shape, -1)
+    best = known.max(axis=1)
     first = np.argmax(known >= (best - within)[:, None], axis=1)
     return np.where(np.isneginf(best), -1, first).astype(np.int64)
 
 
-def _against_baseline(
-    field: Field, moments: Moments, ranked: Ranked, how: Picking
-) -> dict[str, Any]:
-    """Return the winner's numbers: the interval is one that would hold for all models at once, whichever was picked."""
-
-    def of_winner(numbers: Numbers) -> Numbers:
-        return field.of(ranked.winner, field.against_baseline(numbers))
-
-    n_models = ranked.known.sum(axis=1)
-    difference = of_winner(moments.difference)
-    level = how.level ** (1.0 / np.maximum(n_models, 1))
-    half = t_quantile(level, of_winner(moments.freedom)) * of_winner(moments.standard_error)
-    return {
-        "n_models": n_models,
-        "value": of_winner(ratio(moments.a + moments.d, moments.n)),
-        "baseline_value": of_winner(ratio(moments.a, moments.n)),
-        "difference": difference,
-        "difference_low": difference - half,
-        "difference_high": difference + half,
-        "difference_shrunk": field.of(ranked.winner, _shrunk(field, moments)),
-        "n_users": np.nan_to_num(of_winner(moments.n)),
-        "behind": np.where(field.direction.higher, difference <= 0, difference >= 0),
-        "rough": of_winner(moments.differ) < FEW_VALUES,
-        "hangs": np.isnan(of_winner(moments.units)),
-        "selected": is_selected(
-            {
-                "n_users": of_winner(moments.n),
-                "n_unpaired": of_winner(field.sums.column("unpaired")),
-            },
-            field.direction,
-        ),
-    }
-
-
-def _shrunk(field: Field, moments: Moments) -> Numbers:
+def _shrunk(field: Field, numbers: Mapping[str, Numbers]) -> Numbers:
     """Return the differences to the baseline drawn towards their centre, segments x models x metrics.
 
     What all of them share, such as the error of the baseline, picks no winner: so a model's error is its own part v of the
     errors of pairs, which are v + v' of two models. With P the sum of those of a model and S = Σ v, P = (m - 2) v + S.
     """
-    lead = field.against_baseline(moments.difference)
-    squared = np.nan_to_num(field.pairs(moments.standard_error**2))
+    lead = field.against_baseline(numbers["difference"])
+    squared = field.pairs(numbers["error"] ** 2)
     each = np.arange(len(field.models))
+    unsure = np.isnan(squared[:, each, each])
     squared[:, each, each] = 0.0
-    of_model, n_models = squared.sum(axis=2), np.sum(~np.isnan(lead), axis=1)
+    of_model, n_models = np.nansum(squared, axis=2), np.sum(~np.isnan(lead), axis=1)
     enough = np.where(n_models >= FEWEST_SHRUNK, n_models, np.nan)
     of_all = ratio(of_model.sum(axis=1), 2.0 * (enough - 1.0))
     own = ratio(of_model - of_all[:, None], (enough - 2.0)[:, None])
     # by chance, or of models that are nearly the same, it may come out at nothing, and no model is certain
     own = np.maximum(own, LEAST_SHARE * ratio(of_all, enough)[:, None])
-    unsure = np.isnan(field.against_baseline(moments.standard_error))
     # models are the rows there
-    by_model = (np.moveaxis(np.where(unsure, np.nan, one), 1, 0) for one in (lead, np.sqrt(own)))
-    return np.moveaxis(drawn_to_centre(*by_model), 0, 1)
+    by_model = (np.where(unsure, np.nan, one).swapaxes(0, 1) for one in (lead, np.sqrt(own)))
+    return drawn_to_centre(*by_model).swapaxes(0, 1)
 
 
-def _first(field: Field, known: Flags, how: Picking) -> Numbers:
+def _first(field: Field, known: Flags, how: Comparing) -> Numbers:
     """Return in which share of the resamples each model is the first, segments x models x metrics; equal ones share it."""
     of_baseline = field.pairing.is_baseline(BASELINE)
     groups = groups_of(*(one.filter(of_baseline) for one in (field.sums.cells, field.sums.rows)))
@@ -261,15 +233,15 @@ def _first(field: Field, known: Flags, how: Picking) -> Numbers:
     for means in drawn:
         lead = np.where(known, means.reshape(-1, *known.shape) * sign, np.nan)
         lead = np.where(np.isnan(lead), -np.inf, lead)
-        best = lead.max(axis=2, keepdims=True, initial=-np.inf)
+        best = lead.max(axis=2, keepdims=True)
         equal = (lead >= best - ROUNDING * np.abs(best)) & np.isfinite(best)
         first += ratio(equal, np.maximum(equal.sum(axis=2, keepdims=True), 1)).sum(axis=0)
         seen += np.isfinite(best).sum(axis=0)
     return ratio(first, seen)
 
 
-def _against_runner_up(
-    field: Field, moments: Moments, ranked: Ranked, how: Picking
+def _of_runner_up(
+    field: Field, ranked: Ranked, ahead: Mapping[str, Numbers], how: Comparing
 ) -> dict[str, Any]:
     """Return what the winner shows against the runner-up.
 
@@ -277,62 +249,42 @@ def _against_runner_up(
     would have been turned round, and of more models than two the first two lie closer together than any two that are named
     before. Source: Gutmann and Maymin 1987; Hung and Fithian 2019.
     """
-
-    def of_both(numbers: Numbers, *, signed: bool = False) -> Numbers:
-        pairs, winner = field.pairs(numbers, signed=signed), np.maximum(ranked.winner, 0)
-        if not len(field.models):
-            return np.full(ranked.winner.shape, np.nan)
-        of_winner = np.take_along_axis(pairs, winner[:, None, None], axis=1)[:, 0]
-        return field.of(ranked.runner_up, of_winner)
-
-    units, n, differ = (of_both(one) for one in (moments.units, moments.n, moments.differ))
-    ahead = of_both(moments.difference, signed=True)
-    t = t_statistic(ahead, of_both(moments.standard_error))
-    p_value = np.maximum(p_two_sided(t, of_both(moments.freedom)), least_p(differ))
-    few = (n > 0) & (units < how.min_users)
+    t = t_statistic(ahead["difference"], ahead["error"])
+    p_value = np.maximum(p_two_sided(t, ahead["freedom"]), least_p(ahead["n_differ"]))
+    few = (ahead["n_users"] > 0) & (ahead["units"] < how.min_users)
     p_adjusted = adjusted(np.where(few, np.nan, p_value).reshape(-1), method="holm")
-    found = {
-        "difference": ahead,
-        "p_value": p_value,
-        "p_adjusted": p_adjusted.reshape(p_value.shape),
-        "n_users": n,
-        "n_unpaired": of_both(field.sums.column("unpaired")),
-        "ties": of_both(field.sums.column("ties")),
-        "few": few,
-    }
-    words = verdicts(found, None, field.direction, 1.0 - how.level)
-    found["verdict"] = np.where(ranked.runner_up < 0, "", words)
-    found["unpaired"] = is_selected(found, field.direction)
-    found["ahead"] = found.pop("difference") + 0.0
-    found["n_differ"] = differ
-    del found["n_users"]
-    return found
+    found = {"p_value": p_value, "p_adjusted": p_adjusted.reshape(p_value.shape), "few": few}
+    words = verdicts({**ahead, **found}, None, field.direction, 1.0 - how.level)
+    return found | {"verdict": np.where(ranked.runner_up < 0, "", words)}
 
 
-def _notes(found: Mapping[str, Any], how: Picking) -> Any:
+def _notes(
+    found: Mapping[str, Any],
+    winner: Mapping[str, Numbers],
+    ahead: Mapping[str, Numbers],
+    of: Direction,
+    how: Comparing,
+) -> Any:
     """Return what is to be known of each row, in words."""
     alpha, tests = 1.0 - how.level, np.count_nonzero(~np.isnan(found["p_adjusted"]))
     alone = (found["p_value"] <= alpha) & (found["p_adjusted"] > alpha)
     kind = "users" if how.cluster is None else "clusters"
-    lacks = {"nobody has both values": found["n_models"] == 0}
-    some = found["n_models"] > 1
+    n_models, difference = found["n_models"], found["difference"]
+    behind = np.where(of.higher, difference <= 0, difference >= 0)
+    rough = (winner["n_differ"] < FEW_VALUES) & (found["n_users"] > 1)
     words = {
         "one user, so no interval": found["n_users"] == 1,
-        "hardly any list changes it, so no interval is known to hold": found["hangs"],
-        "no other model is better than the baseline": found["behind"],
-        "one model beside the baseline, so there is no runner-up": found["n_models"] == 1,
-        "fewer than three models, so none is shrunk": found["n_models"] == FEWEST_SHRUNK - 1,
-        "the runner-up is as good, and comes behind by its name alone": (found["ahead"] == 0),
+        "hardly any list changes it, so no interval is known to hold": np.isnan(winner["units"]),
+        "no other model is better than the baseline": behind,
+        "one model beside the baseline, so there is no runner-up": n_models == 1,
+        "fewer than three models, so none is shrunk": n_models == FEWEST_SHRUNK - 1,
+        "the runner-up is as good, and comes behind by its name alone": found["ahead"] == 0,
         f"fewer than {how.min_users} {kind}, so not judged": found["few"],
-        "more than a fifth of the users have but one of the two values, so those with both show nothing": found[
-            "selected"
-        ]
-        | found["unpaired"] & some,
+        SELECTED_NOTE: is_selected(winner, of) | is_selected(ahead, of) & (n_models > 1),
         f"by itself, not among {tests} rows": alone & (found["verdict"] == "open"),
-        f"fewer than {FEW_VALUES} {kind} differ, so the interval is rough": found["rough"]
-        & (found["n_users"] > 1),
+        f"fewer than {FEW_VALUES} {kind} differ, so the interval is rough": rough,
     }
-    return first_or_joined(lacks, words)
+    return first_or_joined({"nobody has both values": n_models == 0}, words)
 
 
 def _long(field: Field, ranked: Ranked, found: Mapping[str, Any]) -> pl.DataFrame:
