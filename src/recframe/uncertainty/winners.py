@@ -82,9 +82,6 @@ def winners(
         "difference_shrunk": field.of(ranked.winner, _shrunk(field, numbers)),
         "first": field.of(ranked.winner, _first(field, ranked.known, how)),
         "n_users": np.nan_to_num(winner["n_users"]),
-        "n_differ": ahead["n_differ"],
-        "n_unpaired": ahead["n_unpaired"],
-        "ahead": ahead["difference"] + 0.0,
         **_of_runner_up(field, ranked, ahead, how),
     }
     found["note"] = _notes(found, winner, ahead, field.direction, how)
@@ -255,7 +252,12 @@ def _of_runner_up(
     p_adjusted = adjusted(np.where(few, np.nan, p_value).reshape(-1), method="holm")
     found = {"p_value": p_value, "p_adjusted": p_adjusted.reshape(p_value.shape), "few": few}
     words = verdicts({**ahead, **found}, None, field.direction, 1.0 - how.level)
-    return found | {"verdict": np.where(ranked.runner_up < 0, "", words)}
+    return found | {
+        "ahead": ahead["difference"] + 0.0,
+        "n_differ": ahead["n_differ"],
+        "n_unpaired": ahead["n_unpaired"],
+        "verdict": np.where(ranked.runner_up < 0, "", words),
+    }
 
 
 def _notes(
