@@ -85,9 +85,10 @@ def sums_with_rests(
     rows = parts.join(own, on=on, how="full", coalesce=True, nulls_equal=True)
     rows = rows.join(whole, on=[*model, "user"], how="left")
     rows = rows.join(rest, on=on, how="left", nulls_equal=True)
+    of_rest = [f"{REST} value {number}" for number in numbers]
     rows = rows.with_columns(
         pl.when("in_part").then(one).otherwise(one.replace(REST, WHOLE)).alias(one)
-        for one in (f"{REST} value {number}" for number in numbers)
+        for one in of_rest
     )
     sums = [sum_ for number in numbers for sum_ in (*_sums(number), *_of_both(number))]
     every = [sum_ for number in numbers for sum_ in _sums(number, [WHOLE])]
