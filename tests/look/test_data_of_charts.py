@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from frame_kinds import KINDS, sharp_and_thorough
 from planted_shop import shop
-from recframe.look.concentration import lorenz
+from recframe.look.of_lists import lorenz
 
 SHOP = shop(n=120)
 TRAIN = pl.DataFrame({"user": [1, 2, 3, 3], "item": [0, 0, 0, 5]})

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.look.of_segments import largest, told_of
+from recframe.look.of_models import largest, told_of
 from recframe.look.style import (
     SIDES,
     Fields,

@@ -1,4 +1,4 @@
-"""Charts of users' values and of scores: how they are spread, in bins that were counted before."""
+"""Charts of users' values, scores, the items that are shown, and the findings of an audit."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from recframe.audit.data import SEVERITIES
+from recframe.look.formatting import counted
 from recframe.look.style import (
     LETTER,
     Fields,
@@ -22,7 +24,7 @@ from recframe.look.style import (
     safe,
     tooltips,
 )
-from recframe.look.themes import DASHES, GROUPS
+from recframe.look.themes import DASHES, GROUPS, Look
 from recframe.metrics.language.definition import Metric
 
 HEIGHT = 220
@@ -140,3 +142,188 @@ def _left(series: Series) -> float:
         return 100
     longest = max(map(len, series.names), default=0) * LETTER
     return min(longest, max(series.look.width // 3, NARROW_SIDE)) + 50
+
+
+WHOM = "lists of, or train"
+
+
+def exposure(
+    curve: pl.DataFrame, tail: pl.DataFrame, series: Series, places: str
+) -> alt.VConcatChart:
+    """Return the Lorenz curve and the long tail, of lists and of train.
+
+    The curve: model, items, exposure (shares that add up), gini. The tail: model, place, share. Train is a model of its own.
+    """
+    curve, tail = safe(curve), safe(tail)
+    width, share, colours = inner_width(series.look), {"format": "%"}, series.look.colours
+    even = alt.Chart(pl.DataFrame({"items": [0.0, 1.0], "exposure": [0.0, 1.0]}))
+    even = even.mark_line(color=colours.band, strokeWidth=1.5)
+    told: Fields = {
+        "items:Q": ("share of the items", ".2%"),
+        "exposure:Q": (f"share of the {places}", ".2%"),
+        "gini:Q": ("gini (0: all the same)", ".4f"),
+    }
+    least = lines("share of the catalogue's items, the least shown first (%)", width)
+    x = alt.X("items:Q", title=least, axis=share)
+    y = alt.Y("exposure:Q", title=f"share of all {places} (%)", axis=share)
+    both = _with_train(series, curve)
+    lorenz = _line(curve, x, y, told, both)
+    diagonal = even.encode(x="items:Q", y="exposure:Q")
+    above = layered(curve, diagonal, lorenz, height=HEIGHT).properties(width=width)
+    told = {"place:Q": ("place of the item", ",d"), "share:Q": ("share of an item", ".4%")}
+    most = lines("items from the most shown to the least (place, logarithmic)", width)
+    axis, scale = {"grid": False, "format": "~s"}, {"type": "log", "nice": False}
+    x = alt.X("place:Q", title=most, scale=scale, axis=axis)
+    of_each = lines(f"share of {places}, each item (logarithmic)", HEIGHT)
+    ticks = {"format": "~p", "tickCount": 5}
+    y = alt.Y("share:Q", title=of_each, scale={"type": "log"}, axis=ticks)
+    steps = _line(tail, x, y, told, both, interpolate="step-before")
+    below = layered(tail, steps, height=HEIGHT).properties(width=width)
+    chart = alt.vconcat(above, below, spacing=18)
+    words = "Above: the further below the diagonal, the more goes to few items. Below: how steeply the tail falls."
+    return finished(chart, series.look, "Exposure of the items", words, empty=curve.is_empty())
+
+
+def _line(
+    data: pl.DataFrame, x: alt.X, y: alt.Y, told: Fields, both: dict[str, Any], **mark: Any
+) -> alt.Chart:
+    """Return a line for each model in the order of x."""
+    tooltip = tooltips({"model:N": WHOM, **told})
+    marks = drawn(data).mark_line(strokeWidth=2, **mark)
+    line: alt.Chart = marks.encode(x=x, y=y, order=str(x.shorthand), tooltip=tooltip, **both)
+    return line
+
+
+def _with_train(series: Series, data: pl.DataFrame) -> dict[str, Any]:
+    """Return the encodings of models, and of train in the ink of the theme where it is among the data."""
+    if not data["is_train"].any():
+        return {"color": series.colour(), "strokeDash": series.dash()}
+    names = [*series.names, data.filter("is_train")["model"][0]]
+    legend = legend_of(names, series.look)
+    colours = {"domain": names, "range": [*series.colours, series.look.colours.ink]}
+    dashes = {"domain": names, "range": [*series.dashes, [3, 2]]}
+    colour = alt.Color("model:N", scale=colours, legend=legend)
+    dash = alt.StrokeDash("model:N", scale=dashes, legend=legend)
+    return {"color": colour, "strokeDash": dash}
+
+
+POINTS = 100
+"""So many steps of each axis have a point of their own, at the most."""
+DECADE = 20
+"""So many points stand along a factor of e of the places."""
+N, ITEMS = pl.col("exposure"), pl.col("items")
+OF_MODEL = ["model_place", "is_train"]
+
+
+def lorenz(found: pl.DataFrame, catalogue: int) -> pl.DataFrame:
+    """Return shares of items and of exposure that add up, the least shown items first: model, items, exposure, gini.
+
+    `found` says how many `items` have each `exposure`, of each model and of train; the other items of the catalogue have 0.
+    Gini is that of the metric: Σ over j of (2j - N - 1) · e_(j) / ((N - 1) · Σ e).
+    """
+    ordered = found.filter(N > 0).sort(*OF_MODEL, "exposure")
+    unlisted = catalogue - ITEMS.sum().over(OF_MODEL)
+    up_to = unlisted + ITEMS.cum_sum().over(OF_MODEL)
+    total = (N * ITEMS).sum().over(OF_MODEL)
+    ordered = ordered.with_columns(
+        up_to=up_to, total=total, taken=(N * ITEMS).cum_sum().over(OF_MODEL), unlisted=unlisted
+    )
+    before = pl.col("up_to") - ITEMS
+    spread = (N * ITEMS * (2 * before + ITEMS - catalogue)).sum().over(OF_MODEL)
+    gini = spread / (pl.col("total") * (catalogue - 1))
+    ordered = ordered.with_columns(gini=gini.fill_nan(0.0).clip(0.0, 1.0))
+    starts = [
+        ordered.unique(OF_MODEL, keep="first", maintain_order=True).with_columns(
+            up_to=at, taken=pl.lit(0, pl.Int64)
+        )
+        for at in (pl.lit(0, pl.Int64), pl.col("unlisted"))
+    ]
+    points = pl.concat([*starts, ordered]).select(
+        "model",
+        *OF_MODEL,
+        "gini",
+        items=pl.col("up_to") / catalogue,
+        exposure=pl.col("taken") / pl.col("total"),
+    )
+    points = points.sort(*OF_MODEL, "items", "exposure")
+    # the corner up to which nothing is shown has a step of its own
+    steps = [(pl.col("items", "exposure") * POINTS).floor(), (pl.col("exposure") > 0).alias("seen")]
+    return _thinned(points, steps)
+
+
+def tail(found: pl.DataFrame) -> pl.DataFrame:
+    """Return the share of the exposure that the item at each place has, the most shown items first: model, place, share."""
+    ordered = found.filter(N > 0).sort(*OF_MODEL, "exposure", descending=[False, False, True])
+    share = N / (N * ITEMS).sum().over(OF_MODEL)
+    ordered = ordered.with_columns(place=ITEMS.cum_sum().over(OF_MODEL), share=share)
+    first = ordered.unique(OF_MODEL, keep="first", maintain_order=True)
+    first = first.filter(pl.col("place") > 1).with_columns(place=pl.lit(1, pl.Int64))
+    columns = ["model", *OF_MODEL, "place", "share"]
+    points = pl.concat([first, ordered]).select(columns).sort(*OF_MODEL, "place")
+    return _thinned(points, [(pl.col("place").log() * DECADE).floor()])
+
+
+def _thinned(points: pl.DataFrame, steps: list[pl.Expr]) -> pl.DataFrame:
+    """Return the last point of each step, and the first and the last of each curve."""
+    ends = [(one != one.shift(-1)).over(OF_MODEL).fill_null(value=True) for one in steps]
+    differs = pl.any_horizontal(ends)
+    first = pl.int_range(pl.len()).over(OF_MODEL) == 0
+    return points.filter(differs | first)
+
+
+STEP = 38
+"""The height of a finding, in pixels."""
+LEAST = 0.9
+"""Where stems begin, on an axis of logarithms."""
+SHAPES = ("triangle-up", "diamond", "circle")
+TOLD = {
+    **{f"{one}:N": one for one in ("check", "severity", "frame", "example")},
+    "treatment:N": "what recframe does",
+    "remedy:N": "remedy",
+}
+
+
+def audit(data: pl.DataFrame, look: Look) -> alt.LayerChart:
+    """Return findings: check, severity, frame, rows, users, example, treatment, remedy, as `audit` has them."""
+    data, n = _labelled(safe(data)), len(data)
+    size = alt.X(
+        "drawn:Q",
+        title=lines("rows concerned (logarithmic)", look.width - 40),
+        scale={"type": "log", "domainMin": LEAST, "padding": 4},
+        axis={"format": "~s", "tickCount": 5, "grid": False},
+    )
+    told = tooltips({**TOLD, "rows:Q": ("rows", ",d"), "users:Q": ("users", ",d")})
+    base = drawn(data).encode(y=alt.Y("place:O", axis=None), x=size, tooltip=told)
+    colours, domain = look.colours.severities, list(SEVERITIES)
+    found = [one for one in domain if one in data["severity"]]
+    legend = alt.Legend(title=None, orient="top", symbolOpacity=1, values=found)
+    scale = {"domain": domain, "range": [colours[one] for one in domain]}
+    colour = alt.Color("severity:N", scale=scale, legend=legend)
+    shapes = {"domain": domain, "range": list(SHAPES)}
+    stems = base.mark_rule(strokeWidth=3).encode(x2=alt.X2Datum(LEAST), color=colour)
+    dots = base.mark_point(filled=True, size=80, opacity=1).encode(
+        color=colour, shape=alt.Shape("severity:N", scale=shapes, legend=legend)
+    )
+    words = base.mark_text(align="left", baseline="bottom", dy=-6, limit=look.width - 30)
+    words = words.encode(x=alt.value(2), text="label:N")
+    chart = layered(data, stems, dots, words, height=max(n, 1) * STEP + 16)
+    if not n:
+        nothing = "The audit finds nothing odd", "No row of any frame is concerned."
+        return finished(chart, look, *nothing)
+    subtitle = f"{counted(n, 'finding')} of the audit, the most severe first."
+    return finished(chart, look, "Findings of the audit", subtitle)
+
+
+def _labelled(data: pl.DataFrame) -> pl.DataFrame:
+    """Return findings with what is written on each."""
+    words = [counted(n, "row") for n in data["rows"]]
+    # some checks find something in each of several columns, which the examples name
+    alone = pl.when(pl.struct("check", "frame").is_unique()).then("frame")
+    column = pl.col("example").str.extract("(column .+)$").fill_null(pl.col("example"))
+    where = alone.otherwise(pl.format("{}, {}", "frame", column))
+    name = pl.col("check").str.replace_all("_", " ")
+    return data.with_columns(
+        place=pl.int_range(pl.len()),
+        drawn=pl.max_horizontal("rows", 1),
+        label=pl.format("{}: {} ({})", name, pl.Series(words, dtype=pl.String), where),
+    )

@@ -19,10 +19,10 @@ from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.own_names import size_of
 from recframe.judging.as_frame import as_frame
 from recframe.judging.judged_frame import judge
+from recframe.look import results as long
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, cutoff
 from recframe.namespace import calls, card, warned
-from recframe.namespace import tidy as long
 from recframe.namespace.answers import Answers
 from recframe.namespace.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.namespace.calls import no_method

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,15 @@ from recframe.look.themes import Look, ThemeName
 from recframe.metrics import accuracy, accuracy_counts, accuracy_curves
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import calls, chart_data, chart_rows
+from recframe.namespace import calls, chart_data
 from recframe.namespace.bound_metric import Asked, By, Cutoffs
-from recframe.namespace.plots_over_time import PlotOverTime
 from recframe.uncertainty import options
 
 if TYPE_CHECKING:
     import altair as alt
 
     from recframe.uncertainty.options import Correction, Family, Test
+
 
 One = str | Metric[...]
 """A metric."""
@@ -31,7 +32,7 @@ POINTS = [tenth / 10 for tenth in range(11)]
 """The recalls at which interpolated precision is drawn."""
 
 
-class Plot(PlotOverTime):
+class Plot:
     """Charts of a frame: each method asks for numbers, sums them up in Polars, and returns an Altair chart.
 
     A chart is yours to restyle (`chart.properties(height=200)`) and to save: `chart.save("ndcg.svg")`, `"ndcg.png"`, and
@@ -247,7 +248,7 @@ class Plot(PlotOverTime):
         >>> chart.data.select("segment", "value", "n_users").rows()
         [('DE', 1.0, 1), ('FR', 0.5, 1)]
         """
-        from recframe.look import of_segments  # noqa: PLC0415
+        from recframe.look import of_models  # noqa: PLC0415
 
         one = results.one_metric("segments", metric, k)
         result, data, sure = results.summary(self._of, [one], level, cluster, profile, by)
@@ -256,9 +257,9 @@ class Plot(PlotOverTime):
             msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
             raise RecframeError(msg)
         none = data.with_columns(pooled=pl.lit(None, pl.Float64))
-        data = none if one.shape == "set" else of_segments.with_pooled(data)
+        data = none if one.shape == "set" else of_models.with_pooled(data)
         series = self._series(result)
-        return of_segments.segments(data, series, one, names, sure, min_users=min_users, most=most)
+        return of_models.segments(data, series, one, names, sure, min_users=min_users, most=most)
 
     @calls.understood
     def distribution(
@@ -336,7 +337,7 @@ class Plot(PlotOverTime):
             wide=True,
         )
         found = registry.asked(registry.each(metrics), k)
-        data = chart_rows.rows_compared(results.keyed(self._of, result), margin=margin)
+        data = chart_data.rows_compared(results.keyed(self._of, result), margin=margin)
         from_ = f"from {text_of(baseline)}" if baseline is not None else "of each two models"
         title = f"{', '.join(map(str, found))}: differences {from_}"
         sure = results.interval_words(self._rec, found[0], level, cluster, profile)
@@ -372,10 +373,10 @@ class Plot(PlotOverTime):
             msg = f"tradeoff takes two metrics, and found {str(pair[0])!r} twice"
             raise RecframeError(msg)
         result, data, sure = results.summary(self._of, pair, level, cluster, profile)
-        across = chart_rows.of_axis(data, pair[0], "x")
-        up = chart_rows.of_axis(data, pair[1], "y")
+        across = chart_data.of_axis(data, pair[0], "x")
+        up = chart_data.of_axis(data, pair[1], "y")
         both = across.join(up, on="model", maintain_order="left")
-        data = chart_rows.on_front(both, pair)
+        data = chart_data.on_front(both, pair)
         return of_models.tradeoff(data, self._series(result), pair[0], pair[1], sure)
 
     @calls.understood
@@ -392,16 +393,16 @@ class Plot(PlotOverTime):
         >>> rec.plot.exposure(k=10).vconcat[0].layer[1].data.select("items", "exposure", "gini").rows()
         [(0.0, 0.0, 1.0), (0.75, 0.0, 1.0), (1.0, 1.0, 1.0)]
         """
-        from recframe.look import concentration, of_items  # noqa: PLC0415
+        from recframe.look import of_lists  # noqa: PLC0415
 
         chart_data.check_whole(self._of, "exposure()")
         cut = None if k is None else options.whole("k", k, 1)
         names = results.models_of(self._rec)
         found, catalogue = chart_data.exposures(self._rec, cut, names)
         series = self._of_names(names)
-        curve, tail = concentration.lorenz(found, catalogue), concentration.tail(found)
+        curve, tail = of_lists.lorenz(found, catalogue), of_lists.tail(found)
         where = "places" if cut is None else f"places up to {cut}"
-        return of_items.exposure(curve, tail, series, where)
+        return of_lists.exposure(curve, tail, series, where)
 
     @calls.understood
     def scores(self, *, bins: int = 40) -> alt.VConcatChart:
@@ -471,9 +472,49 @@ class Plot(PlotOverTime):
         >>> df.rec.plot.audit().data.select("check", "severity", "rows").rows()
         [('duplicate_items', 'error', 2), ('no_relevant_beyond_lists', 'warning', 2)]
         """
-        from recframe.look import of_findings  # noqa: PLC0415
+        from recframe.look import of_lists  # noqa: PLC0415
 
-        return of_findings.audit(self._rec.audit(k), self._look)
+        return of_lists.audit(self._rec.audit(k), self._look)
+
+    @calls.understood
+    def timeline(
+        self,
+        metric: str | Metric[...],
+        *,
+        k: Cutoffs = None,
+        by: str | Sequence[str] | None = None,
+        window: int = 14,
+        level: float = 0.99,
+        most: int = 6,
+    ) -> alt.LayerChart | alt.VConcatChart:
+        """Draw a metric of a history over time: a line for each model, its intervals, and what is flagged as a change.
+
+        It is asked of a history: `rf.history("history.parquet").rec.plot.timeline("ndcg@10")`. Bands are the intervals of the
+        numbers, thin lines the ends of what the runs before predict, triangles the runs outside, which `rf.changes` flags:
+        those of the whole history that is handed in. Where runs are more than 2.5 times as far apart as usual, the line has
+        a gap. Models stand in the column `model`, or the one that is bound; several names of runs stand as models of their
+        own.
+
+            by: the columns that the numbers were split by, such as "country": a chart for each segment, one below the other.
+                Without it, the numbers of all users are drawn.
+            window, level: those of `rf.changes`. most: how many segments are drawn at the most, those with the most users.
+
+        Raises a ColumnError for a frame that is no history, and a RecframeError for a metric or segments that it does not
+        have.
+
+        >>> import polars as pl, recframe
+        >>> days = pl.date_range(pl.date(2026, 11, 1), pl.date(2026, 11, 3), eager=True)
+        >>> runs = pl.DataFrame({"as_of": days, "metric": "ndcg@10", "k": 10, "value": [0.30, 0.31, 0.29]})
+        >>> runs.rec.plot.timeline("ndcg@10").data["value"].to_list()
+        [0.3, 0.31, 0.29]
+        """
+        from recframe.look import of_history  # noqa: PLC0415  Altair is an extra
+
+        lines = of_history.lines_of(self._of, window, level)
+        bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
+        split = [str(one) for one in dict.fromkeys([*bound, *calls.names(by)])]
+        name = of_history.name_of(lines.judged, metric, k)
+        return lines.chart(name, split, self._look, most)
 
     def _of_names(self, names: results.Names) -> Any:
         from recframe.look.style import Series  # noqa: PLC0415
@@ -490,5 +531,5 @@ class Plot(PlotOverTime):
             raise AttributeError(msg, name=name, obj=self)
 
 
-CHARTS = tuple(name for name in (*vars(Plot), *vars(PlotOverTime)) if not name.startswith("_"))
+CHARTS = tuple(name for name in vars(Plot) if not name.startswith("_"))
 _OVERLAP = {"model": pl.String, "other": pl.String, "value": pl.Float64, "n": pl.Int64}

@@ -12,8 +12,8 @@ from recframe.conventions import under_profile
 from recframe.frames.collecting import Collect
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds import kind
+from recframe.look import results as long
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import tidy as long
 from recframe.plan import trainings
 
 
