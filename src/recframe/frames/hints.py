@@ -6,23 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol
 
 from recframe.errors import shown
-
-
-class InPython(Protocol):
-    """What has words in Python."""
-
-    @property
-    def python(self) -> str:
-        """The words in Python."""
 
 
 class Hint:
     """A part of a message for which each surface has words of its own."""
 
-    def __str__(self: InPython) -> str:
+    python = elsewhere = ""
+
+    def __str__(self) -> str:
         return _words.get()(self)
 
 
@@ -32,11 +25,6 @@ class Bound(Hint):
 
     options: Mapping[str, str]
 
-    @property
-    def python(self) -> str:
-        """The words in Python."""
-        return f"rec({', '.join(f'{name}={value}' for name, value in self.options.items())})"
-
 
 @dataclass(frozen=True)
 class Given(Hint):
@@ -45,11 +33,6 @@ class Given(Hint):
     name: str
     value: object
 
-    @property
-    def python(self) -> str:
-        """The words in Python."""
-        return f"{self.name}={shown(self.value)}"
-
 
 @dataclass(frozen=True)
 class FrameOf(Hint):
@@ -57,23 +40,12 @@ class FrameOf(Hint):
 
     name: str
 
-    @property
-    def python(self) -> str:
-        """The words in Python."""
-        asked = {"judged": "the judged frame", "recommendations": "the frame of recommendations"}
-        return asked.get(self.name, f"the frame {self.name}=")
-
 
 @dataclass(frozen=True)
 class SideFrame(Hint):
     """A frame that is to be bound, by its option."""
 
     name: str
-
-    @property
-    def python(self) -> str:
-        """The words in Python."""
-        return "a reference" if self.name == "reference" else f"the {self.name} frame"
 
 
 @dataclass(frozen=True)
@@ -109,14 +81,27 @@ def text(*parts: str | Hint | Text) -> Text:
     return Text(parts)
 
 
-def _in_python(hint: InPython) -> str:
+ASKED = {"judged": "the judged frame", "recommendations": "the frame of recommendations"}
+"""The names of the frame that is asked."""
+
+
+def _in_python(hint: Hint) -> str:
+    match hint:
+        case Bound(options):
+            return f"rec({', '.join([f'{name}={value}' for name, value in options.items()])})"
+        case Given(name, value):
+            return f"{name}={shown(value)}"
+        case FrameOf(name):
+            return ASKED.get(name, f"the frame {name}=")
+        case SideFrame(name):
+            return "a reference" if name == "reference" else f"the {name} frame"
     return hint.python
 
 
-_words: ContextVar[Callable[[InPython], str]] = ContextVar("words", default=_in_python)
+_words: ContextVar[Callable[[Hint], str]] = ContextVar("words", default=_in_python)
 
 
-def words() -> Callable[[InPython], str]:
+def words() -> Callable[[Hint], str]:
     """Return what puts hints into words."""
     return _words.get()
 
@@ -127,7 +112,7 @@ def are_in_python() -> bool:
 
 
 @contextmanager
-def in_words(words: Callable[[InPython], str]) -> Iterator[None]:
+def in_words(words: Callable[[Hint], str]) -> Iterator[None]:
     """Have hints put into the words of another surface than Python."""
     token = _words.set(words)
     try:

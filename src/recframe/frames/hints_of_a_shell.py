@@ -25,7 +25,7 @@ class InShell:
     paths: Mapping[str, str]
     """The command's files, by their names."""
 
-    def __call__(self, hint: hints.InPython) -> str:
+    def __call__(self, hint: hints.Hint) -> str:
         """Return a hint in words of the command."""
         match hint:
             case hints.Bound(options):
@@ -36,9 +36,7 @@ class InShell:
                 return _file(name, self.paths)
             case hints.SideFrame(name):
                 return _option(name, "")
-            case hints.Either():
-                return hint.elsewhere
-        return hint.python
+        return hint.elsewhere
 
 
 def _given(name: str, value: object) -> str:

@@ -83,32 +83,32 @@ class Judged:
     shared: tuple[str, ...] = ()
     """The segments that the lists and a truth of their own both have as columns: a pair meets inside its segment."""
 
-    @property
+    @cached_property
     def context(self) -> Context:
         """What `rec(...)` bound."""
         return self.inputs.context
 
-    @property
+    @cached_property
     def sharing(self) -> Sharing | None:
         """How tied items count where they have no order; the lists' ranks are then those of whole ties."""
         return self.inputs.sharing
 
-    @property
+    @cached_property
     def model(self) -> list[str]:
         """The model as a key, where one is bound."""
         return self.inputs.model
 
-    @property
+    @cached_property
     def rows(self) -> list[str]:
         """The segments that cut the users' rows into parts, as keys: columns of rows, of their items, or the item itself."""
         return [*self.of_rows, *self.inputs.item_keys]
 
-    @property
+    @cached_property
     def of_rows(self) -> list[str]:
         """Those of them that are columns of the lists, of the truth, or of both."""
         return self.inputs.row_keys
 
-    @property
+    @cached_property
     def user_keys(self) -> list[str]:
         """What tells the users of the segments apart: the universe is asked of these keys."""
         return [*self.rows, "user"]
@@ -117,13 +117,13 @@ class Judged:
         """Return rows of items with the segments that are properties of these."""
         return self.inputs.with_item_keys(rows)
 
-    @property
+    @cached_property
     def list_keys(self) -> list[str]:
         """What tells one list from another."""
         keys = [key for key in (*self.rows, *self.model) if key not in self._numbered]
         return [*keys, self.key]
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The key that tells the users' lists apart: the user, or the number that stands for one, and for its segments."""
         return "number" if self._numbered else "user"
@@ -141,7 +141,7 @@ class Judged:
 
     # Which users count
 
-    @property
+    @cached_property
     def universe(self) -> Literal["truth", "recs", "both", "all", "rows"]:
         """Which users count; "rows" is every user of a judged frame."""
         return self.context.universe or ("rows" if self.inputs.truth is None else "truth")
@@ -439,7 +439,7 @@ class Judged:
     def _up_to(self, k: int | None) -> pl.Expr:
         return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)
 
-    @property
+    @cached_property
     def _tied(self) -> list[str]:
         return ["tied"] * (self.sharing == "expected")
 
@@ -455,7 +455,7 @@ class Judged:
     def _ranked(self) -> pl.Expr:
         return is_rank(pl.col("rank"), self._rank_dtype)
 
-    @property
+    @cached_property
     def _rank_dtype(self) -> pl.DataType:
         return pl.Int64() if self.scores else self.schema["rank"]
 
@@ -464,7 +464,7 @@ class Judged:
         """The columns of the lists and their dtypes."""
         return self.lists.collect_schema()
 
-    @property
+    @cached_property
     def whole_ranks(self) -> bool:
         """Whether the ranks of the hits are whole numbers."""
         return self._rank_dtype in SMALL_INTEGERS

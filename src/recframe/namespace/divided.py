@@ -26,7 +26,7 @@ from recframe.errors import DataError, RecframeError
 from recframe.facts.levels import Level
 from recframe.frames.collecting import stream
 from recframe.frames.context import SIDES, Context
-from recframe.frames.hints import Either, FrameOf, InPython, in_words, words
+from recframe.frames.hints import Either, FrameOf, Hint, in_words, words
 from recframe.frames.hints import Given as Option
 from recframe.frames.kinds.engine import (
     CATALOGUE,
@@ -76,7 +76,7 @@ class Call:
     """The column names that side frames have of their own."""
     own: tuple[Definition, ...]
     """The metrics of the user's own that are asked for."""
-    words: Callable[[InPython], str]
+    words: Callable[[Hint], str]
     """What puts hints of messages into words where the call is made."""
 
     def made(self, task: Task, frames: Mapping[str, pa.Table], plain: Sequence[str] = WHOLE) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import polars as pl
@@ -62,23 +62,23 @@ class Question:
     wide: bool = True
     """Whether a result has all columns, or only those of its short form."""
 
-    @property
+    @cached_property
     def conventions(self) -> list[Convention]:
         """The same without rounding, by which nothing is decided."""
         return [replace(one, context=one.context.having(decimals=None)) for one in self.stated]
 
-    @property
+    @cached_property
     def decimals(self) -> dict[str, int]:
         """How many decimals the values of some metrics are shown with, by the metrics' strings."""
         found = {str(one.metric): one.context.decimals for one in self.stated}
         return {name: n for name, n in found.items() if n is not None}
 
-    @property
+    @cached_property
     def metrics(self) -> list[Metric[...]]:
         """The metrics with all their parameters, one for each column."""
         return [one.metric for one in self.stated]
 
-    @property
+    @cached_property
     def by(self) -> dict[str, str]:
         """The key columns of the result, by their names inside the plan."""
         return {
@@ -94,7 +94,7 @@ class Question:
         home, run = under_profile.at_home(inputs), self.rec._run()  # noqa: SLF001
         return planned(home, self.conventions, run, made, *what, middling=middling)
 
-    @property
+    @cached_property
     def over_trainings(self) -> bool:
         """Whether trainings are bound, which are a sample beside that of users, and have no row of their own each."""
         each = any(one.inside == TRAINING for one in self.inputs.segments)
@@ -106,7 +106,7 @@ class Question:
         segments = tuple(one for one in self.inputs.segments if one.inside != self.cluster)
         return replace(self.inputs, segments=segments)
 
-    @property
+    @cached_property
     def clusters(self) -> list[str]:
         """The name of the column that names clusters, where there is one."""
         segments = self.inputs.segments

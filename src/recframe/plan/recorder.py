@@ -115,7 +115,7 @@ class Recorder:
     @property
     def read(self) -> set[str]:
         """The columns that are read, for a value or row by row."""
-        return self.asked.union(*(value.meta.root_names() for value in self.values))
+        return self.asked.union(*[value.meta.root_names() for value in self.values])
 
     def reads_relevant_alone(self) -> bool:
         """Return whether all relevant rows are read, and no other: every model then has rows of the same users."""

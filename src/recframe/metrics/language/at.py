@@ -539,7 +539,8 @@ class At:
         return not (self.k is None or self.cut or self.order == "all")
 
     def _of_hit(self, word: str) -> pl.Expr:
-        return self._cut(self.source.column(_BEST[self.order] + word))
+        column = self.source.column(_BEST[self.order] + word)
+        return self._cut(column) if self._is_to_cut else column
 
     def _cut(self, column: pl.Expr) -> pl.Expr:
         if not self._is_to_cut:

@@ -262,7 +262,10 @@ class Metric(Generic[P]):
             name, meant = written, value
             if isinstance(value, str):
                 name, meant = definition.spellings.get((written, value), (written, value))
-            given[name] = _checked(definition, name, meant)
+            if meant is definition.defaults.get(name, definition):
+                given[name] = definition.defaults[name]
+            else:
+                given[name] = _checked(definition, name, meant)
         if len(given) < len(kwargs):
             call = ", ".join(f"{name}={shown(value)}" for name, value in kwargs.items())
             msg = f"{self.name}({call}) says {' and '.join(given)} twice; leave one out"
@@ -460,8 +463,6 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
         )
         msg = f"{found} It has {signature_of(definition) or 'none'}"
         raise UnknownMetricError(msg)
-    if value is definition.defaults[name]:
-        return definition.defaults[name]
     kind, extras = definition.kinds[name]
     if kind is Literal:
         if isinstance(value, str) and value in extras:
