@@ -38,7 +38,7 @@ SHELVES = ("head", "middle", "tail")
 
 @dataclass(frozen=True)
 class Simulation:
-    """What a recommender team has: recommendations by model, held-out truth, training rows, users and items."""
+    """A simulated shop: recommendations by model, held-out truth, training rows, users and items."""
 
     recs: pl.DataFrame
     truth: pl.DataFrame

@@ -1,1 +1,1 @@
-"""What is odd about the data, what a metric does about it, and how to mend it."""
+"""Data quality findings, what a metric does about each, and how to mend it."""

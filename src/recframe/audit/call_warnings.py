@@ -10,6 +10,7 @@ import polars as pl
 
 from recframe.audit.call_context import SOME, Seen
 from recframe.audit.model_depths import model_without_common_ids, models_of_unequal_depth
+from recframe.audit.suspects import ranked
 from recframe.audit.warnings_of_truth import (
     by_null_in_one_frame,
     by_without_common_values,
@@ -30,18 +31,8 @@ from recframe.frames.roles import Segment, names_trainings
 from recframe.frames.rows.joins import aggregate, beside_one_another
 from recframe.judging.relevance import is_rank
 
-SYSTEMS = {
-    "model",
-    "models",
-    "algo",
-    "algorithm",
-    "system",
-    "variant",
-    "run",
-    "method",
-    "experiment",
-}
-SYSTEMS |= {"recommender", "approach"}
+SYSTEMS = {"model", "models", "algo", "algorithm", "system", "variant", "run", "method"}
+SYSTEMS |= {"experiment", "recommender", "approach"}
 """Names of columns that tell systems apart."""
 
 
@@ -51,10 +42,8 @@ def lists_of_other_samples(seen: Seen) -> str | None:
         n, name = one.parameters.get("n_negatives"), str(one)
         if not isinstance(n, int) or not _says_nothing(seen, name):
             continue
-        lists, ranked = seen.inputs.lists, pl.lit(value=True)
-        if not seen.inputs.scored:
-            ranked = is_rank(pl.col("rank"), seen.inputs.schema["rank"])
-        lengths = lists.filter(ranked).group_by(*seen.inputs.model, "user").agg(items=pl.len())
+        lists = ranked(seen.inputs).group_by(*seen.inputs.model, "user")
+        lengths = lists.agg(items=pl.len())
         counts = lengths.group_by("items").agg(lists=pl.len()).sort("lists", "items")
         most = seen.run(counts.tail(1))
         if len(most) and most["items"].item() != n + 1:
@@ -157,11 +146,11 @@ def _tells_apart(rows: pl.DataFrame, label: str, keys: list[str], *, named: bool
 
 
 HALF = 0.5
-"""What a mean over a tie of an even number of ranks ends with."""
+"""The fraction of a mean over a tie of an even number of ranks."""
 LEAST_EQUAL = 10
 """Fewer scores may be equal because they are few."""
 FEWEST_LISTS = 5
-"""With fewer lists it may be by chance that none begins up to the cut-off."""
+"""Minimum lists; of fewer none may begin up to the cut-off by chance."""
 
 OF_ONE_VALUE = pl.col("lowest").eq_missing(pl.col("highest")) & (
     (pl.col("known") == 0) | (pl.col("known") == pl.col("rows"))
@@ -174,8 +163,8 @@ def lists_without_ranks(seen: Seen) -> str | None:
     if "lists at hand" in seen.traits:
         n_rows = 0 if _has_rank(seen.lists["rank"]) else len(seen.lists)
     elif seen.found_nothing:
-        ranked = is_rank(pl.col("rank"), seen.inputs.schema["rank"])
-        n_rows = seen.run(seen.inputs.lists.select(pl.len() * ~ranked.any())).item()
+        has_rank = is_rank(pl.col("rank"), seen.inputs.schema["rank"]).any()
+        n_rows = seen.run(seen.inputs.lists.select(pl.len() * ~has_rank)).item()
     else:
         return None
     if not n_rows:
@@ -188,14 +177,14 @@ def lists_without_ranks(seen: Seen) -> str | None:
 
 
 def _has_rank(column: pl.Series) -> bool:
-    """Return whether a column has a rank, which most often stands among its first ones."""
+    """Return whether a column has a rank, mostly among its first rows."""
     if not column.dtype.is_float():
         return column.null_count() < len(column)
     return bool(column.head(SOME).is_finite().any() or column.is_finite().any())
 
 
 def scores_without_order(seen: Seen) -> str | None:
-    """Warn of a model whose scores are all missing, or all equal where nobody said how ties stand."""
+    """Warn of a model whose scores are all missing, or all equal where no tie policy was bound."""
     keys = seen.inputs.model
     flat = seen.run(_spread(seen.sample.lazy(), seen.inputs).filter(OF_ONE_VALUE))
     if flat.is_empty():
@@ -290,7 +279,7 @@ def ranked_at_once(inputs: Inputs, k: int | None) -> pl.LazyFrame:
     """
     keys = [*inputs.inside("row"), *inputs.model]
     rank, n_rows = pl.col("rank"), pl.col("rows").sum()
-    rows = inputs.identified("recommendations").filter(is_rank(rank, inputs.schema["rank"]))
+    rows = ranked(inputs)
     ends = {"first": rank.min(), "last": rank.max()}
     lists = rows.group_by(*keys, "user").agg(rows=pl.len(), **ends)
     limit = pl.col("rows") if k is None else k

@@ -24,7 +24,7 @@ from recframe.audit.data import (
     rank,
     user,
 )
-from recframe.audit.warnings_of_truth import HARDLY, in_common
+from recframe.audit.warnings_of_truth import HARDLY, apart
 from recframe.frames.hints import NAMED, Either, bind, text
 from recframe.frames.roles import names_trainings
 from recframe.judging.relevance import lacks_model, may_lack_models
@@ -79,9 +79,7 @@ def _apart(data: Audited, role: str) -> Iterator[Found]:
         return
     for name, rows in data.having(role).items():
         if name != data.main:
-            counts = in_common(data.inputs.lists, rows, role)
-            fewer = pl.min_horizontal("here", "there")
-            found = counts.filter((fewer > 0) & (pl.col("common") < HARDLY * fewer))
+            found = apart(data.inputs.lists, rows, role, HARDLY)
             n_ids = pl.col("there").cast(pl.Int64).alias("rows")
             found = found.select(n_ids, lists="such_here", **{name: "such_there"})
             if name == "train":  # new users and new items have no history

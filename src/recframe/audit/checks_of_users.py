@@ -9,7 +9,7 @@ import polars as pl
 
 from recframe.audit.data import EMPTY, LISTED_AND_JUDGED, ROWS, Audited, Found, check, item
 from recframe.audit.model_depths import ALIKE, LEAST_IDS, LEAST_LISTS, depths_of
-from recframe.audit.warnings_of_truth import MOST_NULL, in_common
+from recframe.audit.warnings_of_truth import MOST_NULL, apart
 from recframe.facts.features import are_bits, may_be_bits
 from recframe.frames.hints import A_FRAME, Either, bind, text
 from recframe.frames.roles import Segment
@@ -197,8 +197,7 @@ def by_without_common_values(data: Audited) -> Iterator[Found]:
     if truth is None:
         return
     for segment in _of_rows(data):
-        counts = in_common(data.inputs.lists, truth, segment.inside)
-        found = counts.filter((pl.min_horizontal("here", "there") > 0) & (pl.col("common") == 0))
+        found = apart(data.inputs.lists, truth, segment.inside)
         n_values = pl.col("there").cast(pl.Int64).alias("rows")
         named = found.select(n_values, lists="such_here", truth="such_there")
         yield Found("truth", named, ("lists", "truth"))

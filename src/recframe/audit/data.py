@@ -10,6 +10,7 @@ from typing import Literal
 
 import polars as pl
 
+from recframe.audit.suspects import ranked
 from recframe.errors import readable, short, shown_in_plan
 from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
@@ -56,7 +57,7 @@ class Audited:
 
     @property
     def context(self) -> Context:
-        """What `rec(...)` bound."""
+        """The options that `rec(...)` bound."""
         return self.inputs.context
 
     @property
@@ -66,12 +67,12 @@ class Audited:
 
     @property
     def main(self) -> str:
-        """What the frame is called that has the lists."""
+        """The name of the frame that has the lists."""
         return "judged" if self.is_judged else "recommendations"
 
     @property
     def keys(self) -> list[str]:
-        """What tells one list from another."""
+        """The keys of a list."""
         return [*self.parts, *self.inputs.model, "user"]
 
     @property
@@ -81,12 +82,12 @@ class Audited:
 
     @property
     def judged_keys(self) -> list[str]:
-        """What tells the judged users of the parts apart, of those too that the truth alone has."""
+        """The keys of a judged user within a part, of parts of the truth alone too."""
         return [*self.inputs.inside("row", "truth"), "user"]
 
     @property
     def judged_pair(self) -> list[str]:
-        """What tells one judged pair from another."""
+        """The keys of a judged pair."""
         return [*self.judged_keys, "item"]
 
     # The frames
@@ -118,9 +119,7 @@ class Audited:
     @cached_property
     def lists(self) -> pl.LazyFrame:
         """The rows of the lists: with a user, an item, and a rank or a score."""
-        return (
-            self.pairs_of_lists if self.inputs.scored else self.pairs_of_lists.filter(self.ranked)
-        )
+        return ranked(self.inputs)
 
     @property
     def ranked(self) -> pl.Expr:
@@ -332,7 +331,7 @@ class Check:
 
     @property
     def meaning(self) -> str:
-        """What it finds."""
+        """The first sentence of its docstring."""
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
 
     def findings(self, data: Audited) -> list[Found]:

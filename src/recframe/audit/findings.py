@@ -1,4 +1,4 @@
-"""What an audit found, to read: each finding in full, in a terminal and as HTML."""
+"""Findings of an audit to read, in a terminal and as HTML."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from recframe.audit.report import CHECKS
 T = TypeVar("T")
 WIDTH = 100
 PARTS = {"found": "in", "example": "example", "treatment": "recframe", "remedy": "remedy"}
-"""What is told of a finding, with the words that stand before it."""
+"""The parts of a finding, each with the word before it."""
 
 
 @dataclass(frozen=True)
 class Findings(Generic[T]):
-    """What `rec.findings` returns: shown, each finding in full; `frame` is what `rec.audit` returns."""
+    """The findings that `rec.findings` returns: shown, each in full; `frame` is what `rec.audit` returns."""
 
     frame: T
     rows: Sequence[Mapping[str, Any]] | None

@@ -9,7 +9,7 @@ import polars as pl
 
 from recframe.audit.call_context import Seen
 from recframe.audit.suspects import ranked
-from recframe.audit.warnings_of_truth import in_common, some_of
+from recframe.audit.warnings_of_truth import in_common, some_in_common
 from recframe.frames.collecting import LARGE
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Either, FrameOf
@@ -18,7 +18,7 @@ from recframe.frames.rows.joins import joined
 from recframe.judging.judged_frame import PAIR
 
 LEAST_IDS = 5
-"""With fewer ids it may be by chance that none is among those of the truth."""
+"""Minimum ids; of fewer none may be among those of the truth by chance."""
 MOST_NAMED = 5
 
 
@@ -29,7 +29,7 @@ def model_without_common_ids(seen: Seen) -> str | None:
     for model in _without_hits(seen):
         for role in reversed(PAIR):
             lists = ranked(seen.inputs).filter(pl.col("model") == model)
-            if _model_in_common(seen, model, role):
+            if some_in_common(seen, "truth", role, model=model):
                 continue
             found = seen.run(in_common(lists, _judged(seen.inputs), role)).row(0, named=True)
             if min(found["here"], found["there"]) >= LEAST_IDS and not found["common"]:
@@ -63,14 +63,6 @@ def _judged(inputs: Inputs) -> pl.LazyFrame:
     return inputs.identified("truth").filter(pl.col("relevance").is_not_null())
 
 
-def _model_in_common(seen: Seen, model: Any, role: str) -> bool:
-    """Return whether sampled rows of eager frames show an id that the model and the truth have in common."""
-    if not {"lists at hand", "truth at hand"} <= seen.traits or seen.sample[role].dtype.is_nested():
-        return False
-    mine = seen.sample.filter(pl.col("model") == model)[role]
-    return bool(some_of(mine) & some_of(seen.truth[role]))
-
-
 def models_of_unequal_depth(seen: Seen) -> str | None:
     """Warn of models whose lists end at different depths, below the largest cut-off."""
     depths = unequal_depths(seen)
@@ -92,7 +84,7 @@ LEAST_LISTS = 10
 ALIKE = 0.95
 """Depths of which the lowest has such a share of the highest are those of lists from which a few items were left out."""
 ROUGHLY = 2
-"""How many times as deep a model seems by a few lists of different lengths before all are read."""
+"""The ratio of depths, by a few lists of different lengths, from which all lists are read."""
 
 
 def unequal_depths(seen: Seen) -> Mapping[Any, int]:

@@ -14,7 +14,7 @@ from recframe.frames.rows.joins import beside_one_another
 from recframe.judging.relevance import is_rank, is_relevant_row
 
 LEAST_USERS = 10
-"""With fewer users all that is relevant may be listed by chance."""
+"""Minimum users; of fewer all relevant items may be listed by chance."""
 NEARLY_ALL = 0.95
 """The share of lists of one length, and of users with one number of relevant items, that a fixed draw of items has."""
 OF_ALL_ITEMS = 0.8
@@ -84,12 +84,12 @@ def _are_drawn() -> pl.Expr:
 
 
 SOME = 1_000
-"""So many rows mostly show that a column has other numbers than 0 and 1."""
+"""Rows at the start of a column that mostly show numbers other than 0 and 1."""
 GRADES = {"rating", "ratings", "star", "stars", "grade", "grades", "label", "labels", "rel", "qrel"}
 GRADES |= {"relevance", "relevances", "relevancy", "score", "scores", "target", "targets"}
 GRADES |= {"gain", "gains", "judgement", "judgements", "judgment", "judgments", "feedback"}
 GRADES |= {"preference", "preferences", "overall"}
-"""What grades are called: the last word of a column's name."""
+"""Names of grades: the last word of a column's name."""
 NO_GRADES = {"n", "num", "number", "count", "total", "sum", "avg", "average", "mean", "median"}
 NO_GRADES |= {"min", "max", "std", "age", "credit", "popularity", "pred", "predicted"}
 """Words before it that make it something else: how many ratings an item has, or their mean."""

@@ -35,7 +35,7 @@ HARDLY = 0.01
 SIDES = {"user": ("truth", "train", "users"), "item": ("truth", "train", "items")}
 """The frames whose ids are to be those of the lists."""
 MANY = 300
-"""So many ids of each frame mostly show one that both have."""
+"""Sampled ids of each frame, which mostly show one that both have."""
 MOST_ABSENT = 0.5
 LIKELY = 0.7
 """Where there seem to be lists of so many users or fewer, judged by the length of one list, they are counted."""
@@ -64,12 +64,10 @@ def hardly_any_in_common(seen: Seen) -> str | None:
     for role, names in SIDES.items():
         for name in names:
             side = getattr(seen.inputs, name)
-            if name in sides and side is not None and not _some_in_common(seen, name, role):
-                found = seen.run(in_common(seen.inputs.lists, side, role)).row(0, named=True)
-                if min(found["here"], found["there"]) > 0 and found["common"] < HARDLY * min(
-                    found["here"], found["there"]
-                ):
-                    return _apart(seen, name, role, found)
+            if name in sides and side is not None and not some_in_common(seen, name, role, HARDLY):
+                found = seen.run(apart(seen.inputs.lists, side, role, HARDLY))
+                if len(found):
+                    return _apart(seen, name, role, found.row(0, named=True))
     return None
 
 
@@ -87,21 +85,28 @@ def in_common(rows: pl.LazyFrame, others: pl.LazyFrame, role: str) -> pl.LazyFra
     return beside_one_another(counts)
 
 
-def _some_in_common(seen: Seen, name: str, role: str) -> bool:
-    """Return whether the first rows of two eager frames show an id that both have, and more than one in a hundred."""
-    lists, others = (seen.inputs.given.get(one) for one in ("recommendations", name))
-    if lists is None or others is None or lists.schema[role] != others.schema[role]:
-        return False
-    if not lists.schema[role].is_integer() and lists.schema[role] != pl.String:
-        return False
-    here, there = (some_of(frame[role]) for frame in (lists, others))
-    return len(here & there) > HARDLY * len(here)
+def apart(rows: pl.LazyFrame, others: pl.LazyFrame, role: str, share: float = 0.0) -> pl.LazyFrame:
+    """Return the row of `in_common` of frames with no id in common, or with less than a share of the fewer ones."""
+    fewer, common = pl.min_horizontal("here", "there"), pl.col("common")
+    is_less = (common == 0) | (common < share * fewer)
+    return in_common(rows, others, role).filter((fewer > 0) & is_less)
 
 
-def some_of(ids: pl.Series) -> set[object]:
-    """Return some of a column's values, from all over it."""
-    step = max(1, len(ids) // MANY)
-    return set((ids if step == 1 else ids.gather_every(step)).to_list()) - {None}
+def some_in_common(
+    seen: Seen, name: str, role: str, share: float = 0.0, model: object = None
+) -> bool:
+    """Return whether sampled ids of two eager frames, or of a model, show one that both have, and more than a share."""
+    given = seen.inputs.given
+    if not {"recommendations", name} <= given.keys():
+        return False
+    lists = seen.lists if model is None else seen.sample.filter(pl.col("model") == model)
+    columns = lists[role], given[name][role]
+    dtype = columns[0].dtype
+    if columns[1].dtype != dtype or not (dtype.is_integer() or dtype == pl.String):
+        return False
+    some = [one.gather_every(max(1, len(one) // MANY)).drop_nulls() for one in columns]
+    here, there = ({*one.to_list()} for one in some)
+    return len(here & there) > share * len(here)
 
 
 def _apart(seen: Seen, name: str, role: str, found: dict[str, object]) -> str:
@@ -179,9 +184,9 @@ def truth_of_the_lists_alone(seen: Seen) -> str | None:
 
 def _may_be_joined(seen: Seen) -> bool:
     """Return whether the lists of some users of a large frame have all that is relevant to these."""
-    if len(seen.lists) <= LARGE:
-        return True
     schema = seen.inputs.schema
+    if len(seen.lists) <= LARGE or schema["user"].is_nested():
+        return True
     pair = [pl.col(name).cast(schema[name]) for name in (*seen.inputs.inside("row"), *PAIR)]
     relevant = (
         is_relevant_row(seen.inputs) if "relevance" in seen.truth.columns else pl.lit(value=True)
@@ -202,8 +207,6 @@ def _may_be_joined(seen: Seen) -> bool:
         )
         if len(missing):
             return False
-    if schema["user"].is_nested():
-        return True
     users = pl.concat(
         one["user"].gather_every(max(1, len(one) // SOME_USERS)).cast(schema["user"])
         for one in (seen.lists, seen.truth)
@@ -314,9 +317,9 @@ def _counts_some(seen: Seen) -> bool:
 
 
 FEW = 0.5
-"""Below this share of users with a weight, means speak of a minority."""
+"""The share of users with a weight below which means are those of a minority."""
 LIKELY_WEIGHTED = 0.7
-"""Where so many of some users have a weight, the others are not looked at."""
+"""The share of sampled users with a weight from which the others are not read."""
 
 
 def weights_overflow(seen: Seen) -> str | None:
@@ -406,12 +409,11 @@ def by_without_common_values(seen: Seen) -> str | None:
     if truth is None or seen.found_a_hit:
         return None
     for segment in _of_both_frames(seen):
-        if _some_value_in_common(seen, segment):
+        if some_in_common(seen, "truth", segment.inside):
             continue
-        found = seen.run(in_common(seen.inputs.lists, truth, segment.inside))
-        here, there, common = found.select("here", "there", "common").row(0)
-        if here and there and not common:
-            such_here, such_there = found.select("such_here", "such_there").row(0)
+        for here, such_here, there, such_there, _ in seen.run(
+            apart(seen.inputs.lists, truth, segment.inside)
+        ).rows():
             return (
                 f"{Given('by', segment.name)}: {seen.title} and {FrameOf('truth')} have no value of this column in common: "
                 f"{here:,} in the lists, such as {such_here!r}, and {there:,} in the truth, such as {such_there!r}; write the "
@@ -423,13 +425,3 @@ def by_without_common_values(seen: Seen) -> str | None:
 def _of_both_frames(seen: Seen) -> Iterator[Segment]:
     """Give the segments that cut two frames into parts."""
     yield from (one for one in seen.inputs.segments if one.inside in seen.parts)
-
-
-def _some_value_in_common(seen: Seen, segment: Segment) -> bool:
-    """Return whether some rows of two eager frames show a value that both have."""
-    if not {"lists at hand", "truth at hand"} <= seen.traits:
-        return False
-    if seen.lists[segment.inside].dtype.is_nested():
-        return False
-    here, there = (some_of(frame[segment.inside]) for frame in (seen.lists, seen.truth))
-    return bool(here & there)

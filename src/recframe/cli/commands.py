@@ -378,7 +378,7 @@ def main() -> None:
 @main.command(short_help="Compute metrics from files and print or write a table.")
 @declared(RECS, TRUTH, options_of(rf.Rec.evaluate), FRAMES, DECIMALS, ENGINE, OUTPUT)
 def evaluate(recs: str, truth: str | None, **options: Any) -> None:
-    """Compute metrics of the recommendations in RECS, held against TRUTH.
+    """Compute metrics of the recommendations in RECS, compared with TRUTH.
 
     RECS has the columns user, item and rank (from 1) or score; TRUTH has user, item and, if graded, relevance. RECS alone is
     a judged table: it has a column relevance of its own, and a row without a rank is an item that was not recommended.
@@ -436,10 +436,10 @@ def _notes(frames: dict[str, pl.LazyFrame], options: dict[str, Any]) -> Iterator
         yield f"TRUTH has a column {rank!r}, as recommendations have; if it comes from a pattern, quote it: 'recs/*.parquet'"
 
 
-@main.command(short_help="Say what is odd about files before they are evaluated.")
+@main.command(short_help="Data quality findings of files, before they are evaluated.")
 @declared(RECS, TRUTH, options_of(rf.Rec.audit), FRAMES, ENGINE, OUTPUT)
 def audit(recs: str, truth: str | None, **options: Any) -> None:
-    """Say what is odd about the recommendations in RECS and the TRUTH that they are held against.
+    """Find what is odd about the recommendations in RECS and about TRUTH.
 
     The files and columns are those of recframe evaluate, which does with each finding what is said here. Exit status: 1 for a
     finding of severity error, and for files or columns that cannot be read; 2 for the options; else 0.

@@ -48,8 +48,8 @@ STARTS = {
     b"{": ".ndjson",
     b"[": ".json",
 }
-"""How the content of a pipe begins, by the ending that a file of it has."""
-LAID_DOWN = "recframe: laid_down of pipes"
+"""The first bytes of a pipe's content, with the ending of a file of it."""
+LAID_DOWN = "recframe: places of pipes"
 """Where click keeps them, for as long as the command runs."""
 
 

@@ -37,7 +37,7 @@ from recframe.frames.context import MOST_DECIMALS, NAMED_COLUMNS
 DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 HERE = "polars"
 NONE = "none"
-"""What a shell writes for Python's None, where that is none of the defaults."""
+"""The word of a shell for Python's None, where that is no default."""
 Decorator = Callable[[Any], Any]
 COMPLETED = {
     "COLUMN": complete_columns,
@@ -47,7 +47,7 @@ COMPLETED = {
         ("DIR", "FILE", "USERS", "ITEMS", "TRAIN", "REFERENCE", "RECS", "TRUTH"), complete_files
     ),
 }
-"""What a shell completes, by the word for an option's value."""
+"""Completions by the word for an option's value."""
 
 
 def declared(*options: Decorator) -> Decorator:

@@ -394,7 +394,7 @@ def write(frame: pl.DataFrame, path: str, form: str | None) -> None:
 
 
 SHARES = ("relative", "detectable_relative", "margin", "wanted", "chance")
-"""What is read in per cent."""
+"""Columns that are shown in per cent."""
 
 
 def view(frame: pl.DataFrame) -> pl.DataFrame:
@@ -446,7 +446,7 @@ def _p_value(value: float | None) -> str:
 
 
 class Failure(click.ClickException):
-    """What went wrong with files, columns, metrics or data, in one line."""
+    """An error of files, columns, metrics or data, in one line."""
 
     def __init__(self, message: str) -> None:
         super().__init__(files.in_words(message))
@@ -471,7 +471,7 @@ def read_errors() -> Iterator[None]:
 
 
 APART = " ids in common"
-"""What the library's warning says where two files have other ids."""
+"""The words of the library's warning of two files with other ids."""
 
 
 @contextmanager

@@ -48,7 +48,7 @@ from recframe.tracking import kept
 DROPPED = (
     *("run", "fingerprint", "tracked_at", "recframe", "polars", "definition", "split_by", "note"),
 )
-"""What a history has beside its numbers, which a table to look at leaves out."""
+"""Columns of a history that a table to look at leaves out."""
 SHOWN = (
     *("value", "value_low", "value_high", "n_users", "expected_low", "expected_high", "difference"),
     *("p_adjusted", "verdict"),
@@ -264,7 +264,7 @@ def _of_history(recs: str | None, options: dict[str, Any]) -> None:
 
 
 def _written() -> list[str]:
-    """Return the names of the options that stand in the command."""
+    """Return the names of the options that the command was given."""
     context = click.get_current_context()
     # click 8.2 says of an argument that is left out that it stands there
     given = [one for one, value in context.params.items() if value is not None]

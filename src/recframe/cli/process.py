@@ -110,7 +110,7 @@ class UnwrittenError(OSError):
 
 
 class _Stdout(io.FileIO):
-    """Stdout, whose errors are told apart."""
+    """Stdout, whose errors are of a class of their own."""
 
     def write(self, data: Any, /) -> int:
         """Write bytes."""
@@ -121,7 +121,7 @@ class _Stdout(io.FileIO):
 
 
 def _tell_apart() -> None:
-    """Have errors of stdout be told apart from those of other files."""
+    """Have errors of stdout be of a class of their own."""
     before = sys.stdout
     before.flush()
     inner = io.BufferedWriter(_Stdout(1, "w", closefd=False))

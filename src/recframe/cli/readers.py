@@ -176,7 +176,7 @@ Scan = Callable[[list[str]], pl.LazyFrame]
 
 @dataclass(frozen=True)
 class Form:
-    """How a text file is written: what stands between columns, and their names where it has no header line."""
+    """The form of a text file: its separator, and names of columns where it has no header line."""
 
     separator: str | None = None
     names: tuple[str, ...] | None = None
@@ -351,4 +351,4 @@ READERS: dict[str, Scan | None] = {
     ".qrel": partial(_scan_trec, scan=rf.scan_trec_qrels),
     ".trec": partial(_scan_trec, scan=None),
 }
-"""How files of each ending are read; those of text have a function of their own, see `scan_text`."""
+"""Readers of files by their endings; those of text have a function of their own, see `scan_text`."""

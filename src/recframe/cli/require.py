@@ -125,7 +125,7 @@ def _text(text: str) -> str:
 
 JUNIT = "junit"
 USERS_OF = ".users.parquet"
-"""What the name of a stored result ends in, in place of its own ending, where the values of its users are."""
+"""The ending of the file of users' values beside a stored result."""
 BELONGS_TO = "belongs_to"
 """The column of users' values that has a mark of the result that they were stored with."""
 OF_GATE = ("strict", "min_users", "missing")
@@ -134,13 +134,13 @@ SIGNS = re.compile("[<>=≥≤]")
 
 
 class NotJudged(Failure):
-    """What kept the requirements from being judged: a status of 1 says that one fails, and nothing else."""
+    """An error that keeps requirements from being judged, with the status 2; 1 is for one that fails."""
 
     exit_code = 2
 
 
 class Given(NamedTuple):
-    """What stands behind RECS: a truth, and requirements."""
+    """The arguments behind RECS: a truth, and requirements."""
 
     truth: str | None
     requirements: list[Requirement]
@@ -340,7 +340,7 @@ def _give(result: pl.DataFrame, gate: Gate, options: dict[str, Any]) -> None:
 def _store(
     rec: Any, result: pl.DataFrame, required: list[Requirement], options: dict[str, Any]
 ) -> None:
-    """Write a result that is good, for a later one to be held against, and the values of its users where asked for.
+    """Write a result that is good, for later ones to be compared with, and the values of its users where asked for.
 
     NOTE: not one that fails, which the next would be held against and pass, worse and worse from one to the next.
     """

@@ -40,7 +40,7 @@ FOR_READING = {"md", "tex"}
 
 
 def answered(ask: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-    """Return what is asked for, with a bar while files are read."""
+    """Run a call, with a bar while files are read."""
     with read_errors(), plan_errors(), bar("reading"):
         return ask()
 

@@ -6,7 +6,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -203,31 +203,41 @@ MOST_BYTES = 20_000_000
 
 # as text, since the class takes a type in brackets in later versions of click alone
 Items: TypeAlias = "list[CompletionItem[str]]"
+Completion = Callable[[click.Context, click.Parameter, str], Items]
+
+
+def _last_of_several(words: Callable[[click.Context, str], Mapping[str, str | None]]) -> Completion:
+    """Return a completion of the last of several words that are separated by commas, each with a help."""
+
+    def completed(ctx: click.Context, _: click.Parameter, incomplete: str) -> Items:
+        before, comma, begun = incomplete.rpartition(",")
+        found = {one: said for one, said in words(ctx, begun).items() if one.startswith(begun)}
+        return [CompletionItem(before + comma + one, help=said) for one, said in found.items()]
+
+    return completed
+
+
+def _metrics(_: click.Context, begun: str) -> Mapping[str, str | None]:
+    """Return metrics with their formulas; their aliases where no name begins so."""
+    table = rf.list_metrics()
+    names = dict(table.select("name", "formula").iter_rows())
+    aliases = table.select(pl.col("aliases").str.split(", ").explode(**AS_EVER)).to_series()
+    is_name = any(one.startswith(begun) for one in names)
+    return names if is_name else dict.fromkeys(filter(None, aliases))
+
+
+def _roles(ctx: click.Context, begun: str) -> Mapping[str, str | None]:
+    """Return roles, and behind the sign of equality of one its columns."""
+    role, equals, _ = begun.partition("=")
+    if equals:
+        return {f"{role}={one}": None for one in _columns(ctx)}
+    return {f"{one}=": None for one in NAMED_COLUMNS}
 
 
 def complete_files(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
     """Leave it to the shell."""
     del ctx, parameter
     return [CompletionItem(incomplete, type="file")]
-
-
-def complete_metrics(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
-    """Complete the last of several complete_metrics that are separated by commas; aliases where no name begins so."""
-    del ctx, parameter
-    before, begun = _last_of_several(incomplete)
-    table = rf.list_metrics()
-    names = dict(table.select("name", "formula").iter_rows())
-    found = [one for one in names if one.startswith(begun)]
-    if not found:
-        aliases = table.select(pl.col("aliases").str.split(", ").explode(**AS_EVER)).to_series()
-        found = [one for one in aliases if one and one.startswith(begun)]
-    return [CompletionItem(before + one, help=names.get(one)) for one in found]
-
-
-def complete_profiles(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
-    """Complete the name of a library's conventions."""
-    del ctx, parameter
-    return [CompletionItem(one) for one in _profiles() if one.startswith(incomplete)]
 
 
 def profiles_or_files(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
@@ -240,31 +250,14 @@ def _profiles() -> list[str]:
     return list(dict.fromkeys(rf.list_profiles()["profile"]))
 
 
-def complete_columns(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
-    """Complete the last of several complete_columns, of all complete_files that stand before."""
-    del parameter
-    before, begun = _last_of_several(incomplete)
-    return [CompletionItem(before + one) for one in _columns(ctx) if one.startswith(begun)]
-
-
-def complete_roles(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
-    """Complete a role, and behind its sign of equality a column."""
-    del parameter
-    before, begun = _last_of_several(incomplete)
-    role, equals, name = begun.partition("=")
-    if not equals:
-        return [CompletionItem(f"{before}{one}=") for one in NAMED_COLUMNS if one.startswith(role)]
-    found = [one for one in _columns(ctx) if one.startswith(name)]
-    return [CompletionItem(f"{before}{role}={one}") for one in found]
-
-
-def _last_of_several(incomplete: str) -> tuple[str, str]:
-    before, comma, begun = incomplete.rpartition(",")
-    return before + comma, begun
+complete_metrics = _last_of_several(_metrics)
+complete_columns = _last_of_several(lambda ctx, _: dict.fromkeys(_columns(ctx)))
+complete_roles = _last_of_several(_roles)
+complete_profiles = _last_of_several(lambda *_: dict.fromkeys(_profiles()))
 
 
 def _columns(ctx: click.Context) -> list[str]:
-    """Return the names of the complete_columns of all complete_files on the command line, each once."""
+    """Return the names of the columns of all files on the command line, each once."""
     given = {name: value for name, value in ctx.params.items() if value}
     # NOTE: click leaves the arguments in ctx.args, where the option that is completed has no value yet.
     words = [*ctx.args, *given.get("names", ())]
