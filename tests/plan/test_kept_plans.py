@@ -29,8 +29,7 @@ from choices import CHOICES
 from frame_kinds import KINDS, Kind
 from frame_sizes import SIZE
 from random_cases import VARIANTS, bound, cases, exploring, some_metrics
-from recframe.frames.hints import in_words
-from recframe.frames.hints_of_a_shell import InShell
+from recframe.frames.hints import InShell, in_words
 from recframe.plan import kept_plans, needs
 from recframe.plan.needs import needs_of
 

@@ -32,7 +32,8 @@ from recframe.cli.values import (
     values_of,
 )
 from recframe.frames import context
-from recframe.frames.context import MOST_DECIMALS, NAMED_COLUMNS
+from recframe.frames.context import MOST_DECIMALS
+from recframe.frames.hints import NAMED_COLUMNS
 
 DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 HERE = "polars"

@@ -29,7 +29,7 @@ from recframe.cli import files
 from recframe.cli.readers import ROWS_TO_INFER, is_address
 from recframe.errors import CUT, RecframeError, readable, visible, wrong_ending
 from recframe.frames import atomic_write, hints
-from recframe.frames.hints_of_a_shell import InShell
+from recframe.frames.hints import InShell
 from recframe.look.table import plain
 from recframe.tracking.kept import is_kept
 from recframe.uncertainty.rounded import rounded, with_interval

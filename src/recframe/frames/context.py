@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any, Literal, TypedDict, get_args
 
 from recframe.errors import RecframeError, sentence, shown, suggestion
-from recframe.frames.hints import FrameOf, Given
+from recframe.frames.hints import NAMED_COLUMNS, ROLES, FrameOf, Given
 from recframe.frames.kinds.lookup import in_memory
 from recframe.frames.plain_numbers import plain_number
 
@@ -36,9 +36,6 @@ Ties = Literal[
 Sharing = Literal["expected", "last"]
 """The `ties` under which tied items stand in no order: they share a rank."""
 
-ROLES = ("user", "item", "rank", "score", "relevance", "model", "training", "propensity")
-NAMED_COLUMNS = (*ROLES, "weight")
-"""The options that name a column; a weight is one of the users frame alone, and in no frame unless it is named."""
 SIDES = ("truth", "users", "items", "train", "reference")
 """The options that take a frame."""
 CHOICES = {

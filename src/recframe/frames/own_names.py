@@ -8,7 +8,8 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from recframe.errors import CallError, sentence, suggestion
-from recframe.frames.context import ROLES, Context, Relevance
+from recframe.frames.context import Context, Relevance
+from recframe.frames.hints import ROLES
 from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
 
 NAMES = tuple(role for role in ROLES if role not in {"model", "training"})  # side frames have none

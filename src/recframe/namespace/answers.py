@@ -29,12 +29,12 @@ from recframe.look.results import (
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import calls, warned
+from recframe.namespace import calls
 from recframe.namespace.best_of_many import BestOfMany
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
 from recframe.namespace.gates import Gates
 from recframe.namespace.plots import Plot
-from recframe.namespace.question import question
+from recframe.namespace.question import question, warned_of_truth
 from recframe.namespace.segments_compared import SegmentsCompared
 from recframe.namespace.tracked import Tracked
 from recframe.namespace.uncertain import Uncertain
@@ -360,7 +360,7 @@ def _shown(  # noqa: PLR0913  those of both methods
     # NOTE: pandas' rows are sorted by these columns once more where it has categories, so that they say the whole order.
     sources = {names[inside]: inputs.sources.get(names[inside]) for inside in by_list}
     sources[names["item"]] = rec._kind.source(names["item"])  # noqa: SLF001
-    return rec._kind.give(plan, sources, warned.of_truth(inputs))  # noqa: SLF001
+    return rec._kind.give(plan, sources, warned_of_truth(inputs))  # noqa: SLF001
 
 
 def _checked(metric: str | Metric[...], k: int | None, n: object) -> tuple[Metric[...], int]:

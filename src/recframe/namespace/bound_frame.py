@@ -22,11 +22,12 @@ from recframe.judging.judged_frame import judge
 from recframe.look import results as long
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, cutoff
-from recframe.namespace import calls, card, warned
+from recframe.namespace import calls, card
 from recframe.namespace.answers import Answers
 from recframe.namespace.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.namespace.calls import no_method
 from recframe.namespace.methods import Methods
+from recframe.namespace.question import warned_of_metrics, warned_of_truth
 from recframe.plan import evaluation, kept_plans, trainings
 from recframe.plan.beside import SUPPORT
 from recframe.plan.runs import Run
@@ -184,7 +185,7 @@ class Rec(Methods[F], Answers[F]):
         inputs = self._inputs(by, profile, found)
         asked = under_profile.asked(inputs.context, found)
         home, beside = under_profile.at_home(inputs), SUPPORT if support or tidy else ()
-        told = partial(warned.of_metrics, home, found, tidy=tidy)
+        told = partial(warned_of_metrics, home, found, tidy=tidy)
         kind = self._kind
 
         def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
@@ -237,7 +238,7 @@ class Rec(Methods[F], Answers[F]):
         home = under_profile.at_home(inputs)
         made = evaluation.evaluate(home, asked, run, SUPPORT if support or tidy else ())
         result = collecting.stream(long.tidy(made, inputs, found) if tidy else made)
-        warned.of_metrics(home, found, result, collecting.stream, tidy=tidy)
+        warned_of_metrics(home, found, result, collecting.stream, tidy=tidy)
         return result
 
     @calls.understood
@@ -273,7 +274,7 @@ class Rec(Methods[F], Answers[F]):
             told_apart = zip(roles[:-2], names, strict=False)
             fields = (pl.first().struct.field(one).alias(name) for one, name in told_apart)
             frame = frame.select(*fields, pl.nth(range(1, 5)))
-        result: F = self._kind.give(frame, sources, warned.of_truth(inputs))
+        result: F = self._kind.give(frame, sources, warned_of_truth(inputs))
         return result
 
     @calls.understood
@@ -351,7 +352,7 @@ class Rec(Methods[F], Answers[F]):
         )
         made = asked.table(self._evaluated(asked.inputs, asked.conventions))
         home = under_profile.at_home(asked.inputs)
-        told = partial(warned.of_metrics, home, [one.metric for one in asked.conventions])
+        told = partial(warned_of_metrics, home, [one.metric for one in asked.conventions])
         result: F = self._kind.give(made, asked.inputs.sources, told)
         return explanation.Explanation(asked.text(self._kind.rows(result)), result)
 

@@ -25,8 +25,8 @@ from recframe.metrics import catalogue_metrics
 from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
-from recframe.namespace import warned
 from recframe.namespace.bound_metric import Cutoffs
+from recframe.namespace.question import warned_of_truth
 from recframe.plan import of_lists
 from recframe.plan.needs import needs_of
 
@@ -122,7 +122,7 @@ def _counted(values: pl.LazyFrame, keys: Sequence[str], bins: int) -> pl.LazyFra
 
 def _in_bins(rec: Any, plan: pl.LazyFrame, inputs: Inputs, names: Names) -> pl.DataFrame:
     """Return bins with their ends, and the names of their models as text, with their places in their own order."""
-    found: pl.DataFrame = rec._kind.give(plan, {}, warned.of_truth(inputs))  # noqa: SLF001
+    found: pl.DataFrame = rec._kind.give(plan, {}, warned_of_truth(inputs))  # noqa: SLF001
     start, model = (
         pl.col("least") + pl.col("bin") * pl.col("width"),
         names.model(bound=bool(inputs.model)),

@@ -17,7 +17,9 @@ from recframe.errors import ColumnError, RecframeError, shown
 from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.hints import Given
 from recframe.frames.inputs import GROUP, Inputs
+from recframe.frames.kinds.kind import Seen as WhatIsTold
 from recframe.frames.rows.joins import aggregate
+from recframe.look import results as long
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.namespace import calls
@@ -318,3 +320,26 @@ def check_contributions(metrics: Sequence[Metric[...]]) -> None:
         if is_of_segment(one) and (reason := reason_without(one)):
             msg = f"{one} cannot be compared, since {reason}; evaluate() has its values"
             raise RecframeError(msg)
+
+
+def warned_of_metrics(
+    home: Inputs,
+    metrics: Sequence[Metric[...]],
+    result: pl.DataFrame,
+    run: Collect,
+    *,
+    tidy: bool = False,
+) -> None:
+    """Warn of what a result of metrics and its frames, under their profile's policies, show."""
+    result = long.wide(result, metrics) if tidy else result
+    call_warnings.tell(Seen(one_of_each(home), metrics, result, run))
+
+
+def warned_of_truth(inputs: Inputs) -> WhatIsTold:
+    """Return what warns of a truth once a result is there that is no table of metrics."""
+
+    def told(result: pl.DataFrame, run: Collect) -> None:
+        seen = Seen(one_of_each(under_profile.at_home(inputs)), [], result, run)
+        call_warnings.tell(seen, call_warnings.OF_JUDGING)
+
+    return told

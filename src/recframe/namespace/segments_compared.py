@@ -13,9 +13,9 @@ from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
-from recframe.namespace import calls, warned
+from recframe.namespace import calls
 from recframe.namespace.bound_metric import Asked, By, Cutoffs, F
-from recframe.namespace.question import FEW_ROWS, Question, question
+from recframe.namespace.question import FEW_ROWS, Question, question, warned_of_truth
 from recframe.plan.needs import needs_of
 from recframe.plan.runs import Run
 from recframe.uncertainty import options
@@ -302,4 +302,4 @@ def _given(  # noqa: PLR0913  what both methods give
     # NOTE: a column that is named by is text here, whatever the user's own column by is
     own = {name: asked.inputs.sources.get(name) for name in model.values()}
     columns = None if asked.wide else [model.get(one, one) for one in short]
-    return kind.give(whole.rename(model), own, warned.of_truth(asked.inputs), columns)
+    return kind.give(whole.rename(model), own, warned_of_truth(asked.inputs), columns)
