@@ -27,7 +27,7 @@ import numpy as np
 import polars as pl
 import promises_in_trials
 
-from recframe.uncertainty import corrections, looks, p_values, pooling, resampling, simultaneous
+from recframe.uncertainty import looks, p_values, pooling, resampling, simultaneous
 
 Population = dict[str, np.ndarray]
 """The values of users, users x (a system and another), of each metric."""
@@ -240,8 +240,8 @@ def corrected(values: np.ndarray, trials: int) -> dict[str, np.ndarray]:
     told_of = {"n_resamples": 999, "seed": 0, "families": labels}
     found = {
         "none": p,
-        "bonferroni": corrections.adjusted(p, method="bonferroni", families=labels),
-        "holm": corrections.adjusted(p, method="holm", families=labels),
+        "bonferroni": p_values.adjusted(p, method="bonferroni", families=labels),
+        "holm": p_values.adjusted(p, method="holm", families=labels),
         "max_t": resampling.sign_flip_test(values, np.ones(n), **told_of).p_max_t,
         "max_t, bootstrap": resampling.bootstrap_test(values, np.ones(n), **told_of).p_max_t,
     }

@@ -26,7 +26,7 @@ from scenes_in_trials import (
 )
 
 import recframe as rf
-from recframe.uncertainty import corrections, looks, p_values, resampling
+from recframe.uncertainty import looks, p_values, resampling
 from recframe.uncertainty.comparison import SKEWED
 
 LEVEL, ALPHA = 0.95, 0.05
@@ -58,7 +58,7 @@ def few_who_differ(random: np.random.Generator, scene: Scene, trials: int) -> It
         rows = rec.compare(
             "mrr", baseline="m0", by=["sample", "segment"], correction=None, wide=True
         )
-        p = corrections.adjusted(
+        p = p_values.adjusted(
             rows["p_value"].to_numpy(), method="holm", families=rows["sample"].to_numpy()
         )
         return rows.with_columns(shown=p <= ALPHA).group_by("sample").agg(pl.col("shown").any())
@@ -242,7 +242,7 @@ def tables(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[S
         error = differences.std(axis=0, ddof=1) / users**0.5
         p = p_values.p_two_sided(p_values.t_statistic(differences.mean(axis=0), error), users - 1)
         p = np.maximum(p, p_values.least_p((differences != 0).sum(axis=0)))
-        holm = corrections.adjusted(p, method="holm", families=label)
+        holm = p_values.adjusted(p, method="holm", families=label)
         by = {"max_t": np.maximum(tested.p_max_t, p), "holm": holm}
         shown = {name: one <= ALPHA for name, one in by.items()}
         shown["unnoted"] = shown["max_t"] & (tested.skewness <= SKEWED)

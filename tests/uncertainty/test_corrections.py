@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.uncertainty.corrections import StepDown, adjusted
+from recframe.uncertainty.p_values import StepDown, adjusted
 
 METHODS = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
 each_method = pytest.mark.parametrize("method", METHODS)

@@ -10,15 +10,14 @@ from scipy import stats
 
 from lanes import crossed
 from recframe.uncertainty.comparison import SKEWED
-from recframe.uncertainty.corrections import adjusted
-from recframe.uncertainty.p_values import p_two_sided, t_quantile, t_statistic
+from recframe.uncertainty.moments import PairedMeans, relative_difference
+from recframe.uncertainty.p_values import adjusted, p_two_sided, t_quantile, t_statistic
 from recframe.uncertainty.pooling import (
     BORROWED_FOR_GAPS,
     BORROWED_USERS,
     borrowed_variances,
     pooled,
 )
-from recframe.uncertainty.relative_difference import PairedMeans, relative_difference
 from recframe.uncertainty.resampling import (
     bootstrap_means,
     bootstrap_test,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recframe.uncertainty.relative_difference import PairedMeans, relative_difference
+from recframe.uncertainty.moments import PairedMeans, relative_difference
 
 
 def means(a, d):

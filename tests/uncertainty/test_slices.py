@@ -13,7 +13,7 @@ from scipy import stats
 
 import recframe as rf
 from planted_shop import apart, hits, shop
-from recframe.uncertainty.corrections import adjusted
+from recframe.uncertainty.p_values import adjusted
 
 SHOP = shop()
 OF_USERS = ["country", "age"]

@@ -13,7 +13,7 @@ import recframe as rf
 from compared_lists import POLICIES, asked_of, frames
 from lanes import crossed
 from plain_uncertainty import differing, summary, values_of
-from recframe.uncertainty.quantiles import with_t_quantile
+from recframe.uncertainty.summary import with_t_quantile
 from strategies import examples, frame_pairs
 
 METRICS = {

@@ -32,7 +32,7 @@ from recframe.frames import atomic_write, hints
 from recframe.frames.hints import InShell
 from recframe.look.table import plain
 from recframe.tracking.kept import is_kept
-from recframe.uncertainty.rounded import rounded, with_interval
+from recframe.uncertainty.read_back import rounded, with_interval
 
 GAP = "   "
 MOST_ROWS = 100

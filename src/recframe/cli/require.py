@@ -54,9 +54,8 @@ from recframe.namespace.gates import gate_of
 from recframe.plan.needs import is_of_segment
 from recframe.tracking import kept
 from recframe.uncertainty import unmet
-from recframe.uncertainty.read_back import is_summary
+from recframe.uncertainty.read_back import is_summary, rounded, with_interval
 from recframe.uncertainty.requirements import MISSING, OPEN, Gate, Requirement
-from recframe.uncertainty.rounded import rounded, with_interval
 
 NAME = "recframe require"
 # XML 1.0 has no way to write them

@@ -33,6 +33,7 @@ from recframe.uncertainty import clusters, distances, mixes, options, unmet
 from recframe.uncertainty.distances import Places
 from recframe.uncertainty.over_trainings import refuse
 from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
+from recframe.uncertainty.read_back import as_shown
 from recframe.uncertainty.requirements import (
     COLUMNS,
     SHORT,
@@ -44,7 +45,6 @@ from recframe.uncertainty.requirements import (
     metrics_of,
     required,
 )
-from recframe.uncertainty.rounded import as_shown
 from recframe.uncertainty.summary import Intervals
 
 if TYPE_CHECKING:

@@ -38,12 +38,12 @@ from recframe.uncertainty.over_trainings import (
     between,
     spread_of_each,
     spread_over_trainings,
+    with_spread_of_sets,
     with_trainings,
     without,
 )
 from recframe.uncertainty.pairs import BASELINE, MODEL, RUNNER_UP
-from recframe.uncertainty.rounded import as_shown
-from recframe.uncertainty.sets import with_spread_of_sets
+from recframe.uncertainty.read_back import as_shown
 
 MIDDLING = 250_000
 """Plans of pairs are kept for so many rows: beyond, a plan that knows the models takes less time."""

@@ -318,7 +318,7 @@ def _summary(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
 
 def _bootstrapped(asked: Question, how: Comparing) -> Any:
     """Return metrics with intervals by resampling."""
-    from recframe.uncertainty.bootstrapped import bootstrapped  # noqa: PLC0415
+    from recframe.uncertainty.comparison import bootstrapped  # noqa: PLC0415
 
     keys = list(asked.by)
     drawn = asked.inputs.drawn(_most_groups(keys), asked.cluster)

@@ -24,7 +24,6 @@ from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
 from recframe.uncertainty.arrays import Flags, Numbers, np, numbers, ratio
 from recframe.uncertainty.clusters import ROUNDING
-from recframe.uncertainty.groups import groups_of
 from recframe.uncertainty.moments import added_up
 from recframe.uncertainty.options import CorrectionOfSlices
 from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
@@ -35,7 +34,7 @@ from recframe.uncertainty.pooling import (
     borrowed_variances,
     pooled,
 )
-from recframe.uncertainty.resampling import MOST_GROUPS_BY_SEGMENT
+from recframe.uncertainty.resampling import MOST_GROUPS_BY_SEGMENT, groups_of
 from recframe.uncertainty.rests import BESIDE, SUMS, by_users, cutting, sums_with_rests
 
 PLAN, APART = "plan", "apart"

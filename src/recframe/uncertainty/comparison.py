@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -9,20 +10,36 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from recframe.errors import warn
+from recframe.frames.collecting import run_by_size
 from recframe.frames.dtypes import as_text
 from recframe.metrics.language.definition import Metric
+from recframe.plan.beside import TOTAL, N, name_beside
 from recframe.plan.needs import is_of_segment
+from recframe.uncertainty import summary
 from recframe.uncertainty.arrays import Flags, Labels, Numbers, np, ratio
-from recframe.uncertainty.corrections import adjusted
-from recframe.uncertainty.groups import groups_of
 from recframe.uncertainty.looks import ANY_LOOK, ONE_LOOK, Law
 from recframe.uncertainty.moments import Ends, Moments, Sums, Trainings
-from recframe.uncertainty.notes import are_selected, first_or_joined, of_unpaired
 from recframe.uncertainty.options import Correction, Family, Looks, Test
-from recframe.uncertainty.p_values import least_p, t_statistic
+from recframe.uncertainty.p_values import adjusted, least_p, t_statistic
 from recframe.uncertainty.pairs import BASELINE, MODEL
-from recframe.uncertainty.resampling import Tested, bootstrap_test, sign_flip_test
-from recframe.uncertainty.summary import FEW, FEW_VALUES, ONE_CLUSTER, columns_of
+from recframe.uncertainty.resampling import (
+    Tested,
+    bootstrap_means,
+    bootstrap_test,
+    groups_of,
+    percentile_interval,
+    sign_flip_test,
+)
+from recframe.uncertainty.summary import (
+    FEW,
+    FEW_VALUES,
+    ONE_CLUSTER,
+    Intervals,
+    added,
+    columns_of,
+    of_clusters,
+    summarized,
+)
 
 COLUMNS = columns_of(
     "metric k value baseline_value difference difference_low difference_high relative relative_low "
@@ -361,3 +378,89 @@ def _warn_of_few_resamples(p_value: Numbers, families: Labels | None, how: Compa
         f"n_resamples={how.n_resamples}: no p value is below {least:.2g}, which shows nothing at level={how.level:g}{over}; "
         f"write n_resamples={needed}{instead}"
     )
+
+
+BETWEEN = "; "
+MANY_UNPAIRED = 0.05
+"""From this share of the users on, those with but one of two values are worth a note."""
+SELECTED = 0.2
+"""Above this share those with both are a choice by what is measured."""
+SELECTED_NOTE = (
+    "more than a fifth of the users have but one of the two values, so those with both show nothing"
+)
+
+
+def are_selected(n: Numbers, unpaired: Numbers) -> Flags:
+    """Return which rows have so many users with but one of two values that those with both, n, are no sample of all."""
+    return np.asarray(unpaired > SELECTED * (n + unpaired))
+
+
+def of_unpaired(n: Numbers, unpaired: Numbers, selected: Flags) -> dict[str, Flags]:
+    """Return the notes of rows in which many users have but one of two values."""
+    many = unpaired > MANY_UNPAIRED * (n + unpaired)
+    return {
+        SELECTED_NOTE: selected,
+        "many users have but one of the two values, and are left out": many & ~selected,
+    }
+
+
+def first_or_joined(lacks: Mapping[str, Flags], words: Mapping[str, Flags]) -> Any:
+    """Return the first of the notes that say what a row has no numbers for, or else all others that hold, joined.
+
+    Both have the words of a note, and in which rows it holds. A row without any has an empty text.
+    """
+    found = np.full(np.broadcast_shapes(*map(np.shape, words.values())), "", dtype=object)
+    for note, holds in words.items():
+        if note and np.any(holds):
+            more = np.where(found == "", note, found + BETWEEN + note)
+            found = np.where(holds, more, found)
+    return np.select(list(lacks.values()), list(lacks), found.astype(str))
+
+
+def bootstrapped(
+    wide: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Comparing
+) -> pl.DataFrame:
+    """Return what `summarized` does, with percentile intervals, from the sums of random groups of users.
+
+    A segment whose users or clusters are one has no interval. Source: Efron 1979.
+    """
+    _warn_of_few_draws(how)
+    whole = run_by_size(_sums_of_segments(wide.lazy(), keys, metrics, how.cluster), len(wide))
+    whole = whole.sort(keys, nulls_last=True) if keys else whole
+    long = run_by_size(summarized(whole.lazy(), keys, metrics, Intervals(how.level)), len(whole))
+    groups = groups_of(wide, whole.select(keys))
+    sums = groups.matrix(name_beside(TOTAL, metric) for metric in metrics)
+    counts = groups.matrix(name_beside(N, metric) for metric in metrics)
+    draws = bootstrap_means(sums, counts, n_resamples=how.n_resamples, seed=how.seed, tell=how.tell)
+    low, high = percentile_interval(draws, level=how.level)
+    found = long.with_columns(
+        low=pl.Series(low).fill_nan(None),
+        high=pl.Series(high).fill_nan(None),
+        alone=pl.Series(np.count_nonzero(counts, axis=0) == 1),
+    )
+    known = pl.col("value_low").is_not_null() & ~pl.col("alone")
+    too_few = pl.col("alone") & pl.col("value_low").is_not_null()
+    return found.with_columns(
+        value_low=pl.when(known).then("low"),
+        value_high=pl.when(known).then("high"),
+        note=pl.when(too_few).then(pl.lit("too few users to resample")).otherwise("note"),
+    ).select(*keys, *summary.COLUMNS)
+
+
+def _sums_of_segments(
+    wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], cluster: str | None
+) -> pl.LazyFrame:
+    """Return the sums of each segment from those of its random groups, which divide no cluster."""
+    if cluster is None:
+        return added(wide, keys, metrics)
+    return of_clusters(wide, [*keys, cluster], metrics)
+
+
+def _warn_of_few_draws(how: Comparing) -> None:
+    """Warn where the ends of intervals lie beyond the outermost resamples."""
+    needed = math.ceil(2.0 / (1.0 - how.level) * (1 - 1e-9)) - 1
+    if how.n_resamples < needed:
+        warn(
+            f"n_resamples={how.n_resamples}: the ends of intervals at level={how.level:g} lie beyond so few resamples; "
+            f"write n_resamples={needed} at least, and some thousand to have two digits"
+        )

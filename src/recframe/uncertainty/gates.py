@@ -14,11 +14,10 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.roles import listed
 from recframe.frames.rows.joins import beside_one_another
 from recframe.uncertainty.arrays import Numbers, np, ratio
-from recframe.uncertainty.corrections import adjusted
+from recframe.uncertainty.comparison import BETWEEN, are_selected, first_or_joined, of_unpaired
 from recframe.uncertainty.distances import OF_PAIRS, ROUNDING, ROW
 from recframe.uncertainty.moments import Ends, Moments, Trainings, as_columns
-from recframe.uncertainty.notes import BETWEEN, are_selected, first_or_joined, of_unpaired
-from recframe.uncertainty.p_values import least_p, p_below, t_quantile, t_statistic
+from recframe.uncertainty.p_values import adjusted, least_p, p_below, t_quantile, t_statistic
 from recframe.uncertainty.pairs import MODEL, OF_TRAININGS
 from recframe.uncertainty.power import detectable_difference
 from recframe.uncertainty.requirements import (

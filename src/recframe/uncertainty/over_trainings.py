@@ -15,6 +15,7 @@ from recframe.frames.rows.joins import joined
 from recframe.metrics.language.definition import Metric
 from recframe.plan import trainings
 from recframe.plan.beside import (
+    FOURTH,
     SPREAD,
     SQUARE,
     TOTAL,
@@ -24,13 +25,15 @@ from recframe.plan.beside import (
     N,
     name_beside,
 )
-from recframe.plan.contributions import Contributions, contributions
+from recframe.plan.contributions import Contributions, contributions, of_sets
 from recframe.plan.evaluation import (
     Convention,
     evaluate,
     of_each_training,
     values_of_trainings,
 )
+from recframe.plan.leave_one_out import sums_of_contributions
+from recframe.plan.needs import needs_of
 from recframe.plan.of_users import means_of
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered
@@ -38,7 +41,6 @@ from recframe.plan.trainings import PARTS
 from recframe.plan.user_values import UserValues, bounded_names
 from recframe.uncertainty import summary
 from recframe.uncertainty.pairs import BASELINE, MODEL
-from recframe.uncertainty.sets import sums_of_sets, with_spread_of_sets
 from recframe.uncertainty.summary import ERROR, FREEDOM, N_TRAININGS, OWN_FREEDOM, STD_TRAININGS
 
 
@@ -167,3 +169,29 @@ def _over_both(metric: Metric[...], place: int) -> list[pl.Expr]:
         n.alias(name_beside(N_TRAININGS, metric)),
         apart.sqrt().alias(name_beside(STD_TRAININGS, metric)),
     ]
+
+
+def with_spread_of_sets(
+    wide: pl.LazyFrame, keys: Sequence[str], inputs: Inputs, asked: Sequence[Convention], run: Run
+) -> pl.LazyFrame:
+    """Return the metrics of each segment with the sums of the contributions to set metrics beside them.
+
+    Those of metrics over lists stand there already, unless there are sums of clusters, which are no segments of them.
+    """
+    rest = [one for one in asked if inputs.units or needs_of(one.metric).means]
+    plans = of_sets(inputs, rest, run)
+    for one in plans:
+        parts = (N, TOTAL, SQUARE, FOURTH)
+        names = [name_beside(part, metric) for metric in one.metrics for part in parts]
+        wide = joined(wide.drop(names), sums_of_sets(one), keys)
+    return wide.sort(keys, nulls_last=True) if plans and keys else wide
+
+
+def sums_of_sets(one: Contributions) -> pl.LazyFrame:
+    """Return the sums of each segment; of each cluster in it, beside the fourth powers of the whole segment."""
+    placed, names = list(one.placed or ()), [str(metric) for metric in one.metrics]
+    if placed == one.keys:
+        return sums_of_contributions(one.rows, placed, names)
+    rows = one.described(one.rows)
+    of_clusters = sums_of_contributions(rows, one.keys, names, (N, TOTAL, SQUARE))
+    return joined(of_clusters, sums_of_contributions(one.rows, placed, names, (FOURTH,)), placed)

@@ -11,8 +11,7 @@ from recframe.metrics.language.definition import Metric
 from recframe.uncertainty import summary
 from recframe.uncertainty.arrays import Numbers, np, ratio
 from recframe.uncertainty.cells import Segmenting, Segments, Table, every_segment
-from recframe.uncertainty.corrections import adjusted
-from recframe.uncertainty.p_values import p_two_sided, t_statistic
+from recframe.uncertainty.p_values import adjusted, p_two_sided, t_statistic
 from recframe.uncertainty.pairs import MODEL
 from recframe.uncertainty.pooling import (
     BORROWED_FOR_GAPS,

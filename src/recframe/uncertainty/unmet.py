@@ -9,8 +9,8 @@ import polars as pl
 
 from recframe.errors import RequirementError, short
 from recframe.frames.hints import Either
+from recframe.uncertainty.read_back import rounded, with_interval
 from recframe.uncertainty.requirements import FAILS, MISSING, OPEN, SHORT, Gate
-from recframe.uncertainty.rounded import rounded, with_interval
 
 GAP = "   "
 MOST_SHOWN = 20

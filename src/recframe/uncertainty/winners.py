@@ -11,15 +11,19 @@ import polars as pl
 
 from recframe.metrics.language.definition import Metric
 from recframe.uncertainty.arrays import Flags, Labels, Numbers, np, ratio
-from recframe.uncertainty.comparison import Comparing, Direction, is_selected, verdicts
-from recframe.uncertainty.corrections import adjusted
-from recframe.uncertainty.groups import groups_of
+from recframe.uncertainty.comparison import (
+    SELECTED_NOTE,
+    Comparing,
+    Direction,
+    first_or_joined,
+    is_selected,
+    verdicts,
+)
 from recframe.uncertainty.moments import Sums, as_columns
-from recframe.uncertainty.notes import SELECTED_NOTE, first_or_joined
-from recframe.uncertainty.p_values import least_p, p_two_sided, t_quantile, t_statistic
+from recframe.uncertainty.p_values import adjusted, least_p, p_two_sided, t_quantile, t_statistic
 from recframe.uncertainty.pairs import BASELINE, MODEL, ROUNDING, RUNNER_UP, Pairing
 from recframe.uncertainty.pooling import drawn_to_centre
-from recframe.uncertainty.resampling import resampled_means
+from recframe.uncertainty.resampling import groups_of, resampled_means
 from recframe.uncertainty.summary import FEW_VALUES, columns_of
 
 COLUMNS = columns_of(

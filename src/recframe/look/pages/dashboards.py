@@ -22,7 +22,7 @@ from recframe.tracking import kept
 from recframe.tracking.changed_runs import changed, judged, runs_of, watched
 from recframe.tracking.read_runs import LEVEL, WINDOW
 from recframe.tracking.tracked_run import ABOUT, UNSEEN
-from recframe.uncertainty.rounded import rounded
+from recframe.uncertainty.read_back import rounded
 
 MOST_CHARTS = 12
 """Of metrics, so that a page stays small."""
