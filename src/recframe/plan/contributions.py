@@ -149,7 +149,7 @@ def of_sets(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list
     served = [
         one
         for one in conventions
-        if is_of_segment(one.metric) and leave_one_out.has_contributions(one.metric)
+        if is_of_segment(one.metric) and not leave_one_out.reason_without(one.metric)
     ]
     inputs = described(inputs, run.ask) if served else inputs
     of_means = [one for one in served if needs_of(one.metric).means]

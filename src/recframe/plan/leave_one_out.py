@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from recframe.errors import RecframeError, without_order
+from recframe.errors import without_order
 from recframe.facts.levels import Level, Levels
 from recframe.facts.requirements import check_needs
 from recframe.frames.inputs import Inputs
@@ -36,11 +36,6 @@ _BEYOND = {
 
 
 OF_CONTRIBUTIONS = (N, TOTAL, SQUARE, FOURTH)
-
-
-def has_contributions(metric: Metric[...]) -> bool:
-    """Return whether each user's list contributes to a set metric; see `reason_without`."""
-    return reason_without(metric) is None
 
 
 def reason_without(metric: Metric[...]) -> str | None:
@@ -72,10 +67,7 @@ def contributions(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run) -> p
     NOTE: gini alone is not exact. What its items lose is added up as if each fell alone, so that a contribution is off by
     2 / (N k) for each pair of the list's items that stand in equally many lists: their standard deviation is off by 3 % with
     30 lists and by 0.5 % with 300. With other weights an item passes others one by one, and pairs with close exposures count.
-
-    Raises a RecframeError for a metric that has none, and says why.
     """
-    _check_served(metrics, of_means=False)
     check(inputs, metrics)
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Levels()
@@ -89,7 +81,7 @@ def with_spread(lists: Lists, metrics: Sequence[Metric[...]], run: Run) -> Lists
 
     Segments of clusters or random groups are none that a metric has a value of: they have contributions of their own.
     """
-    served = [metric for metric in metrics if metric.shape == "set" and has_contributions(metric)]
+    served = [metric for metric in metrics if metric.shape == "set" and not reason_without(metric)]
     if not served or lists.cuts[0].held.inputs.units or "user" in lists.keys:
         return lists
     values = [lists.values[str(metric)] for metric in served]
@@ -145,7 +137,6 @@ def contributions_of_means(
     Without a user the means run over the others. Each user of the universe has a row, and a contribution where any of the
     metric's means has a value of theirs.
     """
-    _check_served(metrics, of_means=True)
     asked = [needs_of(metric) for metric in metrics]
     for metric, needs in zip(metrics, asked, strict=True):
         check_needs(inputs, metric, needs.facts)
@@ -163,7 +154,9 @@ def contributions_of_means(
     n_users = [one.sum().alias(f"n {number}") for number, one in enumerate(entered)]
     segments = sums.of(rows, keys, [*counts, *n_users])
     segments = segments.with_columns(_mean(label) for label in means)
-    segments = segments.with_columns(_wholes(values))
+    segments = segments.with_columns(
+        value.alias(f"whole {number}") for number, value in enumerate(values)
+    )
     rows = joined(rows, segments, keys)
     rows = rows.with_columns(_mean(label, value) for label, value in of_user.items())
     return _contributed(rows, keys, values, entered)
@@ -196,21 +189,6 @@ def _mean(label: str, without: pl.Expr | None = None) -> pl.Expr:
     if without is not None:
         total, count = total - without.fill_null(0.0), count - without.is_not_null()
     return ratio(total, count, empty=None).alias(label)
-
-
-def _check_served(metrics: Sequence[Metric[...]], *, of_means: bool) -> None:
-    for metric in metrics:
-        reason = reason_without(metric)
-        if reason is None and bool(needs_of(metric).means) != of_means:
-            reason = "it is made of means over users" if not of_means else "it is made of no means"
-        if reason is not None:
-            msg = f"{metric} has no contributions of single lists: {reason}"
-            raise RecframeError(msg)
-
-
-def _wholes(values: Sequence[pl.Expr]) -> list[pl.Expr]:
-    """Return each metric's value of a segment."""
-    return [value.alias(f"whole {number}") for number, value in enumerate(values)]
 
 
 def _contributed(

@@ -38,4 +38,4 @@ def numbers(given: Given) -> Numbers:
 def ratio(numerator: Given, denominator: Given) -> Numbers:
     """Return a / b without a warning: 0 / 0 is NaN, x / 0 is infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.divide(numbers(numerator), numbers(denominator))
+        return np.divide(numerator, denominator)

@@ -290,10 +290,20 @@ class Sums:
         """The keys of the rows of the result."""
         return self.totals.select(self.by)
 
-    def column(self, part: str, of: pl.DataFrame | None = None) -> Numbers:
-        """Return one of the sums, rows x metrics: of all groups, or of a frame with the rows of the result."""
-        found = (self.totals if of is None else of).select(self.names(part))
-        return found.to_numpy().astype(np.float64)
+    @cached_property
+    def _columns(self) -> dict[str, Numbers]:
+        return self._arrays(self.totals, SUMS)
+
+    def column(self, part: str) -> Numbers:
+        """Return one of the sums, rows x metrics."""
+        return self._columns[part]
+
+    def _arrays(self, of: pl.DataFrame, parts: Sequence[str]) -> dict[str, Numbers]:
+        """Return some sums of a frame with the rows of the result, each as rows x metrics."""
+        names = [f"{part} {number}" for part in parts for number in range(len(self.metrics))]
+        shape = len(of), len(parts), len(self.metrics)
+        found = of.select(names).to_numpy().astype(np.float64).reshape(shape)
+        return dict(zip(parts, found.swapaxes(0, 1), strict=True))
 
     def _of_rows(self, found: pl.DataFrame) -> pl.DataFrame:
         """Return what is known of the rows of the result, in their order."""
@@ -313,8 +323,7 @@ class Sums:
         if not self._of_trainings:
             return None
         each = self.given.select(*self.by, *self._of_trainings).unique(self.by)
-        found = self._of_rows(each)
-        return Trainings(*(self.column(part, found) for part in OF_TRAININGS))
+        return Trainings(*self._arrays(self._of_rows(each), OF_TRAININGS).values())
 
     @property
     def ends(self) -> Ends:
@@ -339,8 +348,7 @@ class Sums:
             taken["differ"] = taken["n"] - self.column("ties")
         else:
             plan = clusters.of_clusters(self.cells.lazy(), self.by, cluster, len(self.metrics))
-            found = self._of_rows(run_by_size(plan, len(self.cells)))
-            taken = {part: self.column(part, found) for part in parts}
+            taken = self._arrays(self._of_rows(run_by_size(plan, len(self.cells))), parts)
         taken["units"] = self._sure(taken["units"])
         return Moments(**taken, trainings=self.trainings)
 
