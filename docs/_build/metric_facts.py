@@ -11,7 +11,7 @@ from metric_example import Example, number, quietly, shown
 from metric_text import code, table
 
 from recframe.facts.levels import Level
-from recframe.plan.leave_one_out import reason_without
+from recframe.plan.jackknife import reason_without
 from recframe.plan.needs import is_of_segment
 
 BETTER = {"higher": "higher", "lower": "lower", "": "neither: it describes"}

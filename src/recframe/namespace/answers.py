@@ -38,7 +38,7 @@ from recframe.namespace.question import question, warned_of_truth
 from recframe.namespace.segments_compared import SegmentsCompared
 from recframe.namespace.tracked import Tracked
 from recframe.namespace.uncertain import Uncertain
-from recframe.plan.leave_one_out import reason_without
+from recframe.plan.jackknife import reason_without
 from recframe.plan.needs import is_of_segment
 from recframe.plan.segments import keys_of
 from recframe.uncertainty.pairs import MODEL

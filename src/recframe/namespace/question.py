@@ -27,8 +27,8 @@ from recframe.namespace.bound_metric import Asked, By, Cutoffs
 from recframe.plan import evaluation
 from recframe.plan.beside import SPREAD
 from recframe.plan.evaluation import Convention
+from recframe.plan.jackknife import reason_without
 from recframe.plan.kept_plans import Made, planned
-from recframe.plan.leave_one_out import reason_without
 from recframe.plan.needs import is_of_segment
 from recframe.plan.runs import Run
 from recframe.plan.segments import keys_of, numbered

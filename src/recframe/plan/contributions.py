@@ -17,7 +17,7 @@ from recframe.frames.inputs import Inputs
 from recframe.judging.data_checks import after_checks
 from recframe.judging.judged_frame import Judged, judge
 from recframe.metrics.language.definition import Metric
-from recframe.plan import leave_one_out, of_lists, trainings
+from recframe.plan import jackknife, of_lists, trainings
 from recframe.plan.evaluation import (
     Asked,
     Convention,
@@ -149,7 +149,7 @@ def of_sets(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list
     served = [
         one
         for one in conventions
-        if is_of_segment(one.metric) and not leave_one_out.reason_without(one.metric)
+        if is_of_segment(one.metric) and not jackknife.reason_without(one.metric)
     ]
     inputs = described(inputs, run.ask) if served else inputs
     of_means = [one for one in served if needs_of(one.metric).means]
@@ -179,7 +179,7 @@ def _of_sets(
     units = tuple(one for one in inputs.segments if one.inside in inputs.units)
     segments = tuple(one for one in inputs.segments if one not in units)
     whole = replace(inputs, segments=segments, draw=None, units=())
-    made = leave_one_out.contributions_of_means if of_means else leave_one_out.contributions
+    made = jackknife.contributions_of_means if of_means else jackknife.contributions
     return Contributions(
         metrics=metrics,
         rows=made(whole, metrics, run),

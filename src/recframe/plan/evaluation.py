@@ -15,7 +15,7 @@ from recframe.frames.hints import Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows import joins
 from recframe.metrics.language.definition import Metric, Over
-from recframe.plan import leave_one_out, of_lists, of_users, trainings
+from recframe.plan import jackknife, of_lists, of_users, trainings
 from recframe.plan.beside import SQUARE, N, columns_beside, name_beside, support_of
 from recframe.plan.needs import n_frames, needs_of
 from recframe.plan.of_lists import Lists
@@ -180,7 +180,7 @@ def _of_lists(
     inputs = inputs.under(*contexts.values())
     metrics = [one.metric for one in listed]
     lists = of_lists.evaluate(inputs, metrics, run, beside)
-    return leave_one_out.with_spread(lists, metrics, run) if SQUARE in beside else lists
+    return jackknife.with_spread(lists, metrics, run) if SQUARE in beside else lists
 
 
 def _differing(contexts: Collection[Context]) -> str:

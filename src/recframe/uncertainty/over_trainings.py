@@ -32,7 +32,7 @@ from recframe.plan.evaluation import (
     of_each_training,
     values_of_trainings,
 )
-from recframe.plan.leave_one_out import sums_of_contributions
+from recframe.plan.jackknife import sums_of_contributions
 from recframe.plan.needs import needs_of
 from recframe.plan.of_users import means_of
 from recframe.plan.runs import Run

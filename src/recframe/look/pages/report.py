@@ -56,7 +56,7 @@ from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.plan import trainings
 from recframe.plan.held_values import held_values
-from recframe.plan.leave_one_out import reason_without
+from recframe.plan.jackknife import reason_without
 from recframe.plan.needs import is_of_segment, needs_of
 from recframe.plan.user_values import HeldValues
 from recframe.uncertainty import options

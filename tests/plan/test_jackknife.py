@@ -14,7 +14,7 @@ from lanes import crossed, in_turn
 from plans import POLARS_2, fallbacks, python_functions
 from recframe.frames.collecting import LARGE, run_by_size
 from recframe.metrics.language import registry
-from recframe.plan.leave_one_out import (
+from recframe.plan.jackknife import (
     contributions,
     contributions_of_means,
     reason_without,
