@@ -8,11 +8,10 @@ import sys
 import pytest
 
 PAGES = [
-    "corrections",
     "p_values",
     "power",
     "pooling",
-    "relative_difference",
+    "moments",
     "resampling",
     "simultaneous",
 ]
