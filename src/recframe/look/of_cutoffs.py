@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from recframe.look.of_models import largest, told_of
+from recframe.look.results import noun_of, users_of
 from recframe.look.style import (
     SIDES,
     Fields,
@@ -135,13 +136,11 @@ def _over_cutoffs(
     return Lines(data, series, "k", "value", K_AXIS, y_title, y_told=told)
 
 
-def curve(
-    data: pl.DataFrame, series: Series, metric: Metric[...], users: str, level: str
-) -> alt.LayerChart:
+def curve(data: pl.DataFrame, series: Series, metric: Metric[...], level: str) -> alt.LayerChart:
     """Return a metric over k: model, k, value, low, high, n_users."""
     y_title = axis_title(metric, series.look, length=HEIGHT)
     over = _over_cutoffs(safe(data), series, metric, y_title)
-    told = f"Mean over {users}; band: interval at {level}."
+    told = f"Mean over {users_of(data, noun=noun_of(metric))}; band: interval at {level}."
     return over.finished(over.with_bands(), f"{metric} over the cut-off k", told)
 
 
@@ -164,9 +163,7 @@ def curves(
     return finished(chart, look, title, told, empty=is_bare(data, "value"))
 
 
-def interpolated_precision(
-    data: pl.DataFrame, series: Series, users: str, level: str
-) -> alt.LayerChart:
+def interpolated_precision(data: pl.DataFrame, series: Series, level: str) -> alt.LayerChart:
     """Return interpolated precision over recall: model, recall, value, low, high, n_users."""
     over = Lines(
         safe(data),
@@ -180,12 +177,12 @@ def interpolated_precision(
     )
     told = (
         "The highest precision at any rank where so much is found, at 11 points of recall; "
-        f"mean over {users}; band: interval at {level}."
+        f"mean over {users_of(data)}; band: interval at {level}."
     )
     return over.finished(over.with_bands(), "Interpolated precision over recall", told)
 
 
-def precision_recall(data: pl.DataFrame, series: Series, users: str) -> alt.LayerChart:
+def precision_recall(data: pl.DataFrame, series: Series) -> alt.LayerChart:
     """Return precision@k over recall@k: model, k, recall, precision, n_users."""
     over = Lines(
         safe(data),
@@ -198,12 +195,12 @@ def precision_recall(data: pl.DataFrame, series: Series, users: str) -> alt.Laye
         x_zero=True,
     )
     along = ", ".join(map(str, ticks(data["k"])))
-    told = f"Along each line k = {along}; mean over {users}."
+    told = f"Along each line k = {along}; mean over {users_of(data)}."
     chart = layered(over.data, *over.lines, height=HEIGHT)
     return over.finished(chart, "Precision over recall, by cut-off", told)
 
 
-def hits_by_rank(data: pl.DataFrame, series: Series, users: str) -> alt.LayerChart:
+def hits_by_rank(data: pl.DataFrame, series: Series) -> alt.LayerChart:
     """Return how many lists have a hit at each rank: model, rank, value, n_users."""
     room = (series.look.width - SIDES) / max(data["rank"].n_unique(), 1)
     size = max(int(room * 0.7), 1)
@@ -219,11 +216,11 @@ def hits_by_rank(data: pl.DataFrame, series: Series, users: str) -> alt.LayerCha
     )
     bars = over.base.mark_bar(size=size).encode(color=series.colour(legend=False))
     layers = over.lines if series.named else [bars]
-    told = f"Of {users}; the shares up to k add up to n_hits@k."
+    told = f"Of {users_of(data)}; the shares up to k add up to n_hits@k."
     return over.finished(layered(over.data, *layers, height=HEIGHT), "Hits by rank", told)
 
 
-def gains(data: pl.DataFrame, series: Series, users: str, level: str) -> alt.LayerChart:
+def gains(data: pl.DataFrame, series: Series, level: str) -> alt.LayerChart:
     """Return the gain of hits that adds up over k, beside the best one: model, k, value, low, high, best, n_users."""
     y_title = lines("gain of the hits up to k (sum of relevance)", HEIGHT)
     kind = ",.4~f"
@@ -234,7 +231,7 @@ def gains(data: pl.DataFrame, series: Series, users: str, level: str) -> alt.Lay
     )
     tooltip = tooltips({"k:Q": ("k", "d"), "best:Q": ("best possible gain", kind)})
     ideal = best.encode(x="k:Q", y="best:Q", tooltip=tooltip)
-    told = f"Mean over {users}; grey dashes: the best possible order; band: interval at {level}."
+    told = f"Mean over {users_of(data)}; grey dashes: the best possible order; band: interval at {level}."
     return over.finished(over.with_bands(ideal), "Cumulative gain over the cut-off k", told)
 
 

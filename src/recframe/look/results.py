@@ -303,16 +303,15 @@ def _row(metric: Metric[...]) -> pl.Expr:
 def wide(result: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
     """Return a collected result in long form as one with a column for each metric, for whoever looks at the numbers."""
     every, n = len(metrics), result.width - len(COLUMNS)
-    columns = [one.gather_every(every) for one in result.get_columns()[:n]]
-    users = [place for place, one in enumerate(metrics) if not one.definition.over_lists]
-    if users:
-        counts = pl.DataFrame([_nth(result["n"], at, every).alias(str(at)) for at in users])
-        columns.append(counts.max_horizontal().alias("n_users"))
-    values = [_nth(result["value"], at, every) for at in range(every)]
-    named = [one.alias(str(metric)) for one, metric in zip(values, metrics, strict=True)]
+    parts = [result.gather_every(every, place) for place in range(every)]
     # by their names, since among columns in a list an empty name is replaced
-    return pl.DataFrame({one.name: one for one in [*columns, *named]})
-
-
-def _nth(column: pl.Series, place: int, every: int) -> pl.Series:
-    return column.gather_every(every, place)
+    columns = {one.name: one for one in parts[0].get_columns()[:n]}
+    counts = {
+        str(place): part["n"]
+        for place, part in enumerate(parts)
+        if not metrics[place].definition.over_lists
+    }
+    if counts:
+        columns["n_users"] = pl.DataFrame(counts).max_horizontal()
+    values = {str(one): part["value"] for one, part in zip(metrics, parts, strict=True)}
+    return pl.DataFrame({**columns, **values})

@@ -85,42 +85,33 @@ class Series:
 
     @property
     def dashes(self) -> list[list[int]]:
-        """The dashes of each model."""
-        return self._rounds(DASHES)
+        """The dashes of each model, which change with each round of colours."""
+        every = len(self.look.colours.models)
+        return [DASHES[place // every % len(DASHES)] for place in range(len(self.names))]
 
     def colour(self, *, legend: bool = True, shown: Collection[str] | None = None) -> alt.Color:
         """Return the encoding of models by colour; a legend may show some of them alone."""
-        return alt.Color("model:N", scale=self._coloured, legend=self._legend(legend, shown))
-
-    def fill(self) -> alt.Fill:
-        """Return the same for what lies behind lines or upon them, which are what a legend shows."""
-        return alt.Fill("model:N", scale=self._coloured, legend=None)
+        return alt.Color(**self._each(self.colours, shown, legend=legend))
 
     def dash(self, *, legend: bool = True) -> alt.StrokeDash:
         """Return the encoding of models by dashes, beyond the colours."""
-        scale = alt.Scale(domain=self.names, range=self.dashes)
-        return alt.StrokeDash("model:N", scale=scale, legend=self._legend(legend))
+        return alt.StrokeDash(**self._each(self.dashes, legend=legend))
 
     def shape(self, *, legend: bool = True, shown: Collection[str] | None = None) -> alt.Shape:
         """Return the encoding of models by shapes, which are told apart on paper without colours, too."""
         shapes = [SHAPES[place % len(SHAPES)] for place in range(len(self.names))]
-        scale = alt.Scale(domain=self.names, range=shapes)
-        return alt.Shape("model:N", scale=scale, legend=self._legend(legend, shown))
+        return alt.Shape(**self._each(shapes, shown, legend=legend))
 
     def told(self, fields: Fields) -> Fields:
         """Return the fields of a tooltip, the model first."""
         return {"model:N": "model", **fields} if self.named else fields
 
-    def _rounds(self, choices: Sequence[Any]) -> list[Any]:
-        every = len(self.look.colours.models)
-        return [choices[place // every % len(choices)] for place in range(len(self.names))]
-
-    @property
-    def _coloured(self) -> alt.Scale:
-        return alt.Scale(domain=self.names, range=self.colours)
-
-    def _legend(self, legend: bool, shown: Collection[str] | None = None) -> alt.Legend | None:  # noqa: FBT001
-        return legend_of(self.names, self.look, shown) if legend and self.named else None
+    def _each(
+        self, values: Sequence[Any], shown: Collection[str] | None = None, *, legend: bool
+    ) -> dict[str, Any]:
+        scale = {"domain": self.names, "range": values}
+        above = legend_of(self.names, self.look, shown) if legend and self.named else None
+        return {"shorthand": "model:N", "scale": scale, "legend": above}
 
 
 def tooltips(fields: Fields) -> list[alt.Tooltip]:

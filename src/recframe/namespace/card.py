@@ -18,6 +18,7 @@ from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.kinds.several_models import Models
 from recframe.frames.own_names import NamedFrame
 from recframe.frames.roles import IDS
+from recframe.look.formatting import counted
 
 COUNTED = 1_000_000
 """In so many rows users and models are counted, which then takes a hundredth of a second."""
@@ -97,7 +98,7 @@ def _described(frame: Any, context: Context) -> str:
         words = f"{words} for each of {', '.join(map(repr, frame.frames))}"
     if kind.is_lazy:
         return words
-    counts = [_counted(kind.size, "row")]
+    counts = [counted(kind.size, "row")]
     if kind.size <= COUNTED:
         counts += _counts(kind, context)
     return (
@@ -123,8 +124,4 @@ def _counts(kind: Kind, context: Context) -> Iterator[str]:
         except (ValueError, TypeError, pl.exceptions.PolarsError):
             continue  # what is wrong with a column is said where a metric reads it
         if number is not None:
-            yield _counted(number, role)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+            yield counted(number, role)

@@ -232,18 +232,20 @@ def of_axis(data: pl.DataFrame, metric: Metric[...], axis: str) -> pl.DataFrame:
 
 def on_front(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
     """Return models with whether they are on the Pareto front of x and y."""
-    directions = [one.definition.direction for one in metrics]
-    if not all(directions):
+    signs = [{"higher": 1, "lower": -1}.get(one.definition.direction) for one in metrics]
+    if None in signs:
         return data.with_columns(best=pl.lit(value=False))
-    signs = [-1.0 if one == "lower" else 1.0 for one in directions]
-    places = data.select(x=pl.col("x") * signs[0], y=pl.col("y") * signs[1]).with_row_index("row")
-    x, y, of_x, of_y = (pl.col(name) for name in ("x", "y", "x_other", "y_other"))
-    pairs = places.join(places, how="cross", suffix="_other")
-    no_worse, better = (of_x >= x) & (of_y >= y), (of_x > x) | (of_y > y)
-    beaten = pairs.filter(no_worse & better)["row"].unique()
-    known = x.is_not_null() & y.is_not_null()
-    best = places.select(best=known & ~pl.col("row").is_in(beaten.implode()))
-    return data.with_columns(best.to_series())
+    x, y = (pl.col(axis) * sign for axis, sign in zip(("x", "y"), signs, strict=True))
+    points = data.select(x, y).rows()
+    known = [one for one in points if None not in one]
+    best = [one in known and not _is_beaten(one, known) for one in points]
+    return data.with_columns(best=pl.Series(best, dtype=pl.Boolean))
+
+
+def _is_beaten(point: tuple[float, ...], others: Sequence[tuple[float, ...]]) -> bool:
+    """Whether another point is no worse in both, and better in one."""
+    x, y = point
+    return any(one != point and one[0] >= x and one[1] >= y for one in others)
 
 
 def rows_compared(data: pl.DataFrame, *, margin: float | None) -> pl.DataFrame:

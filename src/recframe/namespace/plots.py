@@ -98,8 +98,7 @@ class Plot:
         names = results.segment_columns(self._of, result)
         if names:
             return of_cutoffs.curves(data, series, plain, names, sure)
-        users = results.users_of(data, noun=results.noun_of(metrics[0]))
-        return of_cutoffs.curve(data, series, plain, users, sure)
+        return of_cutoffs.curve(data, series, plain, sure)
 
     @calls.understood
     def gains(
@@ -133,8 +132,7 @@ class Plot:
         is_best = pl.col("metric").str.starts_with("best")
         ideal = data.filter(is_best).select("model", "k", best="value")
         data = data.filter(~is_best).join(ideal, on=["model", "k"], maintain_order="left")
-        users = results.users_of(data)
-        return of_cutoffs.gains(data, self._series(result), users, sure)
+        return of_cutoffs.gains(data, self._series(result), sure)
 
     @calls.understood
     def hits_by_rank(self, *, k: int = 20, profile: str | None = None) -> alt.LayerChart:
@@ -157,8 +155,7 @@ class Plot:
         value = pl.col("value")
         before = value.shift(1, fill_value=0.0).over("model", order_by="rank")
         data = data.with_columns(value=value - before)
-        users = results.users_of(data)
-        return of_cutoffs.hits_by_rank(data, self._series(result), users)
+        return of_cutoffs.hits_by_rank(data, self._series(result))
 
     @calls.understood
     def precision_recall(
@@ -183,8 +180,7 @@ class Plot:
         found = data.filter(pl.col("metric") == str(asked[1])).select("model", "k", recall="value")
         data = data.filter(pl.col("metric") == str(asked[0])).rename({"value": "precision"})
         data = data.join(found, on=["model", "k"], maintain_order="left")
-        users = results.users_of(data)
-        return of_cutoffs.precision_recall(data, self._series(result), users)
+        return of_cutoffs.precision_recall(data, self._series(result))
 
     @calls.understood
     def interpolated_precision(
@@ -216,8 +212,7 @@ class Plot:
         names = [str(one) for one in metrics]
         recall = pl.col("metric").replace_strict(names, POINTS, return_dtype=pl.Float64)
         data = data.with_columns(recall=recall)
-        users = results.users_of(data)
-        return of_cutoffs.interpolated_precision(data, self._series(result), users, sure)
+        return of_cutoffs.interpolated_precision(data, self._series(result), sure)
 
     @calls.understood
     def segments(  # noqa: PLR0913  those of summarize, and which segments are shown

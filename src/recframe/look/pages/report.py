@@ -89,6 +89,8 @@ BEYOND = (
     popularity_metrics.popularity_lift,
 )
 """What accuracy may cost."""
+TABLES = ("summary", "compared", "gaps", "slices", "costs", "zeros", "findings")
+"""The numbers of a report."""
 NOUNS = {"error": "error", "warning": "warning", "info": "note"}
 
 
@@ -150,7 +152,7 @@ class ReportBuilder:
         """Collect the users' values of all that is asked for."""
         self.inputs = self.plain._inputs(None, None, self.metrics)  # noqa: SLF001  the methods of this room
         self.missing: dict[str, list[str]] = {}
-        self.data: dict[str, list[dict[str, Any]]] = {}
+        self.data: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
         self.told_cases: dict[str, Any] | None = None
         self.of_users = [one for one in self.metrics if not is_of_segment(one)]
         over_cutoffs = {
@@ -230,14 +232,13 @@ class ReportBuilder:
             more = "What else a report can show", "What to bind to see more.", [Text([lines])]
             made.append(Section("more", *more))
         day = datetime.now().astimezone()
-        tables = ("summary", "compared", "gaps", "slices", "costs", "zeros", "findings")
         data = {
             "metrics": [str(one) for one in self.metrics],
             "models": self.models,
             "baseline": self.baseline,
             "by": self.by,
             **self.sure,
-            **{name: self.data.get(name, []) for name in tables},
+            **self.data,
             "cases": self.told_cases,
             "warnings": warned,
         }
@@ -246,7 +247,7 @@ class ReportBuilder:
         return Content(self.title, self._headline(), made, self._facts(), data, footer)
 
     def _facts(self) -> list[tuple[str, str]]:
-        users = max((row["n_users"] for row in self.data.get("summary", ())), default=None)
+        users = max((row["n_users"] for row in self.data["summary"]), default=None)
         facts = {
             "Users": None if users is None else f"{users:,}",
             "Models": f"{len(self.models):,}" if self.inputs.model else None,
@@ -283,9 +284,9 @@ class ReportBuilder:
 
     def _headline(self) -> str:
         """Return what is seen first, in a sentence."""
-        if self.data.get("compared"):
+        if self.data["compared"]:
             return verdict_in_words(self._first_compared())
-        return self._best() if self.data.get("summary") else ""
+        return self._best() if self.data["summary"] else ""
 
     def _first_compared(self) -> Row:
         """Return the comparison to speak of: of the first metric, that of the model with the best value."""
@@ -325,7 +326,7 @@ class ReportBuilder:
         """Return the values with their intervals, and what each metric means."""
         if not self.metrics and not warned:
             return None
-        rows = self.data.get("summary", [])
+        rows = self.data["summary"]
         parts: list[Any] = []
         if rows:
             parts.append(self._values(rows))
