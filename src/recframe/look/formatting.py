@@ -136,7 +136,7 @@ class Column:
     kind: Literal["text", "number", "verdict"] = "text"
     """Numbers stand to the right."""
     told: str = ""
-    """What the title means, shown on pointing at it."""
+    """The meaning of the title, shown on pointing at it."""
     field: str = ""
     """The name of its values in a row, where that is not its title."""
     write: Callable[[Any], str] = text

@@ -36,7 +36,7 @@ MOST_VIEWS = 12
 MOST_POINTS = 30
 """Of more points on a line some are seen."""
 MOST_TICKS, STEPS = 10, 8
-"""So many places are all named on an axis, and of more so many steps."""
+"""Places that are all named on an axis, and the steps of more."""
 K_AXIS = "cut-off k (places of the list that count)"
 
 

@@ -208,9 +208,9 @@ def _with_train(series: Series, data: pl.DataFrame) -> dict[str, Any]:
 
 
 POINTS = 100
-"""So many steps of each axis have a point of their own, at the most."""
+"""Steps of each axis with a point of their own, at the most."""
 DECADE = 20
-"""So many points stand along a factor of e of the places."""
+"""Points along a factor of e of the places."""
 N, ITEMS = pl.col("exposure"), pl.col("items")
 OF_MODEL = ["model_place", "is_train"]
 
@@ -274,7 +274,7 @@ def _thinned(points: pl.DataFrame, steps: list[pl.Expr]) -> pl.DataFrame:
 STEP = 38
 """The height of a finding, in pixels."""
 LEAST = 0.9
-"""Where stems begin, on an axis of logarithms."""
+"""The start of stems, on an axis of logarithms."""
 SHAPES = ("triangle-up", "diamond", "circle")
 TOLD = {
     **{f"{one}:N": one for one in ("check", "severity", "frame", "example")},

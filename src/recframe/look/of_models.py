@@ -34,7 +34,7 @@ HEIGHT = 320
 MOST_NAMED = 6
 """Points of more models are named by a legend, since names would lie upon one another."""
 NEAR = 0.25
-"""So near is a point, as a share of a view's width and height, that a name would lie upon it."""
+"""The distance at which a name would lie upon a point, as a share of a view's width and height."""
 LONGEST = 26
 """Of the names beside a heat map, in letters."""
 WIDEST_CELL = 80
@@ -168,18 +168,20 @@ def _names(data: pl.DataFrame, series: Series, x: alt.X, y: alt.Y) -> list[alt.C
 
 
 def placed(data: pl.DataFrame) -> pl.DataFrame:
-    """Return models with where their names stand: to the right of a point on the left, and below one that has another above."""
-    known = data.filter(pl.col("x").is_not_null() & pl.col("y").is_not_null())
-    x, y = pl.col("x"), pl.col("y")
-    across, up = ((one - one.min()) / (one.max() - one.min()).replace(0.0, 1.0) for one in (x, y))
-    places = known.select("model", across=across, up=up)
-    pairs = places.join(places, how="cross", suffix="_other")
-    near = (pl.col("across_other") - pl.col("across")).abs() < NEAR
-    above = (pl.col("up_other") - pl.col("up")).is_between(0, NEAR)
-    crowded = pairs.filter(near & above & (pl.col("model") != pl.col("model_other")))
+    """Return models with the places of their names: right of a point on the left, and below one that has another above."""
+    known = data.drop_nulls(["x", "y"])
+    axes = pl.col("x", "y")
+    shares = known.select((axes - axes.min()) / (axes.max() - axes.min()).replace(0.0, 1.0))
+    across, up = shares.get_columns()
+    aligns = ["left" if x <= 0.5 else "right" for x in across]  # noqa: PLR2004  the middle
+    near = [
+        ((across - x).abs() < NEAR) & (up - y).is_between(0, NEAR)
+        for x, y in zip(across, up, strict=True)
+    ]
+    # a point is near to itself
     return known.with_columns(
-        align=pl.when(across <= 0.5).then(pl.lit("left")).otherwise(pl.lit("right")),  # noqa: PLR2004  the middle
-        below=pl.col("model").is_in(crowded["model"].unique().implode()),
+        align=pl.Series(aligns, dtype=pl.String),
+        below=pl.Series([one.sum() > 1 for one in near], dtype=pl.Boolean),
     )
 
 

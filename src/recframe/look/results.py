@@ -267,7 +267,7 @@ def noun_of(metric: Metric[...]) -> str:
 
 
 COLUMNS = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "n": pl.Int64}
-"""What follows the `by` columns."""
+"""The columns after those of `by`."""
 
 
 def tidy(values: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:

@@ -1,4 +1,4 @@
-"""What all charts have in common: titles that fit, the colours of models, axes that name units, and the theme.
+"""The style of all charts: titles that fit, colours of models, axes with units, the theme.
 
 NOTE: the files of this room that draw import this one, and this one imports Altair. A chart's data has been aggregated before,
 under names of its own, so that no name of a user's column, model or segment is ever read as part of a specification.
@@ -32,7 +32,7 @@ Fields = Mapping[str, str | tuple[str, str]]
 LETTER = 6.4
 """The width of a letter in pixels, about."""
 SIDES = 110
-"""What stands beside the marks: the axis on the left and the padding."""
+"""The width beside the marks: the axis on the left and the padding."""
 SYMBOL = 34
 """The width of a symbol in a legend and of what is left free behind a name."""
 TITLE = {"fontSize": 15, "subtitleFontSize": 12, "font": FONT, "subtitleFont": FONT}

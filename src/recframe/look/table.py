@@ -19,15 +19,15 @@ from recframe.metrics.language.definition import Metric
 
 BETTER, WORSE = "*", "†"
 MARKS = {"better": BETTER, "higher": BETTER, "worse": WORSE, "lower": WORSE}
-"""What stands behind a value of a verdict."""
+"""The marks behind values, by their verdicts."""
 APART = "\ue000"
 """Stands in names for what LaTeX alone has to read."""
 LATEX = {WORSE: r"$^{\dag}$", APART: "{}", "`": r"\textasciigrave{}"}
-"""What signs are in LaTeX, beyond those that Great Tables escapes."""
+"""Signs as LaTeX, beyond those that Great Tables escapes."""
 SIGNS = r"[\\`*{}\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
 """The signs that Markdown reads as its own."""
 FORMS = {".html": "html", ".tex": "latex", ".md": "markdown"}
-"""What a table is written as, by the ending of the file."""
+"""The forms of tables, by the endings of files."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Table:
     columns: tuple[tuple[str, str], ...]
     """Of each column of numbers what stands above several of them, or "", and its own title."""
     titles: tuple[str, str]
-    """What the groups of rows are by, and what the rows are; "" where there is no such thing."""
+    """The titles of the groups of rows and of the rows; "" where there is no such thing."""
     rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
     """The group, the name and the cells of each row."""
     notes: tuple[str, ...]

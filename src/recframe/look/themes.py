@@ -17,11 +17,11 @@ NARROWEST = 240
 ALL = "all lists"
 """The name of what is drawn, where no models are bound."""
 GROUPS = ("relevant", "judged not relevant", "not judged")
-"""What is known of a listed item."""
+"""Groups of listed items, by their relevance."""
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 SHAPES = ("circle", "square", "triangle-up", "diamond")
-"""What tells models apart beyond the colours: dashes change with each round of colours, shapes with each model."""
+"""The marks of models beyond colours: dashes change with each round of colours, shapes with each model."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ THEMES: Mapping[ThemeName, Theme] = {
 
 @dataclass(frozen=True)
 class Look:
-    """How charts look: on which ground, and how wide they are."""
+    """The theme and the width of charts."""
 
     theme: ThemeName | None = "light"
     """None leaves ground, fonts and grid to whoever puts charts together or has a theme of their own."""

@@ -422,7 +422,7 @@ DEFAULTS = (
     accuracy.mrr,
     accuracy.map,
 )
-"""What is shown where no metric is asked for, at `DEFAULT_K`."""
+"""The metrics of a report without any, at `DEFAULT_K`."""
 DEFAULT_K = 10
 
 
@@ -452,4 +452,4 @@ class Answers(
     ResultsShown[F],
     Tracked[F],
 ):
-    """How sure numbers are, segments, gates, the lists and findings behind them, histories, tables and charts."""
+    """The methods of `rec` beside its metrics: statistics, segments, gates, histories, lists, tables, charts and reports."""

@@ -1,4 +1,4 @@
-"""What a `rec` shows of itself: the frames and options that are bound, and how many rows, users and models there are."""
+"""The repr of a `rec`: frames and options that are bound, numbers of rows, users and models."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Plot:
 
     @property
     def _rec(self) -> Any:
-        """What gives its answers in frames of Polars."""
+        """The same `rec`, with answers in frames of Polars."""
         return self._of._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
 
     def _series(self, result: pl.DataFrame) -> Any:

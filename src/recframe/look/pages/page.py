@@ -81,7 +81,7 @@ class Section:
     notes: Sequence[str] = ()
     """Warnings and remarks, below the lead."""
     missing: Sequence[str] = ()
-    """What is not shown, and what to bind to see it."""
+    """Sentences on missing parts, and what to bind to see them."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Content:
     subtitle: str
     sections: Sequence[Section]
     facts: Sequence[tuple[str, str]] = ()
-    """What the page is of, as names and values below the title."""
+    """Names and values below the title."""
     data: Mapping[str, Any] = field(default_factory=dict)
     """Numbers for the page's scripts and for other programs, as JSON."""
     footer: str = ""

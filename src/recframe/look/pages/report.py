@@ -62,7 +62,7 @@ from recframe.plan.user_values import HeldValues
 from recframe.uncertainty import options
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
-"""Where metrics are drawn over the cut-off."""
+"""The cut-offs of curves."""
 MOST_CURVES = 2
 MOST_RANKS = 20
 MOST_SEGMENTS = 30
@@ -80,7 +80,7 @@ TO_BIND = {
     "train": Either("train=", "--train"),
     "items": Either("items=", "--items"),
 }
-"""What to give for more to be shown, in Python and in a shell."""
+"""The arguments that let a report show more, in Python and in a shell."""
 OF_ONE_TRAINING = "a report of one training, whose lists are one of each user,"
 BEYOND = (
     catalogue_metrics.coverage,
@@ -88,7 +88,7 @@ BEYOND = (
     popularity_metrics.novelty,
     popularity_metrics.popularity_lift,
 )
-"""What accuracy may cost."""
+"""Metrics of the costs of accuracy."""
 TABLES = ("summary", "compared", "gaps", "slices", "costs", "zeros", "findings")
 """The numbers of a report."""
 NOUNS = {"error": "error", "warning": "warning", "info": "note"}
@@ -104,7 +104,7 @@ class Report(Page):
 
 @dataclass(frozen=True)
 class Cases:
-    """Where the page's script shows the cases that stand in its data."""
+    """The place of the cases, which the page's script shows from its data."""
 
     kind = "cases"
     models: tuple[str, ...]

@@ -30,7 +30,7 @@ MARKS = {
     **dict.fromkeys(("worse", "not better"), "worse"),
     **dict.fromkeys(("same", "higher", "lower"), "same"),
 }
-"""How verdicts look, by their words."""
+"""The looks of verdicts, by their words."""
 VALUE = Column("value", "number", write=number, interval=True)
 DIFFERENCES = (
     Column("model"),
