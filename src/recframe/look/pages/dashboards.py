@@ -190,11 +190,9 @@ class Dashboard:
         left = n - len(shown_rows[:MOST_NEWEST])
         words = f"{counted(left, 'number')} of segments, as expected or open, left out."
         notes = [words] if left else []
-        name, title = "newest", "The newest run"
-        if not shown_rows:
-            return Section(name, title, lead, [], [], notes)
         lines = map(self._line, shown_rows[:MOST_NEWEST])
-        return Section(name, title, lead, [table("Newest numbers", COLUMNS, lines, notes)])
+        parts = [table("Newest numbers", COLUMNS, lines, notes)] if shown_rows else []
+        return Section("newest", "The newest run", lead, parts, missing=[] if shown_rows else notes)
 
     def _flagged(self, rows: Sequence[Row]) -> Section:
         n_judged = self.numbers["p_value"].count()
