@@ -1,4 +1,4 @@
-"""The side frames of a large eager frame, asked ahead of its plan: what several facts are made of, and tables to look up.
+"""The side frames of a large eager frame, asked ahead of its plan: what several facts are made of.
 
 No answer changes a number.
 """
@@ -16,22 +16,19 @@ from recframe.facts.by_category import Codes, codes_of
 from recframe.facts.definitions import HISTORIES, OF_HISTORIES
 from recframe.facts.features import ANY, CATEGORIES
 from recframe.facts.requirements import missing
-from recframe.facts.sides import Fact, FromSides, Kind, OfHistory, Sides, Summing
+from recframe.facts.sides import Fact, FromSides, OfHistory, Sides, Summing
 from recframe.facts.tallies import History
 from recframe.frames.collecting import Ask
-from recframe.frames.rows.lookups import Lookup, lookup
 from recframe.frames.rows.packing import distinct, fits_31_bits
-from recframe.frames.rows.questions import are_among, are_first, distinct_ids, marked_sorted
+from recframe.frames.rows.questions import are_first, distinct_ids, marked_sorted
 from recframe.judging.judged_frame import PAIR
 
 ROWS_FOR_EACH_ITEM = 1.25
 """Fewer rows are sooner joined with the items' categories than these are made numbers."""
 
 
-def settled(
-    sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]
-) -> tuple[Sides, pl.DataFrame]:
-    """Return the side frames with what the facts are made of at hand, and the rows of the lists with what is known of pairs.
+def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]) -> Sides:
+    """Return the side frames with what the facts are made of at hand.
 
     The rows have each item of a list once.
     """
@@ -58,12 +55,7 @@ def settled(
     at_hand = {one.name: frame.lazy() for one, frame in zip(kept, built, strict=True)}
     pairs = {one.name: frame for one, frame in zip(kept, built, strict=True) if one.kind in kinds}
     narrow = all(fits_31_bits(one, PAIR) for one in (rows, *pairs.values()))
-    sides = replace(sides, at_hand=at_hand, narrow=narrow)
-    sides = replace(sides, lookups=_lookups(sides, ask, rows, named))
-    found = {name: are_among(rows, frame) for name, frame in pairs.items()} if narrow else {}
-    beside = [one.alias(name) for name, one in found.items() if one is not None]
-    there += [one.name for one in beside]
-    return replace(sides, beside=frozenset(there)), rows.with_columns(beside)
+    return replace(sides, at_hand=at_hand, narrow=narrow, beside=frozenset(there))
 
 
 def shown(sides: Sides, ask: Ask) -> pl.LazyFrame | None:
@@ -161,16 +153,3 @@ def _of_histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, OfHistory]:
         if known:
             found[one.name] = OfHistory(known[0], OF_HISTORIES[one.builder])
     return found
-
-
-def _lookups(
-    sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[Fact]
-) -> dict[str, Lookup]:
-    """Return the facts of items, and of users, as tables to be looked up where their ids allow it."""
-    found: dict[str, Lookup | None] = {}
-    kinds: tuple[Kind, ...] = ("item", "user")
-    for kind in kinds:
-        (*on, key), table, _ = sides.table(kind, facts)
-        if table is not None and not on:
-            found[kind] = lookup(ask([table])[0], key, rows.schema[key])
-    return {kind: one for kind, one in found.items() if one is not None}

@@ -19,7 +19,6 @@ from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.engine import CATALOGUE, POPULARITY
 from recframe.frames.rows.joins import joined
-from recframe.frames.rows.lookups import Lookup
 from recframe.frames.rows.packing import joined_as_numbers
 from recframe.judging.judged_frame import PAIR, Judged
 
@@ -136,8 +135,6 @@ class Sides:
     """What users had before, by the names of the facts of parts; of all that are asked for, or none."""
     of_histories: Mapping[str, OfHistory] = field(default_factory=dict)
     """The facts of users that are made of what they had before, by their names."""
-    lookups: Mapping[str, Lookup] = field(default_factory=dict)
-    """The facts of items and of users that are asked for, where these are numbers of a small range."""
     beside: frozenset[str] = frozenset()
     """The names of facts that stand beside the rows of the lists already."""
     shown: pl.LazyFrame | None = None
@@ -257,11 +254,7 @@ class Sides:
             if kind == "user":
                 rows, facts = self._with_histories(rows, facts)
             on, table, same = self.table(kind, facts)
-            if table is not None and kind in self.lookups:
-                rows = self.lookups[kind].beside(
-                    rows, [one for one in table.collect_schema().names() if one not in on]
-                )
-            elif kind == "part" and self.histories:
+            if kind == "part" and self.histories:
                 rows = rows.with_columns(
                     self.histories[one.name].value().alias(one.name)
                     for one in facts

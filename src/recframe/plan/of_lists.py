@@ -243,7 +243,7 @@ class Cut:
         rows, crowd = (kept or {}).get(cut_as) or self._taken(ask)
         if kept is not None:
             kept[cut_as] = rows, crowd
-        sides, rows = settled(self.sides, ask, rows, self.asked.of_sides)
+        sides = settled(self.sides, ask, rows, self.asked.of_sides)
         cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
         if not (beside := self.asked.named(Level.BESIDE)):
             return cut

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from recframe.frames.rows import questions
 from recframe.frames.rows.packing import HASH, key_hash
 from recframe.frames.rows.questions import (
-    are_among,
     are_distinct,
     are_in_order,
     close_numbers,
@@ -262,26 +261,6 @@ def test_without_ranks_the_first_row_of_each_item_stays(frame: pl.DataFrame):
     frame = frame.select("user", "item")
 
     assert each_item_once(frame, ["user"], ask).rows() == [*dict.fromkeys(frame.rows())]
-
-
-NARROW = st.sampled_from([0, 1, 2, 2**31 - 2, 2**31 - 1])
-PAIRS = st.lists(st.tuples(NARROW, NARROW), max_size=12)
-DTYPES = st.sampled_from([pl.Int64, pl.Int32, pl.UInt32, pl.UInt64])
-
-
-@examples(110)
-@given(rows=PAIRS, pairs=PAIRS, dtypes=st.tuples(DTYPES, DTYPES))
-def test_rows_are_among_the_pairs_that_have_their_user_and_item(
-    rows: list[tuple[int, int]], pairs: list[tuple[int, int]], dtypes: tuple[Any, Any]
-):
-    frames = [
-        pl.DataFrame(own, schema={"user": dtype, "item": dtype}, orient="row")
-        for own, dtype in zip((rows, pairs), dtypes, strict=True)
-    ]
-
-    found = are_among(*frames)
-
-    assert found is None or found.to_list() == [pair in pairs for pair in rows]
 
 
 @examples(110)

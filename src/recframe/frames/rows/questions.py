@@ -14,7 +14,6 @@ from recframe.frames.rows.packing import (
     READS_BITS,
     SMALL_INTEGERS,
     key_hash,
-    packed,
     repeated,
     with_hash,
 )
@@ -28,7 +27,6 @@ _SLICE = 2**19  # so many at a time take little memory
 _FIRST = 1_000
 _A_LOOK = 50_000
 _BITS_A_PAIR = 32
-_ODD = 1_640_531_527  # far apart for users that are near
 MARKS = 64
 """So many bits a row take no more memory than a column of numbers."""
 
@@ -264,17 +262,12 @@ def _marks(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.Series:
     return found
 
 
-def _n_bits(some: pl.Series | pl.DataFrame) -> int:
-    """Return how many bits tell most that are not among some from those that are, as far as a Series is long."""
-    most: int = 2 ** min(31, (_BITS_A_PAIR * len(some)).bit_length())
-    return most
-
-
 def may_be_among(numbers: pl.Series, others: pl.Series) -> pl.Series:
     """Return whether each whole number may be one of some others, as all are that are, and few that are not."""
     if not _SCATTERS:
         return numbers.is_in(others.implode())
-    n = _n_bits(others)
+    # so many bits tell most that are not among the others from those that are
+    n: int = 2 ** min(31, (_BITS_A_PAIR * len(others)).bit_length())
     found = _marks(others.to_frame("number"), pl.col("number") & (n - 1), n)
     return found.gather(numbers & (n - 1))
 
@@ -361,27 +354,6 @@ def are_in_order(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
         | (rank - rank.shift() >= 1).fill_null(value=False)
     )
     return rows.lazy().select(in_order=follows.all())
-
-
-def are_among(rows: pl.DataFrame, pairs: pl.DataFrame) -> pl.Series | None:
-    """Return whether each row's user and item are one of the pairs; the ids of both are narrow. None where Polars is too old.
-
-    NOTE: a bit for each of many numbers tells of nearly all rows that they are none, in a third of the time of a join.
-    """
-    if not _SCATTERS:
-        return None
-    n = _n_bits(pairs)
-    number, user = packed(["user", "item"]), pl.col("user").cast(pl.Int64)
-    place = (user * _ODD + pl.col("item").cast(pl.Int64)) & (n - 1)
-    of_pairs = pl.lit(_marks(pairs, place, n))
-    numbered = rows.lazy().select("user", "item").with_row_index("row")
-    candidates = stream(numbered.filter(of_pairs.gather(place)))
-    of_candidates = pl.lit(_marks(candidates, place, n))
-    others = pairs.lazy().filter(of_candidates.gather(place)).select(number=number)
-    candidates = candidates.with_columns(number=number)
-    found = stream(candidates.lazy().join(others, on="number", how="semi").select("row"))
-    among = pl.Series([False]).new_from_index(0, len(rows))
-    return among.scatter(found.to_series(), values=True)
 
 
 def places_where_met(
