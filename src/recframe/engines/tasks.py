@@ -41,15 +41,6 @@ class Sums:
         """Return the name that a column has in the table of all plans, which share their keys."""
         return f"key {column}" if column in self.keys else f"{self.place} {column}"
 
-    @property
-    def dtypes(self) -> dict[str, pl.DataType]:
-        """The dtypes of the columns in that table, by their names there: numbers in 64 bits, longer ones in several."""
-        return {
-            column: self._wide(name)
-            for name in self.schema
-            for column in (self._pieces(name) or [self.named(name)])
-        }
-
     def _wide(self, name: str) -> pl.DataType:
         dtype = self.schema[name]
         if name in self.keys or (name in self.same and not dtype.is_numeric()):
@@ -64,7 +55,7 @@ class Sums:
         columns = [
             one.cast(self._wide(name)).alias(column)
             for name in self.schema
-            for column, one in (self._cut(name) or {self.named(name): pl.col(name)}).items()
+            for column, one in self._parts(name).items()
         ]
         return sums.select(pl.lit(self.place, pl.Int32).alias(PLAN), *columns)
 
@@ -78,25 +69,22 @@ class Sums:
         dtypes = zip(columns, self.schema.items(), strict=True)
         return mine.select(column.cast(dtype).alias(name) for column, (name, dtype) in dtypes)
 
-    def _pieces(self, name: str) -> list[str]:
-        """Return the names of the columns that a number of 128 bits travels in, the lowest bits first."""
-        if self.schema[name] != pl.Int128:
-            return []
-        return [f"{self.named(name)} {place}" for place in range(-(-128 // PIECE))]
+    def _parts(self, name: str) -> dict[str, pl.Expr]:
+        """Return the columns that a column travels in: a number of 128 bits in pieces, the lowest bits first.
 
-    def _cut(self, name: str) -> dict[str, pl.Expr]:
-        """Return the pieces of such numbers, of which each has room for the sums of a million buckets."""
-        pieces, found = self._pieces(name), {}
-        rest = pl.col(name)
-        for column in pieces[:-1]:
-            found[column] = rest % 2**PIECE
-            rest = (rest - found[column]) // 2**PIECE
-        return found | dict.fromkeys(pieces[-1:], rest)
+        Each piece has room for the sums of a million buckets.
+        """
+        named, rest = self.named(name), pl.col(name)
+        if self.schema[name] != pl.Int128:
+            return {named: rest}
+        low = rest % 2**PIECE
+        rest = (rest - low) // 2**PIECE
+        middle = rest % 2**PIECE
+        return {f"{named} 0": low, f"{named} 1": middle, f"{named} 2": (rest - middle) // 2**PIECE}
 
     def _whole(self, name: str) -> pl.Expr:
         """Return a column of sums, put together of its pieces."""
-        columns = [pl.col(one).fill_null(0) for one in self._pieces(name) or [self.named(name)]]
-        whole, *others = reversed(columns)
+        whole, *others = (pl.col(one).fill_null(0) for one in reversed(self._parts(name)))
         for one in others:
             whole = whole.cast(pl.Int128) * 2**PIECE + one
         return whole
@@ -104,10 +92,8 @@ class Sums:
 
 def schema_of(plans: Sequence[Sums]) -> pl.Schema:
     """Return the schema of the table of all plans."""
-    found: dict[str, pl.DataType] = {PLAN: pl.Int32()}
-    for one in plans:
-        found |= one.dtypes
-    return pl.Schema(found)
+    of_none = [one.sent(pl.DataFrame(schema=one.schema)) for one in plans]
+    return pl.concat(of_none, how="diagonal").schema
 
 
 def added_of(plans: Sequence[Sums]) -> Added:

@@ -127,13 +127,6 @@ class Replayed:
         return task.found
 
 
-def tried(call: Call, frames: Mapping[str, pa.Table], *, divided: bool) -> Trial:
-    """Return what a call over frames without rows tells."""
-    task = Trial(divided=divided)
-    call.made(task, frames, plain=())
-    return task
-
-
 WITHOUT_METRICS = ("judge", "audit")
 OF_ROWS = ("judge",)
 """The methods whose result has rows of users."""
@@ -226,9 +219,8 @@ class Divided:
         """Return what the method returns."""
         divided = not self._has_rows_of_users
         self._check(divided=divided)
-        trial = tried(
-            self.call, {name: one.none for name, one in self.given.items()}, divided=divided
-        )
+        trial = Trial(divided=divided)
+        self.call.made(trial, {name: one.none for name, one in self.given.items()}, plain=())
         columns = {name: list(trial.columns.get(name, {})) for name in self.given}
         whole = {name: self.given[name].read(columns.pop(name)) for name in {*WHOLE} & {*columns}}
         routed = {name: self._routed(name, trial) for name, wanted in columns.items() if wanted}

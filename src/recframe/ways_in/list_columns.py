@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -38,10 +39,8 @@ def long(
     `number` is the role of the numbers beside the items, "score" or "relevance"; `ordered` says that a list is a ranking.
     """
     side = Side(str(Either("the frame of lists", "the file of lists")), frame, context)
-    roles = ("user", "item", number)
-    names = {role: context.names[role] for role in roles}
     call = "rf.from_lists" if ordered else "rf.from_truth"
-    named = _named(side, names, call)
+    named = _named(side, ("item", number), call)
     _check_separator(separator, call)
     others = [name for name in side.columns if name not in named.values()]
     kept = {f"kept {place}": name for place, name in enumerate(others)}
@@ -51,7 +50,7 @@ def long(
         _check_kept(name, schema[inside], call, ordered=ordered)
     if ordered:
         _warn_of_two_lists(whole, named["user"], [*kept])
-    listed = [role for role in roles[1:] if role in named]
+    _, *listed = named
     _check_text(separator, {named[role]: schema[role] for role in listed}, call)
     lists = whole.lazy().with_columns(
         _as_list(role, schema[role], named[role], separator, call) for role in listed
@@ -62,50 +61,37 @@ def long(
     if number in named:
         rows = rows.with_columns(pl.col(number).cast(pl.Float64)).filter(has_a_score(number))
     rows = rows.select(["user", "item", *([PLACE] if ordered else []), *listed[1:], *kept])
-    return _given_back(side, rows, names, (named, kept), {names[role] for role in listed})
+    return _given_back(side, rows, named, kept)
 
 
-def _given_back(
-    side: Side,
-    rows: pl.LazyFrame,
-    names: dict[str, str],
-    columns: tuple[dict[str, str], dict[str, str]],
-    of_lists: set[str],
-) -> Any:
+def _given_back(side: Side, rows: pl.LazyFrame, named: dict[str, str], kept: dict[str, str]) -> Any:
     """Return long rows as a frame of the kind that came in, under its names."""
-    named, kept = columns
-    schema = rows.collect_schema()
-    sources = {
-        (names | kept)[inside]: side.kind.source(name) for inside, name in (named | kept).items()
-    }
+    names, schema = {role: side.context.names[role] for role in named}, rows.collect_schema()
+    of_users = side.kind.source(named["user"])
+    sources = {name: side.kind.source(name) for name in kept.values()} | {names["user"]: of_users}
     # NOTE: a source gives a column back in the dtype it had, whatever it is inside the plan
-    ids = ["item"] if sources[names["user"]] is not None else ["user", "item"]
+    ids = ["item"] if of_users is not None else ["user", "item"]
     rows = rows.with_columns(in_own_dtype(pl.col(one), schema[one]) for one in ids)
-    result = rows.rename({role: names[role] for role in named} | kept)
-    return side.kind.give(
-        result, {name: one for name, one in sources.items() if name not in of_lists}
-    )
+    return side.kind.give(rows.rename(names | kept), sources)
 
 
-def _named(side: Side, names: dict[str, str], call: str) -> dict[str, str]:
-    """Return the columns of users, of the lists of items and, where there are some, of the lists of numbers."""
+def _named(side: Side, lists: Sequence[str], call: str) -> dict[str, str]:
+    """Return the columns of users, of the lists of items and, where there are some, of the lists of numbers.
 
-    def hint(role: str) -> str:
+    A list column may be in the plural.
+    """
+
+    def required(role: str) -> str:
         write = Either(f"{call}(frame, {role}={NAMED})", f"--columns {role}=NAME")
-        return f"Name the column of the {role}: {write}"
+        return side.require(role, f"Name the column of the {role}: {write}")
 
-    held = {role: _list_column(side, name) for role, name in names.items() if role != "user"}
-    named = {"user": side.require("user", hint("user"))}
-    for role, name in held.items():
-        is_named = role == "item" or getattr(side.context, role) not in {None, role}
-        if name is not None or is_named:
-            named[role] = name or side.require(role, hint(role))
+    named = {"user": required("user")}
+    for role in lists:
+        name = side.context.names[role]
+        found = [one for one in (name, f"{name}s") if one in side.columns]
+        if found or role == "item" or getattr(side.context, role) not in {None, role}:
+            named[role] = found[0] if found else required(role)
     return named
-
-
-def _list_column(side: Side, name: str) -> str | None:
-    """Return the name of a list column, which may be in the plural."""
-    return next((one for one in (name, f"{name}s") if one in side.columns), None)
 
 
 def _taken(side: Side, named: dict[str, str], kept: dict[str, str], *, ordered: bool) -> Taken:
@@ -236,13 +222,9 @@ def _split(role: str, name: str, separator: str) -> pl.Expr:
     checks = [fails_if(text.str.contains(A_LIST_IN_TEXT), in_brackets)]
     if role != "item":
         numbers = lists.list.eval(pl.element().cast(pl.Float64, strict=False))
-        lost = (
-            lists.list.eval(pl.element().is_null()).list.sum()
-            < numbers.list.eval(pl.element().is_null()).list.sum()
-        )
-        checks.append(
-            fails_if(lost, worded(f"column {name!r} holds ", shown_in_plan(text), ", not numbers"))
-        )
+        lost = lists.list.drop_nulls().list.len() > numbers.list.drop_nulls().list.len()
+        words = worded(f"column {name!r} holds ", shown_in_plan(text), ", not numbers")
+        checks.append(fails_if(lost, words))
         lists = numbers
     # NOTE: null where a check fails, which it never is: the check has to be read for its list
     return pl.when(pl.sum_horizontal(checks) == 0).then(lists).alias(role)

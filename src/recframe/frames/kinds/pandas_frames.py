@@ -240,19 +240,15 @@ def _codes(values: pl.Series, column: Any) -> pl.Series | None:
             return pl.Series(kept, dtype=pl.Int64).gather(values.to_physical().cast(pl.Int64))
     if values.dtype in TEXT:
         values = values.cast(pl.String)
-        labels = pl.Series(labels_of(categories), dtype=pl.String)
-        known = pl.DataFrame(
-            [labels.alias("value"), pl.Series("code", range(len(labels)), dtype=pl.Int64)]
-        )
+        known = pl.Series(labels_of(categories), dtype=pl.String)
+        places = pl.int_range(len(known), eager=True)
     else:
-        unique = values.drop_nulls().unique()
-        found = categories.get_indexer_for(pd.Index(_restored(unique, categories.to_series())))
-        known = pl.DataFrame(
-            [unique.alias("value"), pl.Series("code", found, dtype=pl.Int64)]
-        ).filter(pl.col("code") >= 0)
-    codes = pl.DataFrame([values.alias("value")]).join(
-        known, on="value", how="left", maintain_order="left"
-    )["code"]
+        known = values.drop_nulls().unique()
+        found = categories.get_indexer_for(pd.Index(_restored(known, categories.to_series())))
+        places = pl.Series(found, dtype=pl.Int64)
+    is_known = places >= 0
+    known, places = known.filter(is_known), places.filter(is_known)
+    codes = values.replace_strict(known, places, default=None, return_dtype=pl.Int64)
     return codes if codes.null_count() == values.null_count() else None
 
 
