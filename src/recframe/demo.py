@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from recframe.frames import atomic_write
-from recframe.frames.forked import check_threads
+from recframe.frames.collecting import check_threads
 from recframe.namespace.on_engine import rec as rec_of
 
 if TYPE_CHECKING:

@@ -1,13 +1,77 @@
-"""Plans collected: by the engine that is the fastest for their size, and questions to large eager frames."""
+"""Plans collected by the engine that is the fastest for their size, where Polars' threads are in the process."""
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 
 import polars as pl
 
-from recframe.errors import plan_errors
-from recframe.frames.forked import check_threads
+from recframe.errors import RecframeError, plan_errors
+
+_PROCESS = Path("/proc/self")
+_FORKED = 0x40
+"""Linux' mark of a process that began with a fork and has begun no other program since: PF_FORKNOEXEC."""
+_MARKS = 6
+"""The place of the marks in `stat`, behind the name of the program, which ends with a bracket."""
+_MOST_SIGNS = 15
+"""Linux keeps so many of a thread's name."""
+_PATIENCE = 1.0
+"""Seconds that threads have to take their names, once they have been started."""
+
+
+@cache
+def check_threads() -> None:
+    """Say so where a query would wait for ever. A process is asked once, and what is forked from it once more.
+
+    NOTE: Polars starts its threads where it is asked how many it has, unless it has started them, or believes to have. It is
+    asked in forked processes alone: elsewhere they are started by a query, and processes that are forked before work.
+    """
+    if _is_forked() and not _has_threads():
+        msg = (
+            "this process was forked from one in which Polars had started its threads; a fork leaves them behind, and a query "
+            "would wait for them for ever: start processes with multiprocessing.get_context('spawn'), workers of a data loader "
+            "with multiprocessing_context='spawn', or fork them before the first query"
+        )
+        raise RecframeError(msg)
+
+
+if hasattr(os, "register_at_fork"):  # which Windows does not have
+    os.register_at_fork(after_in_child=check_threads.cache_clear)
+
+
+def _is_forked() -> bool:
+    """Return whether the process began with a fork, and False where nothing tells, as elsewhere than on Linux."""
+    try:
+        state = (_PROCESS / "stat").read_text(encoding="utf-8", errors="replace")
+        return bool(int(state.rpartition(")")[2].split()[_MARKS]) & _FORKED)
+    except (OSError, ValueError, IndexError):
+        return False
+
+
+def _has_threads() -> bool:
+    """Return whether Polars' threads are in this process."""
+    n_threads = pl.thread_pool_size()
+    first = f"{os.environ.get('POLARS_THREAD_NAME', 'polars')}-0"[:_MOST_SIGNS]
+    end = time.monotonic() + _PATIENCE
+    while first not in (names := _names_of_threads()):
+        if len(names) <= n_threads or time.monotonic() > end:
+            return False  # they and the process' own would be more
+        time.sleep(0.001)
+    return True
+
+
+def _names_of_threads() -> list[str]:
+    names = []
+    for thread in (_PROCESS / "task").iterdir():
+        with suppress(OSError):  # it has ended
+            names.append((thread / "comm").read_text(encoding="utf-8", errors="replace").strip())
+    return names
+
 
 Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
 """Collects plans together, from which a plan for a large eager frame starts."""

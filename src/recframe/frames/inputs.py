@@ -26,9 +26,9 @@ from recframe.frames.at_hand import (
     with_own_dtype,
 )
 from recframe.frames.by_expressions import Made
+from recframe.frames.collecting import check_threads
 from recframe.frames.context import Context, Sharing
 from recframe.frames.dtypes import as_text, check_dtypes, matched
-from recframe.frames.forked import check_threads
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.engine import MODELS, Tables
 from recframe.frames.kinds.kind import Taken

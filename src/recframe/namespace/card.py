@@ -10,8 +10,8 @@ import polars as pl
 
 from recframe.errors import readable, shown
 from recframe.frames.at_hand import at_hand
+from recframe.frames.collecting import check_threads
 from recframe.frames.context import OPTIONS, Context
-from recframe.frames.forked import check_threads
 from recframe.frames.hints import ROLES
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for

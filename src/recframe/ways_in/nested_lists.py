@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import polars as pl
 
 from recframe.errors import DataError, RecframeError, kind_of, shown, warn
+from recframe.frames.collecting import check_threads
 from recframe.frames.context import Context
-from recframe.frames.forked import check_threads
 from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
 from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.places import by_item

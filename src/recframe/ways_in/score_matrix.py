@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from recframe.errors import RecframeError, kind_of, shown, warn
-from recframe.frames.collecting import stream
+from recframe.frames.collecting import check_threads, stream
 from recframe.frames.context import Context
 from recframe.frames.dtypes import matched
-from recframe.frames.forked import check_threads
 from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.own_names import is_side
 from recframe.frames.roles import Side

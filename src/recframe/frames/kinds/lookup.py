@@ -11,8 +11,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from recframe.errors import RecframeError, kind_of
-from recframe.frames.collecting import stream
-from recframe.frames.forked import check_threads
+from recframe.frames.collecting import check_threads, stream
 from recframe.frames.hints import Either
 from recframe.frames.kinds.kind import Kind
 
