@@ -75,6 +75,11 @@ def _column(name: str) -> Any:
     return F.col("`" + name.replace("`", "``") + "`")
 
 
+def _below(frame: Any, other: Any) -> Any:
+    """Return frames below each other; where one lacks a column, it is null there."""
+    return frame.unionByName(other, allowMissingColumns=True)
+
+
 class Spark(OfExpressions):
     """Spark, classic or Connect."""
 
@@ -113,7 +118,7 @@ class Spark(OfExpressions):
         for frame in frames.values():
             _check(frame)
         named = [frame.withColumn(model, F.lit(name)) for name, frame in frames.items()]
-        return reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), named)
+        return reduce(_below, named)
 
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Spark makes when it is asked for."""
@@ -164,7 +169,7 @@ class Packed:
         A window asks Spark for all rows of a user in one partition, and one after the other: Spark would shuffle them for it,
         where they are not. So no layout can cut a user in two, and of a plan that has such a shuffle nothing is made here.
         """
-        laid = {name: self._laid(name) for name in self.sides}
+        laid = {name: self._laid(number, name) for number, name in enumerate(self.sides)}
         n_partitions = {name: _n_partitions(one) for name, one in laid.items()}
         n_of_lists = next(iter(n_partitions.values()))
         if n_of_lists is None:
@@ -173,7 +178,7 @@ class Packed:
             one if n_partitions[name] == n_of_lists else one.repartition(n_of_lists, USER)
             for name, one in laid.items()
         ]
-        ordered = _one_user_after_the_other(reduce(lambda a, b: a.union(b), rows))
+        ordered = _one_user_after_the_other(reduce(_below, rows))
         if SHUFFLED_FOR_IT in _plan(ordered):
             return None
         schema = _spark_schema(work.of_bucket)
@@ -181,33 +186,17 @@ class Packed:
         made = ordered.mapInArrow(by_users(self.sides, work.bucket), schema)
         return made.union(self.session.createDataFrame(of_nobody, schema))
 
-    def _laid(self, name: str) -> Any:
-        """Return the rows of a frame as their user and a column of all others, beside columns that other frames fill."""
-        side, frame = self.sides[name], self.frames[name]
-        user = _column(side.user).cast(self.user).alias(USER)
-        columns = [
-            (
-                self._values(other)
-                if other == name
-                else F.lit(None).cast(self._type_of_values(other))
-            )
-            for other in self.sides
-        ]
-        named = [one.alias(column_of(place)) for place, one in enumerate(columns)]
-        return frame.select(user, *named)
-
-    def _values(self, name: str) -> Any:
-        """Return the columns of a frame but for its user as one, which is never null."""
+    def _laid(self, number: int, name: str) -> Any:
+        """Return the rows of a frame as their user and a column of all others, which is never null."""
         side = self.sides[name]
         values = [
             _column(column).alias(sent)
             for column, sent in zip(side.columns, side.names, strict=True)
             if column != side.user
         ]
-        return F.struct(F.lit(True).alias(IS_OF), *values)  # noqa: FBT003  pyspark's own
-
-    def _type_of_values(self, name: str) -> Any:
-        return self.frames[name].select(self._values(name).alias("one")).schema["one"].dataType
+        values = F.struct(F.lit(True).alias(IS_OF), *values)  # noqa: FBT003  pyspark's own
+        user = _column(side.user).cast(self.user).alias(USER)
+        return self.frames[name].select(user, values.alias(column_of(number)))
 
     def in_buckets(self, work: Work) -> Any:
         """Return what is made of each bucket, to which rows travel as bytes of Arrow."""
