@@ -413,7 +413,7 @@ class Asked:
 
     def _by_mix(self, places: Places) -> pl.LazyFrame:
         """Return the rows of values by the segments of a mix, whose key is the last."""
-        from recframe.tracking.mixes import no_column_of_users  # noqa: PLC0415  as other histories
+        from recframe.tracking.prediction_bands import no_column_of_users  # noqa: PLC0415  as other histories
 
         of, conventions, mix = self.question, self._conventions(places), self.predicted.mix
         metrics, cluster = [one.metric for one in conventions], (*of.clusters, None)[0]

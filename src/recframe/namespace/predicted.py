@@ -14,7 +14,7 @@ from recframe.plan.needs import is_of_segment
 from recframe.uncertainty.requirements import TRAILING, Gate
 
 if TYPE_CHECKING:
-    from recframe.tracking.trailing import Predictions
+    from recframe.tracking.prediction_bands import Predictions
 
 
 def predicted(
@@ -26,7 +26,7 @@ def predicted(
         return None
     from recframe.tracking.changed_runs import watched  # noqa: PLC0415  importing recframe should take no time
     from recframe.tracking.definitions import definitions  # noqa: PLC0415
-    from recframe.tracking.trailing import predictions  # noqa: PLC0415
+    from recframe.tracking.prediction_bands import predictions  # noqa: PLC0415
     from recframe.tracking.users_of_runs import users_of_runs  # noqa: PLC0415
 
     _check_trailing(gate)
@@ -45,7 +45,7 @@ def predicted(
     is_divided = kind.engine is not None or kind.adds is not None
     by_run = place is None or is_divided or name is not None
     users = None if by_run else users_of_runs(place, found.known, split, how)
-    return replace(found, users=users, mix=name)
+    return replace(found, users=users)
 
 
 def _check_trailing(gate: Gate) -> None:
@@ -67,7 +67,7 @@ def _check_no_mix(mix: object) -> None:
 
 def _checked(mix: object, gate: Gate, asked: Question) -> str:
     """Return the name of a mix, or say what it is no mix of."""
-    from recframe.tracking.mixes import check_mix, no_mean  # noqa: PLC0415
+    from recframe.tracking.prediction_bands import check_mix, no_mean  # noqa: PLC0415
 
     name = check_mix(mix)
     if name in asked.by.values():

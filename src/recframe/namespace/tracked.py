@@ -72,8 +72,7 @@ class Tracked(Generic[F]):
         │ 2026-11-22 00:00:00 ┆ 0.75  ┆ 2       │
         └─────────────────────┴───────┴─────────┘
         """
-        from recframe.tracking.definitions import definitions  # noqa: PLC0415  importing recframe should take no time
-        from recframe.tracking.fingerprint import fingerprint  # noqa: PLC0415
+        from recframe.tracking.definitions import definitions, fingerprint  # noqa: PLC0415  importing recframe should take no time
         from recframe.tracking.kept import append, check, rows_of  # noqa: PLC0415
         from recframe.tracking.tracked_run import run_of  # noqa: PLC0415
 
@@ -120,7 +119,7 @@ class Tracked(Generic[F]):
         >>> df.rec.fingerprint() == df.head(1).rec.fingerprint()
         False
         """
-        from recframe.tracking.fingerprint import fingerprint  # noqa: PLC0415  importing recframe should take no time
+        from recframe.tracking.definitions import fingerprint  # noqa: PLC0415  importing recframe should take no time
 
         rec: Any = self
         return fingerprint(rec._inputs(by))  # noqa: SLF001  the methods of this room are those of a Rec

@@ -11,10 +11,9 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.rows.joins import beside_one_another
-from recframe.tracking.bands import squared_errors, windows_of
 from recframe.tracking.definitions import OTHER_PARTS
 from recframe.tracking.kept import history as runs_at
-from recframe.tracking.mixes import of_mix
+from recframe.tracking.prediction_bands import counted_runs, of_mix, squared_errors, windows_of
 from recframe.tracking.read_runs import (
     LEVEL,
     WINDOW,
@@ -241,11 +240,6 @@ def _rule(how: Watched) -> pl.Expr:
     part = pl.col("part").replace_strict(dict(enumerate(PARTS)), return_dtype=pl.String)
     words = pl.format("t of {} runs, {} for {}: {}", "n_runs", pl.lit(level), number, part)
     return pl.when(pl.col("p_value").is_not_null()).then(words)
-
-
-def counted_runs(n: pl.Expr) -> pl.Expr:
-    """Return a number of runs in words."""
-    return pl.format("{} {}", n, pl.when(n == 1).then(pl.lit("run")).otherwise(pl.lit("runs")))
 
 
 def _note(how: Watched, *, of_mix: bool = False) -> pl.Expr:

@@ -1,15 +1,19 @@
-"""Definitions of tracked numbers: the metric in full, the policies it is under, and whose columns cut it into parts."""
+"""Definitions of tracked numbers, with their policies and parts, and the fingerprint of the data that they are of."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 
 import polars as pl
 
 from recframe.errors import RecframeError
+from recframe.frames.collecting import stream
 from recframe.frames.context import DEFAULTS
 from recframe.frames.inputs import Inputs
 from recframe.frames.plain_numbers import plain_number
+from recframe.frames.rows.joins import beside_one_another
+from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import parse
 from recframe.plan.evaluation import Convention
 
@@ -77,7 +81,8 @@ def read_definition(definition: str) -> str:
     given = dict(one.partition("=")[::2] for one in policies.split(", "))
     known = {name: value for name, value in DEFAULTS.items() if name != "universe"} | given
     ordered = {name: known.pop(name) for name in DEFAULTS if name in known} | known
-    return f"{_in_full(metric)}{about}{_written(_plain(ordered))}{by}{parts}"
+    plain = {name: _number(value) for name, value in ordered.items()}
+    return f"{_in_full(metric)}{about}{_written(plain)}{by}{parts}"
 
 
 def _in_full(metric: str) -> str:
@@ -85,11 +90,6 @@ def _in_full(metric: str) -> str:
         return parse(metric).in_full
     except RecframeError:
         return metric
-
-
-def _plain(policies: Mapping[str, object]) -> dict[str, object]:
-    """Return policies whose numbers are in the one form that equal ones have."""
-    return {name: _number(value) for name, value in policies.items()}
 
 
 def _number(value: object) -> object:
@@ -110,3 +110,82 @@ def as_now(rows: pl.DataFrame) -> pl.DataFrame:
     known = rows["definition"].drop_nulls().unique().to_list()
     now = [read_definition(one) for one in known]
     return rows.with_columns(pl.col("definition").replace(known, now))
+
+
+SEED = 20_261
+HALF = 2**32
+DIGITS = 16
+"""Of the fingerprint, which is read by people: by chance two of a million of them are alike once in forty million times."""
+NUMBERS = ("rank", "score", "relevance", "propensity")
+"""Roles that are numbers, whatever dtype they have."""
+
+
+def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
+    """Return the fingerprint of the frames of a call, by the columns that it reads: roles, and those of `by`.
+
+    Where a metric reads what is known of items, all their columns count.
+
+    The rows of each frame become numbers, which are summed up: so their order, chunks and threads change nothing, and it
+    streams. Ids count as what they say, whatever the dtype: whole numbers of any width, categories as text.
+    """
+    frames = {
+        # numbers of rows are in the order in which these stand
+        "lists": inputs.lists.drop("item") if inputs.without_items else inputs.lists,
+        "truth": inputs.truth,
+        "users": inputs.users,
+        "items": inputs.items,
+        "train": inputs.train,
+    }
+    if inputs.items is not None and any("items" in one.definition.needs for one in metrics):
+        items = inputs.sides["items"].kind
+        named = {f"feature {place}": name for place, name in enumerate(sorted(items.columns))}
+        frames["features"] = items.take(named).lazy()
+    reference = inputs.reference
+    frames |= {} if isinstance(reference, str) else {"reference": reference}
+    taken = {name: rows for name, rows in frames.items() if rows is not None}
+    said = [f"reference is {reference}"] if isinstance(reference, str) else []
+    return _short([*said, *_counted(taken)])
+
+
+def _counted(frames: dict[str, pl.LazyFrame]) -> list[str]:
+    """Return in words the columns of each frame, how many rows it has, and what they sum up to."""
+    sums = [_sums(name, rows) for name, rows in frames.items()]
+    found = stream(beside_one_another(sums)).to_dicts()[0]
+    columns = [f"{name}: {sorted(rows.collect_schema())}" for name, rows in frames.items()]
+    return [*columns, *(f"{name}={value or 0}" for name, value in found.items())]
+
+
+def _sums(name: str, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the number of rows, and the sums of the halves of each row's number, which none of them overflows."""
+    schema = rows.collect_schema()
+    number = pl.lit(SEED, pl.UInt64)
+    # NOTE: one after the other, since a sum or a xor of the columns' own numbers would not tell which stand together.
+    for seed, column in enumerate(sorted(schema), SEED):
+        number = (number ^ _plain(column, schema[column]).hash(seed)).hash(seed)
+    both = {"n": pl.len(), "low": (number % HALF).sum(), "high": (number // HALF).sum()}
+    return rows.select(one.alias(f"{name} {part}") for part, one in both.items())
+
+
+def _plain(column: str, dtype: pl.DataType) -> pl.Expr:
+    """Return a column as what it says, in one dtype for each way of saying it."""
+    if isinstance(dtype, pl.List | pl.Array) and dtype.inner in (
+        pl.String,
+        pl.Categorical,
+        pl.Enum,
+    ):
+        # Polars 1 has no hash of a list of text
+        listed = pl.col(column) if isinstance(dtype, pl.List) else pl.col(column).arr.to_list()
+        texts = listed.list.eval(pl.element().cast(pl.String).fill_null("\x00"))
+        return texts.list.join("\x1f")
+    value = pl.col(column)
+    if dtype in (pl.Categorical, pl.Enum):
+        return value.cast(pl.String)
+    if column in NUMBERS or dtype.is_float() or dtype.is_decimal():
+        # where 0.0 and -0.0 are one number, and so are all that are none
+        return value.cast(pl.Float64) + 0.0
+    # UInt64 has numbers that Int64 does not
+    return value.cast(pl.Int64) if dtype.is_integer() and dtype != pl.UInt64 else value
+
+
+def _short(said: list[str]) -> str:
+    return sha256("\n".join(said).encode()).hexdigest()[:DIGITS]
