@@ -39,8 +39,9 @@ def apart(inputs: Inputs) -> Inputs:
 
 def _with_lists(inputs: Inputs, made: Callable[[Any], Any]) -> Inputs:
     """Return inputs whose lists have other rows or columns, as they were given too."""
-    name = "recommendations"
-    given = {key: made(frame) if key == name else frame for key, frame in inputs.given.items()}
+    given = dict(inputs.given)
+    if (name := "recommendations") in given:
+        given[name] = made(given[name])
     return replace(inputs, lists=made(inputs.lists), given=given)
 
 
@@ -116,11 +117,11 @@ def means(
     if TRAINING not in keys:
         values = [name for name in names if name not in counts]
         rows = _means(rows, list(keys), values, [pl.col(name).min() for name in counts])
+    rows = rows.sort(list(keys), nulls_last=True) if keys else rows
     shown = [
-        pl.col(name) if decimals.get(name) is None else pl.col(name).round(decimals[name] or 0)
+        pl.col(name) if (n := decimals.get(name)) is None else pl.col(name).round(n)
         for name in names
     ]
-    rows = rows.sort(list(keys), nulls_last=True) if keys else rows
     return rows.select(*(pl.col(inside).alias(name) for inside, name in keys.items()), *shown)
 
 
@@ -158,16 +159,12 @@ def spread(
     squares = {f"square {name}": (pl.col(name) - pl.col(f"mean {name}")) ** 2 for name in values}
     counts = [pl.col(name).count().cast(pl.Int64).alias(f"n {name}") for name in values]
     found = ExactSums(squares).of(rows, keys, counts)
-    made = [column for one in columns.values() for column in _of_spread(one)]
-    return found.select(*keys, *made)
-
-
-def _of_spread(one: str) -> list[pl.Expr]:
-    n, square = pl.col(f"n of {one}"), pl.col(f"square of {one}")
-    return [
-        n.alias(f"{N_TRAININGS} {one}"),
-        pl.when(n > 1).then(square / (n - 1)).alias(f"{SPREAD_OF_TRAININGS} {one}"),
-    ]
+    made = {}
+    for one in columns.values():
+        n, square = pl.col(f"n of {one}"), pl.col(f"square of {one}")
+        made[f"{N_TRAININGS} {one}"] = n
+        made[f"{SPREAD_OF_TRAININGS} {one}"] = pl.when(n > 1).then(square / (n - 1))
+    return found.select(*keys, **made)
 
 
 @dataclass(frozen=True)
@@ -234,14 +231,15 @@ class Averaged:
         values = {name: pl.col(name) for name in names}
         rows = told_apart(each, self.inputs)
         found = of_few(rows, keys, values, [*counts, pl.len().alias("present")])
-        if empty is None:
-            return found.select(*keys, *map(_mean, names))
-        n = aggregate(self._trainings, self.inputs.model, [pl.len().alias("trainings")])
-        found = joined(found, n, self.inputs.model)
-        found = found.join(empty.rename({name: f"empty {name}" for name in names}), how="cross")
-        absent = pl.col("trainings").cast(pl.Int64) - pl.col("present").cast(pl.Int64)
-        added = [column for name in names for column in _with_absent(name, absent)]
-        return found.with_columns(added).select(*keys, *map(_mean, names))
+        if empty is not None:
+            n = aggregate(self._trainings, self.inputs.model, [pl.len().alias("trainings")])
+            found = joined(found, n, self.inputs.model)
+            found = found.join(empty.rename({name: f"empty {name}" for name in names}), how="cross")
+            absent = pl.col("trainings").cast(pl.Int64) - pl.col("present").cast(pl.Int64)
+            found = found.with_columns(
+                column for name in names for column in _with_absent(name, absent)
+            )
+        return found.select(*keys, *map(_mean, names))
 
 
 def _around_centre(name: str) -> pl.Expr:
