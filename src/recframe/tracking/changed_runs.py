@@ -42,20 +42,12 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame, "pd.DataFrame")
 COLUMNS = {
-    "value": pl.Float64,
-    "value_low": pl.Float64,
-    "value_high": pl.Float64,
-    "expected": pl.Float64,
-    "expected_low": pl.Float64,
-    "expected_high": pl.Float64,
-    "change": pl.Float64,
+    **dict.fromkeys(("value", "value_low", "value_high"), pl.Float64),
+    **dict.fromkeys(("expected", "expected_low", "expected_high", "change"), pl.Float64),
     "n_runs": pl.Int64,
-    "p_value": pl.Float64,
-    "p_adjusted": pl.Float64,
+    **dict.fromkeys(("p_value", "p_adjusted"), pl.Float64),
     "flagged": pl.Boolean,
-    "verdict": pl.String,
-    "rule": pl.String,
-    "note": pl.String,
+    **dict.fromkeys(("verdict", "rule", "note"), pl.String),
 }
 """What follows the keys."""
 EXPECTED, OPEN = "as expected", "open"

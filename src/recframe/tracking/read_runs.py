@@ -68,14 +68,11 @@ def read(kind: Kind, how: Watched) -> Runs:
         raise ColumnError(msg)
     apart = {*ABOUT, *how.ends, "metric", "k"}
     keys = [one for one in _keys(kind) if one not in apart]
-    taken = {one: one for one in KNOWN if one in columns}
-    taken |= {f"key {place}": one for place, one in enumerate(keys)} | {
-        "metric": "metric",
-        "k": "k",
-    }
-    taken |= {new: one for new, one in zip(NUMBERS, how.ends, strict=True) if one in columns}
-    if how.of == "value":
-        taken |= {one: one for one in ("std", "n_users") if one in columns}
+    names = {one: one for one in (*KNOWN, "metric", "k")}
+    names |= {f"key {place}": one for place, one in enumerate(keys)}
+    names |= dict(zip(NUMBERS, how.ends, strict=True))
+    names |= {one: one for one in ("std", "n_users") if how.of == "value"}
+    taken = {new: one for new, one in names.items() if one in columns}
     rows = stream(kind.take(taken).lazy())
     if not rows.schema["as_of"].is_temporal():
         msg = f"the column 'as_of' has times; found {rows.schema['as_of']}: pl.col('as_of').str.to_datetime()"
@@ -94,14 +91,10 @@ def _check_rows(runs: Runs) -> None:
             "time that it holds for; drop those rows, or read their times again"
         )
         raise DataError(msg)
-    of_run = ["as_of", "name", "run", "fingerprint", "tracked_at", "definition", "split_by"]
-    number = pl.col("value")
-    apart = runs.rows.group_by(*of_run, *runs.inside, "metric", "k").agg(
-        least=number.min(), most=number.max()
-    )
-    mixed = apart.filter(pl.col("least") < pl.col("most")).sort(
-        "as_of", "metric", "k", *runs.inside
-    )
+    number, of_number = pl.col("value"), [*runs.inside, "metric", "k"]
+    apart = runs.rows.group_by(*KNOWN, *of_number).agg(least=number.min(), most=number.max())
+    mixed = apart.filter(pl.col("least") < pl.col("most"))
+    mixed = mixed.sort("as_of", "metric", "k", *runs.inside)
     if len(mixed):
         first = mixed.select("metric", time_shown(pl.col("as_of")), "least", "most").row(0)
         msg = (
@@ -155,33 +148,39 @@ def _finite(name: str) -> pl.Expr:
 def numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return each number once, with its series and its place in it."""
     about = ["name", "split_by", *keys, "metric", "k"]
+    meant, of_data, as_of = [*about, "definition"], ["series", "known", "data"], pl.col("as_of")
+    value, known, first = pl.col("value"), pl.col("known"), pl.col("first")
     # NOTE: results of other methods, of the same time, model and metric, may lack the number that is watched, or its interval
-    told = pl.col("value").is_not_null().cast(pl.Int8) + pl.col("value_low").is_not_null()
-    rows = rows.with_row_index("row").with_columns(known=pl.col("value").is_not_null(), told=told)
-    rows = rows.sort("as_of", "told", "tracked_at", "row", maintain_order=True)
-    rows = rows.unique(["as_of", *about, "fingerprint"], keep="last", maintain_order=True)
-    rows = rows.sort("as_of", "tracked_at", "row", maintain_order=True)
-    twice = pl.col("value").min() < pl.col("value").max()
-    rows = rows.with_columns(twice=twice.over("as_of", *about).fill_null(value=False))
-    rows = rows.unique(["as_of", *about], keep="last", maintain_order=True)
-    names = rows.select(*about, "definition").unique(maintain_order=True).with_row_index("series")
-    names = names.with_columns(pl.col("series").cast(pl.Int64))
-    rows = rows.join(
-        names, on=[*about, "definition"], how="left", nulls_equal=True, maintain_order="left"
+    told = value.is_not_null().cast(pl.Int8) + pl.col("value_low").is_not_null()
+    twice = (value.min() < value.max()).over("as_of", *about)
+    rows = (
+        rows.with_row_index("row")
+        .with_columns(known=value.is_not_null(), told=told)
+        .sort("as_of", "told", "tracked_at", "row", maintain_order=True)
+        .unique(["as_of", *about, "fingerprint"], keep="last", maintain_order=True)
+        .sort("as_of", "tracked_at", "row", maintain_order=True)
+        .with_columns(twice=twice.fill_null(value=False))
+        .unique(["as_of", *about], keep="last", maintain_order=True)
     )
-    # a number that no run has is none of its result
-    rows = rows.filter(pl.col("value").count().over("series") > 0)
-    data = pl.col("fingerprint").fill_null(pl.format("row {}", "row"))
-    rows = rows.with_columns(data=data)
-    first = pl.col("known") & pl.int_range(pl.len()).over("series", "known", "data").eq(0)
-    rows = rows.with_columns(first=first)
-    rows = rows.with_columns(before=pl.col("first").cast(pl.Int64).cum_sum().over("series"))
-    place = pl.when("first").then(pl.col("before") - 1).min().over("series", "known", "data")
-    begins, plain = pl.col("as_of").min(), without_parts(pl.col("definition")).alias("plain")
-    anew = begins.over("series") > begins.over(about)
-    recut = begins.over("series") > begins.over(*about, plain)
-    of = pl.col("as_of").first().over("series", "known", "data")
-    return rows.with_columns(place=pl.coalesce(place, "before"), anew=anew, recut=recut, of=of)
+    names = rows.select(meant).unique(maintain_order=True).with_row_index("series")
+    rows = (
+        rows.join(names, on=meant, how="left", nulls_equal=True, maintain_order="left")
+        .with_columns(pl.col("series").cast(pl.Int64))
+        # a number that no run has is none of its result
+        .filter(value.count().over("series") > 0)
+        .with_columns(data=pl.col("fingerprint").fill_null(pl.format("row {}", "row")))
+        .with_columns(first=known & pl.int_range(pl.len()).over(of_data).eq(0))
+        .with_columns(before=first.cast(pl.Int64).cum_sum().over("series"))
+    )
+    place = pl.when(first).then(pl.col("before") - 1).min().over(of_data)
+    begins, plain = as_of.min(), without_parts(pl.col("definition")).alias("plain")
+    begins_series = begins.over("series")
+    return rows.with_columns(
+        place=pl.coalesce(place, "before"),
+        anew=begins_series > begins.over(about),
+        recut=begins_series > begins.over(*about, plain),
+        of=as_of.first().over(of_data),
+    )
 
 
 def metric_of(text: str) -> Metric[...] | None:

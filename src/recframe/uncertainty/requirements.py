@@ -34,23 +34,13 @@ On = Literal["interval", "value"]
 Missing = Literal["fails", "open"]
 HOLDS, FAILS, OPEN, MISSING = "holds", "fails", "open", "missing"
 COLUMNS = {
-    "requirement": pl.String,
-    "metric": pl.String,
+    **dict.fromkeys(("requirement", "metric"), pl.String),
     "k": pl.Int64,
-    "value": pl.Float64,
-    "value_low": pl.Float64,
-    "value_high": pl.Float64,
-    "bound": pl.Float64,
-    "baseline_value": pl.Float64,
-    "difference": pl.Float64,
-    "difference_low": pl.Float64,
-    "difference_high": pl.Float64,
+    **dict.fromkeys(("value", "value_low", "value_high", "bound", "baseline_value"), pl.Float64),
+    **dict.fromkeys(("difference", "difference_low", "difference_high"), pl.Float64),
     "state": pl.String,
-    "n_users": pl.Int64,
-    "n_differ": pl.Int64,
-    "detectable": pl.Float64,
-    "p_value": pl.Float64,
-    "p_adjusted": pl.Float64,
+    **dict.fromkeys(("n_users", "n_differ"), pl.Int64),
+    **dict.fromkeys(("detectable", "p_value", "p_adjusted"), pl.Float64),
     "note": pl.String,
 }
 """What follows the keys; `difference` is that of the value to the bound."""
