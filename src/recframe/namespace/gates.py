@@ -1,4 +1,4 @@
-"""The method of `rec` that requires something of numbers, for tests and releases."""
+"""Gates of `rec`: `require`, for tests and releases."""
 
 from __future__ import annotations
 

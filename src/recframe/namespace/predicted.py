@@ -1,4 +1,4 @@
-"""What `require(history=)` takes: a history, whose last runs predict the numbers that are asked for."""
+"""Histories given to `require(history=)`, and their predictions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The methods of `rec` that keep its results over time: a history of runs, and the fingerprint of their data."""
+"""History methods of `rec`: `track` and `fingerprint`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trainings of one model, such as those of several seeds: each judged as a model of its own, and means over them."""
+"""Trainings of a model (seeds): each judged as its own model, and means over them."""
 
 from __future__ import annotations
 

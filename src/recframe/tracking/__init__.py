@@ -1,1 +1,1 @@
-"""Results over time: the fingerprint of their data, a history of runs in files, and names that trackers take."""
+"""History of runs: tracking, reading, prediction bands and changes."""

@@ -1,4 +1,4 @@
-"""`rf.changes`: which runs of a history are not what the runs before them predict."""
+"""Changes of a history (`rf.changes`): runs outside the band of earlier runs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ COLUMNS = {
     "flagged": pl.Boolean,
     **dict.fromkeys(("verdict", "rule", "note"), pl.String),
 }
-"""What follows the keys."""
+"""Columns behind the keys."""
 EXPECTED, OPEN = "as expected", "open"
 ANEW = "the metric stood for something else before"
 

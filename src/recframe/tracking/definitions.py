@@ -1,4 +1,4 @@
-"""Definitions of tracked numbers, with their policies and parts, and the fingerprint of the data that they are of."""
+"""Definitions of tracked numbers, and fingerprints of their data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recframe.metrics.language.registry import parse
 from recframe.plan.evaluation import Convention
 
 PARTS = "; by "
-"""What stands before the columns that filter rows, items or the truth.
+"""Separator before the columns that filter rows, items or the truth.
 
 NOTE: runs tracked before `by=` was a filter do not say it, so that their numbers are not taken for those of a filter. Columns
 of users are never named: their numbers are what they were.

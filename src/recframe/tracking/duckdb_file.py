@@ -1,4 +1,4 @@
-"""A history as a table `history` in a DuckDB file, which a run enters in a transaction."""
+"""History in a DuckDB file: a table, written in transactions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PATIENCE = 60.0
 """Seconds that a process waits for others who have the file open: DuckDB gives it to one at a time."""
 PAUSE = 0.02
 IN_THE_WAY = ("lock on file", "different configuration", "onflict")
-"""What DuckDB says where another process has the file, another connection of this one, or another transaction the table."""
+"""Parts of DuckDB's errors where another process or connection has the file, or another transaction the table."""
 OWN = {"as_of": "TIMESTAMP", "run": "VARCHAR", "tracked_at": "TIMESTAMP", "columns": "VARCHAR"}
 """Columns that a history's table has, and hardly another one."""
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""`rf.flat`: a result as numbers under names that experiment trackers take."""
+"""Flat results (`rf.flat`): numbers by names that experiment trackers take."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recframe.tracking.tracked_run import LAST_KEY
 from recframe.uncertainty.read_back import is_short, tidy
 
 NOT_TAKEN = re.compile(r"[^\w.-]")
-"""What MLflow, Weights & Biases or TensorBoard do not take in a part of a name; a slash stands between parts."""
+"""Characters that MLflow, Weights & Biases or TensorBoard do not take in a part of a name; a slash stands between parts."""
 ENDS = ("", "_low", "_high")
 
 

@@ -1,4 +1,4 @@
-"""A history as a folder of Parquet files, one for each run, which appear whole or not at all."""
+"""History in a folder: one Parquet file per run, written atomically."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ RUNS = f"run-*{ENDING}"
 LEFT_AFTER = 3600.0
 """Seconds after which what is unfinished has nobody who writes it."""
 SEAL = b"\xffrecframe: tracked at, sha256\xff"
-"""What begins a seal: the time that a run was tracked, and a checksum of the file's bytes. No text has these bytes."""
+"""Beginning of a seal: the time that a run was tracked, and a checksum of the file's bytes. No text has these bytes."""
 CHECKSUM = "recframe.checksum"
-"""What the metadata of a run's file have: a checksum of its rows."""
+"""Key of a file's metadata with the checksum of its rows."""
 OWN = ("as_of", "run", "columns", "metric", "k")
 """The columns that each run has."""
 

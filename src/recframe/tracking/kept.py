@@ -1,4 +1,4 @@
-"""`rf.track` and `rf.history`: results kept from run to run, and all of them as one frame again."""
+"""Tracking of results (`rf.track`) and reading of histories (`rf.history`)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from recframe.uncertainty.read_back import is_short, tidy
 F = TypeVar("F")
 History = str | os.PathLike[str]
 SAME = ("as_of", "name", "fingerprint", "columns")
-"""What rows of one run have in common, and no rows of another; with what a number is about, it is there once."""
+"""Columns that rows of one run have in common, and no rows of another; with what a number is about, it is there once."""
 NUMBERS: dict[str, Any] = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
-"""What every result has behind the columns of its segments."""
+"""Columns of every result behind those of its segments."""
 LAST_KEYS = ("metric", "k")
 SALT_BYTES = 32
 _SALT_AGAIN = "bring it back, or remove the values of users, which nobody can read without it"

@@ -1,4 +1,4 @@
-"""Predictions of runs from those before them: squared errors, mixes of users, and what the last runs predict of the next."""
+"""Predictions of runs from earlier runs, standardised to a mix of users if wanted."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ OTHERWISE = "the metric stands for something else than in the history"
 
 @dataclass(frozen=True)
 class Predictions:
-    """What the last runs of a history predict of the next."""
+    """Predictions of the next run from the last runs of a history."""
 
     rows: pl.DataFrame
     """The columns that runs are split by, as text in their order, as `key 0` and on; `metric`, those of `windows.Windows`

@@ -1,4 +1,4 @@
-"""Numbers of a history as series of runs: read under names of our own, each once, in the order of their time."""
+"""Time series of a history: its numbers under internal names, each once, by time."""
 
 from __future__ import annotations
 

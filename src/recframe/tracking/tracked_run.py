@@ -1,4 +1,4 @@
-"""A run as it stands in a history: its rows, with when they hold, what they were made of, and a key that a rerun has too."""
+"""Runs of a history: rows with their time, data, definitions and key."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ ABOUT: dict[str, Any] = {
     "columns": pl.String,
     "tracked_from": pl.String,
 }
-"""What stands before the columns of a result, behind which those of its tags stand. `columns` are those of the result: rows of
+"""Columns before those of a result, behind which those of its tags stand. `columns` are those of the result: rows of
 a summary and of a comparison that speak of one thing are apart by it; a store has them as an object of JSON, each by the name
 that it has there. `split_by` follows from them where a history is read. `tracked_from` is the library whose frames were
 tracked, null for Polars."""
 UNSEEN = ("columns", "tracked_from")
-"""Those that a history is read by, and does not show."""
+"""Internal columns, which a history is read by and does not show."""
 LAST_KEY = "k"
 """The column of a tidy result up to which its columns say what the numbers are about."""
 TAG = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 TAGS, SEGMENTS = "tag_", "by_"
-"""What the names of tags and of the columns that results are split by begin with in a store: those are the user's words, and
+"""Prefixes of tags and of the columns that results are split by in a store: those are the user's words, and
 meet none of the history's own."""
 PARTS = ("as_of", "name", "fingerprint", "columns")
 """The columns that tell whose run a key of an earlier version stands for."""
@@ -61,7 +61,7 @@ AS_OF = Either(
 
 @dataclass(frozen=True)
 class Run:
-    """What is tracked at once: the rows of a tidy result, and what is known of them all."""
+    """One tracked result: the rows of a tidy result, and what is known of them all."""
 
     rows: pl.DataFrame
     as_of: datetime
@@ -69,7 +69,7 @@ class Run:
     name: str | None
     tags: Mapping[str, str]
     definitions: Mapping[str, str]
-    """What each metric stands for, by its string."""
+    """Definitions of the metrics, by their strings."""
     tracked_from: str | None = None
     """The library whose frames were tracked; None for Polars."""
     users: bytes | None = None
@@ -77,7 +77,7 @@ class Run:
 
     @property
     def key(self) -> str:
-        """What a rerun has too, so that it replaces this one.
+        """The key, which a rerun has too, so that it replaces this one.
 
         NOTE: the metrics and the columns are part of it, since one day's data may be tracked in several calls; that rows of
         both are the latest of their kind alone is seen to where they are read. In JSON None is no text, nor two texts one.

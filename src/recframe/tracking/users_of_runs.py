@@ -1,4 +1,4 @@
-"""Users' values of runs: what is kept of them beside a history, under hashed ids, and what they predict of the next run."""
+"""Users' values of tracked runs: storage under hashed ids, and users' own means."""
 
 from __future__ import annotations
 

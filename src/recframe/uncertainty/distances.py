@@ -1,4 +1,4 @@
-"""Requirements' rows: values beside their bounds, other models, earlier results and runs, in expressions alone."""
+"""Rows of requirements: values joined with bounds, other models, earlier results and runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recframe.uncertainty.summary import FEWEST, Intervals, rows_with_intervals
 OF_PAIRS = ("a", "d", *clusters.PARTS, *OF_TRAININGS)
 """Of users with two values what `moments.Moments` has."""
 WINDOW = tuple(f"window_{part}" for part in ("n", "mean", "spread", "errors", "own"))
-"""What the last runs of a history predict; see `windows.Windows`."""
+"""Predictions from the last runs of a history; see `windows.Windows`."""
 ROW = {
     "place": pl.Int64,
     **dict.fromkeys(("value", "value_low", "value_high", "mean", "error"), pl.Float64),
@@ -33,7 +33,7 @@ ROW = {
     **dict.fromkeys(("other", "other_low", "other_high", "least", "most"), pl.Float64),
     **dict.fromkeys((*OF_PAIRS, *WINDOW), pl.Float64),
 }
-"""What follows the keys: the place of the requirement; the value with its interval, squared standard error and degrees of
+"""Columns behind the keys: the place of the requirement; the value with its interval, squared standard error and degrees of
 freedom; how many users there are, and how many have but one of two values; whether a value hangs on so few lists that no
 interval is known to hold, whether earlier numbers have the row and today's do not, and whether they are rounded; the other
 value, of an earlier result with its interval; the lowest and the highest value that a user can have, and the sums over users
@@ -49,7 +49,7 @@ TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not
 Places = Mapping[int, Requirement]
 """Requirements by their places."""
 Decimals = Mapping[str, int]
-"""How many decimals the values of some metrics are shown with."""
+"""Decimals that the values of some metrics are shown with."""
 ROUNDING = 1e-12
 """A value this near to its bound meets it."""
 

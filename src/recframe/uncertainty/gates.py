@@ -1,4 +1,4 @@
-"""States of requirements, from the sums of rows: what holds, fails or is open."""
+"""Gates: tests of requirements, and the state of each row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One look at a test, or any number of looks: which intervals and p values of a mean hold for them.
+"""Repeated looks at a test: confidence sequences beside Student's t.
 
 A confidence sequence holds at all numbers of users together, so that one may look each week and stop at will. Its interval is
 mean ± z · se with z² = (1 + x) / x · (log(1 + x) - 2 log(1 - level)). x grows with the users, and z is the smallest at 1,000.
@@ -30,7 +30,7 @@ _LEAST = -float(special.lambertw(-(0.05**2) / np.e, -1).real) - 1.0
 
 
 class Law(NamedTuple):
-    """How far a mean may be from 0, in standard errors, and how seldom it is: all from degrees of freedom."""
+    """Quantile and p values of a mean over its standard error, by degrees of freedom."""
 
     quantile: Callable[[Array, Array], Numbers]
     p_two_sided: Callable[[Array, Array], Numbers]

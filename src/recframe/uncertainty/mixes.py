@@ -1,4 +1,4 @@
-"""The mix of users: today's values standardised to the shares of segments in a window, and which of these have moved."""
+"""Standardisation of values to a mix of users, and shares that moved."""
 
 from __future__ import annotations
 

@@ -37,12 +37,12 @@ COLUMNS = {
     "users_needed": pl.Int64,
     "note": pl.String,
 }
-"""What follows the keys; of a difference what is detectable, and of a margin the chance to hold."""
+"""Columns behind the keys; of a difference what is detectable, and of a margin the chance to hold."""
 SHORT = (
     *("metric", "users_needed", "wanted", "margin", "chance", "detectable", "detectable_relative"),
     *("value", "n_users", "note"),
 )
-"""What follows the keys in the short form."""
+"""Columns of the short form behind the keys."""
 OF_DIFFERENCE = ("detectable", "detectable_relative")
 OF_MARGIN = ("margin", "chance")
 MORE_TRAININGS = (
@@ -57,7 +57,7 @@ FEWEST_JUDGED = 5.0
 
 @dataclass(frozen=True)
 class Power:
-    """What is asked of a test: a difference that is wanted, as a share of the value, and how sure it has to be.
+    """Options of a power analysis: the wanted difference, as a share of the value, level and power.
 
     With a margin it is asked of a gate, and what is wanted is how much better the model really is.
     """
@@ -70,12 +70,12 @@ class Power:
     """Between two systems' values of one user, where there is no second system."""
     cluster: str | None = None
     rows: int = 1
-    """How many rows are corrected together."""
+    """Number of rows that are corrected together."""
     trainings: int | None = None
-    """How many trainings each model is to have; None is as many as it has."""
+    """Number of trainings that each model is to have; None is as many as it has."""
     has_baseline: bool = True
     over_trainings: bool = False
-    """Whether models have trainings, which are a sample beside that of users."""
+    """Models have trainings, which are a sample beside that of users."""
 
     @property
     def columns(self) -> dict[str, type[pl.DataType]]:
@@ -88,7 +88,7 @@ class Power:
 
     @property
     def asked(self) -> dict[str, float]:
-        """How sure a test has to be, of so many rows by Bonferroni, and how often it shows what is there."""
+        """Level and power of a test, among several rows by Bonferroni."""
         return {"level": 1.0 - (1.0 - self.level) / self.rows, "power": self.power}
 
 
@@ -239,13 +239,13 @@ def _found(
 
 
 _HALVINGS = 60
-"""So often an interval is halved: below the last bit of a float."""
+"""Halvings of an interval: below the last bit of a float."""
 _MANY = 1e6
 """Of more users, the normal distribution says the same to six digits, and the noncentral t fails somewhere."""
 _FAR = 37.0
 """A normal variable is never so far below its mean."""
 _ALL_USERS = 1e15
-"""So many that nothing of their error is left."""
+"""Number of users whose error is nothing."""
 _NEAR = 6.0
 """Shifts beyond leave less than 1e-9 below 0."""
 
@@ -360,7 +360,7 @@ class Gap(NamedTuple):
     """The lowest and the highest gap that a user can have; NaN where there is none."""
     high: Given = np.nan
     size: Given = 1.0
-    """How many users a cluster has on average."""
+    """Mean number of users in a cluster."""
     effective: Given = 1.0
     """As many clusters of one size, for each user, say as much."""
 

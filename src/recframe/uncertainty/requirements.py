@@ -1,4 +1,4 @@
-"""What is required of metrics: a number, or a share of another model's value; as text, as an object, and all of a gate."""
+"""Requirements of metrics as text and objects, and the options of a gate."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ COLUMNS = {
     **dict.fromkeys(("detectable", "p_value", "p_adjusted"), pl.Float64),
     "note": pl.String,
 }
-"""What follows the keys; `difference` is that of the value to the bound."""
+"""Columns behind the keys; `difference` is that of the value to the bound."""
 SHORT = (
     *("requirement", "state", "value", "bound", "baseline_value"),
     *("difference", "difference_low", "difference_high", "p_adjusted", "n_users", "note"),
 )
-"""What follows the keys in the short form."""
+"""Columns of the short form behind the keys."""
 
 # the metric has signs of equality of its own, inside brackets
 _PARTS = re.compile(r"([^<>=≥≤(]*(?:\([^)]*\))?[^<>=≥≤(]*)([<>=≥≤]+)(.*)", re.DOTALL)
@@ -56,7 +56,7 @@ _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _QUOTED = r"""'[^']+'|"[^"]+\""""
 _NAME = rf"""{_QUOTED}|[^\W\d][^\s*'"<>=≥≤]*"""
 _NO_NAMES = ("nan", "inf", "infinity")
-"""What Python reads as a number; a model of such a name stands in quotes."""
+"""Words that Python reads as a number; a model of such a name stands in quotes."""
 _BOUND = re.compile(rf"(?:({_NUMBER})|(?:({_NUMBER})\s*\*\s*)?({_NAME}))")
 _TURNED = re.compile(rf"({_NAME})\s*\*\s*({_NUMBER})")
 
@@ -174,24 +174,24 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Gate:
-    """What is required, and when a row fails."""
+    """Requirements with the options that decide when a row fails."""
 
     requirements: Sequence[Requirement]
     level: float = 0.95
     on: On = "interval"
     strict: bool = False
-    """Whether what is open raises, too."""
+    """Open rows raise, too."""
     min_users: int = 5
     """With fewer users, or clusters, a row is open, and not tested."""
     models: Sequence[str] | None = None
     """The models that are asked about; None for all."""
     raises: bool = True
     earlier: bool = False
-    """Whether there is an earlier result to hold values against."""
+    """Values are compared with an earlier result."""
     trailing: bool = False
-    """Whether there is a history to hold values against."""
+    """Values are compared with a history."""
     missing: Missing = "fails"
-    """What becomes of a row that earlier numbers have and today's lack: whether it counts as one that fails or as open."""
+    """State that a row counts as which earlier numbers have and today's lack."""
 
     def is_trailing(self, one: Requirement) -> bool:
         """Return whether a requirement is about the last runs of a history."""

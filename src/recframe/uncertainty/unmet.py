@@ -1,4 +1,4 @@
-"""The words of requirements that are not met: a table that a log shows as it is."""
+"""Failure messages of gates: a sentence and a table for logs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recframe.uncertainty.requirements import FAILS, MISSING, OPEN, SHORT, Gate
 
 GAP = "   "
 MOST_SHOWN = 20
-"""So many rows stand in an error."""
+"""Rows shown in an error."""
 FOUND = ("requirement", "state", "value", "bound", "difference", "n_users")
 
 

@@ -1,4 +1,4 @@
-"""What the runs before a run predict of it, and how far off it is: of many series of runs at once, run after run."""
+"""Prediction of each run from a window of earlier runs, for many series at once."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ spread of the others is too small, more runs are flagged for that, and 12 % of t
 FEWEST_RUNS = 5
 """Of a window."""
 ROUNDING = 1e-12
-"""What is apart by less than this share is so by rounding."""
+"""Relative difference below which numbers differ by rounding alone."""
 
 
 class Windows(NamedTuple):
-    """What the runs in the windows of some runs say, one number each; the mean is NaN where a window has too few runs."""
+    """Statistics of the windows of some runs, one number each; the mean is NaN where a window has too few runs."""
 
     n: Numbers
-    """How many runs count."""
+    """Number of runs that count."""
     mean: Numbers
     spread: Numbers
     """The variance of a run and of the mean that it is held against, by how much the runs differ: s² (1 + 1/n)."""
@@ -61,7 +61,7 @@ def widest(windows: Windows, own: Numbers) -> Labels:
 
 
 PARTS = ("spread of these runs", "errors of earlier predictions", "users of the run")
-"""What makes a band as wide as it is."""
+"""Causes of a band's width."""
 
 
 class Series:
