@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import polars as pl
 
@@ -95,9 +95,10 @@ class Tracked(Generic[F]):
             tracked_from=kind.library,
         )
         if per_user:
-            users = _values_of_users(self, asked, calls.names(by), profile, history)
-            append(history, replace(run, users=users.packed))
-            return cast("F", kind.give(_with_note(rows, users.note).lazy(), {}))
+            packed, note = _values_of_users(self, asked, calls.names(by), profile, history)
+            append(history, replace(run, users=packed))
+            both = pl.concat_str(pl.lit(note), "note", separator="; ", ignore_nulls=True)
+            return cast("F", kind.give(rows.lazy().with_columns(note=both), {}))
         append(history, run)
         back: Any = rows.lazy() if kind.is_lazy else result
         return cast("F", back)
@@ -125,19 +126,9 @@ class Tracked(Generic[F]):
         return fingerprint(rec._inputs(by))  # noqa: SLF001  the methods of this room are those of a Rec
 
 
-def _with_note(rows: pl.DataFrame, note: str) -> pl.DataFrame:
-    both = pl.concat_str(pl.lit(note), "note", separator="; ", ignore_nulls=True)
-    return rows.with_columns(both.alias("note"))
-
-
-class _Users(NamedTuple):
-    packed: bytes
-    note: str
-
-
 def _values_of_users(
     rec: Any, asked: Question, by: Sequence[Any], profile: str | None, history: History
-) -> _Users:
+) -> tuple[bytes, str]:
     """Return users' values as a history keeps them, and what is to be known of them; or say that no metric has any."""
     from recframe.tracking.kept import salt_of  # noqa: PLC0415  importing recframe should take no time
     from recframe.tracking.users_of_runs import packed_users, table  # noqa: PLC0415
@@ -154,4 +145,4 @@ def _values_of_users(
     kept = table(values.rename(named), asked.by, salt)
     packed = packed_users(kept, salt)
     n = kept["user"].n_unique()
-    return _Users(packed, f"values of {n:,} users kept, {len(packed):,} bytes")
+    return packed, f"values of {n:,} users kept, {len(packed):,} bytes"

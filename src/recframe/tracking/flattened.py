@@ -61,8 +61,19 @@ def flat(result: Any, *, model: str = "model") -> dict[str, float]:
     rows = stream(kind.take({one: one for one in taken}).lazy())
     if rows.is_empty():
         return {}
-    names = _names(rows, keys, model)
-    return _together([(names, one, rows[one]) for one in numbers])
+    names, found = _names(rows, keys, model), dict[str, float | None]()
+    for column in numbers:
+        end = column.removeprefix("value") if column.startswith("value") else f"_{column}"
+        for row, value in zip(names, rows[column], strict=True):
+            name = row + end
+            if name in found:
+                msg = (
+                    f"two numbers of the result would be called {name!r}, where other characters than letters, digits, '_', "
+                    "'.' and '-' are '_'; rename one of the values before, or take a part of the result"
+                )
+                raise RecframeError(msg)
+            found[name] = value
+    return {name: float(value) for name, value in found.items() if value is not None}
 
 
 def _numbers(columns: list[str]) -> list[str]:
@@ -99,30 +110,3 @@ def _part(value: object) -> str:
     """Return a part of a name in characters that are taken; one of dots alone would be a folder's."""
     text = NOT_TAKEN.sub("_", _shown(value))
     return text if text.strip(".") else "_" * max(len(text), 1)
-
-
-def _together(columns: list[tuple[list[str], str, pl.Series]]) -> dict[str, float]:
-    """Return the numbers by their names, or say which of them would share one."""
-    found: dict[str, float] = {}
-    pairs = [
-        (name + _end(column), value)
-        for names, column, values in columns
-        for name, value in zip(names, values, strict=True)
-    ]
-    seen: set[str] = set()
-    for name, value in pairs:
-        if name in seen:
-            msg = (
-                f"two numbers of the result would be called {name!r}, where other characters than letters, digits, '_', '.' "
-                "and '-' are '_'; rename one of the values before, or take a part of the result"
-            )
-            raise RecframeError(msg)
-        seen.add(name)
-        if value is not None:
-            found[name] = float(value)
-    return found
-
-
-def _end(column: str) -> str:
-    """Return what stands behind the name of a row for one of its columns."""
-    return column.removeprefix("value") if column.startswith("value") else f"_{column}"
