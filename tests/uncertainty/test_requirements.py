@@ -14,7 +14,7 @@ from scipy import stats
 
 import recframe as rf
 from recframe.uncertainty import gates
-from recframe.uncertainty.distances import ROW
+from recframe.uncertainty.requirement_rows import ROW
 from recframe.uncertainty.requirements import Gate, Requirement, required
 
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from plain_windows import bands
-from recframe.uncertainty.windows import Series, half_width, least, squared_error
+from recframe.uncertainty.prediction import Series, half_width, least, squared_error
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))

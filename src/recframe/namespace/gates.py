@@ -29,11 +29,11 @@ from recframe.namespace.question import (
 from recframe.plan.contributions import contributions
 from recframe.plan.evaluation import Convention
 from recframe.plan.runs import Run
-from recframe.uncertainty import clusters, distances, mixes, options, unmet
-from recframe.uncertainty.distances import Places
+from recframe.uncertainty import clusters, mixes, options, requirement_rows, unmet
 from recframe.uncertainty.over_trainings import refuse
 from recframe.uncertainty.pairs import MODEL, Pairing, sums_of_all
 from recframe.uncertainty.read_back import as_shown
+from recframe.uncertainty.requirement_rows import Places
 from recframe.uncertainty.requirements import (
     COLUMNS,
     SHORT,
@@ -318,7 +318,7 @@ class Asked:
 
         def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
             wide = asked.spread(inputs, conventions, run)
-            return distances.from_bounds(wide, self.keys, places, how)
+            return requirement_rows.from_bounds(wide, self.keys, places, how)
 
         what = ("bounds", how, *places.items())
         return asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
@@ -356,16 +356,16 @@ class Asked:
         sums = (
             clusters.of_clusters(sums, keys, cluster, n) if cluster else clusters.of_users(sums, n)
         )
-        return distances.from_pairs(sums, keys, metrics, places)
+        return requirement_rows.from_pairs(sums, keys, metrics, places)
 
     def _against_summary(self, places: Places) -> pl.LazyFrame:
         rows = self._bounds(places)
         had = self._had_in_summary(places, rows.collect_schema())
-        return self._with_missing(distances.with_earlier(rows, self.keys, had), places)
+        return self._with_missing(requirement_rows.with_earlier(rows, self.keys, had), places)
 
     def _had_in_summary(self, places: Places, dtypes: pl.Schema) -> pl.LazyFrame:
         summary: Any = self.earlier.summary
-        return distances.had_in_summary(summary, self.keys, places, dtypes)
+        return requirement_rows.had_in_summary(summary, self.keys, places, dtypes)
 
     def _against_users(self, places: Places) -> pl.LazyFrame:
         instead = "give a result of summarize(), whose interval is over trainings"
@@ -373,7 +373,7 @@ class Asked:
         now, rows = self._paired(places, self.earlier.users, self.question.decimals)
         metrics = [one.metric for one in self._conventions(places)]
         numbers = {place: metrics.index(one.metric) for place, one in places.items()}
-        present = distances.present_users(now, self.keys, numbers)
+        present = requirement_rows.present_users(now, self.keys, numbers)
         return self._with_missing(rows, places, present=present)
 
     def _paired(
@@ -394,7 +394,7 @@ class Asked:
         known = [one for one in now.collect_schema() if one in there]
         then = then.select(*known, *by_number(metrics))
         keys = self.keys if asked.cluster is None else [*self.keys, asked.cluster]
-        sums = distances.sums_with_earlier(now, then, keys, metrics, decimals)
+        sums = requirement_rows.sums_with_earlier(now, then, keys, metrics, decimals)
         return now, self._pairs(sums, metrics, places)
 
     def _against_runs(self, places: Places) -> pl.LazyFrame:
@@ -404,10 +404,12 @@ class Asked:
             now, gone = mixes.standardised(
                 self._by_mix(places), self.keys, places, before.shares, before.mix
             )
-            rows = distances.with_predictions(now, self.keys, places, before.rows)
+            rows = requirement_rows.with_predictions(now, self.keys, places, before.rows)
             rows = mixes.without_gone(rows, self.keys, gone, before.left_out)
         else:
-            rows = distances.with_predictions(self._bounds(places), self.keys, places, before.rows)
+            rows = requirement_rows.with_predictions(
+                self._bounds(places), self.keys, places, before.rows
+            )
             rows = self._by_known_users(rows, places)
         return self._with_missing(rows, places)
 
@@ -424,7 +426,9 @@ class Asked:
             raise no_column_of_users(mix)
         home, run = under_profile.at_home(asked.inputs), asked.rec._run()  # noqa: SLF001
         wide = asked.spread(home, conventions, run)
-        return distances.from_bounds(wide, [*self.keys, key], places, Intervals(self.gate.level))
+        return requirement_rows.from_bounds(
+            wide, [*self.keys, key], places, Intervals(self.gate.level)
+        )
 
     def _by_known_users(self, rows: pl.LazyFrame, places: Places) -> pl.LazyFrame:
         """Return rows in which users whom the history knows are held against their own means, where it knows enough."""
@@ -436,7 +440,7 @@ class Asked:
             return rows
         means = users.means.rename({f"key {at}": key for at, key in enumerate(self.keys)})
         _, paired = self._paired(known, means.lazy(), {}, users.with_hashes)
-        return distances.by_user_or_run(rows, paired, self.keys, known, users.windows)
+        return requirement_rows.by_user_or_run(rows, paired, self.keys, known, users.windows)
 
     def _with_missing(
         self,
@@ -450,13 +454,16 @@ class Asked:
         `baselines` are the models that others are held against, by the places of the requirements.
         """
         keys, least = self.keys, self.gate.min_users
-        had = [(one, least, distances.BEFORE) for one in self._had(places, rows.collect_schema())]
+        had = [
+            (one, least, requirement_rows.BEFORE)
+            for one in self._had(places, rows.collect_schema())
+        ]
         if self.predicted is not None:
-            of_each = distances.had_in_each_run(self.predicted.rows, places)
-            had.append((of_each, 1, distances.IN_EACH_RUN))
+            of_each = requirement_rows.had_in_each_run(self.predicted.rows, places)
+            had.append((of_each, 1, requirement_rows.IN_EACH_RUN))
         for one, fewest, words in had:
-            of_others = distances.without_baselines(one, keys, baselines or {})
-            rows = distances.with_missing(rows, keys, of_others, fewest, words, present)
+            of_others = requirement_rows.without_baselines(one, keys, baselines or {})
+            rows = requirement_rows.with_missing(rows, keys, of_others, fewest, words, present)
         return rows
 
     def _had(self, places: Places, dtypes: pl.Schema) -> Iterator[pl.LazyFrame]:
@@ -468,6 +475,6 @@ class Asked:
             there = before.users.collect_schema()
             then = before.users.select(*(key for key in keys if key in there), *by_number(metrics))
             numbers = {place: metrics.index(one.metric) for place, one in known.items()}
-            yield distances.had_by_users(then, keys, numbers, dtypes)
+            yield requirement_rows.had_by_users(then, keys, numbers, dtypes)
         if before.summary is not None:
             yield self._had_in_summary(places, dtypes)

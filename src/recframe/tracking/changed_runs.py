@@ -27,7 +27,7 @@ from recframe.tracking.read_runs import (
 from recframe.uncertainty import options
 from recframe.uncertainty.arrays import np, numbers
 from recframe.uncertainty.p_values import p_two_sided, t_statistic
-from recframe.uncertainty.windows import (
+from recframe.uncertainty.prediction import (
     FEWEST_RUNS,
     PARTS,
     distance,

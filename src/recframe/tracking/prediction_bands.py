@@ -21,8 +21,8 @@ from recframe.tracking.read_runs import Runs, Watched, metric_of, numbered, read
 from recframe.uncertainty.arrays import Numbers, np, numbers
 from recframe.uncertainty.mixes import SEGMENT, shares_moved
 from recframe.uncertainty.p_values import t_quantile
-from recframe.uncertainty.windows import Series, Windows
-from recframe.uncertainty.windows import least as fewest
+from recframe.uncertainty.prediction import Series, Windows
+from recframe.uncertainty.prediction import least as fewest
 
 if TYPE_CHECKING:
     from recframe.tracking.users_of_runs import UsersOfRuns
@@ -216,7 +216,7 @@ class Predictions:
     """Predictions of the next run from the last runs of a history."""
 
     rows: pl.DataFrame
-    """The columns that runs are split by, as text in their order, as `key 0` and on; `metric`, those of `windows.Windows`
+    """The columns that runs are split by, as text in their order, as `key 0` and on; `metric`, those of `prediction.Windows`
     behind `window_`, `window_note`, which says why there are none, and
     `in_each`: how many runs the window has, where each of them has the number of enough users, else null."""
     metrics: list[str]

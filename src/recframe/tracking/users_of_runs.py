@@ -110,7 +110,7 @@ def users_of_runs(
 
     `rows` are numbers as `numbered` gives them, with `run`, `first`, `place`, `metric` and the keys as text.
     """
-    from recframe.uncertainty.windows import least  # noqa: PLC0415  NumPy and SciPy are an extra
+    from recframe.uncertainty.prediction import least  # noqa: PLC0415  NumPy and SciPy are an extra
 
     keys = [f"key {place}" for place in range(len(split))]
     last = pl.col("place").max().over("series") - how.window
@@ -153,7 +153,7 @@ def _windows(
     effects, of which the rule of `rf.changes` says how far apart they are and which of them are far off.
     """
     from recframe.uncertainty.arrays import np  # noqa: PLC0415  NumPy and SciPy are an extra
-    from recframe.uncertainty.windows import Series  # noqa: PLC0415
+    from recframe.uncertainty.prediction import Series  # noqa: PLC0415
 
     effects = _effects(values, of)
     series = effects.select(of).unique(maintain_order=True).with_row_index("series")

@@ -15,11 +15,12 @@ from recframe.frames.roles import listed
 from recframe.frames.rows.joins import beside_one_another
 from recframe.uncertainty.arrays import Numbers, np, ratio
 from recframe.uncertainty.comparison import BETWEEN, are_selected, first_or_joined, of_unpaired
-from recframe.uncertainty.distances import OF_PAIRS, ROUNDING, ROW
 from recframe.uncertainty.moments import Ends, Moments, Trainings, as_columns
 from recframe.uncertainty.p_values import adjusted, least_p, p_below, t_quantile, t_statistic
 from recframe.uncertainty.pairs import MODEL, OF_TRAININGS
 from recframe.uncertainty.power import detectable_difference
+from recframe.uncertainty.prediction import Windows, squared_error
+from recframe.uncertainty.requirement_rows import OF_PAIRS, ROUNDING, ROW
 from recframe.uncertainty.requirements import (
     AT_LEAST,
     COLUMNS,
@@ -31,7 +32,6 @@ from recframe.uncertainty.requirements import (
     Requirement,
 )
 from recframe.uncertainty.summary import FEW_VALUES, Intervals, with_intervals
-from recframe.uncertainty.windows import Windows, squared_error
 
 
 def judged(
@@ -39,7 +39,7 @@ def judged(
 ) -> pl.DataFrame:
     """Return a row for each segment, model and requirement: the keys and the columns of `COLUMNS`.
 
-    `rows` has the keys and the columns of `distances.ROW`; `decimals` are those that values of some metrics are shown with.
+    `rows` has the keys and the columns of `requirement_rows.ROW`; `decimals` are those that some metrics are shown with.
 
     With t the quantile of Student's t at the level, a row's difference to the bound has the interval difference ± t · error,
     of an absolute bound the value's own less the bound, and against an earlier interval Newcombe's: ends apart by the

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from recframe.uncertainty.distances import Places, at_places, rows_of
+from recframe.uncertainty.requirement_rows import Places, at_places, rows_of
 
 SEGMENT = "segment"
 MOST_NAMED = 3

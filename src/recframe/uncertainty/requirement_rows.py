@@ -22,7 +22,7 @@ from recframe.uncertainty.summary import FEWEST, Intervals, rows_with_intervals
 OF_PAIRS = ("a", "d", *clusters.PARTS, *OF_TRAININGS)
 """Of users with two values what `moments.Moments` has."""
 WINDOW = tuple(f"window_{part}" for part in ("n", "mean", "spread", "errors", "own"))
-"""Predictions from the last runs of a history; see `windows.Windows`."""
+"""Predictions from the last runs of a history; see `prediction.Windows`."""
 ROW = {
     "place": pl.Int64,
     **dict.fromkeys(("value", "value_low", "value_high", "mean", "error"), pl.Float64),
