@@ -125,6 +125,10 @@ def _largest_so_far(values: Numbers, place: Labels) -> Numbers:
     return np.asarray(distinct[np.maximum.accumulate(rank + offset) - offset], dtype=np.float64)
 
 
+TOLERANCE = 1e-12
+"""By so little a resampled statistic that is the observed one may be below it."""
+
+
 class StepDown:
     """The step-down max-t of Westfall and Young, over blocks of resampled statistics that need not be kept.
 
@@ -148,13 +152,13 @@ class StepDown:
         self._of_all = len(size)
         self._seen = 0
 
-    def add(self, resampled: Numbers, tolerance: float = 1e-12) -> None:
-        """Count a block, resamples x tests, of statistics under the null; those within the tolerance reach the observed.
+    def add(self, resampled: Numbers) -> None:
+        """Count a block, resamples x tests, of statistics under the null; those within a tolerance reach the observed.
 
         NaN, of a test that a resample says nothing of, counts against this test and against no other.
         """
         size = np.abs(resampled[:, self._order])
-        bounds = self._bounds - tolerance
+        bounds = self._bounds - TOLERANCE
         self._single += len(size) - np.count_nonzero(size < bounds, axis=0)
         starts = np.flatnonzero(self._place == 0)
         for start, end in zip(starts, starts + self._size[starts], strict=True):

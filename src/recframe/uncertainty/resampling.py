@@ -86,11 +86,9 @@ def percentile_interval(resampled: Given, *, level: float = 0.95) -> tuple[Numbe
     """
     resampled = numbers(resampled)
     ends = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
-    found = np.full((2, resampled.shape[1]), np.nan)
-    missing = np.isnan(resampled)
-    whole = ~missing.any(axis=0) & (len(resampled) > 0)
-    found[:, whole] = np.quantile(resampled[:, whole], ends, axis=0) if whole.any() else 0.0
-    partly = ~whole & ~missing.all(axis=0)
+    found = np.quantile(resampled, ends, axis=0)
+    # of columns that some resamples say nothing of
+    partly = np.isnan(found[0]) & ~np.isnan(resampled).all(axis=0)
     if partly.any():
         found[:, partly] = np.nanquantile(resampled[:, partly], ends, axis=0)
     return found[0], found[1]
@@ -203,7 +201,7 @@ def _skewness(of: Numbers) -> Numbers:
 
 def _told(blocks: Iterator[Numbers], n: int, tell: Tell | None) -> Iterator[Numbers]:
     """Hand blocks on, and tell of each one when the next is asked for; of the end where it is interrupted too."""
-    done, tell = 0, tell or _silent
+    done, tell = 0, tell or (lambda _done, _n: None)
     try:
         for block in blocks:
             yield block
@@ -212,10 +210,6 @@ def _told(blocks: Iterator[Numbers], n: int, tell: Tell | None) -> Iterator[Numb
     finally:
         if done < n:
             tell(n, n)
-
-
-def _silent(_done: int, _n: int) -> None:
-    """Tell nobody."""
 
 
 def _rows(n_groups: int, n: int) -> Iterator[int]:
