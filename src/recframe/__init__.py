@@ -1,4 +1,4 @@
-"""Recommender metrics as dataframe expressions: importing recframe puts `.rec` on Polars and pandas frames."""
+"""Recommender metrics as dataframe expressions: importing recframe registers `.rec` on frames."""
 
 try:
     # before all that takes time: where this process is the command, Ctrl-C ends it quietly from here on

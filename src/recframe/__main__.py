@@ -1,4 +1,4 @@
-"""`python -m recframe`: the command line."""
+"""Entry point of `python -m recframe`: the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A simulated shop for `recframe demo`: items, users with tastes, held-out truth, and three recommenders fitted with NumPy."""
+"""Simulated shop for `recframe demo`: items, users, truth, three recommenders."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Answer:
-    """One table of the demo: its question, the Python line that gives it, the frame, and what is seen in it."""
+    """One demo table: question, Python line, result frame and conclusion."""
 
     question: str
     line: str

@@ -19,10 +19,10 @@ _OPEN, _CLOSE = "for recframe: ", " (end of message)"
 _ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001  which is given a zone in a plan
 
 LONGEST = 200
-"""The number of characters after which an id or a name in a message is cut."""
+"""Characters after which an id or a name in a message is cut."""
 LONGEST_MESSAGE = 10_000
 CUT = "..."
-"""Stands where something is left out."""
+"""Marker of omitted text."""
 # what moves a cursor, sets a clipboard, breaks a line or turns the direction of text; not what joins letters or emojis
 _CONTROLS = (
     *((0x00, 0x1F), (0x7F, 0x9F), (0x061C, 0x061C), (0x180E, 0x180E), (0x200B, 0x200B)),
@@ -73,7 +73,7 @@ def _without_middle(text: str, most: int) -> str:
 
 
 def shown_in_plan(value: pl.Expr) -> pl.Expr:
-    """Return what `short` makes of the values of a column, in a plan."""
+    """Return the values of a column as `short` shows them, in a plan."""
     text = value.cast(pl.String)
     is_long = text.str.len_chars() > LONGEST
     cut = pl.when(is_long).then(text.str.head(LONGEST) + CUT).otherwise(text)
@@ -125,7 +125,7 @@ _WITHOUT_ORDER = {
 
 
 def without_order(metric: str, ties: str, reason: object) -> RecframeError:
-    """Return the error of a metric that needs an order of tied items, which `ties` does not give."""
+    """Return the error of a metric that needs an order of ties, which `ties` does not define."""
     return RecframeError(
         f"{metric!r} {_WITHOUT_ORDER[ties]} (ties={ties!r}): {reason}; {OTHER_TIES}"
     )
@@ -141,7 +141,7 @@ def warn(message: str) -> None:
 
 
 def wrong_ending(ending: str) -> str:
-    """Return what is said of the ending of a path that is not known."""
+    """Return the error message on an unknown file ending."""
     return f"its ending is {ending!r}" if ending else "it has no ending"
 
 
@@ -170,7 +170,7 @@ _MOST_SHOWN = 60
 
 
 def kind_of(thing: object) -> str:
-    """Return what a thing is, in words: `a list`, `a NumPy array`, `a pandas Series`."""
+    """Return a description of an object's type: `a list`, `a NumPy array`, `a pandas Series`."""
     if thing is None:
         return "None"
     library = _LIBRARIES.get(type(thing).__module__.partition(".")[0], "")
@@ -217,7 +217,7 @@ def fails_if(condition: pl.Expr, message: str | pl.Expr) -> pl.Expr:
 
 
 def fails_whole_if(condition: pl.Expr, message: str | pl.Expr) -> pl.Expr:
-    """Return the same for a condition on a whole frame, which is one row: Polars' error then begins with the message.
+    """Return the same for a one-row frame: Polars' error then begins with the message.
 
     NOTE: Polars says which word on ambiguous times it does not know, and no more. Over no rows it would panic, so that what
     is asked of each row or group goes by `fails_if`; and so does all on Polars 1, which panics over a chunk without rows.

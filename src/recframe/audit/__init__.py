@@ -1,1 +1,1 @@
-"""Data quality findings, what a metric does about each, and how to mend it."""
+"""Data quality findings, what they do to metrics, and the remedy."""

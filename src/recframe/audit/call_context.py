@@ -1,4 +1,4 @@
-"""The context of a call whose result is there: its frames and metrics, and samples of large frames."""
+"""Frames, metrics and samples of a call whose result is there."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Seen:
 
     @property
     def main(self) -> Side:
-        """The frame that has the lists, with all its columns."""
+        """The frame with the lists, including all its columns."""
         return self.inputs.sides["recommendations"]
 
     @cached_property
@@ -85,11 +85,11 @@ class Seen:
 
     @property
     def found_nothing(self) -> bool:
-        """Whether every metric came out as 0 or null."""
+        """Whether every metric is 0 or null."""
         return bool(self.highest) and not any(self.highest.values())
 
     def found_hardly_anything(self, most: float) -> bool:
-        """Whether some metrics count hits, and all that do came out as less than so much, or null."""
+        """Whether there are metrics that count hits, and all of them are null or below a value."""
         return bool(self.counting_hits) and max(self.counting_hits.values()) < most
 
     @property
@@ -135,7 +135,7 @@ class Seen:
 
     @cached_property
     def labels(self) -> list[Segment]:
-        """The columns of the lists that nothing is bound to and whose values may be the names of systems."""
+        """The unbound columns of the lists whose values may name systems."""
         return label_columns(self.main, self.inputs.segments)
 
     @cached_property
@@ -181,7 +181,7 @@ class Seen:
         return [self.run(taken.filter(pl.col("user") == first[0]))] if len(first) else []
 
     def lengths(self) -> tuple[int, int]:
-        """Return how many rows the frame of the lists has, and how many of them are the first user's."""
+        """Return the number of rows of the lists' frame, and that of its first user."""
         if "lists at hand" in self.traits:
             return len(self.lists), int(self.some_users[0].sum()) if self.some_users else 0
         user = pl.col("user")

@@ -1,4 +1,4 @@
-"""Warnings of a call: the table of all, and those on lists and ranks."""
+"""Warnings of a call: the table of all, and checks of lists."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from recframe.judging.relevance import is_rank
 
 SYSTEMS = {"model", "models", "algo", "algorithm", "system", "variant", "run", "method"}
 SYSTEMS |= {"experiment", "recommender", "approach"}
-"""Names of columns that tell systems apart."""
+"""Names of columns that identify systems."""
 
 
 def lists_of_other_samples(seen: Seen) -> str | None:
@@ -115,14 +115,14 @@ def several_models(seen: Seen) -> str | None:
 
 
 def told_apart_by(name: str) -> str:
-    """Return what to write where a column tells systems apart, or trainings of one."""
+    """Return the advice for a column that identifies systems, or trainings of one."""
     if names_trainings(name):
         return f"if it tells trainings of one model apart, write {bind(training=repr(name))}"
     return f"if it names systems, write {bind(model=repr(name))}"
 
 
 def names_systems(name: str) -> bool:
-    """Return whether a column bears a name that columns of systems have: `model`, `algo_name`, `run_id`."""
+    """Return whether a column's name is one of systems, such as `model`, `algo_name`, `run_id`."""
     words = str(name).casefold().replace("-", "_").replace(" ", "_").split("_")
     return words[0] in SYSTEMS and all(word in {"id", "name"} for word in words[1:])
 
@@ -148,14 +148,14 @@ def _tells_apart(rows: pl.DataFrame, label: str, keys: list[str], *, named: bool
 HALF = 0.5
 """The fraction of a mean over a tie of an even number of ranks."""
 LEAST_EQUAL = 10
-"""Fewer scores may be equal because they are few."""
+"""Fewest scores: fewer may be equal by chance."""
 FEWEST_LISTS = 5
 """Minimum lists; of fewer none may begin up to the cut-off by chance."""
 
 OF_ONE_VALUE = pl.col("lowest").eq_missing(pl.col("highest")) & (
     (pl.col("known") == 0) | (pl.col("known") == pl.col("rows"))
 )
-"""Whether all scores are missing, or all are there and equal."""
+"""Whether all scores are missing, or none is and all are equal."""
 
 
 def lists_without_ranks(seen: Seen) -> str | None:
@@ -223,7 +223,7 @@ def scores_of_one_value(rows: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
 
 
 def _spread(rows: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
-    """Return each model with its lowest and highest score, and how many rows and lists it has."""
+    """Return each model's lowest and highest score, and its numbers of rows and lists."""
     score, list_keys = pl.col("score"), [*inputs.inside("row"), "user"]
     score = score.fill_nan(None) if inputs.schema["score"].is_float() else score
     lists = pl.struct(list_keys).n_unique() if len(list_keys) > 1 else pl.col("user").n_unique()
@@ -240,7 +240,7 @@ def _spread(rows: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
 
 
 def ranks_over_all_lists(seen: Seen) -> str | None:
-    """Warn of ranks that were made over the whole frame, so that most lists begin beyond the cut-off."""
+    """Warn of ranks over the whole frame instead of per list, so that most lists begin beyond the cut-off."""
     k = seen.deepest
     if not _may_be_distinct(seen):
         return None
@@ -300,7 +300,7 @@ def ranked_at_once(inputs: Inputs, k: int | None) -> pl.LazyFrame:
 
 
 def _are_shared(seen: Seen) -> bool:
-    """Return whether two items of a list have one rank that is no whole number; of large frames, of some lists."""
+    """Return whether list items share a fractional rank, in a sample of lists for large frames."""
     rows = seen.rows_of_some_users
     broken = rows.filter(pl.col("rank") != pl.col("rank").floor())
     sizes = broken.group_by(*seen.parts, *seen.inputs.model, "user", "rank").len()["len"]
@@ -348,11 +348,11 @@ NOTICES: Mapping[Notice, set[str]] = {
 }
 """The warnings, each with the traits without which it cannot apply."""
 OF_JUDGING: Mapping[Notice, set[str]] = {relevance_not_bound: {"sides"}}
-"""Those of what is relevant, which hold before any metric is asked for."""
+"""Notices on relevance, which hold before any metric is requested."""
 
 
 def tell(seen: Seen, notices: Mapping[Notice, set[str]] = NOTICES) -> None:
-    """Warn of what was found, each notice once, at the user's line."""
+    """Issue each warning once, at the user's line."""
     for notice, traits in notices.items():
         message = notice(seen) if traits <= seen.traits else None
         if message is not None:

@@ -121,7 +121,7 @@ def repeated_keys(data: Audited) -> Iterator[Found]:
 
 
 UPSIDE_DOWN = 0.5
-"""A higher correlation of ranks and scores is none of lists that were ranked anew for variety."""
+"""Rank-score correlation above which ranks count as reversed; re-ranking for variety stays below it."""
 
 
 @check("error", "a metric raises", "ranks start at 1; if they count from 0, add 1 to them")

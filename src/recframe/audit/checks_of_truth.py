@@ -1,4 +1,4 @@
-"""Checks of the truth, and of how listed and relevant items were chosen."""
+"""Checks of the truth, and of samples of items."""
 
 from __future__ import annotations
 
@@ -218,14 +218,14 @@ def conflicting_truth(data: Audited) -> Iterator[Found]:
 
 
 WHOLE = 0.99
-"""The share of users whose relevant items are all listed from which on it is no accident."""
+"""Share of users with all relevant items listed from which it is no accident."""
 MORE_ITEMS = 3
-"""In a ranking of all items that is nearly as long as the catalogue, lists of one length have all that is relevant too."""
+"""Least ratio of catalogue size to list length: in nearly full rankings every relevant item is listed anyway."""
 MOST_UNEVEN = 0.5
 """The variance of how often items are listed, beyond that of draws, over the square of its mean: a model's is far higher."""
 LEAST_SAMPLED_LISTS, LEAST_LENGTH = 20, 5
 SAME_LENGTH = 0.95
-"""The share of lists of one length from which on it is no accident."""
+"""Share of lists of one length from which it is no accident."""
 _ROWS, _HITS, _RELEVANT, _LISTS = (pl.col(name) for name in ("rows", "hits", "relevant", "lists"))
 _OF_LISTS = [
     _ROWS.median().alias("length"),

@@ -150,7 +150,7 @@ def users_in_two_halves(data: Audited) -> Iterator[Found]:
 
 
 LEAST_REPEATED = 2
-"""So often an item stands on average in the rows of a property of items, at least."""
+"""Least mean number of rows per item for a property of items."""
 
 
 def _of_rows(data: Audited) -> Iterator[Segment]:

@@ -49,7 +49,7 @@ TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not th
 
 @dataclass(frozen=True)
 class Audited:
-    """The frames that checks read, and what several checks ask of them."""
+    """Input frames of the audit, with queries that several checks share."""
 
     inputs: Inputs
     k: int | None = None
@@ -77,7 +77,7 @@ class Audited:
 
     @property
     def parts(self) -> list[str]:
-        """The segments that lists and truth both have, or a judged frame: each part has lists of its own."""
+        """The keys of the segments that both lists and truth have as columns, or a judged frame."""
         return self.inputs.inside("row")
 
     @property
@@ -109,7 +109,7 @@ class Audited:
 
     @property
     def judging(self) -> tuple[str, pl.LazyFrame]:
-        """The frame that has the relevance, and its name."""
+        """The frame with the relevance, and its name."""
         return (
             (self.main, self.inputs.lists)
             if self.inputs.truth is None
@@ -123,7 +123,7 @@ class Audited:
 
     @property
     def ranked(self) -> pl.Expr:
-        """Whether a row is one of a list."""
+        """Whether a row is in a list."""
         if self.inputs.scored:
             return pl.lit(value=True)
         return is_rank(rank, self.inputs.lists.collect_schema()["rank"])
@@ -146,7 +146,7 @@ class Audited:
 
     @cached_property
     def scores_beside_ranks(self) -> pl.LazyFrame | None:
-        """The lists' keys, ranks and scores, where ranks are given and a column of scores stands beside them."""
+        """The lists' keys, ranks and scores, if they have both."""
         side = self.inputs.sides["recommendations"]
         is_beside = not self.inputs.scored and self.context.names["score"] in side.kind.numbers()
         # which would be those of several trainings
@@ -199,7 +199,7 @@ class Audited:
 
     @cached_property
     def judged_users(self) -> pl.LazyFrame:
-        """The judged users: their judged rows as `rows`, how many are relevant, and how many of those stand in no list."""
+        """The judged users, with `rows`, the number of relevant ones, and of those in no list."""
         beyond = self.relevant & ~self.ranked if self.is_judged else pl.lit(value=False)
         rows = self.truth.select(*self.judged_keys, relevant=self.relevant, beyond=beyond)
         return rows.group_by(self.judged_keys).agg(ROWS, pl.col("relevant", "beyond").sum()).cache()
@@ -222,7 +222,7 @@ class Audited:
 
     @cached_property
     def same_judged_pairs(self) -> pl.LazyFrame:
-        """The pairs with several judged rows, whatever model they stand with: `rows`, `lowest` and `highest` relevance."""
+        """The pairs with several judged rows of any model: `rows`, `lowest` and `highest` relevance."""
         if not self.is_judged:
             rows = sharing(self.truth, self.judged_pair)
         elif self.inputs.model:  # each has rows of most pairs
@@ -262,7 +262,7 @@ class Audited:
 
 
 def sharing(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return the rows that may share their keys with another one: now and then other keys have the same number."""
+    """Return the rows with a repeated hash of their keys; hashes may collide."""
     number = key_hash([pl.col(key) for key in keys], rows.collect_schema())
     numbers = repeated(rows, number).unique().cache()
     return rows.join(numbers, left_on=number, right_on="number", how="semi")
@@ -292,7 +292,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 @dataclass(frozen=True)
 class Found:
-    """The rows of one frame that break a rule.
+    """Rows of one frame that break a rule.
 
     A column `rows` says of how many rows of the frame a row speaks, where that is not one. A frame that is summed up already
     may have `concerned_users`, and counts of further rows: `needed`, without which nothing is found, and `against`, with
@@ -302,7 +302,7 @@ class Found:
     frame: str
     rows: pl.LazyFrame
     shown: Sequence[str] = ("user", "item")
-    """The columns that the example shows, or its text."""
+    """Columns shown in the example, or its text."""
     severity: Severity | None = None
     treatment: str | None = None
     remedy: str | Text | None = None
@@ -315,7 +315,7 @@ Finding = Callable[[Audited], Iterator[Found]]
 
 @dataclass(frozen=True)
 class Check:
-    """One rule: its name is the function's, what it finds is the first sentence of its docstring."""
+    """One audit check; its docstring's first sentence says what it finds."""
 
     function: Finding
     severity: Severity
@@ -326,7 +326,7 @@ class Check:
 
     @property
     def name(self) -> str:
-        """The name that a finding has."""
+        """The name of the check in findings."""
         return self.function.__name__
 
     @property
@@ -350,5 +350,5 @@ class Check:
 def check(
     severity: Severity, treatment: str, remedy: str | Text, *, of_all: bool = False
 ) -> Callable[[Finding], Check]:
-    """Make a check of a function, which gives nothing where the rule does not apply."""
+    """Turn a function into a check; it yields nothing where the rule does not apply."""
     return lambda function: Check(function, severity, treatment, remedy, of_all)

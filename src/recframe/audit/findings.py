@@ -57,12 +57,12 @@ class Findings(Generic[T]):
 
 
 def meanings_of_checks() -> dict[str, str]:
-    """Return what each check looks for, by its name."""
+    """Return the meaning of each check, by name."""
     return {check.name: check.meaning for check in CHECKS}
 
 
 def _told(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return what is told of a finding, in words."""
+    """Return the printed fields of a finding, in words."""
     meanings = meanings_of_checks()
     users = f", {_counted(row['users'], 'user')}" if row["users"] else ""
     frame = row["frame"] if row["frame"] == "recommendations" else f"{row['frame']} frame"

@@ -1,4 +1,4 @@
-"""Warnings on one of several models: foreign ids, and lists that end early."""
+"""Warnings on single models: foreign ids, and lists that end early."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def models_of_unequal_depth(seen: Seen) -> str | None:
 
 
 LEAST_LISTS = 10
-"""The lists of a model that has fewer are not compared in length."""
+"""Fewest lists of a model whose depth is compared."""
 ALIKE = 0.95
-"""Depths of which the lowest has such a share of the highest are those of lists from which a few items were left out."""
+"""Ratio of the lowest to the highest depth from which depths count as equal: a few items were only filtered out."""
 ROUGHLY = 2
 """The ratio of depths, by a few lists of different lengths, from which all lists are read."""
 
@@ -109,13 +109,13 @@ def unequal_depths(seen: Seen) -> Mapping[Any, int]:
 
 
 def _are_alike(depths: pl.Series, k: int) -> bool:
-    """Return whether all of some depths are about one, up to a cut-off."""
+    """Return whether depths are nearly equal, up to a cut-off."""
     ends: list[int] = depths.clip(upper_bound=k).to_list()
     return len(ends) < 2 or min(ends) >= ALIKE * max(ends)  # noqa: PLR2004  a pair
 
 
 def _may_differ(seen: Seen, k: int) -> bool:
-    """Return whether some rows of a large frame show models whose lists end at different depths.
+    """Return whether sampled rows of a large frame suggest different list depths of models.
 
     Where the lists of a model have different lengths, those of a few users tell of its depth only roughly.
     """

@@ -18,9 +18,9 @@ CHECKS = [one for page in PAGES for one in vars(page).values() if isinstance(one
 
 
 ITEMS = "items"
-"""The frame of which each bucket of users has all rows."""
+"""Frame that every bucket of users has in full."""
 EVIDENCE = {"needed", "against"}
-"""Counts of rows that say whether what was found holds."""
+"""Row counts that decide whether a finding holds."""
 NUMBERS = ("rows", "users", "example", *sorted(EVIDENCE))
 HOLDS = (
     (pl.col("needed") > 0) & (pl.col("against") == 0) & (pl.col("always") | (pl.col("rows") > 0))
@@ -94,7 +94,7 @@ def _counts(name: str, found: Found) -> pl.LazyFrame:
 
 
 def _words(place: int, name: str, check: Check, found: Found) -> dict[str, str | int | bool | None]:
-    """Return what is said of a finding, and its place among others."""
+    """Return the text columns of a finding, and its sort order."""
     return {
         "finding": name,
         "check": check.name,

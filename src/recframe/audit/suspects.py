@@ -1,4 +1,4 @@
-"""Suspicious truths: joined with the lists, or with columns that may say what is relevant."""
+"""Suspicious truths: joined with the lists, or with unused relevance columns."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ GRADES |= {"preference", "preferences", "overall"}
 """Names of grades: the last word of a column's name."""
 NO_GRADES = {"n", "num", "number", "count", "total", "sum", "avg", "average", "mean", "median"}
 NO_GRADES |= {"min", "max", "std", "age", "credit", "popularity", "pred", "predicted"}
-"""Words before it that make it something else: how many ratings an item has, or their mean."""
+"""Preceding words that make it another quantity, such as a count or a mean of ratings."""
 BEHIND = {"value", "values", "given", "raw", "x", "y"}
-"""Words behind it that say nothing, such as those that pandas' merge adds."""
+"""Trailing words without meaning, such as the suffixes of pandas' merge."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 FURTHEST = 100
-"""No grade is further from 0: stars, tenths and per cents are not."""
+"""Largest absolute value of a grade: stars, tenths and per cents are within it."""
 
 
 def truth_without_relevance(inputs: Inputs) -> Side | None:
@@ -124,7 +124,7 @@ def unbound_columns(inputs: Inputs, truth: Side) -> list[Segment]:
 
 
 def are_two_values(values: pl.Series) -> bool:
-    """Return whether a column has 0 and 1, or False and True, and no other value.
+    """Return whether a column has exactly the values 0 and 1, or False and True.
 
     NOTE: most columns are told by their first rows; the smallest and the largest number take a tenth of a count of values.
     """
@@ -140,7 +140,7 @@ def _are_bits(values: pl.Series) -> bool:
 
 
 def is_called_as_grades(name: str) -> bool:
-    """Return whether a column bears a name of grades: `rating`, `Book-Rating`, `relevance_label`, but no `n_ratings`."""
+    """Return whether a column's name is one of grades: `rating`, `Book-Rating`, but not `n_ratings`."""
     words = [word.casefold() for word in _WORD.findall(name)]
     if words[-2:] == ["y", "true"]:
         return True
@@ -155,7 +155,7 @@ def bounds_of(values: pl.Series) -> tuple[Any, Any]:
 
 
 def may_be_grades(values: pl.Series) -> bool:
-    """Return whether the numbers of a column may be grades: several, none of them far from 0, and not 0 and 1 alone."""
+    """Return whether a column's numbers may be grades: several small ones, and not only 0 and 1."""
     lowest, highest = bounds_of(values)
     if values.dtype == pl.Boolean or lowest is None:
         return False

@@ -31,14 +31,14 @@ from recframe.plan.needs import needs_of
 from recframe.plan.recorder import EXPECTED, HITS
 
 HARDLY = 0.01
-"""So small a share of the ids, or a number below it, leaves a doubt whether two frames have the same ids."""
+"""Share of common ids below which it is doubtful that two frames have the same ids."""
 SIDES = {"user": ("truth", "train", "users"), "item": ("truth", "train", "items")}
-"""The frames whose ids are to be those of the lists."""
+"""Frames whose ids should match those of the lists, by role."""
 MANY = 300
 """Sampled ids of each frame, which mostly show one that both have."""
 MOST_ABSENT = 0.5
 LIKELY = 0.7
-"""Where there seem to be lists of so many users or fewer, judged by the length of one list, they are counted."""
+"""Estimated share of users with a list below which the lists are counted; the estimate uses one list's length."""
 
 
 def truth_is_the_lists(seen: Seen) -> str | None:
@@ -72,7 +72,7 @@ def hardly_any_in_common(seen: Seen) -> str | None:
 
 
 def in_common(rows: pl.LazyFrame, others: pl.LazyFrame, role: str) -> pl.LazyFrame:
-    """Return one row: how many ids two frames have, `here` and `there`, how many in `common`, and one of each."""
+    """Return one row: the numbers of ids `here`, `there` and in `common`, and an example of each."""
     here, there = (one.select(role).drop_nulls() for one in (rows, others))
     ids_here, ids_there = here.unique(), there.unique()
     counts = [
@@ -143,7 +143,7 @@ def most_users_without_a_list(seen: Seen) -> str | None:
 
 
 def _n_users(seen: Seen) -> int | None:
-    """Return how many users the means run over, where the result shows it."""
+    """Return the number of users in the means, where the result shows it."""
     if "n_users" not in seen.result.columns or any(
         one.owner not in {"users", "user id"} for one in seen.inputs.segments
     ):
@@ -155,7 +155,7 @@ def _n_users(seen: Seen) -> int | None:
 
 
 def _may_be_few(seen: Seen, n_users: int) -> bool:
-    """Return whether the lists may be those of half of the users, judged by the length of some."""
+    """Return whether lists may exist for only half of the users, judged by a few list lengths."""
     n_rows, length = seen.lengths()
     return not length or n_rows / length < LIKELY * n_users
 
@@ -249,7 +249,7 @@ def relevance_not_bound(seen: Seen) -> str | None:
 
 
 def _reads_relevance(seen: Seen) -> bool:
-    """Return whether what is relevant changes anything that was asked for; judge() asks for no metric, and says it."""
+    """Return whether relevance affects the result, through metrics, `no_relevant` or `judge()`."""
     if not seen.metrics or seen.inputs.context.no_relevant == "skip":
         return True
     return any(needs_of(one).reads_relevance for one in seen.metrics)
@@ -271,7 +271,7 @@ def _unbound(seen: Seen, truth: Side) -> Iterator[tuple[str, pl.Series]]:
 
 
 def _described(flags: Mapping[str, str], grades: Mapping[str, tuple[str, str]]) -> str:
-    """Return what the columns look like, in words."""
+    """Return a description of the columns, in words."""
     words = []
     for lowest, what in {"0": "0 and 1", "False": "False and True"}.items():
         names = [name for name, one in flags.items() if one == lowest]
@@ -337,7 +337,7 @@ def weights_overflow(seen: Seen) -> str | None:
 
 
 def few_users_with_a_weight(seen: Seen) -> str | None:
-    """Warn of weights that most users who count do not have, and are left out for."""
+    """Warn that most counted users have no weight, and are left out."""
     if _have_mostly_weights(seen, seen.inputs.given["users"]):
         return None
     n_all, n_without = seen.run(users_without_a_weight(seen.inputs)).row(0)
@@ -364,7 +364,7 @@ def _have_mostly_weights(seen: Seen, users: pl.DataFrame) -> bool:
 
 
 def users_without_a_weight(inputs: Inputs) -> pl.LazyFrame:
-    """Return one row: how many users of the truth or the judged frame there are, and how many of them have no weight."""
+    """Return one row: the number of judged users, and that of users without a weight."""
     weight = pl.col("weight").cast(pl.Float64).fill_nan(None)
     counted = inputs.counted("truth" if inputs.truth is not None else "recommendations")
     users, weights = counted.select("user").unique(), inputs.users
@@ -374,7 +374,7 @@ def users_without_a_weight(inputs: Inputs) -> pl.LazyFrame:
 
 
 MOST_NULL = 0.5
-"""The share of null rows from which on a column looks like a failed join, if the other frame has half of it or less."""
+"""Share of null rows that looks like a failed join, if the other frame has at most half of it."""
 
 
 def by_null_in_one_frame(seen: Seen) -> str | None:
@@ -399,7 +399,7 @@ def by_null_in_one_frame(seen: Seen) -> str | None:
 
 
 def is_null_in_one(here: float, there: float) -> bool:
-    """Return whether one share of null rows is that of a failed join, and the other is none."""
+    """Return whether one share of null rows looks like a failed join, and the other does not."""
     return max(here, there) > MOST_NULL and min(here, there) <= max(here, there) / 2
 
 

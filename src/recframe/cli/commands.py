@@ -1,4 +1,4 @@
-"""The command line: `recframe` and its commands `evaluate`, `audit`, `explain`, `metrics`, `profiles` and `demo`."""
+"""Commands without statistics: `evaluate`, `audit`, `explain`, `metrics`, `profiles` and `demo`."""
 
 from __future__ import annotations
 
@@ -301,7 +301,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
 class Commands(click.Group):
-    """A group of commands whose errors are one line each, without a traceback."""
+    """Group of commands with one-line errors, without tracebacks."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read what stands before the name of a command, and take its words, which are to be text."""

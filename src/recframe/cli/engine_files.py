@@ -1,4 +1,4 @@
-"""Engines of the command line: their sessions, and Parquet files read as their frames."""
+"""Engines of the command line: sessions, and files as their frames."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DEFAULT_MASTER = "local[*]"
 
 @dataclass(frozen=True)
 class EngineOfFiles:
-    """An engine that reads Parquet files itself."""
+    """Engine that reads Parquet files itself."""
 
     name: str
     """Its name in messages; in lower case it is the option's value, and the extra."""
@@ -39,7 +39,7 @@ class EngineOfFiles:
     """Collects the rows of a result."""
 
     def check(self) -> None:
-        """Say what is not installed."""
+        """Raise an error for missing modules."""
         missing = [one for one in self.modules if find_spec(one) is None]
         if missing:
             extra = self.name.lower()

@@ -1,4 +1,4 @@
-"""Tables in files and pipes: found by name or pattern, and scanned lazily."""
+"""Files and pipes with tables, found by pattern and scanned lazily."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ STARTS = {
 }
 """The first bytes of a pipe's content, with the ending of a file of it."""
 LAID_DOWN = "recframe: places of pipes"
-"""Where click keeps them, for as long as the command runs."""
+"""Key of the temporary files in click's context, kept while the command runs."""
 
 
 def laid_down() -> dict[str, str]:
-    """Return where the content of pipes is laid down in this command, by their paths."""
+    """Return the temporary files of pipes' content in this command, by path."""
     context = click.get_current_context(silent=True)
     return {} if context is None else context.find_root().meta.setdefault(LAID_DOWN, {})
 
@@ -118,7 +118,7 @@ def _with_ending(place: Path) -> Path:
 FIRST_BYTES = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
 NO_FORM = Form()
 MOST_COLUMNS = 100_000
-"""With more a command would take minutes, whatever it reads of them."""
+"""Most columns of a file; with more, a command would take minutes."""
 
 
 def scan(
@@ -165,13 +165,13 @@ def _scan_by_ending(found: list[str], ending: str, path: str) -> pl.LazyFrame:
 
 
 def first_line(error: BaseException) -> str:
-    """Return what is wrong in one line, without the advice that is meant for Polars' callers."""
+    """Return an error's message in one line, without advice meant for Polars' callers."""
     line = str(error).strip().partition("\n")[0].partition(", consider passing")[0]
     return line.rstrip(" .") or type(error).__name__
 
 
 def places(path: str) -> list[str]:
-    """Return the files that a path stands for."""
+    """Return the files that a path or pattern matches."""
     if is_address(path):
         return [path]
     place = Path(laid_down().get(path, path)).expanduser()
@@ -233,7 +233,7 @@ def _ending(found: Sequence[str], path: str, form: Form) -> str:
 
 
 def _check_content(place: str, ending: str) -> None:
-    """Say so where a text file is none: Polars would take its bytes for column names."""
+    """Reject binary files read as text, whose bytes Polars would take for column names."""
     if is_address(place) or ending in TABLES:
         return
     try:
@@ -268,7 +268,7 @@ def _check_separator(schema: pl.Schema, path: str, ending: str, form: Form) -> N
 
 
 def check_header(schema: pl.Schema, path: str, wanted: str, form: Form) -> None:
-    """Say so where the first row of a text file was taken for its header, or two of its columns have one name."""
+    """Reject text files whose header is a data row or repeats a name."""
     place = places(path)[0]
     if form.names is not None or not is_text(ending_of(place), form):
         return

@@ -1,4 +1,4 @@
-"""Inputs of a command: its files scanned, bound with its options, and computed by an engine."""
+"""Inputs of a command: files scanned and bound with its options."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from recframe.frames.roles import listed
 F = TypeVar("F", pl.LazyFrame, pl.DataFrame)
 DEFAULT_K = 10
 JUDGED = ("truth", "train")
-"""The files that say what users liked, in no order."""
+"""Files with the items that users liked, in no order."""
 TRUTH_ROWS = 8_000_000
 
 
 def paths_of(recs: str, truth: str | None, options: dict[str, Any]) -> dict[str, str]:
-    """Return the files that a command was given, by their names."""
+    """Return a command's files by name."""
     paths = {"recs": recs, "truth": truth} | {
         name: options[name] for name in ("users", "items", "train")
     }
@@ -90,7 +90,7 @@ def _check_is_long(schema: pl.Schema, path: str, columns: dict[str, str]) -> Non
 
 
 def _mark_of(name: str, marks: dict[str, str]) -> str | None:
-    """Return what stands between the ids of a file's lists; one for all files is that of lists, truth and reference."""
+    """Return the separator of ids in a file's lists; an unnamed one applies to lists, truth and reference."""
     return marks.get(name, marks.get("") if name in {"recs", "truth", "reference"} else None)
 
 
@@ -154,7 +154,7 @@ def bound_at_once(frames: Mapping[str, pl.LazyFrame], options: dict[str, Any]) -
 
 
 def bound(frames: Mapping[str, F], options: dict[str, Any]) -> rf.Rec[F]:
-    """Return the recommendations with all that is bound to them."""
+    """Return the recommendations with all side frames and options bound."""
     policies = {name: options.get(name) for name in (*DEFAULTS, "profile")}
     given = {name: value for name, value in policies.items() if value is not None}
     given |= _relevance(options)
@@ -177,7 +177,7 @@ def _relevance(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def n_parts(frames: dict[str, pl.LazyFrame]) -> int:
-    """Return into how many parts the users are split, so that the truth of one takes a gigabyte or two."""
+    """Return the number of parts of users, so that the truth of each takes one or two gigabytes."""
     rows = frames.get("truth", frames["recs"]).select(pl.len()).collect(engine="streaming").item()
     return -(-rows // (TRUTH_ROWS if "truth" in frames else 10 * TRUTH_ROWS)) or 1
 
@@ -185,7 +185,7 @@ def n_parts(frames: dict[str, pl.LazyFrame]) -> int:
 def metrics_and_cutoffs(
     names: Sequence[str], cutoffs: Sequence[int]
 ) -> tuple[list[rf.Metric[...]], list[int] | None]:
-    """Return the metrics and the cut-offs, or those that are sensible where none was asked for."""
+    """Return the requested metrics and cut-offs, or the defaults."""
     if not names:
         return [rf.parse(name) for name in DEFAULT_METRICS], list(cutoffs) or [DEFAULT_K]
     return [rf.parse(name) for name in names], list(cutoffs) or None
@@ -197,11 +197,11 @@ ELSEWHERE = {
     "dask": "; Dask's cluster is that of DASK_SCHEDULER_ADDRESS=tcp://host:8786 in the environment",
     "daft": "; Daft's runner is that of DAFT_RUNNER=ray in the environment",
 }
-"""Where the other engines are."""
+"""Hint on where each engine's address is set, for the error on --master without Spark."""
 
 
 def engine_of(options: Mapping[str, Any]) -> EngineOfFiles | None:
-    """Return the engine that is to compute, none where it is Polars, or say what is missing for it."""
+    """Return the requested engine, None for Polars, or raise an error for missing packages."""
     name = options.get("engine", HERE)
     if name != "spark" and options.get("master") is not None:
         msg = "--master says where Spark is"
@@ -214,7 +214,7 @@ def engine_of(options: Mapping[str, Any]) -> EngineOfFiles | None:
 
 @contextmanager
 def answering(paths: dict[str, str], options: dict[str, Any]) -> Iterator[Any]:
-    """Give the recommendations with all that is bound to them, whose methods give DataFrames."""
+    """Provide the bound recommendations, with methods that return DataFrames."""
     engine = engine_of(options)
     if engine is None:
         yield bound_at_once(scanned(paths, options), options)
@@ -230,7 +230,7 @@ def answering(paths: dict[str, str], options: dict[str, Any]) -> Iterator[Any]:
 
 
 class Answers:
-    """The methods of a `rec` on an engine's frames, whose results are DataFrames as Polars would give them."""
+    """`rec` on an engine's frames, with results as Polars DataFrames."""
 
     def __init__(
         self, rec: Any, engine: EngineOfFiles, schemas: rf.Rec[Any] | None, model: str | None
@@ -297,7 +297,7 @@ def _frames(
 
 
 def _is_elsewhere(path: str) -> bool:
-    """Return whether a path is an address of Parquet files, which may be one of the engine's alone."""
+    """Return whether a path is a remote address of Parquet files, readable by the engine alone."""
     return is_address(path) and ending_of(path) in {*PARQUET, ""}
 
 

@@ -1,4 +1,4 @@
-"""Options of commands: made from the signatures of Python's methods, and those of the files that a command reads."""
+"""Options of commands, made from signatures, and options of input files."""
 
 from __future__ import annotations
 

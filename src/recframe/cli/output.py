@@ -36,21 +36,21 @@ from recframe.uncertainty.read_back import rounded, with_interval
 
 GAP = "   "
 MOST_ROWS = 100
-"""A table of more rows is cut on a terminal, where its head would be out of sight."""
+"""Rows above which a table is cut on a terminal, so that its head stays in sight."""
 FIRST_ROWS = 20
 LONGEST_CELL = 1_000
-"""Text of more signs is cut on a terminal."""
+"""Characters above which a cell is cut on a terminal."""
 ROWS_AT_ONCE = 1_000
 NOTE = "note"
 """The column that is a line below a row where it does not fit."""
 DIGITS = 6
 TINY = 1e-3
 LARGE = 1e12
-"""From here up numbers are shown as powers of ten."""
+"""Value from which numbers are shown in scientific notation."""
 
 
 def say(text: str = "", *, err: bool = False, bold: bool = False) -> None:
-    """Print words for people, in which no id and no name has a sign that a terminal obeys.
+    """Print text for people, without control characters in ids and names.
 
     NOTE: all that a command prints goes by this function, or by `put` where it is data.
     """
@@ -90,7 +90,7 @@ def print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
 
 
 def is_terminal() -> bool:
-    """Return whether stdout is looked at. NOTE: FORCE_COLOR, which many logs set, makes no terminal of a pipe."""
+    """Return whether stdout is a terminal. NOTE: FORCE_COLOR, which many logs set, makes no terminal of a pipe."""
     return sys.stdout.isatty()
 
 
@@ -121,12 +121,12 @@ def _print_blocks(frame: pl.DataFrame, columns: dict[str, list[str]], width: int
 
 
 def _total(widths: Iterable[int]) -> int:
-    """Return how many places columns of some widths take."""
+    """Return the total width of columns, in characters."""
     return sum(width + len(GAP) for width in widths) - len(GAP)
 
 
 def _below(notes: pl.Series, columns: dict[str, list[str]]) -> list[str]:
-    """Return a line below each row that has a note, and nothing below others."""
+    """Return a line below each row with a note."""
     given = zip(notes, columns[NOTE][1:], strict=True)
     return [f"\n{GAP}{text}" if note else "" for note, text in given]
 
@@ -141,7 +141,7 @@ def _padded(cell: str, width: int, *, right: bool) -> str:
 
 
 def _places(cell: str) -> int:
-    """Return how many places on the screen a text takes, of which some signs take two."""
+    """Return the display width of a text; wide characters take two places."""
     return len(cell) if cell.isascii() else cell_len(cell)
 
 
@@ -156,7 +156,7 @@ def _wrapped(columns: dict[str, list[str]]) -> Table:
 
 
 def _blocks(frame: pl.DataFrame, widths: dict[str, int], width: int) -> Iterator[list[str]]:
-    """Give the columns in blocks that fit the width, each with the columns that tell rows apart."""
+    """Yield the columns in blocks that fit the width, each with the key columns."""
     keys = [name for name, dtype in frame.schema.items() if dtype != pl.Float64]
     block = list(keys)
     for name in frame.columns:
@@ -193,7 +193,7 @@ def _cells(column: pl.Series) -> list[str]:
 
 
 def _decimals(values: Sequence[float]) -> int:
-    """Return the decimals that give the largest number six significant digits, or fewer where all need fewer."""
+    """Return the number of decimals for six significant digits of the largest number, or fewer if enough."""
     largest = max(values, default=0.0)
     if not largest or largest >= LARGE:
         return 0
@@ -211,7 +211,7 @@ MOMENT = 1.5
 
 @contextmanager
 def bar(title: str) -> Iterator[Callable[[float], None]]:
-    """Show a bar after a moment, if stderr is a terminal; yield a function that is told the share that is done."""
+    """Show a progress bar after a moment if stderr is a terminal; yield a function that sets the finished share."""
     console = Console(stderr=True)
     shown = Progress(
         TextColumn(title), BarColumn(), TimeElapsedColumn(), console=console, transient=True
@@ -398,7 +398,7 @@ SHARES = ("relative", "detectable_relative", "margin", "wanted", "chance")
 
 
 def view(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a short result as it is read: its keys, numbers with their intervals, and a note where there is one."""
+    """Return a short result for reading: keys, numbers with intervals, and a note."""
     names = frame.columns
     first = min(names.index(one) for one in ("metric", "requirement") if one in names)
     ends = {f"{name}_{end}" for name in names[first:] for end in ("low", "high")}
@@ -459,7 +459,7 @@ class Failure(click.ClickException):
 
 @contextmanager
 def read_errors() -> Iterator[None]:
-    """Say which files cannot be read."""
+    """Turn read errors of files into one-line data errors."""
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -490,12 +490,12 @@ def noted(*, ids_as_text: bool = False) -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """Print what is rarely meant to stderr."""
+    """Print a note to stderr."""
     say(f"note: {' '.join(text.split())}", err=True)
 
 
 @contextmanager
 def words_of_the_shell(paths: dict[str, str]) -> Iterator[None]:
-    """Have messages speak of options of the command and of files, where they have Python's words for others."""
+    """Word messages with command options and files in place of Python's names."""
     with hints.in_words(InShell(paths)):
         yield

@@ -1,4 +1,4 @@
-"""The commands on results over time, and on pages of them: `track`, `history`, `changes` and `report`."""
+"""Commands on results over time: `track`, `history`, `changes` and `report`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process of a command: Ctrl-C ends it quietly from its first line on, and so does a stdout that takes no more.
+"""Process of a command: quiet exit on Ctrl-C and on closed stdout.
 
 NOTE: recframe's own first line imports this file where the process is a command, so that it imports nothing that takes time.
 """
@@ -19,9 +19,9 @@ from typing import Any, NoReturn
 INTERRUPTED = 130
 """The exit status of an interrupt, as shells count: 128 and the number of the signal, which is 2."""
 LEFT = 141
-"""That of a reader of stdout who leaves, as `head` does: 128 and 13."""
+"""Exit status when the reader of stdout leaves, as `head` does: 128 and SIGPIPE's 13."""
 UNWRITTEN = 74
-"""That of a stdout that is full or closed, as sysexits.h has it; 1 and 2 are about what was asked."""
+"""Exit status for a full or closed stdout, as in sysexits.h; 1 and 2 are about the request."""
 PATIENCE = 1.0
 """Seconds that compiled code, which hears nothing of an interrupt, has to end by itself."""
 SHOW_CURSOR = b"\r\x1b[2K\x1b[?25h"
@@ -31,7 +31,7 @@ last_steps: list[Callable[[], object]] = []
 
 
 class _Interrupts:
-    """The handler of Ctrl-C, which ends the process at once, or in `run` after what was begun is put away."""
+    """Handler of Ctrl-C: ends the process, in `run` after cleaning up."""
 
     puts_away = False
 
@@ -106,7 +106,7 @@ def run(command: Callable[[], Any]) -> NoReturn:
 
 
 class UnwrittenError(OSError):
-    """An error of stdout, as no other file's."""
+    """Write error of stdout; other files raise a plain OSError."""
 
 
 class _Stdout(io.FileIO):

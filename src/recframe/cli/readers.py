@@ -1,4 +1,4 @@
-"""Kinds of files by their endings: tables, text, JSON and TREC files, packed or not."""
+"""Readers of file kinds by ending: tables, text, JSON, TREC."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ ARROW_STREAM = b"\xff\xff\xff\xff"
 
 
 def most_of(ending: str, given: int | None) -> int:
-    """Return the bytes that a file may have when it is unpacked."""
+    """Return the largest allowed size of a file's unpacked content, in bytes."""
     return given or (MOST_OF_JSON if ending == ".json" else MOST)
 
 
 def check_packed(place: str, path: str, most: int) -> None:
-    """Say so where a packed file is damaged, or has more content than a number of bytes; others are as they are."""
+    """Reject packed files that are damaged or exceed a content size; others pass."""
     if not start_of(place).startswith((GZIP, ZSTD, *ZLIB)):
         return
     counted = 0
@@ -64,7 +64,7 @@ def unpacked(place: str) -> Iterator[bytes]:
 
 
 def start_of(place: str) -> bytes:
-    """Return the first bytes of a file, which tell what it is."""
+    """Return the first bytes of a file, which identify its format."""
     with Path(place).open("rb") as file:
         return file.read(6)
 
@@ -96,7 +96,7 @@ def _zstd() -> Any:
 
 
 def _errors() -> tuple[type[Exception], ...]:
-    """Return what is raised of damaged files."""
+    """Return the exception types that damaged files raise."""
     module = next((one for name, one in sys.modules.items() if name.endswith(".zstd")), None)
     own = getattr(module, "ZstdError", EOFError)
     return (EOFError, gzip.BadGzipFile, zlib.error, own)
@@ -109,7 +109,7 @@ def too_long(path: str, does: str, most: int) -> str:
 
 
 ROWS = 10_000
-"""The number of rows of JSON that are looked at, which takes a few hundredths of a second."""
+"""JSON rows checked, which takes a few hundredths of a second."""
 FIRST_BYTES = 16_000_000
 _RENAMED = re.compile(r"(.+)_duplicated_\d+")
 _BETWEEN = re.compile(r"[\s,\[]*")
@@ -125,7 +125,7 @@ def first_lines(pattern: str, n: int) -> list[str]:
 
 
 def check_columns(names: Iterable[str], path: str, pattern: str, separator: str) -> None:
-    """Say so where two columns of a text file have one name; `names` are those that Polars gives them."""
+    """Reject repeated column names of a text file; `names` are Polars' names for them."""
     known = set(names)
     renamed = {one: found[1] for one in known if (found := _RENAMED.fullmatch(one))}
     # a file may have such a name of its own
@@ -142,7 +142,7 @@ def check_columns(names: Iterable[str], path: str, pattern: str, separator: str)
 
 
 def check_keys(text: str, place: str) -> None:
-    """Say so where an object of JSON has a key twice, in the first rows of a list or of lines."""
+    """Reject repeated keys of a JSON object, in the first rows of a list or of lines."""
     # NOTE: numbers stay text, of which Python takes not all
     hook = partial(_once, place=place)
     decoder = json.JSONDecoder(object_pairs_hook=hook, parse_int=str, parse_float=str)
@@ -249,13 +249,13 @@ def _numbered(
 
 
 def separator_in(text: str) -> str | None:
-    """Return the sign that seems to separate columns in a text that was taken for one, as an option takes it."""
+    """Return the likely column separator of a text, in an option's notation."""
     found = next((mark for mark in ",;\t|" if mark in text), None)
     return None if found is None else "tab" if found == "\t" else repr(found)
 
 
 def escaped(places: Sequence[str]) -> list[str]:
-    """Return paths in which Polars sees no pattern."""
+    """Return paths with glob patterns escaped, for Polars."""
     return [place if is_address(place) else glob.escape(place) for place in places]
 
 
@@ -300,7 +300,7 @@ def _stem(place: str) -> str:
 
 
 def _n_fields(place: str) -> int:
-    """Return how many fields the first line has that has some: six in a run, four in qrels."""
+    """Return the number of fields of the first non-empty line: six in a run, four in qrels."""
     opened: Any = gzip.open if place.lower().endswith(".gz") else Path.open
     with opened(Path(place), "rt") as lines:
         found: list[str] = next(filter(None, map(str.split, lines)), [])

@@ -1,4 +1,4 @@
-"""`recframe require`: requirements of files, with an exit status and a test report."""
+"""`recframe require`: requirements, exit status and test report."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _add_failure(case: ET.Element, said: str, kind: str) -> None:
 
 
 def _words(row: dict[str, Any]) -> str:
-    """Return what was found, as a sentence."""
+    """Return the finding as a sentence."""
     value = with_interval(row["value"], row["value_low"], row["value_high"])
     distance = with_interval(row["difference"], row["difference_low"], row["difference_high"])
     words = f"{row['state']}: {value} against {rounded(row['bound'])}, apart by {distance}"
@@ -126,9 +126,9 @@ JUNIT = "junit"
 USERS_OF = ".users.parquet"
 """The ending of the file of users' values beside a stored result."""
 BELONGS_TO = "belongs_to"
-"""The column of users' values that has a mark of the result that they were stored with."""
+"""Column of users' values with a mark of the result that they were stored with."""
 OF_GATE = ("strict", "min_users", "missing")
-"""The options by which a row of a result is met or not."""
+"""Options that decide whether a row of a result is met."""
 SIGNS = re.compile("[<>=≥≤]")
 
 
@@ -253,7 +253,7 @@ def require(recs: str, given: Given, **options: Any) -> None:
 
 @contextmanager
 def as_not_judged() -> Iterator[None]:
-    """Have what keeps requirements from being judged end with a status of its own."""
+    """Turn errors before judging into an exit status of its own."""
     try:
         yield
     except (rf.RecframeError, pl.exceptions.PolarsError) as error:
@@ -297,13 +297,13 @@ def _earlier(options: dict[str, Any]) -> list[pl.LazyFrame] | None:
 
 
 def _users_of(path: str) -> Path:
-    """Return where the values of users are that belong to a stored result."""
+    """Return the file of the users' values of a stored result."""
     place = Path(path).expanduser()
     return place.with_name(place.name.partition(".")[0] + USERS_OF)
 
 
 def _mark_of(path: str) -> str:
-    """Return what tells a stored result from a later one of the same name."""
+    """Return the SHA-256 of a stored result's file, which identifies its version."""
     return hashlib.sha256(Path(path).expanduser().read_bytes()).hexdigest()
 
 
@@ -360,7 +360,7 @@ def _store(
 
 
 def _end(result: pl.DataFrame, words: str | None, options: dict[str, Any]) -> None:
-    """Say how it ended, and exit by it; what fails is shown where stdout does not show it."""
+    """Print the outcome to stderr and exit; failed rows are included unless stdout shows them."""
     if words is not None:
         is_shown = is_table(options["output"], options["form"])
         say(words.partition(":\n")[0] if is_shown else words, err=True)

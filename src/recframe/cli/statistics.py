@@ -1,4 +1,4 @@
-"""The commands on how sure numbers are: `summarize`, `compare`, `winner`, `power`, `gaps` and `slices`."""
+"""Statistical commands: `summarize`, `compare`, `winner`, `power`, `gaps` and `slices`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def answered(ask: Callable[[], pl.DataFrame]) -> pl.DataFrame:
 
 
 def shown(frame: pl.DataFrame, options: dict[str, Any]) -> None:
-    """Show a result as a table whose numbers have their intervals beside them, or write it in full precision."""
+    """Print a result as a table of numbers with intervals, or write it in full precision."""
     path, form = options["output"], options["form"]
     ending = ENDINGS.get(f".{(path or '').rpartition('.')[2].lower()}")
     is_read = is_table(path, form) or (form or ending) in FOR_READING

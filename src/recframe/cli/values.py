@@ -103,9 +103,9 @@ def threshold(value: str) -> MinRelevance:
 
 
 FILES = ("recs", "truth", "users", "items", "train", "reference")
-"""The names of the files of a command, which an option may say it is about: --header recs=user,item,rank."""
+"""Files of a command, which an option can name, as in --header recs=user,item,rank."""
 OF_LISTS = ("recs", "truth", "reference", "train")
-"""The files of them that have items of users, which may stand in lists."""
+"""Files with users' items, which may be in list form."""
 WORDS = {"tab": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
@@ -124,7 +124,7 @@ def by_files(values: tuple[str, ...]) -> dict[str, str]:
 
 
 def separators(values: tuple[str, ...]) -> dict[str, str]:
-    """Return what stands between the columns of text files, by the files."""
+    """Return the column separators of text files, by file."""
     found = by_files(values)
     for name, value in found.items():
         mark = (WORDS | {"\\t": "\t"}).get(value, value)
@@ -137,7 +137,7 @@ def separators(values: tuple[str, ...]) -> dict[str, str]:
 
 
 def list_separators(values: tuple[str, ...]) -> dict[str, str]:
-    """Return what stands between the ids of a list in text, by the files that have such lists."""
+    """Return the separators of ids in list columns, by file."""
     found = by_files(values)
     others = [name for name in found if name not in {"", *OF_LISTS}]
     if others or not all(found.values()):
@@ -164,7 +164,7 @@ def _names(value: str) -> tuple[str, ...]:
 
 
 def form_of(name: str, marks: dict[str, str], names: dict[str, tuple[str, ...]]) -> Form:
-    """Return how one of the files of a command is written, if it is text."""
+    """Return the text format of one of a command's files, or None."""
     return Form(marks.get(name, marks.get("")), names.get(name, names.get("")))
 
 
@@ -236,7 +236,7 @@ def _roles(ctx: click.Context, begun: str) -> Mapping[str, str | None]:
 
 
 def complete_files(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
-    """Leave it to the shell."""
+    """Leave the completion of files to the shell."""
     del ctx, parameter
     return [CompletionItem(incomplete, type="file")]
 
@@ -291,7 +291,7 @@ def _is_slow(path: str) -> bool:
 
 
 class Bash(BashComplete):
-    """Completion in bash of words that it cuts at signs of equality and others."""
+    """Bash completion for words that bash splits at `=`, `@` and `:`."""
 
     name = "bash"
     source_template = BashComplete.source_template.replace(
@@ -311,7 +311,7 @@ class Bash(BashComplete):
         return found[:-1], found[-1]
 
     def format_completion(self, item: CompletionItem[str]) -> str:
-        """Return what stands in the place of the last piece of a word, which is all that bash replaces."""
+        """Return the completion of the last piece of a word, which is all that bash replaces."""
         whole, piece = self.get_completion_args()[1], self._pieces()[-1]
         kept = whole if piece and set(piece) <= set(GLUE) else whole.removesuffix(piece)
         while not item.value.startswith(kept):

@@ -1,1 +1,1 @@
-"""What other libraries mean by a metric's name, and why two of them differ."""
+"""Conventions of other libraries: profiles, differences and explanations."""

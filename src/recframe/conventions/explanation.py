@@ -51,7 +51,7 @@ NEEDED = {
 
 @dataclass(frozen=True)
 class Explanation(Generic[T]):
-    """What `explain` returns: printed it is `text`; `frame` has the same as a table."""
+    """Result of `explain`: prints as `text`; `frame` is the table."""
 
     text: str
     frame: T
@@ -137,7 +137,7 @@ def _of_two_frames(one: Convention) -> Convention:
 
 
 def _told(one: Convention) -> Iterator[str]:
-    """Give a line on which lists count, and on each switch."""
+    """Yield a line on the lists that count, and one on each switch."""
     metric = one.metric
     if one.over == "lists":
         cut = "" if metric.k is None else f" up to {metric.k}"
@@ -153,7 +153,7 @@ def _told(one: Convention) -> Iterator[str]:
 
 
 def meaning(inputs: Inputs, metric: Metric[...]) -> str:
-    """Return in words what a metric means on some frames, under the options that are bound; no number is asked for."""
+    """Explain a metric in words for some frames under the bound options, without computing numbers."""
     return _meaning(question(inputs, metric, (), None).sides[0], ())
 
 
@@ -234,7 +234,7 @@ def _lines(found: Sequence[Difference], rows: Sequence[Mapping[str, Any]] = ()) 
 
 @dataclass(frozen=True)
 class Question:
-    """An explanation of which a frame is asked for the numbers."""
+    """Explanation that also needs numbers computed from a frame."""
 
     inputs: Inputs
     names: Sequence[str]
@@ -288,7 +288,7 @@ class Question:
 
     @property
     def by_items(self) -> list[str]:
-        """What to know of a `by` column that is a property of items."""
+        """The paragraph on `by` columns that are properties of items."""
         names = [
             one.name for one in self.inputs.segments if one.owner == "items" or one.inside == "item"
         ]
@@ -332,7 +332,7 @@ class Question:
 def question(
     inputs: Inputs, metric: str | Metric[...], names: Sequence[str], k: int | None
 ) -> Question:
-    """Return what a frame is asked for, to explain a metric under one convention or between two."""
+    """Return the request to a frame that explains a metric under one convention, or between two."""
     sides = [_of_frame(one, inputs) for one in _sides(inputs.context, metric, names, k)]
     return Question(inputs, names, sides, differences(*sides) if len(sides) > 1 else ())
 
@@ -344,7 +344,7 @@ def _of_frame(one: Convention, inputs: Inputs) -> Convention:
 
 
 def _choices(n: int) -> list[tuple[int, ...]]:
-    """Return which switches to set: those before each in turn, and all other choices where they are few."""
+    """Return the sets of switches to evaluate: cumulative ones, and all subsets if there are few."""
     in_turn = [tuple(range(place)) for place in range(n + 1)]
     if n > MOST_FOR_SHAPLEY:
         return in_turn
@@ -357,12 +357,12 @@ def _label(chosen: Sequence[int]) -> str:
 
 
 def _texts(row: Mapping[str, str]) -> list[pl.Expr]:
-    """Return what a row says of its switch, as columns."""
+    """Return the text columns of a switch."""
     return [pl.lit(row[name]).alias(name) for name in TEXTS]
 
 
 def _numbers(place: int, n: int) -> list[pl.Expr]:
-    """Return what the switch of a place adds, the number that it makes, and where they are few what it adds over all orders."""
+    """Return a switch's contribution, the value with it, and if there are few switches its Shapley value."""
     value = pl.col(_label(range(place)))
     added = value - pl.col(_label(range(place - 1))) if place else pl.lit(0.0)
     shapley = [_shapley(place - 1, n).alias("shapley")] if n <= MOST_FOR_SHAPLEY else []
@@ -370,7 +370,7 @@ def _numbers(place: int, n: int) -> list[pl.Expr]:
 
 
 def _shapley(place: int, n: int) -> pl.Expr:
-    """Return the mean of what a switch adds over all orders of the switches."""
+    """Return the Shapley value of a switch: its mean contribution over all orders."""
     total: pl.Expr = pl.lit(0.0)
     others = [one for one in range(n) if one != place]
     for size in range(n if place >= 0 else 0):
@@ -386,7 +386,7 @@ NOT_OF_RELEVANCE = {"listed_rank", "whole_rank", "listed_judged", "cut_rank"}
 
 @dataclass(frozen=True)
 class Difference:
-    """A switch on which two conventions differ."""
+    """Switch on which two conventions differ."""
 
     name: str
     old: Any
@@ -410,7 +410,7 @@ class Difference:
 
 
 def all_switches(one: Convention, policies: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Give every switch of a convention in the order in which they are switched: rounding comes last."""
+    """Yield every switch of a convention in order of application; rounding is last."""
     for name in policies:
         if name != "decimals":
             yield name, getattr(one.context, name)
@@ -419,7 +419,7 @@ def all_switches(one: Convention, policies: Sequence[str]) -> Iterator[tuple[str
 
 
 def moving(*sides: Convention) -> list[str]:
-    """Return the policies that can change the number of any of some conventions."""
+    """Return the policies that can change a number of some conventions."""
     still = set.intersection(*(_without_effect(one) for one in sides))
     return [name for name in POLICIES if name not in still]
 
@@ -442,7 +442,7 @@ def _without_effect(one: Convention) -> set[str]:
 
 
 def words_of(one: Convention, name: str, value: Any) -> str:
-    """Return what the value of a switch means; of a parameter that nobody described, the value."""
+    """Return the meaning of a switch's value, or the value of an undescribed parameter."""
     switch = switch_of(name, one.metric.definition.family)
     return (
         f"{name} is {value}"
@@ -483,7 +483,7 @@ def differences(old: Convention, new: Convention) -> list[Difference]:
 
 
 def _words_of(metric: Metric[...]) -> set[str]:
-    """Return the columns that a metric over users asks for, itself or in what it takes the means of."""
+    """Return the columns that a user metric requests, itself or through metrics it averages."""
     return set(needs_of(metric).columns)
 
 

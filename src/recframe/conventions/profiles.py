@@ -1,4 +1,4 @@
-"""The conventions of other libraries as data: under each name the switches that reproduce its numbers."""
+"""Profiles of other libraries as data: switches that reproduce their numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recframe.errors import RecframeError, shown, suggestion
 from recframe.frames.context import DEFAULTS
 
 WHOLE = {"k": None}
-"""What is said of a metric that a library computes of the whole list alone."""
+"""Switches of a metric that a library computes only for the whole list."""
 # m_iprec_at_recall.c, m_11pt_avg.c: (long) (recall * num_rel + 0.9); from version 10 on lround(recall * num_rel)
 CURVE = {**WHOLE, "rounding": "tenth"}
 OF_CURVES = {"interpolated_precision": CURVE, "eleven_point_precision": CURVE}
@@ -24,21 +24,21 @@ Switches = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Profile:
-    """What one library does: policies of `rec(...)`, and for each metric its parameters and policies of its own.
+    """Conventions of one library: global policies, and parameters by metric.
 
     A switch that is not named has recframe's own default. Ties matter only where ranks are made from scores.
     """
 
     source: str
-    """The version that was read, and where."""
+    """Version whose code was read, and its files."""
     policies: Switches
     metrics: Mapping[str, Switches]
     notes: str = ""
-    """What the switches cannot say: numbers that long frames do not hold, defects that are not reproduced."""
+    """Behaviour without a switch: numbers that long frames do not hold, defects that are not reproduced."""
     instead: Mapping[str, str] | None = None
-    """Names that mean something else there, and what to ask for."""
+    """Names with another meaning in that library, and the metric to use."""
     cut: Mapping[str, Switches] | None = None
-    """What a metric sets besides where it has a cut-off."""
+    """Additional switches by metric, used only with a cut-off."""
 
 
 PROFILES: dict[str, Profile] = {}
@@ -385,7 +385,7 @@ def known() -> list[str]:
 
 
 def check_name(name: object) -> None:
-    """Say which profiles there are, where something else was asked for."""
+    """Raise an error that lists the profiles, for an unknown name."""
     if not isinstance(name, str) or name not in known():
         close = suggestion(name, known()) if isinstance(name, str) else ""
         msg = f"unknown profile {shown(name)}{close or '; known are ' + ', '.join(known())}"

@@ -10,7 +10,7 @@ from typing import Any, Literal
 Direction = Literal["up", "down", "same", "either"]
 Chains = tuple[tuple[Any, ...], ...]
 OTHER = object()
-"""Stands for every value that has no words of its own."""
+"""Key for all values without words of their own."""
 
 # Columns that a metric asks for where it counts hits, and where it places them by the number of relevant items.
 OF_HITS = {"rank", "gain", "discount", "hits_so_far", "relevant_rank"}
@@ -19,7 +19,7 @@ PLACED_BY_RELEVANT = {"each_n_relevant", "not_relevant"}
 
 @dataclass(frozen=True)
 class Switch:
-    """A policy or a parameter in words.
+    """Policy or parameter in words, with the effect of its values.
 
     A chain has values in an order in which none gives a lower number than the next; two values that no chain puts in order
     can differ either way. A policy's chains hold of metrics that count hits and are better when higher.
@@ -33,19 +33,19 @@ class Switch:
     unless: AbstractSet[str] = frozenset()
     """Columns of metrics of which the chains do not hold."""
     of_cut: Chains = ()
-    """Chains that hold where there is a cut-off, and not where the length of a list stands for k."""
+    """Chains that hold only with a cut-off, not for whole lists."""
     of_binary_gains: Chains = ()
     """Chains that hold where there is a cut-off and every gain is 1 on both sides."""
 
     def words(self, value: Any, where: str = "") -> str:
-        """Return what a value means; `where` tells which relevant items are spoken of."""
+        """Return the meaning of a value; `where` names the relevant items concerned."""
         found = self.says.get(value, self.says.get(OTHER, "{value}"))
         return found.format(value=value, where=where)
 
     def direction(
         self, old: Any, new: Any, *, chained: bool = True, cut: bool = True, binary: bool = False
     ) -> tuple[Direction, str]:
-        """Return which way the number goes from one value to another, and why."""
+        """Return the direction of a number's change between two values, and the reason."""
         chains = (
             self.chains
             + (self.of_cut if cut else ())
@@ -324,10 +324,10 @@ PARAMETERS: dict[str, Switch] = {
 }
 
 WHERE = {"truth": "", "list": " in the list"}
-"""Which relevant items a user is without, by `relevant_from`."""
+"""Place in words, by `relevant_from`, in which a user lacks relevant items."""
 
 WORDS: dict[str, Mapping[str, Switch]] = {"accuracy": PARAMETERS, "": PARAMETERS}
-"""The words of parameters by the family of the metric; those of other families stand in the text of each metric."""
+"""Words of parameters by family of metric; other families explain theirs in each metric's text."""
 
 IGNORED = "Rows without a user or an item are ignored. A null, NaN or infinite rank is an item that was not recommended."
 RULES: Mapping[str, Sequence[str]] = {
@@ -342,7 +342,7 @@ RULES: Mapping[str, Sequence[str]] = {
         "Ranks count as given: of a list with missing ranks fewer items stand up to k, of one with repeated ranks more.",
     ),
 }
-"""What no switch changes, by what a metric runs over."""
+"""Rules that no switch changes, for metrics over users and over lists."""
 
 OF_LISTS = {
     "user": (
@@ -358,7 +358,7 @@ OF_LISTS = {
         "a list without an item{cut} adds nothing. It is no mean: values of segments do not average to that of all.",
     ),
 }
-"""Which lists count, by the shape of a metric over lists, and of those with values of lists by whether they read relevance."""
+"""Rules on which lists count, by shape of metric, and whether it reads relevance."""
 
 
 BY_ITEMS = {
@@ -372,7 +372,7 @@ BY_ITEMS = {
         "speaks of those that have one up to k; evaluate(..., support=True) says how many these are."
     ),
 }
-"""What to know of a segment of items, by what a metric runs over."""
+"""Explanation of segments of items, for metrics over users and over lists."""
 
 
 def switch_of(name: str, family: str = "") -> Switch | None:

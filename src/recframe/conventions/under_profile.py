@@ -19,7 +19,7 @@ GAINS = {"gain", "ideal_gain"}
 
 
 def bind(context: Context, options: Mapping[str, Any]) -> Context:
-    """Return the context with some options set anew, after a check of their values."""
+    """Return the context with new values of some options, validated."""
     if "profile" in options:
         profiles.check_name(options["profile"])
     return context.bind(options)
@@ -80,7 +80,7 @@ def asked(context: Context, metrics: Iterable[Metric[...]]) -> list[Convention]:
 
 
 def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
-    """Return whether the metrics need to know what is relevant: those over users do, and some of those over lists.
+    """Return whether the metrics need relevance: all user metrics do, and some list metrics.
 
     A profile's policies do not: they are those of the metrics over users.
     """

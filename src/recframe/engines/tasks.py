@@ -1,4 +1,4 @@
-"""A call's plans over a bucket of users: tried without rows, run up to their sums, finished from these."""
+"""The three phases of an engine call: dry run, partial sums, result."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from recframe.frames.kinds.kind import Applied, Kind, Named, Names, Seen, Source
 from recframe.frames.kinds.pyarrow_frames import Arrow, table_of
 
 PLAN = "plan"
-"""The column that has the place of a row's plan."""
+"""Column with the number of a row's plan."""
 PIECE = 43
-"""The bits of a piece of a number of 128: no engine adds these up as they are."""
+"""Bits per piece of a 128-bit integer, since no engine adds these directly."""
 
 
 @dataclass(frozen=True)
 class Sums:
-    """The columns of the sums of one plan."""
+    """Columns of the sums of one plan."""
 
     place: int
     schema: pl.Schema
@@ -60,7 +60,7 @@ class Sums:
         return sums.select(pl.lit(self.place, pl.Int32).alias(PLAN), *columns)
 
     def received(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the sums of this plan, whose nulls an engine may have made of zeros."""
+        """Return the sums of this plan, with nulls restored that an engine made zeros."""
         mine = rows.filter(pl.col(PLAN) == self.place)
         kept = {*self.keys, *self.same, *self.most}
         columns = [
@@ -97,7 +97,7 @@ def schema_of(plans: Sequence[Sums]) -> pl.Schema:
 
 
 def added_of(plans: Sequence[Sums]) -> Added:
-    """Return how the rows of the table of all plans are added up."""
+    """Return the aggregation of the table of all plans."""
     keys = dict.fromkeys([PLAN, *(one.named(key) for one in plans for key in one.keys)])
     same = [one.named(name) for one in plans for name in one.same]
     most = [one.named(name) for one in plans for name in one.most]
@@ -106,16 +106,16 @@ def added_of(plans: Sequence[Sums]) -> Added:
 
 
 class Task(ABC):
-    """What becomes of the plans that a call makes over a bucket."""
+    """Handler of a call's plans over one bucket of users."""
 
     tables = Tables()
     divided = True
-    """Whether plans stop where sums of other buckets are added."""
+    """Whether plans stop at sums that other buckets add to."""
     looks = False
-    """Whether rows are at hand, and may be asked."""
+    """Whether rows are in memory and may be profiled."""
 
     def takes(self, name: str, columns: Names) -> None:
-        """Be told which columns of a frame a call reads."""
+        """Record the columns of a frame that a call reads."""
         del name, columns
 
     def taken(self, columns: Taken) -> Taken:
@@ -132,12 +132,12 @@ class Task(ABC):
 
     @abstractmethod
     def gives(self, plan: pl.LazyFrame) -> Any:
-        """Return what a call returns."""
+        """Return the result of a call."""
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """Rows of some users, the name of the frame that has them, and what becomes of plans."""
+    """Rows of some users, their frame's name, and the task's handler."""
 
     KIND: ClassVar[type[Kind]]
     rows: pa.Table
@@ -159,16 +159,16 @@ class BucketOfUsers(Arrow):
         return self.task.taken(super().take(named, ids, numbers))
 
     def labels(self) -> list[str]:
-        """Return no names: whether a column names systems is asked of all users at once."""
+        """Return no names: system columns are detected over all users, not per bucket."""
         return []
 
     @property
     def adds(self) -> Adds | None:  # type: ignore[override]  # of a frame, and of no kind
-        """What adds up sums; None where a bucket's rows are those of the result."""
+        """The function that adds up sums; None where a bucket's rows are those of the result."""
         return self.task.adds if self.task.divided else None
 
     def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
-        """Return what a function makes of a plan's result."""
+        """Apply a function to a plan's result."""
         return self.task.applied(plan, to, schema)
 
     def give(
@@ -178,7 +178,7 @@ class BucketOfUsers(Arrow):
         seen: Seen | None = None,
         columns: Sequence[str] | None = None,
     ) -> Any:
-        """Return what becomes of a call's plan."""
+        """Return the task's result of a call's plan."""
         del sources, seen
         return self.task.gives(chosen(plan, columns))
 
@@ -187,7 +187,7 @@ Bucket.KIND = BucketOfUsers
 
 
 class Trial(Task):
-    """A call over frames without rows, which tells what is read, what is added up and what comes out."""
+    """Dry run of a call on empty frames: columns read, sums, result."""
 
     def __init__(self, *, divided: bool) -> None:
         self.divided, self.tables = divided, Tables()
@@ -196,15 +196,15 @@ class Trial(Task):
         self.result = pl.Schema()
 
     def takes(self, name: str, columns: Collection[str]) -> None:
-        """Write down which columns of a frame are read."""
+        """Record the columns of a frame that are read."""
         self.columns.setdefault(name, {}).update(dict.fromkeys(columns))
 
     def taken(self, columns: Taken) -> pl.LazyFrame:
-        """Return columns without rows, which nobody is to take for the data."""
+        """Return empty columns, so that no code treats them as data."""
         return columns.lazy()
 
     def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
-        """Write down the sums of a plan."""
+        """Record the sums of a plan."""
         if "user" in keys:
             msg = (
                 "what each list changes in a number of all lists takes all of them at once, which no bucket of users has; "
@@ -217,12 +217,12 @@ class Trial(Task):
         return pl.LazyFrame(schema=schema)
 
     def gives(self, plan: pl.LazyFrame) -> None:
-        """Write down the result's schema."""
+        """Record the result's schema."""
         self.result = plan.collect_schema()
 
 
 class Summing(Task):
-    """A call over the rows of a bucket, up to the sums that are added to those of others."""
+    """Run of a call over one bucket, up to mergeable sums."""
 
     looks = True
 
@@ -237,10 +237,10 @@ class Summing(Task):
         return pl.LazyFrame(schema=sums.collect_schema())
 
     def gives(self, plan: pl.LazyFrame) -> None:
-        """Make nothing of the plan, which has the sums of no bucket."""
+        """Ignore the plan, since it lacks other buckets' sums."""
 
     def table(self) -> pa.Table:
-        """Return the sums of all plans, and a row of none: engines make nothing of no rows."""
+        """Return the sums of all plans, and a null row, since engines drop empty tables."""
         sums = [run_by_size(one, self.size) for one in self.found]
         rows = [plan.sent(one) for plan, one in zip(self.plans, sums, strict=True)]
         of_none = pl.DataFrame({PLAN: [None]}, schema={PLAN: pl.Int32})
@@ -248,7 +248,7 @@ class Summing(Task):
 
 
 class Whole(Task):
-    """A call over the rows of a bucket whose result's rows are those of the whole result."""
+    """Run of a call over one bucket whose rows are final."""
 
     divided = False
     looks = True
@@ -262,7 +262,7 @@ class Whole(Task):
         return self.found
 
     def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
-        """Return what a function makes of a plan's result."""
+        """Apply a function to a plan's result."""
         del schema
         return to(run_by_size(plan, self.size)).lazy()
 
@@ -273,7 +273,7 @@ class Whole(Task):
 
 
 class Finishing(Task):
-    """A call over the sums of all buckets, from there to its result."""
+    """Final run of a call, from all buckets' sums to its result."""
 
     def __init__(self, plans: Sequence[Sums], tables: Tables, sums: pa.Table) -> None:
         self.tables, self.found = tables, None
@@ -281,7 +281,7 @@ class Finishing(Task):
         self._sums = iter([one.received(rows).lazy() for one in plans])
 
     def taken(self, columns: Taken) -> Taken:
-        """Return columns that nobody is to read, whose rows are gone."""
+        """Return placeholder columns, whose rows are no longer available."""
 
         def gone(*_: Any) -> Iterator[pl.DataFrame]:
             msg = "a plan reads rows of users behind its sums; this is a defect of recframe"
@@ -295,7 +295,7 @@ class Finishing(Task):
         return next(self._sums)
 
     def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
-        """Return what a function makes of a plan's result."""
+        """Apply a function to a plan's result."""
         del schema
         return to(ask([plan])[0]).lazy()
 

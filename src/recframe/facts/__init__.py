@@ -1,1 +1,1 @@
-"""What train, items, users and a reference say of an item, a user, a pair or a segment."""
+"""Facts from side frames about items, users, pairs and segments."""

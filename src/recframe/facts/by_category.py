@@ -1,4 +1,4 @@
-"""Rows by the categories of their items: each once for every category, to be summed up for each list and category.
+"""Rows exploded by item category, to aggregate per list and category.
 
 Of large eager frames the users and the categories are whole numbers that fit into one, if they can: rows in the order of that
 number are summed up, and joined, in a fraction of the time that a hash table of two columns takes. Sums that no more than the
@@ -21,22 +21,22 @@ from recframe.frames.rows.joins import distinct_names, joined
 from recframe.frames.rows.lookups import Lookup, lookup
 
 MOST = 2**20
-"""A share may be counted in so many parts, of 2^40 rows together."""
+"""Largest denominator of integer shares, so that sums over 2^40 rows fit."""
 CODES, DESCRIBED = "codes", "described"
 PARTS, SIZES = 2**20, 2**12
-"""A code says which part it is, below `PARTS`, and how many of them its item has, below `SIZES`."""
+"""Upper bounds of a code's category, and of the item's number of categories."""
 
 
 @dataclass(frozen=True)
 class Codes:
-    """The items' parts as numbers."""
+    """Integer codes of the items' categories, with counts and shares."""
 
     of_items: Lookup
     """Each item's codes, and whether it has any."""
     n_parts: int
-    """How many parts there are; or more, as where other columns have more."""
+    """Number of categories, or an upper bound."""
     whole: int
-    """A number that all shares of items are whole parts of; 0 where it is too high to count with."""
+    """Common denominator of all items' shares; 0 where it is too high to count with."""
     tally: Tally
     user: pl.DataType
     """The dtype of users among the rows."""
@@ -47,17 +47,17 @@ class Codes:
         return sums.with_columns(user=of).set_sorted("user")
 
     def counts(self, sums: Sequence[pl.Expr]) -> Counts | None:
-        """Return how rows are counted for sums of them, if no more than the items' parts decides these."""
+        """Return the count layout for some sums, if only the items' categories determine them."""
         roots = {name for one in sums for name in one.meta.root_names()}
         return self.tally.counts(sums) if roots <= {"share", "unit"} else None
 
     def few_counts(self, sums: Sequence[pl.Expr]) -> Counts | None:
-        """Return the same if the parts are so few that each list has sums for all of them."""
+        """Return the same if there are few enough categories for dense sums per list."""
         counts = self.counts(sums)
         return counts if counts is not None and counts.n_parts <= MOST_PARTS else None
 
     def history(self, rows: pl.LazyFrame, of: str) -> History | None:
-        """Return what users had before, as sums of a word, where they are numbers of a small range."""
+        """Return the category counts of users' histories, if users are integers of a small range."""
         counts = self.counts([pl.col(of).sum()])
         if counts is None:
             return None
@@ -67,18 +67,18 @@ class Codes:
 
 @dataclass(frozen=True)
 class ByCategory:
-    """Rows of items, once for each of their parts."""
+    """Rows exploded by the categories of their items."""
 
     rows: pl.LazyFrame
     """The keys, unit, share, and what else was kept."""
     keys: list[str]
-    """What tells the lists, or users, and their parts apart."""
+    """Keys of a list or user, and of the category."""
     given: pl.LazyFrame
     """The rows of the items."""
     codes: Codes | None = None
 
     def shares(self) -> pl.LazyFrame:
-        """Return the sum of the shares, as `value`, for each list and part.
+        """Return the sum of shares, as `value`, for each list and category.
 
         NOTE: whole numbers that are summed up along all rows leave exact sums between any two; a group for each costs thrice.
         """
@@ -92,7 +92,7 @@ class ByCategory:
         return sums.select(BOTH, value=value).set_sorted(BOTH)
 
     def summed(self, sums: Sequence[pl.Expr]) -> pl.LazyFrame:
-        """Return sums for each list and part that it has."""
+        """Return sums for each list and category in it."""
         if self.codes is None:
             return self.rows.group_by(self.keys).agg(sums)
         if (counts := self.codes.few_counts(sums)) is not None:
@@ -100,7 +100,7 @@ class ByCategory:
         return self.rows.group_by(BOTH, maintain_order=True).agg(sums).set_sorted(BOTH)
 
     def beside(self, lists: pl.LazyFrame, sums: Sequence[pl.Expr]) -> pl.LazyFrame:
-        """Return sums for each list and part that it has, beside its keys and what the lists have."""
+        """Return sums per list and category, with the keys and the lists' values."""
         if self.codes is None:
             return joined(self.summed(sums), lists, [key for key in self.keys if key != "part"])
         # in the order of the parts they are sooner joined than a hash table is made
@@ -110,7 +110,7 @@ class ByCategory:
 def by_category(
     rows: pl.LazyFrame, keys: Sequence[str], feature: Feature, codes: Codes | None, *kept: str
 ) -> ByCategory:
-    """Return rows once for each part of their items; `codes` are those of the items, where they are known."""
+    """Return rows exploded by their items' categories; `codes` are integer codes, if precomputed."""
     if codes is None:
         return ByCategory(rows.join(feature.parts(), on="item"), [*keys, "part"], rows)
     number = pl.col("number")
@@ -129,7 +129,7 @@ def by_category(
 def codes_of(
     feature: Feature, dtypes: Mapping[str, pl.DataType], ask: Ask, longest: int
 ) -> Codes | None:
-    """Return the codes of each item's parts; None where there are too many, or the items are no numbers of a small range.
+    """Return integer codes of items' categories; None if too many, or unless ids are integers of a small range.
 
     The dtypes are those of the lists' rows; no user has more than the `longest` number of them.
     """

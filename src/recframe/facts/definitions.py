@@ -1,4 +1,4 @@
-"""Facts of items, pairs, users, segments of items and the whole, one function each; `sides` has those of lists."""
+"""Facts of items, pairs, users and segments, one function each."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def has_feature(sides: Sides, of: str) -> pl.LazyFrame:
 
 @fact("item", "items", takes=NUMBERS)
 def number(sides: Sides, of: str) -> pl.LazyFrame:
-    """What a column of numbers says of an item; one without a finite number has no row."""
+    """The value of an item in a numeric column; one without a finite number has no row."""
     return sides.feature(of).numbers()
 
 
@@ -137,12 +137,12 @@ def history_along(sides: Sides, of: str) -> pl.LazyFrame:
 
 
 HISTORIES = {history_in_category: "share", history_along: "unit"}
-"""What is summed up of a user's train items for each part."""
+"""Summed column of a user's train items, by the fact of categories."""
 OF_HISTORIES = {
     n_described_history: Counts.n_described,
     n_categories_of_history: Counts.n_parts_had,
 }
-"""Facts of users that their counts tell."""
+"""User facts that are computed from category counts."""
 
 
 # Of segments of items

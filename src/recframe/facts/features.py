@@ -1,4 +1,4 @@
-"""Features of items as numbers: each item's parts, a category or a dimension, and how much of its unit vector lies there.
+"""Item features as numbers: categories, category lists and embedding vectors.
 
 A feature is a column of the frame of items: one category, a list of categories (a vector of 0 and 1) or a vector of floats.
 Nulls, empty lists, and vectors of zeros or with a missing or infinite number are no feature.
@@ -22,7 +22,7 @@ Shape = Literal["category", "categories", "vector", "number"]
 CATEGORIES: tuple[Shape, ...] = ("category", "categories")
 ANY: tuple[Shape, ...] = (*CATEGORIES, "vector")
 NUMBERS: tuple[Shape, ...] = ("number",)
-"""A number, such as a price, is no feature: it is taken where it is asked for alone."""
+"""Shape of plain number columns such as prices, which are no features and must be requested as numbers."""
 VALUE = pl.col("value")
 BELOW_0 = (
     "an item's value is below 0, and a share of what the best list brings needs numbers from 0 up; leave out normalizer=, or "
@@ -38,7 +38,7 @@ _SAID = {
 
 
 def shape_of(dtype: pl.DataType) -> Shape | None:
-    """Return what a column of a dtype holds; None where it is no feature."""
+    """Return the shape of feature of a dtype; None if it is no feature."""
     inner = getattr(dtype, "inner", dtype)
     if isinstance(dtype, pl.Array):
         return "vector" if len(dtype.shape) == 1 and dtype.size and inner.is_float() else None
@@ -50,7 +50,7 @@ def shape_of(dtype: pl.DataType) -> Shape | None:
 
 
 def check_feature(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
-    """Say what is wrong with a column that is to be a feature, from the schema alone."""
+    """Reject a column that cannot be a feature, from the schema alone."""
     dtype = inputs.feature(of, call).collect_schema()["value"]
     if takes == NUMBERS:
         _check_number(dtype, of, call)
@@ -137,14 +137,14 @@ def _check_bits(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) ->
 
 @dataclass(frozen=True)
 class Feature:
-    """A column of the items: item, value."""
+    """Feature column of the items frame: item, value."""
 
     rows: pl.LazyFrame
     shape: Shape | None
     width: int | None
-    """How many dimensions its vectors have, where the schema knows."""
+    """Number of dimensions of its vectors, where the schema says it."""
     known: pl.DataFrame | None = None
-    """Its parts, where they are at hand, each with a number in place of its name."""
+    """Its categories in memory, as numbers in place of names."""
 
     @property
     def dimensions(self) -> list[str]:
@@ -197,7 +197,7 @@ class Feature:
         return rows.explode("part", **AS_EVER).filter(pl.col("part").is_not_null())
 
     def numbered(self, ask: Ask) -> Feature:
-        """Return the same with its categories at hand, as numbers."""
+        """Return the feature with its categories in memory, as numbers."""
         (parts,) = ask([self.parts()])
         names = parts.select("part").unique().with_row_index("number")
         parts = parts.join(names, on="part").drop("part").rename({"number": "part"})

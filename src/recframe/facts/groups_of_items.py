@@ -1,4 +1,4 @@
-"""What the lists show of each group of items, of what its users did not know: sums for each group in each segment."""
+"""Sums per item group and segment, over items new to the user."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ HEAD_SHARE = 0.8
 
 @dataclass(frozen=True)
 class Listed:
-    """The lists of the segments, as sums over groups of items need them."""
+    """Lists of the segments, as input of sums over item groups."""
 
     sides: Sides
     rows: pl.LazyFrame
     """The rows of the lists, each item of a list once."""
     keys: list[str]
-    """What tells the segments apart."""
+    """Keys of a segment."""
     described: Callable[[pl.LazyFrame], pl.LazyFrame]
-    """Puts the segments that are properties of their users beside lists."""
+    """Function that joins the segments of users to lists."""
 
     def up_to(self, k: int) -> Listed:
         """Return the lists cut at k; 0 is no cut-off."""
@@ -60,7 +60,7 @@ class Listed:
 
 @summing("catalogue", reads=(definitions.in_history,))
 def unseen(listed: Listed, of: str, target: Target, k: int, call: str) -> pl.LazyFrame:
-    """How many items that users do not have in train each group has listed, and how many it has: sums by segments and group.
+    """Return sums by segment and group: listed and possible items that users do not have in train.
 
     The groups are the categories of a column of items, or the head and the tail of popularity, where items have none.
     """
@@ -75,7 +75,7 @@ def unseen(listed: Listed, of: str, target: Target, k: int, call: str) -> pl.Laz
 
 
 def _of_catalogue(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
-    """Return how many items of each group are listed, and could be, that are not in the user's train."""
+    """Return the listed and the possible items of each group, without the user's train items."""
     sides, of_lists = listed.sides, ["user", *listed.sides.item_keys]
     shown = _unknown(sides, listed.rows)
     sizes = groups.group_by(*distinct_names(*sides.item_keys, "group")).agg(
@@ -98,7 +98,7 @@ def _of_catalogue(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
 
 
 def _of_relevant(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
-    """Return how many items of each group are listed and relevant, and how many are relevant, none in the user's train."""
+    """Return the listed and the relevant items of each group, without the user's train items."""
     sides, segments = listed.sides, listed.sides.held.rows
     relevant = sides.held.relevant_pairs(segments).join(_history(sides), on=PAIR, how="anti")
     on = ["user", *segments]
@@ -111,7 +111,7 @@ def _of_relevant(listed: Listed, groups: pl.LazyFrame) -> list[pl.LazyFrame]:
 
 
 def _unknown(sides: Sides, rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the rows of the lists whose user does not have the item in train."""
+    """Return the list rows whose item is not in the user's train."""
     if sides.inputs.train is None:
         return rows
     known = Fact(definitions.in_history)

@@ -1,4 +1,4 @@
-"""What words over lists ask for, level by level: columns of rows, lists, items, groups and segments, and facts in them."""
+"""Aggregation levels of list metrics: rows, lists, items, groups, segments."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from recframe.frames.rows.exact_sums import ExactSums
 
 
 class Level(str, Enum):
-    """What one value of a column speaks of; its words begin the names of the level's columns."""
+    """Aggregation level of a column; its value prefixes column names."""
 
     # a row of a list
     BESIDE = "beside"
-    """A value of the list, beside each of its rows."""
+    """Value of the list, repeated on each of its rows."""
     ALONG = "along"
-    """What the list shares with those before it that have the item."""
+    """Overlap with the previous lists of the segment that have the item."""
     ALONG_ALL = "along all"
-    """The same, in all segments of users, with those before and after it."""
+    """Overlap with all other lists that have the item, in all segments of users."""
 
     # a category of a list
     IN_CATEGORY = "in category"
     BESIDE_CATEGORIES = "beside categories"
-    """A value of the list, beside each of its categories."""
+    """Value of the list, repeated on each of its categories."""
 
     # a list
     OF_LIST = "of list"
     VALUE = "value"
-    """The value of a metric that has one for each list."""
+    """Value of a metric that has one per list."""
 
     # an item in a segment
     OF_ITEM = "of item"
     PLACE = "place"
     EVERYWHERE = "everywhere"
-    """A sum over all segments of users, in place of its own."""
+    """Sum over all segments of users, in place of the own one."""
 
     # a segment
     OVER_LISTS = "over lists"
     OVER_ITEMS = "over items"
     OVER_GROUPS = "over groups"
     IN_ALL = "in all"
-    """A sum over all segments of users, in place of its own."""
+    """Sum over all segments of users, in place of the own one."""
     ACROSS = "across"
-    """A sum over all segments of items, in place of its own."""
+    """Sum over all segments of items."""
 
     def __str__(self) -> str:
         return self.value
@@ -57,21 +57,21 @@ class Level(str, Enum):
 
 @dataclass
 class Levels:
-    """The columns that words have asked for, level by level, each once, and what they ask of the side frames."""
+    """Requested columns by aggregation level, and facts from side frames."""
 
     columns: dict[str, list[pl.Expr]] = field(default_factory=dict)
-    """By the level, or its name with settings."""
+    """Columns by level, or by its name with settings."""
     facts: dict[str, Fact] = field(default_factory=dict)
     sums_of_lists: dict[str, FromSides] = field(default_factory=dict)
-    """What is summed up over each list by a feature of its items: see `sums_by_feature`."""
+    """Requested sums over each list by item feature; see `sums_by_feature`."""
     sums_of_groups: dict[str, FromSides] = field(default_factory=dict)
-    """What is summed up over the groups of items of each segment: see `groups_of_items`."""
+    """Requested sums over the item groups of each segment; see `groups_of_items`."""
     speaks_of: dict[str, Level | Kind] = field(default_factory=dict)
-    """The level of a column, or what it is a property of, by its name."""
+    """Level or kind of each column."""
     terms: dict[str, pl.Expr] = field(default_factory=dict)
-    """What a column sums up, row by row, list by list, item by item or category by category, by the column's name."""
+    """Summand of each column, per row, list, item or category."""
     exact: dict[str, bool] = field(default_factory=dict)
-    """The columns that are sums of numbers with something behind the point, and whether these are never above 1 or below -1."""
+    """Columns that are exact sums of fractions, and whether these lie within -1 and 1."""
 
     def summed(
         self,
@@ -125,7 +125,7 @@ class Levels:
         ]
 
     def facts_in(self, *levels: str) -> list[Fact]:
-        """Return the facts that stand in the expressions of some levels."""
+        """Return the facts that occur in the expressions of some levels."""
         roots = {
             name
             for level in levels
@@ -136,5 +136,5 @@ class Levels:
 
     @property
     def of_sides(self) -> list[FromSides]:
-        """All that is asked of the side frames."""
+        """All requests to the side frames."""
         return [*self.facts.values(), *self.sums_of_lists.values(), *self.sums_of_groups.values()]

@@ -1,4 +1,4 @@
-"""Sums over the parts of a feature that lists have, one part after the other: no list has a row for each of its parts."""
+"""Sums over a list's categories, one at a time, without exploding rows."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from recframe.facts.tallies import Counts, History
 
 @dataclass(frozen=True)
 class PartsInTurn:
-    """What is summed up over the parts of each list, of counts that are sums over its rows like any other."""
+    """Sums over the categories of each list, from packed counts."""
 
     name: str
-    """What its columns' names begin with, unlike those of others."""
+    """Unique prefix of its columns' names."""
     counts: Counts
     added: Mapping[str, pl.Expr]
-    """What each part that a list has adds to a column, by the column's name."""
+    """Summand per category that a list has, by column name."""
     beside: Sequence[pl.Expr] = ()
-    """Values of the list that this reads beside each part."""
+    """Values of the list that are read with each category."""
     facts: Sequence[Fact] = ()
-    """Facts of the list's user, segment or the whole that this reads."""
+    """Facts read of the list's user, the segment or the whole."""
     histories: Mapping[str, History] = field(default_factory=dict)
-    """What users had before of each part, by the names of the facts that this reads."""
+    """Category counts of users' histories, by the facts that are read."""
 
     @property
     def _words(self) -> dict[str, str]:
@@ -36,7 +36,7 @@ class PartsInTurn:
         return {number: f"{self.name} {number}" for number in self.counts.numbers}
 
     def with_counts(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows with the counts of their items beside them."""
+        """Return rows joined with the counts of their items."""
         return self.counts.of_items.beside(rows, self._words)
 
     def sums(self) -> list[pl.Expr]:
@@ -44,7 +44,7 @@ class PartsInTurn:
         return [pl.col(word).sum() for word in self._words.values()]
 
     def over(self, lists: pl.LazyFrame) -> pl.LazyFrame:
-        """Return lists that have their counts, and the facts, with what their parts add up to.
+        """Return lists with the sums over their categories, from counts and facts.
 
         NOTE: columns that each part writes anew take a third of the time of a row for each list and part, and no memory.
         """

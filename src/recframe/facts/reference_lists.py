@@ -1,4 +1,4 @@
-"""The lists held against reference lists of the same users: which items both have, and how far they agree, depth by depth."""
+"""Agreement of lists with the same users' reference lists, by depth."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ PLACE, DEPTH, RANK = (pl.col(name) for name in ("place", "depth", "rank"))
 
 @dataclass(frozen=True)
 class Agreement:
-    """What a list and its user's reference list, both cut at k, have in common; places close the gaps between ranks.
+    """Overlap statistics of a list and its reference list, cut at k.
 
     An item that both have is common from a depth on, the later of its two places. F(n) is the sum of p^d / d over the depths
     d = 1..n.
     """
 
     shorter: pl.Expr
-    """The length of the shorter of the two."""
+    """Length of the shorter list."""
     longer: pl.Expr
     common: pl.Expr
-    """The number of items that both have."""
+    """Number of common items."""
     common_in_shorter: pl.Expr
-    """The number of those that are common from a depth that the shorter list reaches."""
+    """Number of common items within the shorter list's depth."""
     before: pl.Expr
-    """The sum of F over the depths just before the common items'."""
+    """Sum of F over the depths just before those of common items."""
     before_in_shorter: pl.Expr
     sum_to_shorter: pl.Expr
-    """F of the length of the shorter list."""
+    """F at the length of the shorter list."""
     sum_to_longer: pl.Expr
 
 
@@ -70,7 +70,7 @@ def has_reference(sides: Sides) -> pl.LazyFrame:
 
 @fact("list", "reference")
 def agreement(sides: Sides, p: float, k: int) -> pl.LazyFrame:
-    """How far a list agrees with its user's reference list, both cut at k: the parts of an `Agreement`; 0 is no cut-off."""
+    """Compute the `Agreement` of each list with its user's reference list, both cut at k; 0 is no cut-off."""
     keys = sides.held.list_keys
     if sides.places is None:
         schema, deepest = sides.inputs.schema, None
@@ -117,7 +117,7 @@ def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[Fact]) -
 
 
 def _with_pairs(sides: Sides, ask: Ask, facts: Sequence[Fact]) -> Sides:
-    """Return the side frames with the pairs of the references at hand.
+    """Return the side frames with precomputed pairs of the references.
 
     NOTE: few repeat, which is found list by list in a tenth of the time in which a hash table leaves them out.
     """
@@ -131,7 +131,7 @@ def _with_pairs(sides: Sides, ask: Ask, facts: Sequence[Fact]) -> Sides:
 
 
 def _pairs(sides: Sides, k: int) -> pl.LazyFrame:
-    """Return the pairs of a user and an item of their reference list up to k, as they come; 0 is no cut-off.
+    """Return the (user, item) pairs of reference lists up to k, with repetitions; 0 is no cut-off.
 
     Each has the segments of rows of its list; reference lists that do not have them are the same in all.
     """
@@ -153,7 +153,7 @@ def _in_places(rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:
 
 
 def _bounds(places: Sequence[pl.DataFrame], *names: str) -> list[int]:
-    """Return how many users, items or places there may be in lists of narrow ids."""
+    """Return upper bounds of user numbers, item numbers and positions in lists of narrow ids."""
     together = pl.concat(one.select(pl.col(names).max().cast(pl.Int64)) for one in places)
     return [1 + (highest or 0) for highest in together.max().row(0)]
 

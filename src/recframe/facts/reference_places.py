@@ -1,4 +1,4 @@
-"""The lists of a large eager frame and their reference lists, in their places, as numbers that are sorted together."""
+"""Integer positions of list and reference items, for large eager frames."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ PLACE = pl.col("place")
 
 @dataclass(frozen=True)
 class Places:
-    """The items of the lists of a large eager frame, and of their references, in their places, with their ranks; all narrow."""
+    """Ranked list and reference items as narrow integers (large eager frames)."""
 
     own: pl.DataFrame
     other: pl.DataFrame
     n_items: int
-    """Items lie below it."""
+    """Upper bound of the items' numbers."""
     deepest: int
-    """The last place."""
+    """Largest position."""
     lengths: Mapping[int, pl.DataFrame]
     """The lengths of each list and its reference, by where both are cut; see `_lengths`."""
     of_users: Mapping[int, Lookup]

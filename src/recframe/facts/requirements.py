@@ -1,4 +1,4 @@
-"""Which side frames and columns a metric lacks, said with the call that gives them."""
+"""Checks for side frames and columns that a metric needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recframe.frames.inputs import Inputs
 
 
 def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
-    """Return the side frames that are needed and not there; the catalogue is that of `items`, or of all items of `train`."""
+    """Return the needed side frames that are not bound; the catalogue comes from `items` or `train`."""
     found = {
         name
         for name in ("train", "items", "users", "reference")
@@ -25,13 +25,13 @@ def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
 
 
 def _without_items(metric: Any) -> ColumnError:
-    """Return the error of a metric that tells items apart where rows have no ids of items."""
+    """Return the error of a metric that needs item ids, where rows have none."""
     found = f"{metric.name} tells items apart, and {FrameOf('judged')} has no ids of items, so that each row is an item"
     return ColumnError(f"{found}; name the column of the ids: {bind(item=NAMED)}")
 
 
 def check_needs(inputs: Inputs, metric: Any, facts: Iterable[FromSides]) -> None:
-    """Say which side frame a metric lacks, and show the call; or what is wrong with a feature that it names."""
+    """Raise an error for a missing side frame, or for an unusable feature."""
     facts = list(facts)
     if inputs.without_items and (facts or metric.definition.over_lists):
         raise _without_items(metric)

@@ -1,4 +1,4 @@
-"""The side frames of a large eager frame, asked ahead of its plan: what several facts are made of.
+"""Precomputed statistics of large side frames, shared by several facts.
 
 No answer changes a number.
 """
@@ -24,7 +24,7 @@ from recframe.frames.rows.questions import are_first, distinct_ids, marked_sorte
 from recframe.judging.judged_frame import PAIR
 
 ROWS_FOR_EACH_ITEM = 1.25
-"""Fewer rows are sooner joined with the items' categories than these are made numbers."""
+"""Rows per item below which a join of categories is faster than encoding them."""
 
 
 def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]) -> Sides:
@@ -59,7 +59,7 @@ def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSide
 
 
 def shown(sides: Sides, ask: Ask) -> pl.LazyFrame | None:
-    """Return the items of all frames, each once, if they are the catalogue."""
+    """Return the distinct items of all frames, if they are the catalogue."""
     if sides.inputs.items is not None or sides.inputs.tables is not None:
         return None
     items = pl.concat(distinct_ids(one.to_series()) for one in ask(sides.all_items))
@@ -76,7 +76,7 @@ def _read_beside(sides: Sides, facts: Sequence[FromSides]) -> list[Fact]:
 
 
 def _counts_alone(facts: Sequence[FromSides]) -> bool:
-    """Return whether what is asked of train is counted in one pass."""
+    """Return whether a single pass over train yields all requested facts."""
     counted = {*HISTORIES, *OF_HISTORIES}
     return all(one.builder in counted for one in facts if "train" in one.builder.needs)
 
@@ -97,7 +97,7 @@ def _distinct(train: pl.LazyFrame, ask: Ask, *, kept: bool) -> pl.LazyFrame:
 
 
 def _reads_popularity(sides: Sides, facts: Sequence[FromSides]) -> bool:
-    """Return whether what is asked for is made of the popularities; sums over groups of the catalogue may be."""
+    """Return whether requested facts depend on popularity; sums over groups of the catalogue may."""
     sides = replace(sides)
     for one in facts:
         if isinstance(one, Fact):
@@ -145,7 +145,7 @@ def _histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, History]:
 
 
 def _of_histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, OfHistory]:
-    """Return which facts of users are made of what they had before, where that is known."""
+    """Return the user facts computed from precomputed histories."""
     found = {}
     for one in (one for one in facts if one.builder in OF_HISTORIES):
         names = [Fact(builder, one.settings).name for builder in HISTORIES]

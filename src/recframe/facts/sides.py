@@ -1,4 +1,4 @@
-"""The side frames of one call as facts are made of them, and what a fact is."""
+"""Side frames of one call, and the builders of facts."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ from recframe.frames.rows.packing import joined_as_numbers
 from recframe.judging.judged_frame import PAIR, Judged
 
 Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
-"""Gives what the plan of users asks of rows of a kind, whose columns are named."""
+"""Type of functions that return requested row sources of the plan of users, by their columns."""
 Kind = Literal["item", "pair", "row", "user", "member", "part", "list", "segment", "whole"]
-"""What a fact is a property of, which are its keys: item; user and item; these in a segment of rows; user (and what `by` has of
-items); the user in all segments that cut lists; those of a user and a part of a feature; all that tells lists apart; what `by`
-has of items; none."""
+"""Kinds of fact, by their keys: item; user and item; these in a segment of rows; user (with item
+segments); user in each segment that cuts lists; user and category; list; item segment; none."""
 Setting = str | int | float | bool
 VALUE = pl.col("value")
 COUNT = pl.len().cast(pl.Float64).alias("value")
@@ -35,30 +34,30 @@ COUNT = pl.len().cast(pl.Float64).alias("value")
 
 @dataclass(frozen=True)
 class Summing:
-    """A function that sums up rows of the lists with the help of the side frames, and which of these it needs."""
+    """Aggregation of list rows that reads side frames, and its requirements."""
 
     needs: tuple[str, ...]
     build: Callable[..., pl.LazyFrame]
     takes: tuple[Shape, ...] = ()
-    """Which features the first setting may name."""
+    """Shapes of feature that the first setting may name."""
     reads: tuple[Builder, ...] = ()
-    """The facts on pairs that it reads too, where their frames are there."""
+    """Facts on pairs that are read as well, if their frames are bound."""
 
 
 @dataclass(frozen=True)
 class Builder:
-    """A function that makes a fact out of the side frames, which of these it needs, and what the fact is a property of."""
+    """Function that builds a fact, its required side frames and keys."""
 
     kind: Kind
     needs: tuple[str, ...]
     build: Callable[..., pl.LazyFrame | pl.Expr]
     takes: tuple[Shape, ...] = ()
-    """Which features the first setting may name."""
+    """Shapes of feature that the first setting may name."""
 
 
 @dataclass(frozen=True)
 class FromSides:
-    """What is asked of the side frames: a function, with its settings."""
+    """Request to the side frames: a function with its settings."""
 
     builder: Builder | Summing
     settings: tuple[Setting, ...] = ()
@@ -75,7 +74,7 @@ class FromSides:
 
 @dataclass(frozen=True)
 class Fact(FromSides):
-    """A fact with its settings: a frame by the keys of its kind, or what is the same for all."""
+    """Fact with its settings: a keyed frame, or one global value."""
 
     builder: Builder
 
@@ -86,70 +85,70 @@ class Fact(FromSides):
 
     @property
     def kind(self) -> Kind:
-        """What it is a property of."""
+        """The keys of the fact, by kind."""
         return self.builder.kind
 
 
 def fact(
     kind: Kind, *needs: str, takes: tuple[Shape, ...] = ()
 ) -> Callable[[Callable[..., pl.LazyFrame | pl.Expr]], Builder]:
-    """Make a function of `Sides` and some settings a builder of facts."""
+    """Turn a function of `Sides` and some settings into a builder of facts."""
     return lambda function: Builder(kind, needs, function, takes)
 
 
 def summing(
     *needs: str, takes: tuple[Shape, ...] = (), reads: tuple[Builder, ...] = ()
 ) -> Callable[[Callable[..., pl.LazyFrame]], Summing]:
-    """Make a function of rows of the lists and some settings one that sums them up."""
+    """Turn a function of list rows and some settings into an aggregation of them."""
     return lambda function: Summing(needs, function, takes, reads)
 
 
 @dataclass(frozen=True)
 class OfHistory:
-    """A fact of a user, made of the counts of what they had before."""
+    """User fact computed from the category counts of the user's history."""
 
     history: str
     """The name of the fact of parts that the counts are of."""
     of: Callable[[Counts, Mapping[str, str]], pl.Expr]
-    """Makes it of the counts, whose numbers have other names."""
+    """Function of the counts and of the new names of their columns."""
 
 
 @dataclass(frozen=True)
 class Sides:
-    """The side frames of one call in the form that facts are made of."""
+    """Side frames of one call, prepared for building facts."""
 
     inputs: Inputs
     held: Judged
-    """The lists held against the truth; one part of the users where the call goes part by part."""
+    """Lists joined with the truth; of one part of the users where the call runs in parts."""
     pairs: pl.LazyFrame | None = None
-    """Each pair of train once, where they are at hand."""
+    """Distinct pairs of train, if precomputed."""
     popular: pl.LazyFrame | None = None
-    """The items of train with their number of users, where they are at hand."""
+    """Train items with their number of users, if precomputed."""
     at_hand: Mapping[str, pl.LazyFrame] = field(default_factory=dict)
-    """Facts that are at hand, by their names."""
+    """Precomputed facts by name."""
     narrow: bool = False
-    """Whether users and items of the rows, and of the facts on pairs, are known to fit into one number of 64 bits."""
+    """Whether user and item fit into one 64-bit integer, in the rows and in facts on pairs."""
     codes: Mapping[str, Codes] = field(default_factory=dict)
-    """The items' categories as numbers, by the column; of all that are asked for, or none."""
+    """Integer codes of the items' categories by column: of all requested columns, or none."""
     histories: Mapping[str, History] = field(default_factory=dict)
-    """What users had before, by the names of the facts of parts; of all that are asked for, or none."""
+    """Counts of users' histories by fact: of all requested facts, or none."""
     of_histories: Mapping[str, OfHistory] = field(default_factory=dict)
-    """The facts of users that are made of what they had before, by their names."""
+    """User facts computed from their histories, by name."""
     beside: frozenset[str] = frozenset()
-    """The names of facts that stand beside the rows of the lists already."""
+    """Names of facts that are columns of the list rows already."""
     shown: pl.LazyFrame | None = None
-    """The items of all frames, each once, where they are at hand."""
+    """Distinct items of all frames, if precomputed."""
     places: Places | None = None
-    """The items of the lists, and of the reference, in their places, where they are at hand and narrow."""
+    """Ranked items of lists and references as narrow integers, if precomputed."""
 
     def by_category(
         self, rows: pl.LazyFrame, keys: Sequence[str], of: str, *kept: str
     ) -> ByCategory:
-        """Return rows once for each category, or dimension, of their items in a feature."""
+        """Return rows exploded by category or dimension of a feature."""
         return by_category(rows, keys, self.feature(of), self.codes.get(of), *kept)
 
     def few_counts(self, of: str, sums: Sequence[pl.Expr]) -> Counts | None:
-        """Return how the rows of lists are counted for sums by a feature, where they are."""
+        """Return the dense count layout for sums by a feature, where it applies."""
         return self.codes[of].few_counts(sums) if of in self.codes else None
 
     def with_users(self, parts: pl.LazyFrame, of: str) -> pl.LazyFrame:
@@ -219,7 +218,7 @@ class Sides:
         return self.inputs.with_item_keys(rows)
 
     def built(self, one: Fact) -> Any:
-        """Return a fact, as it is at hand or from the side frames."""
+        """Return a fact, precomputed or built from the side frames."""
         return self.at_hand[one.name] if one.name in self.at_hand else one.build(self)
 
     def table(
@@ -246,7 +245,7 @@ class Sides:
         *kinds: Kind,
         named: Mapping[str, str] | None = None,
     ) -> pl.LazyFrame:
-        """Return rows with the facts of some kinds beside them; `named` has other names of the keys."""
+        """Return rows joined with the facts of some kinds; `named` has other names of the keys."""
         if self.beside or self.codes:
             there = {*rows.collect_schema().names()}
             facts = [one for one in facts if one.name not in there]
@@ -275,7 +274,7 @@ class Sides:
     def _with_histories(
         self, rows: pl.LazyFrame, facts: Sequence[Fact]
     ) -> tuple[pl.LazyFrame, list[Fact]]:
-        """Return rows with those facts beside them that are made of what users had before, and the other facts."""
+        """Return rows joined with facts computed from histories, and the remaining facts."""
         made = {
             one.name: self.of_histories[one.name] for one in facts if one.name in self.of_histories
         }
@@ -316,7 +315,7 @@ def in_universe(sides: Sides) -> pl.LazyFrame | pl.Expr:
 
 @fact("list", "relevance")
 def has_relevant(sides: Sides) -> pl.LazyFrame | pl.Expr:
-    """Whether a list's user has a relevant item; where one without counts as well, that is not asked."""
+    """Whether a list's user has a relevant item; not computed where users without one count as well."""
     if sides.inputs.context.no_relevant == "zero":
         return pl.lit(value=True)
     return (

@@ -1,4 +1,4 @@
-"""Sums over each list by a feature of its items: unit vectors, categories, pairs that share one."""
+"""Sums per list by item feature: unit vectors, categories, category-sharing pairs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of the lists, each item of a list once, what is asked of them, and the side frames."""
+    """Deduplicated list rows, the requested columns and the side frames."""
 
     sides: Sides
     asked: Levels
@@ -49,7 +49,7 @@ class Rows:
         return [count for one in self.in_turn.values() for count in one.sums()]
 
     def beside(self, lists: pl.LazyFrame) -> pl.LazyFrame:
-        """Return lists, which have their plain sums and counts, with all sums by features that were asked for."""
+        """Return lists with plain sums and counts, joined with all requested sums by feature."""
         for name, one in self.asked.sums_of_lists.items():
             if name in self.in_turn:
                 turns = self.in_turn[name]
@@ -62,7 +62,7 @@ class Rows:
         return lists
 
     def with_facts(self, *levels: str) -> pl.LazyFrame:
-        """Return the rows with the facts that some levels ask for."""
+        """Return the rows joined with the facts that some levels request."""
         return self.sides.joined(
             self.rows, self.asked.facts_in(*levels), "pair", "row", "item", "segment", "whole"
         )
@@ -105,7 +105,7 @@ def vectors(rows: Rows, of: str) -> pl.LazyFrame:
 
 
 def _squares_in_turn(rows: Rows, of: str) -> PartsInTurn | None:
-    """Return the squares of the sums of the unit vectors, where nothing else is asked and counts tell them."""
+    """Return squared sums of unit vectors, if only these are requested and counts determine them."""
     squares = rows.asked.named(Level.OF_LIST.of("square", of))
     named = {one.meta.output_name(): one for one in squares}
     sums = [(one * pl.col("unit")).sum().alias(f"{name} unit") for name, one in named.items()]
@@ -154,14 +154,14 @@ def categories(rows: Rows, of: str) -> pl.LazyFrame:
 
 
 def _beside_categories(rows: Rows, level: str) -> list[pl.Expr]:
-    """Return the values of lists that a level reads beside their categories."""
+    """Return the list values that a level reads with each category."""
     roots = {name for one in rows.asked.named(level) for name in one.meta.root_names()}
     whole = rows.asked.named(Level.BESIDE_CATEGORIES)
     return [one for one in whole if one.meta.output_name() in roots]
 
 
 def _categories_in_turn(rows: Rows, of: str) -> PartsInTurn | None:
-    """Return the sums over the categories of each list, where counts tell what it has of each, and its user's history had."""
+    """Return the sums over each list's categories, if counts of list and history determine them."""
     outer = Level.OF_LIST.of("categories", of)
     facts, had = rows.asked.facts_in(outer), rows.sides.histories
     counts = rows.sides.few_counts(of, rows.asked.named(Level.IN_CATEGORY.of(of)))
@@ -180,7 +180,7 @@ def _categories_in_turn(rows: Rows, of: str) -> PartsInTurn | None:
 
 @summing("items", takes=CATEGORIES)
 def pairs(rows: Rows, of: str) -> pl.LazyFrame:
-    """The pairs of items that share a category, each with itself too: the rank of the lower one, and their likeness."""
+    """The pairs of items with a common category, self-pairs included: the lower item's rank, and their similarity."""
     found = rows.rows.join(rows.sides.feature(of).parts(), on="item")
     one, other = (
         found.select(*rows.keys, "part", "rank", "share", pl.col("item").alias(name))
@@ -198,4 +198,4 @@ IN_TURN: dict[Any, Callable[..., PartsInTurn | None]] = {
     vectors: _squares_in_turn,
     categories: _categories_in_turn,
 }
-"""What makes such sums of the counts of lists, if they can be made of them."""
+"""Functions that compute these sums from packed counts, where possible."""

@@ -1,4 +1,4 @@
-"""How much of each part of a feature the items of users have: counts packed into few whole numbers, and sums made of them.
+"""Category counts per user, packed into integers, and sums from them.
 
 Each item is a few numbers that are looked up, and each user the sums of these: rows are not multiplied by their items' parts,
 and not sorted.
@@ -19,31 +19,31 @@ from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.lookups import Lookup, lookup
 
 BOTH = "user and part"
-"""The number of a user and a part."""
+"""Column with user and category packed into one integer."""
 BITS = 62
-"""A whole number holds so many bits of counts."""
+"""Bits of counts per integer."""
 _ROOM = 2**BITS
 MOST_NUMBERS = 16
-"""An item is so many whole numbers; with more, a row for each of its parts is sooner summed up."""
+"""Most integers per item; with more, exploding rows by category is faster."""
 MOST_PARTS = 64
-"""A list has sums for so many parts, most of which it may not have; with more, a row for each that it has is less."""
+"""Most categories with a sum for every list; with more, rows for a list's own categories are fewer."""
 MOST_UNITS = 2**20
-"""What a count adds to a sum is at least so many times smaller than one."""
+"""Largest denominator of a count's integer weight in a sum."""
 NEARLY = 1e-9
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What there is to count."""
+    """Items' categories to count, with a cache of count layouts."""
 
     parts: pl.DataFrame
     """The parts of the items: `item`, `part`, and `size`, how many the item has."""
     item: pl.DataType
     """The dtype of the items among the rows."""
     longest: int
-    """No user has more rows."""
+    """Largest number of rows of a user."""
     made: dict[tuple[object, ...], Counts | None] = field(default_factory=dict)
-    """How rows are counted, by what items of each size add to the sums."""
+    """Cache of count layouts, by the weights of items of each size."""
 
     def counts(self, sums: Sequence[pl.Expr]) -> Counts | None:
         """Return how rows are counted for sums of what is above 0, and all the same for items of one size; None if by too much.
@@ -72,21 +72,21 @@ class Tally:
 
 @dataclass(frozen=True)
 class Counts:
-    """Where the counts are, and what one of them adds to sums."""
+    """Layout of packed category counts, and each count's weight in sums."""
 
     of_items: Lookup
-    """Each item as the `words` of the counts of itself alone."""
+    """Packed counts of each single item, as `words`."""
     numbers: list[str]
     places: pl.DataFrame
-    """The counts: `part`, their `number` and `place` in it, and what one adds to each of the sums."""
+    """The counts: `part`, their `number` and `place` in it, and the weight of one in each sum."""
     sums: list[str]
     highest: int
-    """A count lies below it, a power of 2."""
+    """Upper bound of a count, a power of 2."""
     described: tuple[str, int]
-    """The number, and the place in it, of how many items have any part."""
+    """Integer and position of the number of items with any category."""
 
     def named(self, names: list[str]) -> Counts:
-        """Return the same with other names of the sums."""
+        """Return the layout with other names of the sums."""
         places = self.places.rename(dict(zip(self.sums, names, strict=True)))
         return replace(self, places=places, sums=names)
 
@@ -121,7 +121,7 @@ class Counts:
 
     @property
     def n_parts(self) -> int:
-        """How many parts there are."""
+        """The number of categories."""
         n_parts: int = self.places.select(pl.col("part").max() + 1).item()
         return n_parts
 
@@ -135,12 +135,12 @@ class Counts:
         return [reduce(add, ofs) for ofs in sums]
 
     def n_described(self, renamed: Mapping[str, str]) -> pl.Expr:
-        """Return how many items have any part."""
+        """Return the number of items with any category."""
         number, place = self.described
         return self._count(renamed[number], place)
 
     def n_parts_had(self, renamed: Mapping[str, str]) -> pl.Expr:
-        """Return how many parts the items have."""
+        """Return the number of distinct categories among the items."""
         one, zero = pl.lit(1.0, dtype=pl.Float64), pl.lit(0.0, dtype=pl.Float64)
         sums = self.sums_by_part(self.sums[0], renamed)
         # a number made of a truth value takes longer than one chosen by it
@@ -153,15 +153,15 @@ class Counts:
 
 @dataclass(frozen=True)
 class History:
-    """The counts of what users had before, of which each sum is made where it is asked for; most never are."""
+    """Category counts of users' histories, summed on demand."""
 
     counts: Counts
     of_users: Lookup
-    """The counts of each user between the lowest and the highest."""
+    """Packed counts of each user, from the lowest to the highest id."""
     n_parts: int
 
     def beside(self, lists: pl.LazyFrame, name: str) -> tuple[pl.LazyFrame, dict[str, str]]:
-        """Return lists with the counts of their users beside them, and the names of the numbers, which begin with a name."""
+        """Return lists joined with their users' counts, and the count columns' names."""
         renamed = {number: f"{name} {number}" for number in self.counts.numbers}
         return self.of_users.beside(lists, renamed), renamed
 

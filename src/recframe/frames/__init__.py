@@ -1,1 +1,1 @@
-"""Frames of any kind, taken in under the names of their roles and given back; every check that a schema allows."""
+"""Input frames of any kind, under their roles' names, with schema checks."""

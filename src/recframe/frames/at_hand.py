@@ -1,4 +1,4 @@
-"""Columns that were taken from a frame, and what is known of them before a plan runs: of eager ones alone."""
+"""Data available before the plan runs (eager frames only)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from recframe.frames.kinds.kind import Taken
 
 
 def eager(taken: Mapping[str, Taken]) -> dict[str, pl.DataFrame]:
-    """Return those of some frames that are eager."""
+    """Return the eager ones of some frames."""
     return {name: frame for name, frame in taken.items() if isinstance(frame, pl.DataFrame)}
 
 
 def at_hand(taken: Taken) -> pl.DataFrame | None:
-    """Return a frame whose data may be looked at before a plan runs; None where it is lazy."""
+    """Return a frame with data available before a plan runs; None if it is lazy."""
     return None if isinstance(taken, pl.LazyFrame) else taken
 
 
@@ -27,12 +27,12 @@ def is_complete(taken: Taken, names: Iterable[str]) -> bool:
 
 
 def are_small(taken: Iterable[Taken]) -> bool:
-    """Whether frames are eager, and none of them is asked ahead of its plan."""
+    """Whether frames are eager, and too small for precomputation."""
     return all(isinstance(one, pl.DataFrame) and len(one) <= LARGE for one in taken)
 
 
 def is_small_and_from(taken: Taken, name: str, least: float) -> bool:
-    """Whether a small frame, whose columns answer at once, has no number below a bound in a column."""
+    """Whether a small eager frame has no number below a bound in a column."""
     if not isinstance(taken, pl.DataFrame) or len(taken) > LARGE or name not in taken.columns:
         return False
     lowest: Any = taken[name].min()
@@ -40,7 +40,7 @@ def is_small_and_from(taken: Taken, name: str, least: float) -> bool:
 
 
 def with_own_dtype(taken: Taken, name: str) -> Taken:
-    """Return a frame with a column in the dtype that its values show to be meant.
+    """Return a frame with a column in the dtype that its values suggest.
 
     Lists of floats of one length become arrays, and empty ones null. Whole numbers in floats become integers, since pandas
     has integers as floats where one is missing.

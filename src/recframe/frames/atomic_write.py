@@ -1,4 +1,4 @@
-"""Files written whole or not at all: beside their place, then moved there."""
+"""Atomic file writes: a temporary file, moved into place when complete."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from recframe.errors import RecframeError
 File = str | os.PathLike[str]
 UNFINISHED = ".unfinished"
 MOST_LINKS = 40
-"""Links that lead from one to the next before they are taken for a circle, as Linux has it."""
+"""Symbolic links followed before a loop is assumed, as on Linux."""
 OWN_STREAMS = ("/dev/fd", "/proc/self/fd")
 """Folders of the streams that this process has open, by their numbers."""
 
 
 def write(path: File, fill: Callable[[BinaryIO], object]) -> None:
-    """Write a file by `fill`, or say why not; what is there stays as it is until all is written.
+    """Write a file by `fill`, atomically: the old content stays until the new one is complete.
 
     A link stays, and what it leads to is replaced; permissions stay, and the owner where that may be given. Devices, pipes and
     streams of this process, such as /dev/stdout, are written straight.

@@ -15,21 +15,21 @@ from recframe.frames.hints import Given
 from recframe.frames.kinds.kind import Taken
 
 ROOT = "root "
-"""Stands before the name of a column that an expression reads."""
+"""Prefix of the columns that an expression reads."""
 WAITING = "recframe waiting "
 _N_ROWS = 3
 
 
 @dataclass(frozen=True)
 class Made:
-    """A column that an expression makes of others of one frame."""
+    """Column computed by an expression from one frame's columns."""
 
     key: bytes
-    """Tells it from other expressions."""
+    """Identity of the expression."""
     name: str
-    """Its name in the result."""
+    """Name in the result."""
     roots: tuple[str, ...] = field(compare=False)
-    """The columns that it is made of."""
+    """Columns that the expression reads."""
     expression: pl.Expr = field(compare=False)
 
     def __repr__(self) -> str:
@@ -45,11 +45,11 @@ class Made:
 
     @property
     def reads_own_row(self) -> bool:
-        """Whether the expression reads its own row alone, as far as can be told."""
+        """Whether the expression is known to read only its own row."""
         return _is_elementwise(self.expression)
 
     def check_reads_own_row(self) -> None:
-        """Say that the expression reads other rows, of which lists and truth have different ones."""
+        """Reject an expression that reads other rows, which differ between lists and truth."""
         if not self.reads_own_row:
             msg = (
                 f"{Given('by', self)} reads other rows than its own, and lists and truth have different ones; make it a "
@@ -113,7 +113,7 @@ def made_by(expression: pl.Expr) -> str | Made:
 
 
 def _key_of(expression: pl.Expr) -> bytes:
-    """Return what tells an expression from others; one that cannot be written down is like no other."""
+    """Return the identity of an expression; one that cannot be serialised is unique."""
     try:
         return expression.meta.serialize()
     except (
@@ -123,7 +123,7 @@ def _key_of(expression: pl.Expr) -> bytes:
 
 
 def _keeps_rows(expression: pl.Expr, schema: pl.Schema) -> bool:
-    """Whether an expression gives a value for each row, as far as can be told.
+    """Whether an expression is known to give one value per row.
 
     NOTE: Polars repeats a single value beside other columns without a word, so that a mean would be one segment of all.
     """
@@ -137,7 +137,7 @@ def _keeps_rows(expression: pl.Expr, schema: pl.Schema) -> bool:
 
 
 def _is_elementwise(expression: pl.Expr) -> bool:
-    """Whether an expression reads its own row alone, as far as can be told."""
+    """Whether an expression is known to read only its own row."""
     if hasattr(expression.meta, "is_row_separable"):  # which Polars 1 does not have
         return _unless_python(expression.meta.is_row_separable)
     own = re.sub(r"\.(str|list|arr|dt|bin|cat|struct)\.\w+\(", "", str(expression))

@@ -1,4 +1,4 @@
-"""Plans collected by the engine that is the fastest for their size, where Polars' threads are in the process."""
+"""Collection of plans by the fastest engine for their size."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from recframe.errors import RecframeError, plan_errors
 
 _PROCESS = Path("/proc/self")
 _FORKED = 0x40
-"""Linux' mark of a process that began with a fork and has begun no other program since: PF_FORKNOEXEC."""
+"""Process flag PF_FORKNOEXEC of Linux: forked, without a later exec."""
 _MARKS = 6
-"""The place of the marks in `stat`, behind the name of the program, which ends with a bracket."""
+"""Index of the flags in `stat`, counted after the program's name."""
 _MOST_SIGNS = 15
-"""Linux keeps so many of a thread's name."""
+"""Characters of a thread's name that Linux keeps."""
 _PATIENCE = 1.0
-"""Seconds that threads have to take their names, once they have been started."""
+"""Seconds for started threads to take their names."""
 
 
 @cache
 def check_threads() -> None:
-    """Say so where a query would wait for ever. A process is asked once, and what is forked from it once more.
+    """Reject a forked process in which queries would deadlock; the check runs once per process.
 
     NOTE: Polars starts its threads where it is asked how many it has, unless it has started them, or believes to have. It is
     asked in forked processes alone: elsewhere they are started by a query, and processes that are forked before work.
@@ -74,9 +74,9 @@ def _names_of_threads() -> list[str]:
 
 
 Ask = Callable[[list[pl.LazyFrame]], list[pl.DataFrame]]
-"""Collects plans together, from which a plan for a large eager frame starts."""
+"""Type of functions that collect precomputed plans together."""
 Collect = Callable[[pl.LazyFrame], pl.DataFrame]
-"""Collects a plan."""
+"""Type of functions that collect a plan."""
 LARGE = 20_000
 _STREAMED = 2_000_000
 IS_POLARS_1 = pl.__version__.startswith("1.")
@@ -92,7 +92,7 @@ def stream(plan: pl.LazyFrame) -> pl.DataFrame:
 
 
 def run_by_size(plan: pl.LazyFrame, size: int) -> pl.DataFrame:
-    """Collect a plan for an eager frame of so many rows.
+    """Collect a plan with the engine that suits an eager frame's number of rows.
 
     NOTE: the streaming engine takes longer to start than a plan of two million rows to run, and the optimizer takes longer
     than one of a few thousand.
@@ -106,12 +106,12 @@ def run_by_size(plan: pl.LazyFrame, size: int) -> pl.DataFrame:
 
 
 def run_as_it_is(plan: pl.LazyFrame) -> pl.DataFrame:
-    """Collect a plan as it was made: the optimizer takes longer than it saves where no frame of it is large."""
+    """Collect a plan without optimizations, which cost more than they save on small frames."""
     with plan_errors():
         return plan.collect(engine="in-memory", optimizations=_NO_OPTIMIZER)
 
 
 def ask(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:
-    """Collect what a plan for a large eager frame starts from."""
+    """Collect the precomputed plans of a large eager frame."""
     with plan_errors():
         return pl.collect_all(plans, engine="in-memory")

@@ -34,7 +34,7 @@ Ties = Literal[
     "last",
 ]
 Sharing = Literal["expected", "last"]
-"""The `ties` under which tied items stand in no order: they share a rank."""
+"""Values of `ties` under which tied items are unordered and share a rank."""
 
 SIDES = ("truth", "users", "items", "train", "reference")
 """The options that take a frame."""
@@ -87,7 +87,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Context:
-    """Column names, side frames and policies, as bound by `rec(...)`; a name that is None has its role's own name."""
+    """Options bound by `rec(...)`; a column name of None means the role's."""
 
     truth: Any = None
     user: str | None = None
@@ -113,12 +113,12 @@ class Context:
     decimals: int | None = None
     profile: str | None = None
     by: tuple[Any, ...] = ()
-    """Names of columns, and what is made of some."""
+    """Column names and expressions."""
     given: frozenset[str] = frozenset()
-    """The options that were bound: a profile leaves them as they are."""
+    """Options bound explicitly, which a profile does not change."""
 
     def bind(self, options: Mapping[str, Any]) -> Context:
-        """Return the context with some options set anew, after a check of their values."""
+        """Return the context with new values of some options, validated."""
         self.check(options)
         held = {
             name: in_memory(value, str(FrameOf(name))) if name in SIDES else _plain(name, value)
@@ -131,12 +131,12 @@ class Context:
 
     @staticmethod
     def check(options: Mapping[str, Any]) -> None:
-        """Say which option has a value that it cannot have."""
+        """Reject invalid values of options."""
         for name, value in options.items():
             _check_option(name, value)
 
     def assuming(self, policies: Mapping[str, Any]) -> Context:
-        """Return the context with values for the policies that were not bound."""
+        """Return the context with values for policies that are not bound."""
         return self.having(**{name: policies[name] for name in policies.keys() - self.given})
 
     def having(self, **policies: Any) -> Context:
@@ -153,12 +153,12 @@ class Context:
 
     @cached_property
     def policies(self) -> tuple[object, ...]:
-        """What metrics that share a plan have in common."""
+        """The values of all policies; metrics that share a plan share them."""
         return tuple([getattr(self, name) for name in DEFAULTS])
 
     @cached_property
     def without_frames(self) -> tuple[object, ...]:
-        """What was bound, but frames."""
+        """The bound options other than frames."""
         bound = [getattr(self, name) for name in _BUT_FRAMES]
         return (*bound, self.reference if isinstance(self.reference, str) else None)
 
@@ -178,12 +178,12 @@ class Context:
 
 TYPES = {field.name: str(field.type) for field in fields(Context)}
 OPTIONS = tuple(name for name in TYPES if name not in {"by", "given"})
-"""What `rec(...)` takes."""
+"""Names of the options of `rec(...)`."""
 _BUT_FRAMES = tuple(name for name in TYPES if name not in SIDES)
 
 
 def _check_roles(context: Context) -> None:
-    """Say which column has two roles, one of them that of an id: it cannot be both."""
+    """Reject a column with two roles, one of them that of an id."""
     ids = {"user", "item"}
     roles = [role for role in ROLES if role != "propensity"]  # whose dtype says more
     named = [role for role in roles if role in ids or isinstance(getattr(context, role), str)]
@@ -196,7 +196,7 @@ def _check_roles(context: Context) -> None:
 
 
 def _check_threshold(context: Context) -> None:
-    """Say that relevances have a threshold, and that none are read."""
+    """Reject a relevance threshold where relevance is not read."""
     if context.relevance is False and context.min_relevance not in {None, "any"}:
         every, some = Given("relevance", value=False), Given("min_relevance", context.min_relevance)
         msg = f"{every} says that each row counts, and {some} that those of some grades do; leave one of them out"

@@ -1,4 +1,4 @@
-"""`by` columns of large eager frames that never change within a user: looked up by it, not kept with each row."""
+"""`by` columns constant per user, as a lookup table (eager frames)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from recframe.frames.rows.questions import constant_of
 
 Owned = Literal["row", "recommendations", "truth"]
 FOUND: dict[Owned, Owner] = {"row": "constant", "recommendations": "user", "truth": "user"}
-"""Whose properties segments are found to be, by whose they were."""
+"""Owner of a segment found to be constant per user, by its previous owner."""
 
 
 def described(inputs: Inputs, ask: Ask | None) -> Inputs:
-    """Return the same with those `by` columns as properties of the users which the rows of a large frame show to be.
+    """Return inputs with `by` columns that are constant per user turned into user properties.
 
     No answer changes a number: a user whose rows all say the same stands in that segment alone.
     """
@@ -79,6 +79,6 @@ def _table(inputs: Inputs, owner: Owned, names: Sequence[str], ask: Ask) -> pl.D
 
 
 def _of_both(lists: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame | None:
-    """Return the users of both frames; None where the frames differ: rows then decide one by one."""
+    """Return the users of both frames; None where the frames differ, so that each row decides."""
     table = pl.concat([lists, truth]).unique()
     return table if table["user"].n_unique() == len(table) else None

@@ -23,7 +23,7 @@ WANTED = {
 def check_dtypes(
     schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side], segments: Iterable[Segment] = ()
 ) -> None:
-    """Say which column has a dtype that cannot serve its role, or as a segment."""
+    """Reject columns whose dtype does not suit their role, or a segment."""
     by = {one.inside: one.name for one in segments if one.owner != "role"}
     for name, schema in schemas.items():
         titles = by | sides[name].context.names
@@ -46,7 +46,7 @@ def check_dtypes(
 
 
 def _nested(column: str, dtype: pl.DataType, role_name: str, side: str) -> str:
-    """Return how rows that hold many ids each become rows of one id."""
+    """Return the advice to turn rows with many ids into one row per id."""
     frame = "recs" if side == "recommendations" else side
     msg = (
         f"{column} is {dtype_shown(dtype)}, but a row has one id; give each a row of its own: "
@@ -140,7 +140,7 @@ def as_text(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 
 def text_of(value: object) -> str:
-    """Return one value as `as_text` writes it in a column, such as a model's name that is no text."""
+    """Return one value as text, as `as_text` does for a column, such as a numeric model name."""
     if isinstance(value, str):
         return value
     try:

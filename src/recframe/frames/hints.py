@@ -1,4 +1,4 @@
-"""Parts of messages whose words depend on the surface: those of Python and of a shell."""
+"""Hints in messages, in words of Python or of a shell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMED_COLUMNS = (*ROLES, "weight")
 
 
 class Hint:
-    """A part of a message for which each surface has words of its own."""
+    """Part of a message with its own wording in each surface."""
 
     python = elsewhere = ""
 
@@ -27,14 +27,14 @@ class Hint:
 
 @dataclass(frozen=True)
 class Bound(Hint):
-    """Options of `rec(...)` to write, each with its value as it stands in Python."""
+    """Options of `rec(...)` to write, with values in Python syntax."""
 
     options: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Given(Hint):
-    """An argument or option as it was given."""
+    """Argument or option, as the user gave it."""
 
     name: str
     value: object
@@ -42,21 +42,21 @@ class Given(Hint):
 
 @dataclass(frozen=True)
 class FrameOf(Hint):
-    """A frame of the call, by the option that binds it; the frame that is asked is "judged" or "recommendations"."""
+    """Frame of the call, by its option, "judged" or "recommendations"."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class SideFrame(Hint):
-    """A frame that is to be bound, by its option."""
+    """Side frame to bind, by its option."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Either(Hint):
-    """Words that hold in Python alone, and what stands in their place elsewhere."""
+    """Python words, and their replacement in other surfaces."""
 
     python: str
     elsewhere: str = ""
@@ -64,7 +64,7 @@ class Either(Hint):
 
 @dataclass(frozen=True)
 class Text:
-    """Words and hints that are written once, and put into words when they are needed."""
+    """Words and hints of a message, rendered on demand."""
 
     parts: tuple[str | Hint | Text, ...]
 
@@ -73,7 +73,7 @@ class Text:
 
 
 NAMED = "'...'"
-"""The value of an option that names a column."""
+"""Placeholder of a column name."""
 A_FRAME = Either("frame", "file")
 
 
@@ -108,7 +108,7 @@ _words: ContextVar[Callable[[Hint], str]] = ContextVar("words", default=_in_pyth
 
 
 def words() -> Callable[[Hint], str]:
-    """Return what puts hints into words."""
+    """Return the function that words hints."""
     return _words.get()
 
 
@@ -119,7 +119,7 @@ def are_in_python() -> bool:
 
 @contextmanager
 def in_words(words: Callable[[Hint], str]) -> Iterator[None]:
-    """Have hints put into the words of another surface than Python."""
+    """Word hints for another surface than Python, within a context."""
     token = _words.set(words)
     try:
         yield
@@ -129,17 +129,17 @@ def in_words(words: Callable[[Hint], str]) -> Iterator[None]:
 
 FRAMES = ("users", "items", "train", "reference")
 ALL_RELEVANT = "--all-relevant"
-"""What is written for relevance=False."""
+"""Option for relevance=False."""
 PLACE = "..."
-"""The value of an option that is to be filled in."""
+"""Placeholder of a value."""
 
 
 @dataclass(frozen=True)
 class InShell:
-    """Puts hints into words of a command; it travels to the workers of an engine, which need nothing of the shell."""
+    """Callable that words hints for a shell; sent to engine workers."""
 
     paths: Mapping[str, str]
-    """The command's files, by their names."""
+    """Paths of the command's files, by name."""
 
     def __call__(self, hint: Hint) -> str:
         """Return a hint in words of the command."""
@@ -156,7 +156,7 @@ class InShell:
 
 
 def _given(name: str, value: object) -> str:
-    """Return an option that was given; those that name columns stand in one."""
+    """Return the command's option for an argument; column names go into `--columns`."""
     if value is False:
         return ALL_RELEVANT
     if name in NAMED_COLUMNS and name not in {"model", "training"}:
@@ -175,7 +175,7 @@ def _file(name: str, paths: Mapping[str, str]) -> str:
 
 
 def _option(name: str, value: str) -> str:
-    """Return an option of `rec(...)`, with its value as it stands in Python, as an option of the command."""
+    """Return a command's option for an option of `rec(...)` with its Python value."""
     if name == "truth":
         return "the truth as a second file"
     if name in FRAMES:
@@ -190,7 +190,7 @@ def _option(name: str, value: str) -> str:
 
 
 def _written(value: str, place: str) -> str:
-    """Return a value as a shell takes it, or a word for one that is to be filled in."""
+    """Return a value in shell syntax, or a placeholder."""
     text = str(ast.literal_eval(value)) if value[:1] in {"'", '"'} else value
     return place if text == PLACE else shlex.quote(text)
 

@@ -50,12 +50,12 @@ from recframe.frames.rows.joins import outside
 
 GROUP = "random group"
 DRAW = 20_261
-"""The seed of the random groups, another than that of the parts of the users."""
+"""Seed of the random groups; differs from the partition seed."""
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """The frames of one call, lazy and under their roles' names: what `judge` and `plan` build on."""
+    """Inputs of one call: lazy frames under their roles' names."""
 
     lists: pl.LazyFrame
     """user, item, rank or score, relevance if it is a judged frame, model and training if bound, and segments of its rows."""
@@ -70,41 +70,41 @@ class Inputs:
     checks: tuple[pl.LazyFrame, ...]
     context: Context
     sources: Mapping[str, Any]
-    """What the key columns of a result came from, by their names, so that they can be given back as they came."""
+    """Origin of key columns by name, to restore their dtypes in the result."""
     labels: Mapping[str, str]
-    """Columns of the lists that nothing was bound to and that may name systems: their names inside the plan, and their own."""
+    """Unbound columns of the lists that may name systems, by internal name."""
     sides: Mapping[str, Side] = field(default_factory=dict)
     """The frames as they were given, with all their columns."""
     complete: frozenset[str] = frozenset()
-    """The frames whose every row is known to have a user and an item."""
+    """Frames in which every row has a user and an item."""
     ranks_hold: bool = False
-    """Whether every rank is known to be 1 or more."""
+    """Whether all ranks are known to be at least 1."""
     few: bool = False
-    """Whether all frames are known to be small, so that the steps of a plan cost more than the rows."""
+    """Whether all frames are small, so that plan steps cost more than rows."""
     given: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    """The frames that are eager, by their names."""
+    """Eager frames by name."""
     whole: Inputs | None = None
-    """The frames that these are a part of the users of."""
+    """Inputs of all users, where these are one part of them."""
     judged: bool = True
-    """Whether anything is known of what is relevant."""
+    """Whether any relevance is known."""
     units: tuple[str, ...] = ()
-    """The segments that are clusters or random groups of users: a result has no row for each."""
+    """Segments that are clusters or random groups, which get no result rows."""
     draw: pl.Expr | None = None
-    """What puts each user into one of some random groups, which are then the last segment."""
+    """Expression of each user's random group, which becomes the last segment."""
     of_users: tuple[pl.LazyFrame, ...] = ()
-    """Users, each once, with segments that were found to be properties of theirs."""
+    """Distinct users with the segments found to be constant per user."""
     crowd: pl.LazyFrame | None = None
-    """The users of a judged frame, each once, where that is known."""
+    """Distinct users of a judged frame, if precomputed."""
     without_items: bool = False
-    """Whether a judged frame has no ids of items, so that each row is an item, and its number the id."""
+    """Whether a judged frame has no item column: each row is an item, identified by its number."""
     parts: pl.LazyFrame | None = None
-    """Users, each once for each segment of items that they have; rows are then in the segments that their items are not in."""
+    """Users per segment of their items; rows are then assigned to the segments that exclude their items."""
     models: pl.LazyFrame | None = None
-    """The models, where the lists may not show all."""
+    """All models, where the lists may lack some."""
 
     @cached_property
     def tables(self) -> Tables | None:
-        """What is known of all users, where these are those of a bucket."""
+        """The tables about all users, for inputs of one bucket."""
         lists = self.sides.get("recommendations")
         return None if lists is None else lists.kind.tables
 
@@ -163,7 +163,7 @@ class Inputs:
 
     @cached_property
     def tells_ranks_apart(self) -> bool:
-        """Whether `ties` says how items of one rank stand: where it was bound; a profile's ties wait for scores.
+        """Whether an explicitly bound `ties` breaks ties of given ranks; a profile's ties only concern scores.
 
         NOTE: ties="item" is the default, so that it leaves ranks as they are; of one rank, relevant items alone then follow
         one another by item.
@@ -177,7 +177,7 @@ class Inputs:
 
     @cached_property
     def sharing(self) -> Sharing | None:
-        """How tied items count where `ties` gives them no order; None where each has a rank of its own."""
+        """The tie policy under which tied items share a rank; None where each has its own."""
         ties = self.context.ties
         has_ties = self.scored or self.tells_ranks_apart
         return ties if ties in {"expected", "last"} and has_ties else None
@@ -226,7 +226,7 @@ class Inputs:
         return found.select("user").sort("user")
 
     def part(self, number: int, of: int) -> Inputs:
-        """Return the rows of one of several parts of the users; together they have every row that has a user."""
+        """Return one of several parts of the users; all parts together have every row with a user."""
         mine = pl.col("user").hash() % of == number
         given = {name: getattr(self, name) for name in ("lists", "truth", "users")}
         kept: dict[str, Any] = {
@@ -236,7 +236,7 @@ class Inputs:
         return replace(self, **kept, whole=self, checks=self.checks if number == 0 else ())
 
     def drawn(self, n_groups: int, cluster: str | None = None) -> Inputs:
-        """Return the same with random groups of users as the last segment; a cluster, a segment too, is never divided.
+        """Return the inputs with random groups of users as the last segment, which divide no cluster.
 
         NOTE: the group goes by the id alone, so that it is the same in each part, model and run.
         """
@@ -251,7 +251,7 @@ class Inputs:
 
     @property
     def of_all(self) -> Inputs:
-        """The frames with the rows of all users, where these have those of a part."""
+        """The inputs of all users, where these are a part."""
         return self if self.whole is None else self.whole
 
     @cached_property
@@ -260,7 +260,7 @@ class Inputs:
         return ["model"] * (self.context.model is not None)
 
     def under(self, context: Context) -> Inputs:
-        """Return the same under other policies."""
+        """Return the inputs under other policies."""
         return self if context is self.context else replace(self, context=context)
 
     @cached_property
@@ -274,12 +274,12 @@ class Inputs:
         return _is_of_model(self.lists, str(self.reference))
 
     def standing_in(self, frames: Mapping[str, pl.LazyFrame]) -> Inputs:
-        """Return the same over frames that stand in for those of the call, of whose data nothing is at hand."""
+        """Return the inputs with placeholder frames, without any data in memory."""
         laid = _laid(frames, self.sides, self.segments, self.context)
         return replace(self, **laid, sides={}, given={}, sources={})
 
     def without_labels(self) -> Inputs:
-        """Return the same without the columns that may name systems."""
+        """Return the inputs without the columns that may name systems."""
         return replace(self, lists=self.lists.drop(list(self.labels)), labels={})
 
     @cached_property
@@ -309,7 +309,7 @@ class Inputs:
         return self.outside(self.with_made_of_ids(rows, "item"))
 
     def outside(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows that have segments of items in those that they are not in, where these are asked for."""
+        """Return rows in the item segments that exclude their items, where these are requested."""
         return rows if self.parts is None else outside(rows, self.parts, self.item_keys)
 
     def with_made_of_ids(self, rows: pl.LazyFrame, role: Literal["user", "item"]) -> pl.LazyFrame:
@@ -320,7 +320,7 @@ class Inputs:
         return rows
 
     def inside(self, *owners: Owner) -> list[str]:
-        """Return the names, inside the plan, of the segments that some owners have."""
+        """Return the internal names of the segments of some owners."""
         return [segment.inside for segment in self.segments if segment.owner in owners]
 
 
@@ -414,7 +414,7 @@ def _laid(
 def _sources(
     segments: Iterable[Segment], sides: Mapping[str, Side], context: Context
 ) -> dict[str, Any]:
-    """Return what the key columns of a result come from, by their names."""
+    """Return the origins of a result's key columns, by name."""
     found = {
         one.name: None if one.made else holder_of(one, sides).kind.source(one.name)
         for one in segments
@@ -425,7 +425,7 @@ def _sources(
 
 
 def _complete(given: Mapping[str, Taken]) -> frozenset[str]:
-    """Return which of the frames of lists and of the truth are known to have all their ids."""
+    """Return the names of frames (lists, truth) that are known to have no missing ids."""
     judging = [name for name in ("recommendations", "truth") if name in given]
     return frozenset([name for name in judging if is_complete(given[name], ["user", "item"])])
 
@@ -441,7 +441,7 @@ def _fill_relevance(taken: dict[str, pl.LazyFrame], given: Mapping[str, Taken]) 
 def _segments(
     by: Iterable[str | Made], sides: Mapping[str, Side], context: Context
 ) -> tuple[Segment, ...]:
-    """Return the `by` columns, each once: a role and the column that is bound to it are the same."""
+    """Return the distinct `by` columns; a role and its bound column are the same."""
     found: dict[str, Segment] = {}
     model = {context.model} - {None}
     for number, one in enumerate(by):

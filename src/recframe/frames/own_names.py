@@ -1,4 +1,4 @@
-"""`rf.frame`: a side frame whose columns have names of their own, which win over those of the call."""
+"""`rf.frame`: a side frame with column names of its own."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class NamedFrame:
-    """A side frame and the names of some of its columns, by their roles; False of a relevance that is not read."""
+    """Side frame with column names by role; False: no relevance is read."""
 
     frame: Any
     names: Mapping[str, Any]
 
 
 def size_of(frame: Any) -> int:
-    """Return how many rows a side frame has, where that is known; 0 of what is no frame."""
+    """Return the number of rows of a side frame if known; 0 for other objects."""
     given = frame.frame if isinstance(frame, NamedFrame) else frame
     return kind_for(given).size if is_frame(given) else 0
 
 
 def _known_alone(function: C) -> C:
-    """Have a role that there is not answered with the closest one; the signature stays."""
+    """Suggest the closest role for an unknown one; the signature stays."""
 
     @wraps(function)
     def called(frame: Any, **names: Any) -> Any:
@@ -80,5 +80,5 @@ def frame(  # noqa: PLR0913  a name for each role
 
 
 def is_side(thing: object) -> bool:
-    """Whether something can be bound as a side frame."""
+    """Whether an object can be bound as a side frame."""
     return isinstance(thing, NamedFrame) or is_frame(thing)

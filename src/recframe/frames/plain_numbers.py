@@ -1,11 +1,11 @@
-"""Numbers of any library as Python's own, so that those that are equal are one number wherever they are written."""
+"""Conversion of any library's numbers to Python's own."""
 
 from __future__ import annotations
 
 import operator
 
 EXACT = 2**53
-"""Up to it a float has every whole number."""
+"""Largest magnitude up to which floats represent all integers."""
 
 
 def plain_number(value: object) -> int | float | None:

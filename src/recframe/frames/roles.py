@@ -20,15 +20,15 @@ from recframe.frames.own_names import NamedFrame
 
 IDS = ("user", "item", "model", "training")
 DESCRIBES = {"users": "user", "items": "item"}
-"""The frames that have one row for each of something, and the role that names it."""
+"""Frames with one row per id, and the role of the id."""
 JUDGED = {"recommendations", "truth"}
 OF_LISTS = ("model", "training")
-"""The roles that tell lists of one user apart: they are in no other frame, and nowhere unless they are bound."""
+"""Roles that distinguish lists of one user; only in lists, and only if bound."""
 TRAININGS = {"seed", "seeds", "random_seed", "seed_id", "random_state", "training", "training_id"}
 TRAININGS |= {"trial", "replicate", "repetition"}
-"""Names of columns that tell trainings of one model apart."""
+"""Names of columns that identify trainings of one model."""
 READ_AS_GIVEN = ("rank", "score", "propensity")
-"""The roles whose numbers are read by what says what a NaN among them is."""
+"""Numeric roles whose NaN is kept, since the reader interprets it."""
 # NOTE: "user id" and "item id" are made of an id by an expression. "user" and "constant" are nobody's frames: a segment that
 # was found to be a property of the user, and one that cuts lists and truth into parts, of which each user was found to have
 # one; see `described`.
@@ -52,17 +52,17 @@ OF_IDS: dict[str, Owner] = {"user": "user id", "item": "item id"}
 
 @dataclass(frozen=True)
 class Segment:
-    """One `by` column: its name inside the plan, its name in the result, and whose property it is."""
+    """One `by` column: internal name, result name, owner."""
 
     inside: str
     name: str
     owner: Owner
     made: Made | None = None
-    """What makes it of other columns, where it is none itself."""
+    """Expression that makes the column; None for a plain column."""
 
 
 class Side:
-    """One frame of the call, and how the messages name it."""
+    """One frame of the call, with its name in messages."""
 
     def __init__(self, title: str, frame: Any, context: Context, option: str = "") -> None:
         self.names: Mapping[str, Any] = {}
@@ -106,7 +106,7 @@ class Side:
         return column if column in self.columns else None
 
     def require(self, role: str, hint: str = "") -> str:
-        """Return the role's name, or say that its column is missing."""
+        """Return the role's name, or raise an error for its missing column."""
         name = self.context.names[role]
         if name in self.columns:
             return name
@@ -225,7 +225,7 @@ def _check_named_reference(reference: str, context: Context) -> None:
 
 
 def _check_weight(context: Context) -> None:
-    """Say that weights are bound and no users that have them."""
+    """Reject weights without a users frame."""
     if context.weight is not None and context.users is None:
         call = bind(users="users", weight=repr(context.weight))
         msg = f"{Given('weight', context.weight)} names a column of {SideFrame('users')}, which is not there: {call}"
@@ -272,12 +272,12 @@ def has_relevance(truth: Side) -> bool:
 
 
 def names_trainings(name: str) -> bool:
-    """Return whether a column bears a name that columns of trainings have: `seed`, `random_seed`, `training`."""
+    """Return whether a column's name is one of trainings: `seed`, `random_seed`, `training`."""
     return str(name).casefold().replace("-", "_").replace(" ", "_") in TRAININGS
 
 
 def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
-    """Return the columns of the lists that nothing is bound to and whose values may be the names of systems.
+    """Return the unbound columns of the lists whose values may name systems.
 
     Where these are bound, those that may tell trainings of one apart.
     """
@@ -297,7 +297,7 @@ def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
 
 
 def _order(side: Side) -> Literal["rank", "score"]:
-    """Return whether ranks are given or come from scores; a score that is bound by name goes before an unbound rank."""
+    """Return whether the order is given by ranks or scores; a bound score precedes an unbound rank."""
     context = side.context
     # What judge() returns has ranks and no score, whichever of them was bound.
     scored = context.score is not None and (
@@ -323,7 +323,7 @@ def role_named(name: str, context: Context) -> str | None:
 
 
 def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: Context) -> Segment:
-    """Find out whose property a `by` column is."""
+    """Determine the owner of a `by` column."""
     if not isinstance(by, str):
         role, *others = {role_named(root, context) for root in by.roots}
         if role in OF_IDS and not others and by.reads_own_row:
@@ -352,7 +352,7 @@ def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: 
 
 
 def _check_is_no_number(by: str, sides: Mapping[str, Side], context: Context) -> None:
-    """Say which column of numbers a `by` column names, whose values are no segments."""
+    """Reject a `by` column of numbers whose values are no segments."""
     roles = ["rank", "score"] + [one for one in ("propensity", "weight") if getattr(context, one)]
     role = next((one for one in roles if by == context.names[one]), None)
     if role is not None and any(by in side.columns for side in sides.values()):
@@ -383,7 +383,7 @@ def _holders_of_roots(made: Made, sides: Mapping[str, Side], context: Context) -
 def _owner(
     by: str | Made, holders: Sequence[str], sides: Mapping[str, Side], context: Context
 ) -> Owner:
-    """Return which of the frames that have a `by` column it describes."""
+    """Return the frame that a `by` column describes, among those that have it."""
     if len(holders) > 1 and not {*holders} <= JUDGED:
         found = " and ".join(sides[owner].title for owner in holders)
         msg = f"{Given('by', by)} is a column of {found}; drop or rename it in all but one of them"
@@ -404,7 +404,7 @@ def _not_found(name: str, by: str | Made, sides: Mapping[str, Side]) -> ColumnEr
 
 
 def _hint_of_by(name: str, sides: Mapping[str, Side]) -> str:
-    """Return where a `by` column that no frame has may be, or come from."""
+    """Return the advice on a `by` column that no frame has."""
     for side in sides.values():
         if hint := side.index_hint(name):
             return hint.replace("Its index", f"The index of {side.title}")

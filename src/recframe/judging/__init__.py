@@ -1,1 +1,1 @@
-"""Recommendations held against a truth: which rows are hits, relevant, listed, and which users count."""
+"""Recommendations joined with the truth: hits, relevant rows, listed rows, universe."""

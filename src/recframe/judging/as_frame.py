@@ -1,4 +1,4 @@
-"""What was judged as one frame, for users to look at: each pair once, under the bound column names."""
+"""The judged frame for users: each pair once, original column names."""
 
 from __future__ import annotations
 

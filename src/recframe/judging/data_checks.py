@@ -1,4 +1,4 @@
-"""What only the data can show to be wrong: rows that a plan runs ahead of its own, and that fail."""
+"""Data checks: lazy rows that fail when a rule is broken."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def after_checks(
 
 
 def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
-    """Return frames of one row that fail when the plan runs: what no schema shows."""
+    """Return one-row frames that fail when the plan runs, for errors that no schema shows."""
     rank, relevance = pl.col("rank"), pl.col("relevance")
     highest = relevance.cast(pl.Float64).max()
     found = [*_of_models(judged), *judged.inputs.checks]

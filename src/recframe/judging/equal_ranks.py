@@ -1,4 +1,4 @@
-"""Equal ranks told apart, as a competition in SQL gives them: each listed item on a place of its own, or in expectation."""
+"""Tie-breaking of equal ranks by `ties=`, with effective ranks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recframe.judging.scores import order_of_ties
 
 RANK = pl.col("rank")
 FURTHEST = 2.0**62
-"""The highest effective rank: behind the highest Int64 there is none for the next item."""
+"""Highest effective rank: above the largest Int64 none is left for the next item."""
 
 
 def told_apart(
@@ -25,7 +25,7 @@ def told_apart(
     gains: pl.LazyFrame,
     relevant: pl.Expr | None = None,
 ) -> pl.LazyFrame:
-    """Return lists with the effective ranks of their items: in the order (rank, ties), max(rank, the one before + 1).
+    """Return lists with effective ranks under a tie policy: in order (rank, ties), max(rank, previous + 1).
 
     So the ranks 1, 1, 1, 4 become 1, 2, 3, 4, and a gap stays one. Under ties="expected" tied items share the first of
     theirs, and `tied` is their number; under "last" they share the last. An item's rank is its best, of those rows that
@@ -76,7 +76,7 @@ def effective(
 
 
 def _shared(items: pl.LazyFrame, ties: Ties) -> pl.LazyFrame:
-    """Return items that stand list by list by rank with the ranks that tied ones share, if they do.
+    """Return items, sorted by list and rank, with the ranks that tied ones share, if they do.
 
     NOTE: the rows of a tie stand together, so that its first and last ones tell its bounds, at a tenth of a window over ties.
     """

@@ -1,4 +1,4 @@
-"""Hit words where tied items have no order: in expectation over all of their orders, or with all at their last place.
+"""Expected hits under ties: average over orders, or last place.
 
 In expectation there is a row for each place that a tied hit may take.
 
@@ -84,14 +84,14 @@ def _ties(
 
 
 def _with_hits_before(ties: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return ties that stand list by list with the number of hits before them in `H`."""
+    """Return ties, sorted by list, with the number of preceding hits in `H`."""
     before = pl.col("H")
     ties = with_places(ties, keys).with_columns(H=pl.col("h").cum_sum() - pl.col("h"))
     return ties.with_columns(H=before - pl.when(pl.col("place") == 1).then(before).forward_fill())
 
 
 def _first_hit(keys: Sequence[str]) -> pl.Expr:
-    """Return the probability that a place is that of the first hit: no hit before it, times a hit at it.
+    """Return the probability that a position holds the first hit: no hit before it, times a hit at it.
 
     Only the first tie with a hit has places that may be; its place j is free of the others' hits and comes to a hit of the
     h among the n - j + 1 items that are left.

@@ -1,4 +1,4 @@
-"""The hits of a large eager frame whose ids do not fit into one number: rows meet by a hash, and those that do are compared."""
+"""Precomputed hits of large eager frames, by a hash join."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recframe.judging.judged_frame import PAIR, Judged
 
 
 def with_hits(judged: Judged, k: int | None, ask: Ask) -> Judged:
-    """Return a judgement with the hits up to k at hand, where its relevant rows are and have ids of such a kind.
+    """Return a judgement with precomputed hits up to k, if its relevant rows allow it.
 
     NOTE: short texts take four fifths of the time of a join that carries them along, long ones to depth 100 a half. Whole
     numbers stay: those that do not fit into one number may share a hash with many others.

@@ -1,4 +1,4 @@
-"""Recommendations held against the truth: the universe, duplicates, nulls and unranked rows are decided here."""
+"""The judged frame: universe, duplicates, nulls and unranked rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PAIR = ["user", "item"]
 
 
 def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
-    """Hold the recommendations against the truth; `models` are those that a part of the users may not show."""
+    """Join the recommendations with the truth; `models` are those that one part of the users may lack."""
     lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
     if inputs.truth is None and not (inputs.model or inputs.scored):
         return Judged(inputs, effective_lists(lists, lists, inputs, inputs.inside("row")))
@@ -66,7 +66,7 @@ def _in_parts_of(truth: pl.LazyFrame, lists: pl.LazyFrame, names: Sequence[str])
 
 @dataclass(frozen=True)
 class Judged:
-    """The branches that metrics read: hits, relevant rows, rows judged not relevant, rows of the lists, and the users.
+    """Judged data: hits, relevant, non-relevant and listed rows, and users.
 
     One frame (a judged frame) is the source of all of them. With two, each branch comes from the frame that has it: the
     hits from an inner join, the relevant rows from the truth alone.
@@ -77,20 +77,20 @@ class Judged:
     truth: pl.LazyFrame | None = None
     models: pl.LazyFrame | None = None
     scores: Scored | None = None
-    """The lists once more, where their ranks come from scores."""
+    """Lists ranked by score, if ranks come from scores."""
     known: Known = NOTHING
-    """What a plan may rely on, where a large eager frame was asked."""
+    """Precomputed properties of large eager frames."""
     shared: tuple[str, ...] = ()
-    """The segments that the lists and a truth of their own both have as columns: a pair meets inside its segment."""
+    """Segments that both lists and truth have as columns: pairs are joined within them."""
 
     @cached_property
     def context(self) -> Context:
-        """What `rec(...)` bound."""
+        """The options bound by `rec(...)`."""
         return self.inputs.context
 
     @cached_property
     def sharing(self) -> Sharing | None:
-        """How tied items count where they have no order; the lists' ranks are then those of whole ties."""
+        """The tie policy under which tied items share ranks; None otherwise."""
         return self.inputs.sharing
 
     @cached_property
@@ -105,12 +105,12 @@ class Judged:
 
     @cached_property
     def of_rows(self) -> list[str]:
-        """Those of them that are columns of the lists, of the truth, or of both."""
+        """The row segments that are columns of the lists, of the truth, or of both."""
         return self.inputs.row_keys
 
     @cached_property
     def user_keys(self) -> list[str]:
-        """What tells the users of the segments apart: the universe is asked of these keys."""
+        """The keys of a user in a segment, on which the universe is decided."""
         return [*self.rows, "user"]
 
     def in_segments(self, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -119,23 +119,23 @@ class Judged:
 
     @cached_property
     def list_keys(self) -> list[str]:
-        """What tells one list from another."""
+        """The keys of a list."""
         keys = [key for key in (*self.rows, *self.model) if key not in self._numbered]
         return [*keys, self.key]
 
     @cached_property
     def key(self) -> str:
-        """The key that tells the users' lists apart: the user, or the number that stands for one, and for its segments."""
+        """The key of users' lists: the user, or a number for user and segments."""
         return "number" if self._numbered else "user"
 
     @cached_property
     def _numbered(self) -> list[str]:
-        """What the number of a list stands for."""
+        """The key columns that the number of a list replaces."""
         names = [] if self.known.names is None else self.known.names.collect_schema()
         return [name for name in names if name != "number"]
 
     def named(self, lists: pl.LazyFrame) -> pl.LazyFrame:
-        """Return lists with what their numbers stand for."""
+        """Return lists with the keys that their numbers replace."""
         names = self.known.names
         return lists if names is None else lists.join(names, on="number", how="left")
 
@@ -143,7 +143,7 @@ class Judged:
 
     @cached_property
     def universe(self) -> Literal["truth", "recs", "both", "all", "rows"]:
-        """Which users count; "rows" is every user of a judged frame."""
+        """The universe of users; "rows" is every user of a judged frame."""
         return self.context.universe or ("rows" if self.inputs.truth is None else "truth")
 
     @cached_property
@@ -168,14 +168,14 @@ class Judged:
         return self._users_of(self.lists.filter(pl.col("relevance").is_not_null()))
 
     def _users_of(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the keys of the users of rows, repeated as they come."""
+        """Return the keys of the users of rows, with repetitions."""
         if self.inputs.item_keys:
             rows = self.in_segments(rows.select(*self.of_rows, *PAIR))
         return rows.select(self.user_keys)
 
     @cached_property
     def users(self) -> pl.LazyFrame:
-        """The users of the universe in each segment, repeated as they come."""
+        """The users of the universe in each segment, with repetitions."""
         if self.known.crowd is not None and not self.rows:
             return self.known.crowd
         if self.universe == "truth":
@@ -220,11 +220,11 @@ class Judged:
         return parts.select(own).unique().join(of_items_, how="cross") if own else of_items_
 
     def members(self) -> pl.LazyFrame:
-        """Return each user of the universe, once for each segment of rows that they count in."""
+        """Return the distinct users of the universe, in each segment of rows where they count."""
         return self.users if self.known.crowd is not None and not self.rows else self.users.unique()
 
     def rows_of_users(self) -> list[pl.LazyFrame] | None:
-        """Return the rows whose users are those of the universe; None where no rows alone say who these are."""
+        """Return the rows that define the universe's users; None if no rows alone do."""
         lists, truth = self.lists, self.truth
         if self.universe == "truth":
             return [lists.filter(pl.col("relevance").is_not_null()) if truth is None else truth]
@@ -297,7 +297,7 @@ class Judged:
         return alike_as_one(rows, keys, self.schema, values, few=self.inputs.few)
 
     def relevant(self, *also: str) -> pl.LazyFrame:
-        """Return the relevant rows, one for each item: keys, gain, and the item if it is asked for."""
+        """Return the relevant rows, one per item: keys, gain, and the item if requested."""
         columns = [*distinct_names(*self.list_keys, *also), "gain"]
         if self.context.relevant_from == "list":
             return self.hits().select(columns)
@@ -409,7 +409,7 @@ class Judged:
 
     @property
     def _parted(self) -> bool:
-        """Whether the rows of the lists stand in the parts of the truth."""
+        """Whether list rows already carry the parts that only the truth has as columns."""
         return len(self.shared) > len(self.inputs.inside("row"))
 
     def _in_parts(self, lists: pl.LazyFrame) -> pl.LazyFrame:
@@ -424,7 +424,7 @@ class Judged:
 
     @property
     def _pair(self) -> list[str]:
-        """What lists and truth meet by: the user and the item, inside a segment that both have."""
+        """The join keys of lists and truth: user, item and shared segments."""
         return [*self.shared, *PAIR]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a plan may rely on: what a large eager frame answered ahead of it. No answer changes a number."""
+"""Precomputed properties of the input; results do not change."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from recframe.frames.rows.packing import joined_as_numbers
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of the relevant rows, of the users and of the lists; nothing of what was not asked."""
+    """Precomputed properties of relevant rows, users and lists."""
 
     pairs: pl.LazyFrame | None = None
-    """The relevant rows, where they were taken from the frame that has the relevance ahead of the plan."""
+    """Precomputed relevant rows."""
     hits: pl.LazyFrame | None = None
-    """The hits up to the largest k, where lists were held against a truth ahead of the plan."""
+    """Precomputed hits up to the largest k, for separate lists and truth."""
     distinct: bool = False
-    """Whether every relevant pair of a user and an item is known to stand once in the frame that has the relevance."""
+    """Whether relevant (user, item) pairs are known to be unique in the frame with the relevance."""
     narrow: bool = False
-    """Whether the relevant rows' users and gains are known to fit into one number of 64 bits; see `packing.fits_64_bits`."""
+    """Whether user and gain of relevant rows fit into one 64-bit integer; see `packing.fits_64_bits`."""
     packs: bool = False
-    """Whether the ids of the relevant rows are known to fit into one number, which joins in half the time of two columns."""
+    """Whether the ids of relevant rows fit into one integer, which halves the time of joins."""
     in_order: bool = False
-    """Whether the relevant rows are known to stand list by list by rank, the ranks at least 1 apart."""
+    """Whether relevant rows are known to be sorted by list and rank, with ranks at least 1 apart."""
     n_users: int | None = None
-    """How many users there are in `users`, where that is known."""
+    """Number of users in `users`, if precomputed."""
     crowd: pl.LazyFrame | None = None
-    """The users again, each once."""
+    """Distinct users, if precomputed."""
     n_of_segments: pl.LazyFrame | None = None
-    """The number of users in each segment, where all segments are columns of rows, or all of items."""
+    """Users per segment, if all segments are columns of rows, or all are columns of items."""
     first: pl.LazyFrame | None = None
-    """The rows up to the largest k of the lists of the universe's users, where they are at hand, no item of a list twice."""
+    """Top-k rows of the universe's users, items unique per list, if precomputed."""
     items: pl.LazyFrame | None = None
-    """The items of all frames, each once, where they are at hand."""
+    """Distinct items of all frames, if precomputed."""
     once: bool = False
-    """Whether no item stands twice among the rows of a list up to the largest k, and those with a relevance."""
+    """Whether items are unique per list, among rows up to the largest k and rows with a relevance."""
     graded: pl.LazyFrame | None = None
-    """The truth with each pair of a user and an item once, where it was taken ahead of the plan."""
+    """Truth with unique (user, item) pairs, if precomputed."""
     packs_graded: bool = False
-    """Whether the ids of those pairs are known to fit into one number."""
+    """Whether the ids of `graded` fit into one integer."""
     checked: bool = False
-    """Whether the frames have passed the checks of what only the data can show."""
+    """Whether the data checks have passed."""
     names: pl.LazyFrame | None = None
-    """The users by their numbers, where lists are told apart by a number."""
+    """Users by number, where lists are keyed by a number."""
 
 
 NOTHING = Known()
-"""What is known of a frame that was asked nothing."""
+"""Properties of an input without precomputation."""
 
 
 def graded(

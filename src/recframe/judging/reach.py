@@ -1,4 +1,4 @@
-"""Which rows of lists with scores may be among the first k, found by sorting numbers: a user's above how high a row is."""
+"""Candidate rows for the top k of scored lists."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from recframe.frames.rows.packing import READS_BITS, SMALL_INTEGERS
 
 SCORE = pl.col("score")
 SPARE = 3
-"""A first look takes so many times k rows of each list on average: lists differ in how high their scores are."""
+"""Factor of k for the first guess of rows per list: the level of scores varies between lists."""
 MOST = 0.9
-"""The first look is enough where this share of the lists has k rows in it; the others keep all of theirs."""
+"""Share of lists with k rows from which the first guess suffices; the other lists keep all rows."""
 ONE_OF = 1_000
-"""One of so many rows tells how high those are that a share of the rows reach."""
+"""Sampling interval of rows, to estimate a quantile of scores."""
 _NO_LIMIT = 2**63 - 1
 # below minus infinity, which is -2,139,095,040
 _NO_SCORE = -2_139_095_041
@@ -25,17 +25,17 @@ _NO_SCORE = -2_139_095_041
 
 @dataclass(frozen=True)
 class Reach:
-    """The rows within the reach of the first k, and how they sort."""
+    """Filter of the candidates for the top k, and their sort key."""
 
     first: pl.Expr
-    """Whether a row may be among the first k of its list."""
+    """Whether a row is a candidate for the top k of its list."""
     place: pl.Expr | None = None
-    """A number that sorts rows as their ranks do, but for scores that are one in 32 bits; None where ties need more."""
+    """Integer sort key by rank, except for scores equal in 32 bits; None where ties need more bits."""
 
 
 @dataclass(frozen=True)
 class _Lists:
-    """Lists of users that are whole numbers in a small range, and how many rows of each are looked for."""
+    """Lists keyed by integer users in a small range, and k."""
 
     lowest: int
     n_users: int
@@ -52,7 +52,7 @@ class _Lists:
         return self.number * 2**32 - height
 
     def limit(self, limits: pl.Series) -> pl.Expr:
-        """Return what the row's list has as its limit."""
+        """Return the limit of the row's list."""
         return pl.lit(limits).gather(self.number)
 
     def limits(self, rows: pl.LazyFrame, height: pl.Expr, size: int) -> tuple[pl.Series, bool]:
@@ -80,7 +80,7 @@ class _Lists:
         return self.ask([rows.filter(is_last)])[0]
 
     def _reached(self, rows: pl.LazyFrame, height: pl.Expr, share: float) -> float:
-        """Return a height that about a share of the rows reach, judged by some of them."""
+        """Return the score level that a given share of rows reaches, from a sample."""
         some = self.ask([rows.gather_every(ONE_OF).select(height.alias("height"))])[0].to_series()
         found: Any = some.quantile(max(0.0, 1 - share))
         return -math.inf if found is None else found
@@ -89,7 +89,7 @@ class _Lists:
 def within_reach(
     rows: pl.LazyFrame, tie: tuple[pl.Expr, bool] | None, k: int, ask: Ask
 ) -> Reach | None:
-    """Return which rows may be among the first k of their lists; None where users are no whole numbers in a small range.
+    """Return the candidate rows for the top k; None unless users are integers of a small range.
 
     `tie` is what tied rows sort by, and whether that is descending, where it is one expression.
     """

@@ -1,4 +1,4 @@
-"""Which rows are relevant, what they gain, which have a rank, and which are a model's."""
+"""Row predicates: relevant, ranked, of a model; and gains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_relevant_row(inputs: Inputs) -> pl.Expr:
 
 
 def gain_of(inputs: Inputs) -> pl.Expr:
-    """Return what a relevant row gains; rows of any relevance that are below 0 gain nothing."""
+    """Return the gain of a relevant row, 0 for a negative relevance."""
     gain = as_number("relevance", inputs.relevance_dtype)
     return (
         gain if inputs.context.min_relevance != "any" else pl.when(gain > 0).then(gain).otherwise(0)
@@ -86,7 +86,7 @@ def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
 
 
 def may_lack_models(inputs: Inputs) -> bool:
-    """Return whether a model is bound and a ranked row may name none, as far as rows are at hand."""
+    """Return whether a model is bound and a ranked row may have none, as far as eager data shows."""
     lists = inputs.given.get("recommendations")
     if not inputs.model or lists is None:
         return bool(inputs.model)
@@ -94,6 +94,6 @@ def may_lack_models(inputs: Inputs) -> bool:
 
 
 def lacks_model(inputs: Inputs) -> pl.Expr:
-    """Return whether a row of the lists names no model though it is ranked; each row with a score is."""
+    """Return whether a ranked list row has no model; each row with a score is ranked."""
     unnamed = pl.col("model").is_null()
     return unnamed if inputs.scored else unnamed & is_rank(pl.col("rank"), inputs.schema["rank"])

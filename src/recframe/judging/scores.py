@@ -1,4 +1,4 @@
-"""Ranks from scores: the higher the better, null and NaN behind all, each item of a list once, at its best score."""
+"""Ranks from scores: highest first, each item at its best score."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _TEXT = (pl.Binary, pl.String, pl.Duration, pl.Struct, pl.List, pl.Array)
 
 @dataclass(frozen=True)
 class Scored:
-    """Lists whose ranks come from their scores, and what is known of their rows.
+    """Lists ranked by score, with precomputed properties of their rows.
 
     NOTE: no more than the first k of a list are sorted. They are all that a metric cut at k asks for, and counting the
     better scores of each row costs a fifth of sorting all of them, let alone of grouping all of them by their items.
     """
 
     rows: pl.LazyFrame
-    """The lists' keys, item, score and what stays beside them: `row`, and `gain` where a row has its own."""
+    """Keys, item, score and kept columns: `row`, and `gain` where rows have their own."""
     keys: tuple[str, ...]
-    """What tells one list from another."""
+    """Keys of a list."""
     ties: Ties
     by_score: bool = False
-    """Whether the rows are known to stand list by list, the best score first."""
+    """Whether rows are known to be sorted by list and descending score."""
     cut_clear: bool = False
-    """Whether they are known to stand so that rows of equal scores at a list's `depth` and behind it are in their order."""
+    """Whether tied scores at and behind a list's `depth` are known to be in tie order."""
     best: pl.LazyFrame | None = None
-    """The rows that may be among the first `depth`, where they are at hand, and no item is among them twice."""
+    """Candidate rows for the top `depth`, items unique, if precomputed."""
     depth: int | None = None
     standing: bool = False
-    """Whether the rows of `best` stand in the order of their ranks, those of equal scores too."""
+    """Whether the rows of `best` are sorted by rank, with ties in order."""
     gained: bool = False
-    """Whether the rows of `best` are known to have the gains that count for their pairs."""
+    """Whether the rows of `best` have their pairs' final gains."""
 
     def ranked(self, k: int | None, gains: Callable[[], pl.LazyFrame]) -> pl.LazyFrame:
         """Return each item of the lists once, with its rank; with k at least those whose rank is up to k.
@@ -100,7 +100,7 @@ class Scored:
         return pl.concat([others, self._each_item_once(whole)])
 
     def _each_item_once(self, rows: pl.LazyFrame, *, counted: bool = False) -> pl.LazyFrame:
-        """Return each item of each list at its best score, and if asked for how many rows it has in `times`.
+        """Return each list item at its best score, and if requested its number of rows in `times`.
 
         The rows are some of the lists', and have their columns.
         """
@@ -116,7 +116,7 @@ class Scored:
         )
 
     def _placed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows that stand in the order of their ranks with these."""
+        """Return rows, sorted by rank, with their ranks."""
         rows = with_places(rows, self.keys).rename({"place": "rank"})
         tied = [pl.lit(1, dtype=pl.Int64).alias("tied")] * (self.ties == "expected")
         return rows.drop("score", "start").with_columns(tied)
@@ -135,7 +135,7 @@ class Scored:
         )
 
     def settled(self, ask: Ask, k: int | None, *, distinct: bool) -> Scored:
-        """Return the same for a large eager frame, asked once what the ranks up to k can rely on.
+        """Return the lists with precomputed properties for ranks up to k (large eager frames).
 
         `distinct` says that no relevant pair of a user and an item stands twice.
         """
@@ -162,7 +162,7 @@ class Scored:
         return replace(found, best=ranked.lazy(), depth=k, gained=gained, standing=standing)
 
     def _reach(self, k: int | None, ask: Ask) -> Reach:
-        """Return which rows may be among the first k of their lists."""
+        """Return the candidate rows for the top k."""
         if k is None:
             return Reach(pl.lit(value=True))
         tie = self._tie()
@@ -171,7 +171,7 @@ class Scored:
         return found or Reach(self._may_be_first(k))
 
     def _question(self, k: int | None) -> pl.LazyFrame:
-        """Return whether the rows stand by user and score, and whether equal scores stand on both sides of the cut."""
+        """Return whether rows are sorted by user and score, and whether a tie spans the cut."""
         if not self._compares("user"):
             return pl.LazyFrame({"by_score": [False], "cut_clear": [False]})
         user = pl.col("user")
@@ -190,7 +190,7 @@ class Scored:
         return self.rows.select(**asked)
 
     def _standing(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return whether some rows stand in the order of their ranks; where that is not sure, False."""
+        """Return whether some rows are sorted by rank; False if unsure."""
         tie = self._tie()
         if tie is None or self.keys != ("user",) or not self._compares("user"):
             return pl.LazyFrame({"standing": [False]})
@@ -202,7 +202,7 @@ class Scored:
         return rows.select(standing=stands.all())
 
     def _tie(self) -> tuple[pl.Expr, bool] | None:
-        """Return what tied rows sort by, and whether that is descending; None where that is more or does not compare."""
+        """Return the sort key of ties and whether it is descending; None if it is composite or not comparable."""
         if self.ties in {"expected", "last", "pessimistic", "optimistic"}:
             return None
         ((key, turned),) = order_of_ties(self.ties, self.rows.collect_schema())
@@ -210,13 +210,13 @@ class Scored:
         return (key, turned) if dtype.is_integer() or dtype == pl.String else None
 
     def _compares(self, name: str) -> bool:
-        """Return whether ids compare as they sort."""
+        """Return whether ids compare in their sort order."""
         dtype = self.rows.collect_schema()[name]
         return dtype.is_integer() or dtype == pl.String
 
 
 def order_of_ties(ties: Ties, schema: Mapping[str, pl.DataType]) -> list[tuple[pl.Expr, bool]]:
-    """Return what tied rows are sorted by, and whether that is descending; `gain` is null where it is not relevant."""
+    """Return the sort keys of ties and whether each is descending; `gain` is null for non-relevant rows."""
     (item,), gain = by_item(schema), pl.col("gain").fill_null(-1)
     text = item if schema["item"] in _TEXT else item.cast(pl.String)
     return {
@@ -232,7 +232,7 @@ def order_of_ties(ties: Ties, schema: Mapping[str, pl.DataType]) -> list[tuple[p
 
 
 def scored(lists: pl.LazyFrame, keys: Sequence[str], others: Sequence[str], ties: Ties) -> Scored:
-    """Return the lists with scores to compare; `others` are the columns that stay beside them."""
+    """Return the lists with comparable scores; `others` are kept columns."""
     row = ["row"] * (ties == "order")
     score = _comparable(lists.collect_schema()["score"], ties)
     return Scored(lists.select(*keys, "item", *others, *row, score=score), tuple(keys), ties)

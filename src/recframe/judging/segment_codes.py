@@ -1,4 +1,4 @@
-"""Segments of a large eager frame as small whole numbers: its users counted with a bitmap, its lists keyed by one number.
+"""Integer codes of segments, for bitmap counts and list keys.
 
 No answer changes a number; segments without small codes take the plan that lazy frames take.
 """
@@ -30,20 +30,20 @@ NUMBER, CODE = pl.col("number"), pl.col("code")
 
 @dataclass(frozen=True)
 class Codes:
-    """Rows with a number for each combination of their segments."""
+    """Rows with an integer code per combination of segments."""
 
     rows: list[Coded]
     """Each frame of rows, with the expression of its codes."""
     segments: pl.DataFrame
-    """Each `code` with the values of the segments."""
+    """Values of the segments for each `code`."""
 
 
 Coding = Callable[[Sequence[pl.DataFrame]], Codes | None]
-"""Gives frames of rows their codes; None where there may be too many."""
+"""Type of functions that encode segments; None where there may be too many."""
 
 
 def coding(judged: Judged, ask: Ask) -> Coding | None:
-    """Return how rows get codes of the segments that cut them; None where these are of rows and of items, or are items."""
+    """Return the encoder of segments; None for segments of rows and items mixed, or of the item itself."""
     if judged.inputs.inside("items") == judged.rows:
         return _of_items(judged, ask)
     if judged.of_rows == judged.rows:

@@ -1,4 +1,4 @@
-"""A large eager frame asked, ahead of its plan, what the plan can rely on; no answer changes a number."""
+"""Precomputation for large eager frames: statistics that allow a cheaper plan."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def models_of(inputs: Inputs) -> pl.DataFrame:
 
 
 def with_users(judged: Judged, ask: Ask) -> Judged:
-    """Return a judgement whose frame was asked for its users alone."""
+    """Return a judgement with precomputed users only."""
     if judged.rows:
         return replace(
             judged, known=replace(judged.known, n_of_segments=n_users_of_codes(judged, ask))
@@ -53,7 +53,7 @@ def with_users(judged: Judged, ask: Ask) -> Judged:
 
 
 def with_first(judged: Judged, ask: Ask, k: int | None) -> Judged:
-    """Return a judgement whose rows up to k were taken from its lists and asked whether an item repeats."""
+    """Return a judgement with precomputed top-k rows, each list item once."""
     (rows,) = ask([judged.counted(judged.ranked(k), {"truth", "both"})])
     first = each_item_once(marked_sorted(rows, "user"), judged.list_keys, ask).lazy()
     return replace(judged, known=replace(judged.known, first=first))
@@ -86,7 +86,7 @@ def ranked_with_relevance(rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:
 
 
 def _up_to(judged: Judged, k: int | None) -> pl.Expr:
-    """Return whether a row of the lists has a rank up to k."""
+    """Return whether a list row has a rank up to k."""
     ranked = is_rank(pl.col("rank"), judged.schema["rank"])
     return ranked if k is None else ranked & (pl.col("rank") <= k)
 
@@ -112,7 +112,7 @@ def _known_of_lists(judged: Judged, ask: Ask, k: int | None) -> Known:
 def settled(
     judged: Judged, ask: Ask, k: int | None, *, by_number: bool, by_hits: bool = False
 ) -> Judged:
-    """Return a judgement whose frame was asked once what a plan up to k can rely on.
+    """Return a judgement with precomputed properties for a plan up to k.
 
     `by_number` allows lists to be told apart by a number in place of their user, which no branch but the hits and the
     relevant rows has; `by_hits` says that a list without a hit has the values of an empty one.
@@ -129,7 +129,7 @@ def settled(
 
 
 def _uncut(judged: Judged) -> Judged:
-    """Return a judgement of the lists before segments of items cut them."""
+    """Return a judgement of the lists without item segments."""
     inputs = judged.inputs
     others = tuple(one for one in inputs.segments if one.owner != "items")
     return replace(judged, inputs=replace(inputs, segments=others))
@@ -138,7 +138,7 @@ def _uncut(judged: Judged) -> Judged:
 def _in_segments(
     judged: Judged, ask: Ask, k: int | None, *, by_number: bool, by_hits: bool
 ) -> Judged:
-    """Return a judgement of lists that segments cut, made of the relevant rows of the whole lists."""
+    """Return a judgement of segmented lists, from the relevant rows of the whole lists."""
     of_items = judged.inputs.inside("items") == judged.rows and judged.scores is None
     whole = _settled(_uncut(judged) if of_items else judged, ask, k, by_number=by_number)
     coded = coding(judged, ask) if by_number else None
@@ -180,7 +180,7 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
 
 
 def with_ranks(judged: Judged, ask: Ask, k: int | None) -> Judged:
-    """Return a judgement with the effective ranks up to k at hand, where `ties=` says how equal ones stand."""
+    """Return a judgement with precomputed effective ranks up to k, under the tie policy."""
     inputs = judged.inputs
     if not inputs.tells_ranks_apart or judged.rows:
         return judged
@@ -221,7 +221,7 @@ def _each_once(judged: Judged, pairs: pl.DataFrame, keys: list[str], ask: Ask) -
 def _crowd(
     judged: Judged, found: Sequence[pl.DataFrame], ask: Ask
 ) -> tuple[pl.LazyFrame | None, int | None]:
-    """Return the users, each once, and how many there are; nothing where they were not asked for."""
+    """Return the distinct users and their number; nothing where users were not requested."""
     if judged.known.crowd is not None or not found:
         return judged.known.crowd, judged.known.n_users
     users = marked_sorted(found[0], "user")

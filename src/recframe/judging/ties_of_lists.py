@@ -1,4 +1,4 @@
-"""The lists with effective ranks, where `ties=` says how equal ones stand: as a plan, or of a large eager frame at hand."""
+"""Lists re-ranked by the tie policy, lazily or precomputed."""
 
 from __future__ import annotations
 
@@ -97,5 +97,5 @@ def _gains(judged: pl.LazyFrame, inputs: Inputs, segments: Sequence[str] = ()) -
 
 
 def _own(lists: pl.LazyFrame, judged: pl.LazyFrame, inputs: Inputs) -> pl.Expr | None:
-    """Return what is relevant of a judged frame, where an item's best rank is that of its relevant rows."""
+    """Return the relevance test of a judged frame, where best ranks are those of relevant rows; else None."""
     return is_relevant_row(inputs) if judged is lists else None

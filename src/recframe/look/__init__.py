@@ -1,1 +1,1 @@
-"""Results to look at: charts, and tables that people publish."""
+"""Charts, and tables for publication."""

@@ -14,9 +14,9 @@ NONE = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
 DIGITS = 3
 SMALL = 0.001
-"""Below it a number has digits of its own."""
+"""Value below which a number has two significant digits."""
 LEAST = 1e-6
-"""Below it a number is written as 0."""
+"""Value below which a number is written as 0."""
 LEAST_P = 0.001
 
 
@@ -31,7 +31,7 @@ def named(value: object) -> str:
 
 
 def number(value: float | None, *, sign: bool = False) -> str:
-    """Return a number with three digits behind the point; of a large one, and of one near 0, three in all."""
+    """Return a number with three decimals, fewer if it is large, two significant digits near 0."""
     if value is None:
         return NONE
     size = abs(value)
@@ -125,7 +125,7 @@ class Cell:
     text: str
     small: str = ""
     mark: str = ""
-    """A word for how it looks: "best", "better", "worse", "open", "error", "warning", "info"."""
+    """Style: "best", "better", "worse", "open", "error", "warning" or "info"."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells; the first cell of a row names it."""
+    """Table whose first cell of each row is its name."""
 
     kind: ClassVar[str] = "table"
     caption: str

@@ -1,4 +1,4 @@
-"""Charts over cut-offs and ranks: a metric over k, precision over recall, hits by rank, gains that add up."""
+"""Charts over cut-offs and ranks: metric curves, precision-recall, hits, gains."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from recframe.look.style import (
 from recframe.metrics.language.definition import Metric
 
 HEIGHT, VIEW = 280, 150
-"""Of a chart of one view, and of each of several."""
+"""Height in pixels of a chart with one view, and of each of several."""
 LEAST_VIEW, BETWEEN = 200, 60
-"""The width of each of several views, and what stands between them: the axis on its left."""
+"""Least width in pixels of each of several views, and the space for the axis between them."""
 MOST_VIEWS = 12
 MOST_POINTS = 30
-"""Of more points on a line some are seen."""
+"""Most points on a line that are all visible; of more, only those at ticks are."""
 MOST_TICKS, STEPS = 10, 8
 """Places that are all named on an axis, and the steps of more."""
 K_AXIS = "cut-off k (places of the list that count)"
@@ -57,7 +57,7 @@ class Lines:
     ordered_by: str = "k"
     x_zero: bool = False
     padding: float = 0
-    """Of what is drawn at the ends of x, in pixels."""
+    """Padding at the ends of x, in pixels."""
 
     @property
     def base(self) -> alt.Chart:
@@ -236,7 +236,7 @@ def gains(data: pl.DataFrame, series: Series, level: str) -> alt.LayerChart:
 
 
 def ticks(places: pl.Series) -> list[int]:
-    """Return the places that an axis names: all of them where they are few, or the first one and those of a round step."""
+    """Return the ticks of an axis: all places if they are few, else the first and those of a round step."""
     every: list[int] = places.unique().sort().to_list()
     if len(every) <= MOST_TICKS:
         return every

@@ -1,4 +1,4 @@
-"""The chart of a history: numbers of runs over time, what the runs before predict of them, and which are flagged."""
+"""Chart of a history: values over time, prediction bands, flagged changes."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from recframe.tracking.changed_runs import judged, runs_of, watched
 from recframe.tracking.read_runs import Runs, metric_of
 
 MOST = 6
-"""Segments in one chart."""
+"""Most segments in one chart."""
 GAP = 2.5
 """In steps of which half of them are shorter: between runs further apart no line is drawn."""
 HEIGHT, OF_SEGMENT = 260, 130
 MOST_POINTS = 60
-"""Lines of more runs have no points drawn on them."""
+"""Most runs of a line with visible points."""
 SHAPES = {"higher": "triangle-up", "lower": "triangle-down"}
 A_HISTORY = "rf.history('history.parquet').rec.plot.timeline('ndcg@10')"
 Chart = alt.LayerChart | alt.VConcatChart
@@ -56,7 +56,7 @@ class Lines:
     runs: Runs
     judged: pl.DataFrame
     model: str
-    """The column of models, if there is one."""
+    """Column of models, or ""."""
     window: int
     level: float
 
@@ -110,7 +110,7 @@ class Lines:
         )
 
     def _check_columns(self, rows: pl.DataFrame, split: Sequence[str]) -> None:
-        """Say so where a column of segments is gone, or another one tells numbers apart: it was dropped or renamed."""
+        """Reject histories whose segment columns were dropped or renamed."""
         inside = dict(zip(self.runs.keys, self.runs.inside, strict=True))
         for gone in (one for one in split if one not in inside):
             msg = (
@@ -127,7 +127,7 @@ class Lines:
             raise ColumnError(msg)
 
     def _told(self, data: pl.DataFrame) -> str:
-        """Return what is drawn, in words."""
+        """Return the description of the chart, in words."""
         bands = "Bands: intervals of the numbers. " if data["value_low"].count() else ""
         n_judged = data["flagged"].count()
         if not n_judged:
@@ -154,7 +154,7 @@ def lines_of(rec: Any, window: int, level: float) -> Lines:
 
 
 def name_of(found: pl.DataFrame, metric: str | Metric[...], k: Any) -> str:
-    """Return the metric as the history names it, one of the user's own too, or say that it has nothing of it."""
+    """Return a metric's name in the history, users' own metrics included, or raise an error without it."""
     names = found["metric"].unique().sort().to_list()
     if isinstance(metric, str) and metric in names:
         return metric
@@ -195,7 +195,7 @@ class Timeline:
     series: Series
     name: str
     metric: Metric[...] | None
-    """None for one of the user's own that is not there now."""
+    """None for a user's own metric that is not registered now."""
     by: Sequence[str]
 
     def chart(self, told: str) -> Chart:

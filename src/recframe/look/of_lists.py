@@ -1,4 +1,4 @@
-"""Charts of users' values, scores, the items that are shown, and the findings of an audit."""
+"""Charts of users' values, scores, item exposure and audit findings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from recframe.metrics.language.definition import Metric
 
 HEIGHT = 220
 ROW = 20
-"""The height of a model's row of zeros, in pixels."""
+"""Height of a model's row of zeros, in pixels."""
 PANEL = 120
 NARROW_SIDE = 90
 
@@ -137,7 +137,7 @@ def _groups(series: Series, model: str, shown: list[str]) -> tuple[Any, alt.Stro
 
 
 def _left(series: Series) -> float:
-    """Return the width of what stands left of the marks, where models are named there."""
+    """Return the width left of the marks, for model names."""
     if not series.named:
         return 100
     longest = max(map(len, series.names), default=0) * LETTER
@@ -272,7 +272,7 @@ def _thinned(points: pl.DataFrame, steps: list[pl.Expr]) -> pl.DataFrame:
 
 
 STEP = 38
-"""The height of a finding, in pixels."""
+"""Height of a finding's row, in pixels."""
 LEAST = 0.9
 """The start of stems, on an axis of logarithms."""
 SHAPES = ("triangle-up", "diamond", "circle")
@@ -315,7 +315,7 @@ def audit(data: pl.DataFrame, look: Look) -> alt.LayerChart:
 
 
 def _labelled(data: pl.DataFrame) -> pl.DataFrame:
-    """Return findings with what is written on each."""
+    """Return findings with their labels."""
     words = [counted(n, "row") for n in data["rows"]]
     # some checks find something in each of several columns, which the examples name
     alone = pl.when(pl.struct("check", "frame").is_unique()).then("frame")

@@ -1,4 +1,4 @@
-"""Charts of models and segments: values, differences from a baseline, trade-offs and overlaps."""
+"""Charts of models and segments: values, differences, trade-offs and overlaps."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from recframe.look.style import (
 from recframe.metrics.language.definition import Metric
 
 STEP = 18
-"""The height of a model's row, in pixels."""
+"""Height of a model's row, in pixels."""
 HEIGHT = 320
 MOST_NAMED = 6
-"""Points of more models are named by a legend, since names would lie upon one another."""
+"""Most models with names at their points; more get a legend, since names would overlap."""
 NEAR = 0.25
 """The distance at which a name would lie upon a point, as a share of a view's width and height."""
 LONGEST = 26
-"""Of the names beside a heat map, in letters."""
+"""Longest name along a heat map, in characters."""
 WIDEST_CELL = 80
 LEAST_WRITTEN = 24
-"""The width of a cell that a number fits into."""
+"""Least cell width for a number, in pixels."""
 TURNS = 0.55
-"""From here on the ground of a cell is so full that its number has the other ink."""
+"""Value from which a cell is dark enough for the other text colour."""
 
 
 def compare(
@@ -147,7 +147,7 @@ def tradeoff(
 
 
 def _front(data: pl.DataFrame) -> str:
-    """Return what is to be said of the Pareto front, which takes two models to be drawn."""
+    """Return the subtitle on the Pareto front, which takes two models to be drawn."""
     best = data.filter("best")["model"].to_list()
     if len(best) > 1:
         return "Dashed: the Pareto front, models that no other beats in both."
@@ -155,7 +155,7 @@ def _front(data: pl.DataFrame) -> str:
 
 
 def _names(data: pl.DataFrame, series: Series, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """Return the names of the models beside their points: inside of the view, and away from a point near by."""
+    """Return model labels at their points, inside the view and clear of near points."""
     layers, ground = [], series.look.ground
     for (align, below), rows in placed(data).group_by("align", "below", maintain_order=True):
         text = drawn(rows).encode(x=x, y=y, text="model:N")
@@ -186,7 +186,7 @@ def placed(data: pl.DataFrame) -> pl.DataFrame:
 
 
 def overlap(data: pl.DataFrame, series: Series, metric: Metric[...]) -> alt.LayerChart:
-    """Return how far the lists of each two models agree: model, other, value, n."""
+    """Return the overlap of each two models' lists: model, other, value, n."""
     look, data, n = series.look, safe(data), max(len(series.names), 1)
     longest = min(max(map(len, series.names), default=1), LONGEST)
     cell = min(inner_width(look, longest * LETTER + 60) / n, WIDEST_CELL)
@@ -216,7 +216,7 @@ def overlap(data: pl.DataFrame, series: Series, metric: Metric[...]) -> alt.Laye
 
 
 STEP_OF_SEGMENTS = 14
-"""The height of a model's row in a segment, in pixels."""
+"""Height of a model's row in a segment, in pixels."""
 
 
 def with_pooled(data: pl.DataFrame) -> pl.DataFrame:
@@ -286,7 +286,7 @@ def segments(  # noqa: PLR0913  those that its words name
 
 
 def largest(data: pl.DataFrame, most: int) -> pl.DataFrame:
-    """Return the segments with the most users, and what is written beside each: its name and its number of users."""
+    """Return the segments with the most users, with labels of name and number of users."""
     sizes = data.group_by("place").agg(pl.col("n_users").max()).sort("n_users", "place")
     kept = sizes.tail(most)["place"]
     found = data.filter(pl.col("place").is_in(kept.implode()))

@@ -1,4 +1,4 @@
-"""Results of `rec` in long form, and as rows of charts and reports."""
+"""Results in long form, and as rows of charts and reports."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ NOBODY = "(none)"
 
 @dataclass(frozen=True)
 class Names:
-    """The names of some values, each once, in their own order, nulls last."""
+    """Unique labels of values in their own order, nulls last."""
 
     order: list[str]
     none: str = NOBODY
     """The name of a null among them."""
     dtype: pl.DataType = field(default_factory=pl.String)
-    """That of the values."""
+    """Dtype of the values."""
 
     @classmethod
     def of(cls, columns: Iterable[pl.Series]) -> Names:
@@ -166,7 +166,7 @@ def interval_words(
     cluster: str | None = None,
     profile: str | None = None,
 ) -> str:
-    """Return at which level intervals are, and of how many clusters of users, in words."""
+    """Return the level of intervals and the number of clusters, in words."""
     at = options.per_cent(level)
     if cluster is None:
         return at
@@ -175,7 +175,7 @@ def interval_words(
 
 
 def n_clusters(rec: Any, metric: Metric[...], cluster: str, profile: str | None) -> int:
-    """Return how many clusters of users have a value; a user without a cluster is one by themself."""
+    """Return the number of clusters with a value; a user without a cluster is a cluster of one."""
     whole = rec._with(replace(rec._context, by=())) if rec._context.by else rec  # noqa: SLF001
     inputs = whole._inputs([cluster], profile, [metric])  # noqa: SLF001
     keys = [inside for inside, _ in keys_of(inputs, [metric])]
@@ -255,7 +255,7 @@ def joined_on(rows: pl.LazyFrame, others: pl.LazyFrame, on: list[str]) -> pl.Laz
 
 
 def users_of(data: pl.DataFrame, column: str = "n_users", noun: str = "user") -> str:
-    """Return of how many users a chart speaks, in words."""
+    """Return the number of users behind a chart, in words."""
     numbers = data[column].drop_nulls()
     words = counted(int(numbers.max() or 0), noun)  # type: ignore[arg-type]
     return words if numbers.n_unique() <= 1 else f"up to {words}"
@@ -290,7 +290,7 @@ def tidy(values: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]) -
 
 
 def _row(metric: Metric[...]) -> pl.Expr:
-    """Return what a metric's columns say, as one value."""
+    """Return a metric's columns as one struct."""
     values = {
         "metric": pl.lit(str(replace(metric, k=None))),
         "k": pl.lit(metric.k),

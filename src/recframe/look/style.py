@@ -1,4 +1,4 @@
-"""The style of all charts: titles that fit, colours of models, axes with units, the theme.
+"""The style of all charts: titles, colours, axes and theme.
 
 NOTE: the files of this room that draw import this one, and this one imports Altair. A chart's data has been aggregated before,
 under names of its own, so that no name of a user's column, model or segment is ever read as part of a specification.
@@ -30,11 +30,11 @@ Chart = TypeVar("Chart", "alt.LayerChart", "alt.VConcatChart", "alt.FacetChart")
 Fields = Mapping[str, str | tuple[str, str]]
 """The titles of a tooltip's fields, and of numbers their formats."""
 LETTER = 6.4
-"""The width of a letter in pixels, about."""
+"""Average width of a letter, in pixels."""
 SIDES = 110
 """The width beside the marks: the axis on the left and the padding."""
 SYMBOL = 34
-"""The width of a symbol in a legend and of what is left free behind a name."""
+"""Width of a legend symbol with the gap after its name, in pixels."""
 TITLE = {"fontSize": 15, "subtitleFontSize": 12, "font": FONT, "subtitleFont": FONT}
 
 __all__ = [
@@ -62,7 +62,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Series:
-    """The models of a chart in the order of their names: each has one colour, dash and shape, whichever chart it is in."""
+    """Models of a chart by name, each with fixed colour and shape."""
 
     given: Sequence[str]
     look: Look
@@ -228,7 +228,7 @@ def axis_title(metric: Metric[...], look: Look, *, length: float | None = None) 
 
 
 def number_format(metric: Metric[...]) -> str:
-    """Return how a metric's values are written in a tooltip."""
+    """Return the number format of a metric's values in tooltips."""
     return ".4f" if metric.range == (0.0, 1.0) else ",.4~f"
 
 

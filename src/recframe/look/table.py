@@ -1,4 +1,4 @@
-"""Summaries as tables to publish, models as rows and metrics as columns: HTML, LaTeX and Markdown."""
+"""Summaries as tables to publish: HTML, LaTeX and Markdown."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ BETTER, WORSE = "*", "†"
 MARKS = {"better": BETTER, "higher": BETTER, "worse": WORSE, "lower": WORSE}
 """The marks behind values, by their verdicts."""
 APART = "\ue000"
-"""Stands in names for what LaTeX alone has to read."""
+"""Placeholder in names, replaced in LaTeX only."""
 LATEX = {WORSE: r"$^{\dag}$", APART: "{}", "`": r"\textasciigrave{}"}
 """Signs as LaTeX, beyond those that Great Tables escapes."""
 SIGNS = r"[\\`*{}\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
-"""The signs that Markdown reads as its own."""
+"""Characters with a meaning in Markdown."""
 FORMS = {".html": "html", ".tex": "latex", ".md": "markdown"}
 """The forms of tables, by the endings of files."""
 
@@ -73,11 +73,11 @@ class Table:
     """A result as a table: `html()`, `latex()`, `markdown()`, `save(path)`, and `gt`, one of Great Tables to style further."""
 
     columns: tuple[tuple[str, str], ...]
-    """Of each column of numbers what stands above several of them, or "", and its own title."""
+    """Spanning header ("" without one) and title of each numeric column."""
     titles: tuple[str, str]
     """The titles of the groups of rows and of the rows; "" where there is no such thing."""
     rows: tuple[tuple[str, str, tuple[Cell, ...]], ...]
-    """The group, the name and the cells of each row."""
+    """Group, name and cells of each row."""
     notes: tuple[str, ...]
     title: str = ""
 
@@ -177,7 +177,7 @@ def _great_tables() -> Any:
 
 
 def _spanned(names: Sequence[str], columns: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the columns that stand below each title of several."""
+    """Return the columns under each spanning header."""
     found: dict[str, list[str]] = {}
     for name, (above, _) in zip(names, columns, strict=True):
         if above:
@@ -210,7 +210,7 @@ class Publication:
     verdicts: Mapping[Key, str]
     """By the segment, the model and the metric."""
     untested: Sequence[str]
-    """Metrics of which no test is known."""
+    """Metrics without a known test."""
     baseline: str | None
     decimals: int
     intervals: bool
@@ -316,7 +316,7 @@ def _names(keys: Sequence[tuple[Any, ...]]) -> dict[tuple[Any, ...], str]:
 
 
 def _columns(metrics: Sequence[Metric[...]]) -> tuple[tuple[str, str], ...]:
-    """Return what stands above each column, where a metric is there at several cut-offs, and its title."""
+    """Return the spanning header of each column, for metrics with several cut-offs, and its title."""
     apart = [str(one).rpartition("@") for one in metrics]
     many = Counter(name for name, _, _ in apart if name)
     return tuple(

@@ -1,4 +1,4 @@
-"""The one look of all charts, as data: colours of models and findings, light and dark, fonts and sizes.
+"""Theme of all charts as data: colours, fonts and sizes.
 
 The colours are those of Okabe and Ito, which people with colour-blind eyes tell apart, without yellow, which paper swallows.
 """
@@ -15,7 +15,7 @@ from recframe.frames.plain_numbers import plain_number
 ThemeName = Literal["light", "dark"]
 NARROWEST = 240
 ALL = "all lists"
-"""The name of what is drawn, where no models are bound."""
+"""Name of the series where no models are bound."""
 GROUPS = ("relevant", "judged not relevant", "not judged")
 """Groups of listed items, by their relevance."""
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
@@ -31,16 +31,16 @@ class Theme:
     background: str
     ink: str
     quiet: str
-    """Of axes and of what is said in passing."""
+    """Colour of axes and secondary text."""
     grid: str
     band: str
-    """Of what lies behind the marks, such as a margin."""
+    """Colour of areas behind the marks, such as a margin."""
     models: tuple[str, ...]
     severities: Mapping[str, str]
     heat: tuple[str, str]
-    """From no agreement to full agreement."""
+    """Colour range from no to full agreement."""
     on_heat: str
-    """The ink on full agreement."""
+    """Text colour on full agreement."""
 
 
 THEMES: Mapping[ThemeName, Theme] = {
@@ -79,7 +79,7 @@ class Look:
     """Of the whole chart, in pixels."""
 
     def __post_init__(self) -> None:
-        """Say which theme or width there is not."""
+        """Reject unknown themes and invalid widths."""
         if self.theme not in {*get_args(ThemeName), None}:
             msg = f"theme={shown(self.theme)}: theme takes 'light', 'dark' or None"
             raise RecframeError(msg)

@@ -1,4 +1,4 @@
-"""The metrics, a page for each family: all that is on a page is in the package by its name, and a method of `.rec`."""
+"""The metrics: one module per family; each is a method of `.rec`."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What users liked, and how high up the lists have it; a short function for each metric, in the words of `recframe.At`.
+"""Accuracy of the lists: how many relevant items, how high up.
 
 Symbols in the formulas: k is the cut-off; a hit is a relevant item with a rank r up to k, g its gain (its relevance) and
 hits(r) the number of hits up to r; n_relevant is the number of the user's relevant items, listed or not; n_listed is the
@@ -44,14 +44,14 @@ Weights = Literal["none", "snips", "ips"]
 WithoutRelevant = Literal["zero", "one"]
 Exponent = Annotated[float, Bounds(above=-1)]
 LEAST = 1e-5
-"""What counts for a smaller average precision in a geometric mean, as in trec_eval."""
+"""Lower limit of average precision in a geometric mean, as in trec_eval."""
 CAPPED: dict[tuple[str, Value], tuple[str, Value]] = {
     ("denominator", "achievable"): ("denominator", "capped")
 }
 MIN: dict[tuple[str, Value], tuple[str, Value]] = {
     (parameter, "achievable"): ("normalizer", "min") for parameter in ("normalizer", "denominator")
 }
-"""What precision calls achievable, min(k, n_relevant), in the words that recall and map had before."""
+"""Spellings with precision's "achievable", min(k, n_relevant), of normalizer="min" in recall and map."""
 BY_IPS: dict[tuple[str, Value], tuple[float, float]] = {("weights", "ips"): COUNT}
 
 

@@ -1,4 +1,4 @@
-"""Counts and ranks of a list that no ratio is made of, and how much of it was judged; metrics of accuracy, as its page's.
+"""Accuracy counts: hits, first rank, list length and judged share.
 
 Symbols in the formulas: k is the cut-off; a hit is a relevant item with a rank r up to k.
 """

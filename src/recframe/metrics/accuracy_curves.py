@@ -1,4 +1,4 @@
-"""Points and areas of a list's curves: of precision over recall, and of hits over misses; metrics of accuracy, as its page has.
+"""Accuracy curves: precision over recall, and hits over misses (AUC).
 
 Symbols in the formulas: a hit is a relevant item with a rank r up to k, hits(r) the number of hits up to r; n_relevant is
 the number of the user's relevant items, listed or not.

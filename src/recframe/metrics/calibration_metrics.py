@@ -1,4 +1,4 @@
-"""Whether the list holds the categories of the items in the shares in which the user's history holds them.
+"""Calibration: category shares of the list against the user's history.
 
 Symbols in the formulas: L is a user's list up to k, p(g) the share of category g in the user's train items, q(g) that in L; an
 item of several categories counts in each by its share, and one of none is left out.

@@ -1,4 +1,4 @@
-"""How much of the catalogue the lists show, and how evenly: coverage, concentration, and confusion over the catalogue.
+"""Catalogue metrics: coverage, concentration of exposure, confusion over the catalogue.
 
 Symbols in the formulas: I is the catalogue, the items of the items frame, or where there is none those of train, truth and
 all recommendations; N is its size. e_i is the exposure of item i: the number of lists that have it up to k, or a sum of

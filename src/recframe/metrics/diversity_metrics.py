@@ -1,4 +1,4 @@
-"""How different the items of one list are, by a feature of theirs: an embedding, a category or a list of categories.
+"""Diversity of the items in one list, by a feature.
 
 Symbols in the formulas: L is a user's list up to k, n its number of items, m the number of those that have a feature. A metric
 over lists is null for a list without an item up to k, and the mean runs over the others.

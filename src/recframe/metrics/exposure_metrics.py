@@ -1,4 +1,4 @@
-"""Which groups of items are shown, and whether they get their share.
+"""Exposure of item groups: shares of places and disparity.
 
 Symbols in the formulas: L is a user's list up to k; a group g is a set of items with one property, and A is the number of
 groups; w(r) is what a rank r weighs.

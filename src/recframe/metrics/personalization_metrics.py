@@ -1,4 +1,4 @@
-"""How different the lists of different users are.
+"""Personalization: differences between the lists of different users.
 
 Symbols in the formulas: L_u is the list of user u up to k, n_u its number of items, U the number of users with such an item.
 """

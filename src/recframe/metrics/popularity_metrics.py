@@ -1,4 +1,4 @@
-"""How popular the listed items are among the users of train: novelty, popularity and the long tail.
+"""Popularity of the listed items in train: novelty, long tail, repeats.
 
 Symbols in the formulas: L is a user's list up to k, n its number of items; pop(i) is the number of train users of item i,
 0 for a cold one; U is the number of train users. A metric is null for a list without an item up to k, and the mean runs

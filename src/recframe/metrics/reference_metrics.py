@@ -1,4 +1,4 @@
-"""How far the lists agree with reference lists of the same users: those of another system, of popularity or of yesterday.
+"""Agreement with reference lists of the same users.
 
 Symbols in the formulas: L is a user's list up to k, n its number of items, B the user's reference list up to k. The reference
 is bound as `rec(reference=...)`, a frame of lists or the name of a model. A metric is null for a list without an item up to

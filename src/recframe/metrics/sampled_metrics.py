@@ -1,4 +1,4 @@
-"""What lists of sampled items tell of the ranking of all items.
+"""Estimates of full-ranking metrics from lists of sampled items.
 
 Symbols in the formulas: N is the number of items that a full ranking has, n how many of them were drawn that are not relevant,
 m how many of those stand above a relevant one; f(r) is what an item at rank r counts, 0 beyond k.

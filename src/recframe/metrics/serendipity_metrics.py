@@ -1,4 +1,4 @@
-"""How far the relevant items of a list are from what the user would have found without it.
+"""Serendipity: relevant items unlike the user's history or popularity.
 
 Symbols in the formulas: L is a user's list up to k, n its number of items; rel(i) is 1 for an item relevant to the user, or 0.
 """

@@ -1,4 +1,4 @@
-"""What the hits are worth, by a number that the items have: a price, a margin, minutes.
+"""Value of the hits by an item's number: price, margin, minutes.
 
 Symbols in the formulas: a hit is a relevant item with a rank r up to k, and v what its item is worth.
 """

@@ -1,1 +1,1 @@
-"""The `.rec` of a frame: options bound, questions asked, answers given in the frame's own kind."""
+"""The `.rec` namespace: options, methods, results in the frame's own kind."""

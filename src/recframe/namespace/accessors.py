@@ -1,4 +1,4 @@
-"""Puts `.rec` on Polars' frames, and on pandas' whenever pandas is loaded, before or after recframe."""
+"""Registration of `.rec` on Polars frames, and on pandas when loaded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recframe.namespace.bound_frame import Rec
 
 
 class Accessor:
-    """What a class of frames has as `rec`: a new Rec each time that a frame is asked for it.
+    """Descriptor of `rec` on a frame class: a new Rec per access.
 
     NOTE: Polars and pandas 2 keep a namespace object on the frame, and a Rec holds its frame. The two would be a circle, which
     keeps the memory of frames that nobody has any more until Python's collector comes by. A Rec of a clone would let them go,
@@ -42,13 +42,13 @@ def _register_on_pandas(pandas: ModuleType) -> None:
 
 
 def _register_on(frame_class: Any, as_its_library_does: Callable[[str], Any]) -> None:
-    """Register the namespace, and put what keeps nothing in the place of what the library makes."""
+    """Register the namespace, and replace the library's caching accessor with one that keeps no reference."""
     as_its_library_does("rec")(Rec)
     frame_class.rec = Accessor()
 
 
 class _AfterPandas(importlib.abc.MetaPathFinder):
-    """Waits for the first import of pandas, so that `import recframe` does not have to pay for one."""
+    """Import hook that registers `.rec` when pandas is first imported."""
 
     _looking = False
 

@@ -1,4 +1,4 @@
-"""The methods of `rec` that show results: lists, findings, tables, charts and reports, and the class of all answers."""
+"""Methods of `rec` that show results, and the class of all answers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from recframe.look.table import Table
 
 PLACE, HIT = "place", "hit"
-"""The columns that no role has: the number of a user, from the first one shown, and whether a row is a hit."""
+"""Columns without a role: a user's position in the result, and whether a row is a hit."""
 
 
 class ResultsShown(Generic[F]):
@@ -379,7 +379,7 @@ def _checked(metric: str | Metric[...], k: int | None, n: object) -> tuple[Metri
 
 
 def _columns_of_items(inputs: Inputs, without: Collection[str]) -> list[Segment]:
-    """Return the columns of the items frame beside the item, but those that the result has as segments."""
+    """Return the columns of the items frame except the id and segments of the result."""
     if inputs.items is None:
         return []
     without = {inputs.context.names["item"], *without}
@@ -395,7 +395,7 @@ def _check_names(names: Sequence[str]) -> None:
 
 
 def _check_look(decimals: object, title: object) -> None:
-    """Say what is wrong with how a table is to look."""
+    """Reject invalid options of a table."""
     number = plain_number(decimals)
     if not isinstance(number, int) or not 0 <= number <= MOST_DECIMALS:
         msg = f"decimals={shown(decimals)}: table takes a whole number of decimals from 0 to {MOST_DECIMALS}"
@@ -427,7 +427,7 @@ DEFAULT_K = 10
 
 
 def _check_titles(title: object, title_of: object) -> None:
-    """Say what is wrong with what a page is called, or with the column of titles."""
+    """Reject invalid titles, or an unknown column of titles."""
     if not isinstance(title, str):
         msg = f"title={shown(title)}: title takes text"
         raise RecframeError(msg)
@@ -437,7 +437,7 @@ def _check_titles(title: object, title_of: object) -> None:
 
 
 def _metrics(rec: Any, metrics: Sequence[Asked], k: Cutoffs) -> list[Metric[...]]:
-    """Return the metrics that are asked for; else those that are sensible, and none where nothing says what is relevant."""
+    """Return the requested metrics or the defaults; none where no relevance is known."""
     if metrics:
         return registry.asked(registry.each(metrics), k)
     judged = rec._inputs(None, None, []).judged  # noqa: SLF001  the methods of this room are those of a Rec

@@ -1,4 +1,4 @@
-"""The method of `rec` that finds the best of several models."""
+"""`rec.winner`: the best of several models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class BestOfMany(Generic[F]):
-    """The method of `rec` that finds the best of several models."""
+    """`rec.winner`: the best of several models."""
 
     @calls.understood
     def winner(  # noqa: PLR0913  those of evaluate, and how the best is found
@@ -93,7 +93,7 @@ class BestOfMany(Generic[F]):
 
 
 def _picked(asked: Question, baseline: str, how: Comparing) -> Any:
-    """Return the best of the models beside a baseline."""
+    """Return the best of the models, compared with a baseline."""
     from recframe.uncertainty.winners import COLUMNS, SHORT, winners  # noqa: PLC0415
 
     how = replace(how, cluster=asked.cluster)

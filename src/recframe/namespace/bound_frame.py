@@ -50,10 +50,10 @@ class Rec(Methods[F], Answers[F]):
 
     _context = Context()
     _answers: Callable[[Kind], Kind] | None = None
-    """What makes another kind of the frame's own, in which results are given."""
+    """Function that wraps the frame's kind, so that results have another one."""
 
     _held: HeldValues | None = None
-    """Values of users that were collected before; a Rec that is bound anew has none."""
+    """Users' values collected before; a re-bound Rec has none."""
 
     def __init__(self, frame: F) -> None:
         # NOTE: every `df.rec` makes one, and `hasattr` swallows an AttributeError raised here. So it stores the frame and
@@ -432,7 +432,7 @@ class Rec(Methods[F], Answers[F]):
         return evaluation.evaluate(under_profile.at_home(inputs), asked, self._run(), beside)
 
     def _run(self) -> Run:
-        """Return how the plans of a call are run."""
+        """Return the execution of the call's plans."""
         return Run.of(self._kind, self._held)
 
     def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
@@ -464,7 +464,7 @@ class Rec(Methods[F], Answers[F]):
 if TYPE_CHECKING:
 
     class Segmented(SegmentedMethods[F], Rec[F]):
-        """What type checkers know of a Rec with a model or `by` columns bound: every answer is a frame."""
+        """A Rec with a model or `by` columns bound, as type checkers see it: every answer is a frame."""
 
         def __call__(  # noqa: D102  that of a Rec
             self, truth: Any = None, *, model: str | None = None, **options: Unpack[Options]
@@ -472,5 +472,5 @@ if TYPE_CHECKING:
 
 
 METHODS = frozenset(name for one in Rec.__mro__ for name in vars(one) if not name.startswith("_"))
-"""What users may call, but the metrics of their own."""
+"""Public methods, without the users' own metrics."""
 registry.reserve(METHODS)

@@ -23,7 +23,7 @@ F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 Cutoffs = int | Iterable[int] | None
 By = str | pl.Expr | Iterable[str | pl.Expr] | None
 Asked = str | Metric[...] | Sequence[str | Metric[...]]
-"""A metric, or several in a list."""
+"""One metric, or several in a list."""
 
 
 def _signature(bound: BoundMetric[Any]) -> inspect.Signature:
@@ -42,7 +42,7 @@ class BoundMetric(Generic[F]):
     """A metric of a frame: call it with `k`, `by` and the metric's own parameters."""
 
     rec: Any
-    """The `Rec[F]` that is asked."""
+    """The `Rec[F]` of the frame."""
     metric: Metric[...]
 
     __signature__ = OfEach(_signature)

@@ -20,7 +20,7 @@ from recframe.metrics.language.definition import Metric, argument_of
 from recframe.uncertainty import options
 
 ASKED = {"k": "10", "by": "'country'"}
-"""What is given with a metric, and not bound before."""
+"""Arguments of a metric that `rec(...)` does not take, with an example value."""
 METHODS = {
     "evaluate": "'ndcg@10'",
     "collect": "'ndcg@10'",
@@ -57,7 +57,7 @@ METHODS = {
     "plot.audit": "",
     "plot.timeline": "'ndcg@10'",
 }
-"""The methods that are no metric, with what they are asked for."""
+"""Methods other than metrics, with example arguments."""
 
 OF_ONE_TRAINING = {
     "winner": "compare('ndcg@10', baseline='old') holds models against one another over users and trainings",
@@ -66,10 +66,10 @@ OF_ONE_TRAINING = {
     **dict.fromkeys(("worst", "best"), "evaluate('ndcg@10', by='user') has each user's mean"),
     **dict.fromkeys(("plot.exposure", "plot.scores", "plot.overlap"), ""),
 }
-"""The methods that go by one list of each user and model, with what answers over trainings."""
+"""Methods that need one list per user and model, with the alternative over trainings."""
 
 PLAIN = (str, int, float, list, tuple, range, Metric, type(None))
-"""What is given where no frame is."""
+"""Placeholder of a missing frame."""
 SHARES = {"level": "0.95", "margin": "0.01", "power": "0.8", "correlation": "0.5"}
 """The options that take a number between 0 and 1, each with an example."""
 NUMBERS = {"seed": 0, "trainings": 2} | dict.fromkeys(
@@ -86,7 +86,7 @@ C = TypeVar("C", bound=Callable[..., Any])
 def check_call(
     call: str, arguments: Sequence[object], options: Mapping[str, Any], takes: Takes
 ) -> None:
-    """Say what is wrong with the arguments of a method or metric, which takes some parameters."""
+    """Reject invalid arguments of a method or metric."""
     asks = f"{call}({METHODS.get(call, 'k=10')})"
     for argument in (*arguments, *map(options.get, ASKED)):
         if not isinstance(argument, PLAIN) and is_side(argument):
@@ -115,7 +115,7 @@ def check_call(
 def _check_places(
     call: str, arguments: Sequence[object], options: Mapping[str, Any], takes: Takes
 ) -> None:
-    """Say so where a method has more arguments by position than it takes, or lacks some."""
+    """Reject too many or too few positional arguments."""
     example, places, lacking = f"write rec.{call}({METHODS[call]})", [], []
     takes_any = False
     for name, one in takes.items():
@@ -142,7 +142,7 @@ def _check_places(
 def check_options(
     _call: str, arguments: Sequence[object], options: Mapping[str, Any], _takes: Takes
 ) -> None:
-    """Say what is wrong with the arguments of `rec(...)`: the truth, and options by their names."""
+    """Reject invalid arguments of `rec(...)`: the truth, and named options."""
     if arguments:
         _check_truth(arguments, options)
     for name in options:
@@ -156,7 +156,7 @@ def check_options(
 
 
 def _check_truth(arguments: Sequence[object], options: Mapping[str, Any]) -> None:
-    """Say what is wrong with what `rec(...)` got by position, where the truth alone may stand."""
+    """Reject positional arguments of `rec(...)` other than the truth."""
     first, *others = arguments
     by_name = "rec() takes the truth by position and its options by name"
     if others:
@@ -184,7 +184,7 @@ def _check_one_list(name: str, rec: Any) -> None:
 
 
 def names(by: object) -> list[str | Made]:
-    """Return the names of a `by` argument, and what its expressions make."""
+    """Return the column names and expressions of a `by` argument."""
     if by is None:
         return []
     single = isinstance(by, str) or is_side(by) or not isinstance(by, Iterable)
@@ -212,7 +212,7 @@ def plain(name: str, value: Any) -> Any:
 
 
 def understood(method: C) -> C:
-    """Have arguments that a method does not take answered with what to write instead; its signature stays."""
+    """Decorate a method to answer unknown arguments with the right spelling; its signature stays."""
     takes = inspect.signature(method).parameters
     of_charts = "plot." * method.__qualname__.startswith("Plot")
     binds = method.__qualname__ == "Rec.__call__"
@@ -259,7 +259,7 @@ OVER_TIME = {
     **dict.fromkeys(("timeline", "plot_timeline", "plot_history"), _TIMELINE),
     **dict.fromkeys(("changes", "drift", "alerts", "anomalies", "monitor", "flagged"), _CHANGES),
 }
-"""What others call something that is done with a history, with the call that does it."""
+"""Foreign names of history functions, with the own call."""
 MEANT = {
     **OVER_TIME,
     "history": _HISTORY,
@@ -269,7 +269,7 @@ MEANT = {
     ),
     **dict.fromkeys(("gate", "check", "assert_", "require_that"), _GATES),
 }
-"""What others call a method, with the call that does it."""
+"""Foreign names of methods, with the own call."""
 
 
 def no_method(name: str, methods: Iterable[str]) -> str:

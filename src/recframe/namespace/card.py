@@ -1,4 +1,4 @@
-"""The repr of a `rec`: frames and options that are bound, numbers of rows, users and models."""
+"""The repr of a `rec`: frames, options, rows, users and models."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from recframe.frames.roles import IDS
 from recframe.look.formatting import counted
 
 COUNTED = 1_000_000
-"""In so many rows users and models are counted, which then takes a hundredth of a second."""
+"""Most rows in which users and models are counted, which takes a hundredth of a second."""
 SIDES = ("truth", "users", "items", "train", "reference")
 
 
 @dataclass(frozen=True)
 class Card:
-    """A title and named lines, in three forms."""
+    """Repr card: a title and named lines, in three formats."""
 
     title: str
     rows: Mapping[str, str]
@@ -59,7 +59,7 @@ class Card:
 
 
 def of(frame: Any, context: Context) -> Card:
-    """Return the card of a frame with what is bound; nothing of a LazyFrame is collected."""
+    """Return the card of a frame with its options; LazyFrames are not collected."""
     return Card(f"rec of {_described(frame, context)}", dict(_rows(context)))
 
 

@@ -1,4 +1,4 @@
-"""Numbers of charts: sums of the plan and results of `rec`, a few hundred rows at the most.
+"""Numbers of charts, a few hundred rows at the most.
 
 Charts are drawn at once, so that a LazyFrame's plan is collected here, by the streaming engine.
 """
@@ -32,7 +32,7 @@ from recframe.plan.needs import needs_of
 
 TRAIN = "train"
 ROUNDING = 1e-9
-"""A value on the upper end of a bin is in it, whatever its last bits."""
+"""Tolerance at the upper end of a bin."""
 
 
 def _cumulative_gain(at: At) -> pl.Expr:
@@ -49,7 +49,7 @@ GAINS = (
     Metric[...](Definition("gain", _cumulative_gain, range=(0.0, float("inf")), linear=True)),
     Metric[...](Definition("best_gain", _best_gain, range=(0.0, float("inf")), linear=True)),
 )
-"""Metrics of the charts alone."""
+"""Metrics used only in charts."""
 
 
 def over_cutoffs(call: str, metric: str | Metric[...], k: Cutoffs) -> list[Metric[...]]:
@@ -132,7 +132,7 @@ def _in_bins(rec: Any, plan: pl.LazyFrame, inputs: Inputs, names: Names) -> pl.D
 
 
 def filled(data: pl.DataFrame, keys: Sequence[str], bins: int) -> pl.DataFrame:
-    """Return bins with those that nobody is in, and an end at the last one, so that steps can be drawn of them."""
+    """Return bins completed with empty ones, and a final edge for drawing steps."""
     if data.is_empty():
         return data
     first, width = pl.col("low") - pl.col("bin") * pl.col("width"), pl.col("width")
@@ -145,7 +145,7 @@ def filled(data: pl.DataFrame, keys: Sequence[str], bins: int) -> pl.DataFrame:
 
 
 def exposures(rec: Any, k: int | None, names: Names) -> tuple[pl.DataFrame, int]:
-    """Return how many items have each exposure, of models and of train, and how many items the catalogue has.
+    """Return the number of items per exposure, of models and of train, and the size of the catalogue.
 
     Train is a model of its own, the last one.
     """
@@ -182,7 +182,7 @@ def exposures(rec: Any, k: int | None, names: Names) -> tuple[pl.DataFrame, int]
 
 
 def binned_scores(rec: Any, bins: int, names: Names) -> pl.DataFrame:
-    """Return how many rows have a score in each bin, by what is known of their items."""
+    """Return the number of rows per score bin, by relevance group of their items."""
     context = rec._context  # noqa: SLF001
     scored = context.having(rank=None, score=context.names["score"], ties="item")
     inputs = rec._with(scored)._inputs(None)  # noqa: SLF001
@@ -202,7 +202,7 @@ def binned_scores(rec: Any, bins: int, names: Names) -> pl.DataFrame:
 
 
 def _by_relevance(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
-    """Return rows of the lists with what is known of their items: the place among `GROUPS`."""
+    """Return list rows with the relevance group of their items: the index in `GROUPS`."""
     if inputs.truth is not None:
         truth = inputs.identified("truth").group_by(PAIR).agg(pl.col("relevance").max())
         lists = lists.join(truth, on=PAIR, how="left")

@@ -1,4 +1,4 @@
-"""A call on a frame that an engine holds: tried without rows, and made again over buckets and over their sums."""
+"""A call on an engine's frame: dry run, buckets, final result."""
 
 from __future__ import annotations
 
@@ -61,23 +61,23 @@ from recframe.uncertainty.requirements import Requirement, metrics_of, required
 
 LISTS = "recommendations"
 WHOLE = ("items",)
-"""The frames that each bucket has with all their rows."""
+"""Frames that every bucket has in full."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A method of `rec` with its arguments and all that is bound, but for the frames."""
+    """Method of `rec` with arguments and options, without frames."""
 
     method: str
     arguments: tuple[Any, ...]
     options: Mapping[str, Any]
     context: Context
     names: Mapping[str, Mapping[str, str]]
-    """The column names that side frames have of their own."""
+    """Side frames' own column names."""
     own: tuple[Definition, ...]
-    """The metrics of the user's own that are asked for."""
+    """Users' own metrics in the call."""
     words: Callable[[Hint], str]
-    """What puts hints of messages into words where the call is made."""
+    """Function that words hints in messages as on the driver."""
 
     def made(self, task: Task, frames: Mapping[str, pa.Table], plain: Sequence[str] = WHOLE) -> Any:
         """Make the call over some frames; those in `plain` are taken as they are."""
@@ -100,17 +100,17 @@ class Call:
 
 @dataclass(frozen=True)
 class Replayed:
-    """A call with what a trial has told of it: what runs in the buckets, and behind them."""
+    """Call with its dry-run results, ready to run on workers."""
 
     call: Call
     plans: tuple[Sums, ...]
-    """The sums that are added up; none where a bucket's rows are those of the result."""
+    """Sums that are added up; empty where the buckets' rows are the result."""
     result: pl.Schema
     tables: Mapping[str, pl.DataFrame]
     none: Mapping[str, pa.Table]
-    """The frames that travel, without their rows."""
+    """Empty tables of the shuffled frames."""
     whole: Mapping[str, pa.Table]
-    """Those that each bucket has with all their rows."""
+    """Frames that every bucket has in full."""
 
     def of_bucket(self, frames: Mapping[str, pa.Table]) -> pa.Table:
         """Return a bucket's sums, or its rows of the result."""
@@ -129,13 +129,13 @@ class Replayed:
 
 WITHOUT_METRICS = ("judge", "audit")
 OF_ROWS = ("judge",)
-"""The methods whose result has rows of users."""
+"""Methods with result rows per user."""
 OF_OTHERS = (Level.IN_ALL, Level.EVERYWHERE, Level.ALONG_ALL)
-"""What holds the lists of a user against those of others."""
+"""Levels that compare a user's lists with those of others."""
 
 
 def run(rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
-    """Return what a method returns, as a frame of the engine's."""
+    """Run a method and return its result as a frame of the engine."""
     if rec._context.training is not None:  # noqa: SLF001  a Rec's own context
         msg = (
             f"{Option('training', rec._context.training)}: buckets of users know no trainings; give the frames in memory "  # noqa: SLF001
@@ -147,7 +147,7 @@ def run(rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str,
 
 @dataclass(frozen=True)
 class Given:
-    """A frame of the call: the engine's, or a table of one that was at hand."""
+    """Input frame of an engine call: remote, or a local table."""
 
     frame: Any
     names: Mapping[str, Any]
@@ -201,7 +201,7 @@ class Given:
 
 
 class Divided:
-    """A call on a frame that an engine holds."""
+    """Call on a frame that an engine holds."""
 
     def __init__(
         self, rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]
@@ -216,7 +216,7 @@ class Divided:
         self.engine: Engine = kind_for(self.frame).engine  # type: ignore[assignment]  # the frame is an engine's
 
     def result(self) -> Any:
-        """Return what the method returns."""
+        """Return the result of the method."""
         divided = not self._has_rows_of_users
         self._check(divided=divided)
         trial = Trial(divided=divided)
@@ -264,7 +264,7 @@ class Divided:
 
     @cached_property
     def metrics(self) -> list[Metric[...]]:
-        """The metrics that are asked for."""
+        """The requested metrics."""
         if self.method in WITHOUT_METRICS:
             return []
         if self.method == "require":
@@ -284,7 +284,7 @@ class Divided:
         return self.method in OF_ROWS or by_user
 
     def _check(self, *, divided: bool) -> None:
-        """Say which metric is no sum over the users of a bucket."""
+        """Reject metrics that are no sums over the users of a bucket."""
         if self._goes_by_order:
             msg = (
                 f"ties='order' goes by how rows stand, and those of {self.engine.name} stand in no order; give each row a "
@@ -305,7 +305,7 @@ class Divided:
                 raise RecframeError(msg)
 
     def _check_earlier(self) -> None:
-        """Say so where an earlier result has values of users."""
+        """Reject earlier results with users' values."""
         last = self.options.get("last")
         for one in last if isinstance(last, list | tuple) else [last]:
             if is_frame(one) and not is_summary(kind_for(one).columns):
@@ -318,7 +318,7 @@ class Divided:
 
     @property
     def _goes_by_order(self) -> bool:
-        """Whether ties are broken by how rows stand; a profile's are where ranks come from scores."""
+        """Whether ties are broken by row order; under a profile only where ranks come from scores."""
         contexts = [
             under_profile.own(self._context_of_call),
             *(one.context for one in self._conventions),
@@ -406,7 +406,7 @@ class Divided:
         return len(others) == len([role for role in roles if role in {"user", "model"}])
 
     def _tables(self, trial: Trial) -> dict[str, pl.DataFrame]:
-        """Return the tables of all users that the trial asked for."""
+        """Return the tables about all users that the dry run requested."""
         asked, found = trial.tables.asked, {}
         if MODELS in asked:
             found[MODELS] = self._models().rename({"value": "model"})

@@ -1,4 +1,4 @@
-"""Earlier results that values are held against: of `summarize` or `require`, or users' values of `evaluate`."""
+"""Earlier results as baselines: summaries, gates or users' values."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from recframe.uncertainty.read_back import is_summary, with_intervals
 from recframe.uncertainty.requirements import EARLIER, TRAILING
 
 NAMES = ("metric", "value", "value_low", "value_high", "n_users")
-"""The columns that are read from a summary."""
+"""Columns read from a summary."""
 OF_SHORT = {"requirement", "bound", "difference_low", "difference_high"}
-"""The columns of a short result of `require` that `NAMES` are computed from."""
+"""Columns of a short `require` result from which `NAMES` are computed."""
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """An earlier result: intervals, users' values, or both."""
+    """Earlier result: intervals, users' values, or both."""
 
     summary: pl.LazyFrame | None = None
     """Some of the keys under their names inside the plan, and the columns of `NAMES`."""
@@ -40,7 +40,7 @@ class Earlier:
         return is_there and not is_of_segment(metric)
 
     def check(self, metric: Metric[...]) -> None:
-        """Say so where nothing is known of a metric."""
+        """Reject metrics that the earlier result lacks."""
         if self.summary is None and not self.has_users_of(metric):
             names = [] if self.users is None else self.users.collect_schema().names()
             close = suggestion(str(metric), names)
@@ -52,7 +52,7 @@ class Earlier:
 def earlier(
     given: object, keys: Mapping[str, str], inputs: Inputs, metrics: Sequence[Metric[...]]
 ) -> Earlier | None:
-    """Return what `last=` takes: a frame or several; `keys` has the names of key columns by those inside the plan."""
+    """Return the earlier result from `last=`, a frame or several; `keys` maps internal key names to own names."""
     if given is None:
         return None
     found, user = Earlier(), inputs.context.names["user"]
@@ -108,7 +108,7 @@ def _taken(
     may_lack: Collection[str],
     ids: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """Return the columns and those keys that are there, or say which one is missing."""
+    """Return some columns and the existing keys, or raise an error for a missing column."""
     shared = {inside: name for inside, name in keys.items() if name in kind.columns}
     for inside, name in keys.items():
         if inside not in shared and inside not in may_lack:

@@ -287,7 +287,7 @@ class Asked:
         return self.question.given(whole, names, list(COLUMNS), SHORT)
 
     def _rows(self) -> Iterator[pl.LazyFrame]:
-        """Give the rows of the requirements, by what they hold values against."""
+        """Yield the rows of the requirements, by kind of bound."""
         # metrics that have the profile's parameters
         known = {str(metric): metric for metric in self.question.metrics}
         groups: dict[Any, dict[int, Requirement]] = {}
@@ -398,7 +398,7 @@ class Asked:
         return now, self._pairs(sums, metrics, places)
 
     def _against_runs(self, places: Places) -> pl.LazyFrame:
-        """Return the rows of values that are held against what the last runs of a history predict."""
+        """Return the rows of values compared with predictions from a history."""
         before = self.predicted
         if before.shares is not None:
             now, gone = mixes.standardised(
@@ -431,7 +431,7 @@ class Asked:
         )
 
     def _by_known_users(self, rows: pl.LazyFrame, places: Places) -> pl.LazyFrame:
-        """Return rows in which users whom the history knows are held against their own means, where it knows enough."""
+        """Return rows in which users are paired with their own means from the history, where it has enough."""
         users = self.predicted.users
         if users is None or self.question.inputs.training:
             return rows  # trainings differ beside users, whose own means know nothing of that

@@ -1,4 +1,4 @@
-"""The `.rec` of a frame of any kind, and of one that an engine holds: `rf.rec` and `rf.register`."""
+"""The `.rec` of any frame, and of one that an engine holds."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ BY_BUCKET = (
     "judge",
     "audit",
 )
-"""The methods whose plans are sums over users, or rows of them."""
+"""Methods whose plans are sums over users, or users' rows."""
 INSTEAD = {
     "collect": "evaluate(...), whose result is a frame of {engine}",
     "slices": "summarize(..., by=...), which has the segments' values and intervals",
     "worst": "evaluate(..., by='user'), and sort that frame",
     "best": "evaluate(..., by='user'), and sort that frame",
 }
-"""What to ask in place of methods that are no sums over users."""
+"""Alternatives to methods that are no sums over users."""
 SOME = "it of some users, in frames of Polars or pandas"
 
 
@@ -94,7 +94,7 @@ REFUSED = tuple(name for name in calls.METHODS if "." not in name and name not i
 
 
 class OnEngine(Rec[F]):
-    """Recommender metrics of a frame that an engine holds, such as Spark's; see `Rec`."""
+    """Recommender metrics of an engine's frame, such as Spark's; see `Rec`."""
 
     for _name in set(BY_BUCKET) - {"require"}:
         locals()[_name] = _by_bucket(_name)
@@ -135,7 +135,7 @@ CLASSES = f"{', '.join(OF_ENGINES[:-1])} or {OF_ENGINES[-1]}"
 
 
 class _Accessor:
-    """What a class of frames has as `rec`: that of the frame, or its column of this name, which it would be otherwise."""
+    """Descriptor of `rec` on engine frames; a column `rec` takes precedence."""
 
     def __get__(self, frame: Any, owner: type | None = None) -> Any:
         if frame is None:

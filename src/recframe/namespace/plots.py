@@ -1,4 +1,4 @@
-"""Class `Plot`, what `rec.plot` is: a method for each chart, which asks `rec` for its numbers and draws them."""
+"""Class `Plot`, the charts of `rec.plot`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ One = str | Metric[...]
 """A metric."""
 CUTOFFS = range(1, 51)
 POINTS = [tenth / 10 for tenth in range(11)]
-"""The recalls at which interpolated precision is drawn."""
+"""Recall levels of interpolated precision."""
 
 
 class Plot:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def predicted(
     history: Any, window: object, gate: Gate, asked: Question, mix: object = None
 ) -> Predictions | None:
-    """Return what the last runs of a history predict of the numbers of a question, as `predictions` does."""
+    """Return a history's predictions of the requested numbers, as `predictions` does."""
     if history is None:
         if mix is not None:
             runs = Either("history='history.parquet'", "--history DIR")
@@ -54,7 +54,7 @@ def predicted(
 
 
 def _checked(mix: object, named: Sequence[str], asked: Question) -> str:
-    """Return the name of a mix, or say what it is no mix of."""
+    """Return the name of a mix, or raise an error where it is invalid."""
     from recframe.tracking.prediction_bands import check_mix, no_mean  # noqa: PLC0415
 
     name = check_mix(mix)
@@ -71,7 +71,7 @@ def _checked(mix: object, named: Sequence[str], asked: Question) -> str:
 
 
 def _runs_and_place(history: Any) -> tuple[Any, Any]:
-    """Return the runs of what `history=` takes, and the path of the history that they are in, where it is given."""
+    """Return the runs from `history=`, and the history's path where it is given."""
     given = list(history) if isinstance(history, list | tuple) else [history]
     paths = [one for one in given if isinstance(one, str | os.PathLike)]
     frames = [one for one in given if not isinstance(one, str | os.PathLike)]

@@ -1,4 +1,4 @@
-"""A bar for resamples that take longer than a moment: on a terminal or in a notebook, where rich is installed."""
+"""Progress bar of resampling, on terminals and in notebooks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 MOMENT = 2.0
-"""Seconds without a bar."""
+"""Seconds before a bar appears."""
 
 
 class Bar:
-    """Is told after each block how many resamples are done, and shows a bar from a moment on until the last one.
+    """Progress bar of resamples, shown after a moment until the end.
 
     NOTE: calls share nothing: a bar begins with the first block that it is told of, so that a plan may run more than once.
     """
@@ -23,7 +23,7 @@ class Bar:
         self._shown: Any = None
 
     def __call__(self, done: int, total: int) -> None:
-        """Show how many are done."""
+        """Update the bar with the number of finished resamples."""
         now = time.monotonic()
         self._began = now if self._began is None else self._began
         if self._shown is None and now - self._began > MOMENT and done < total:
@@ -43,14 +43,14 @@ class Bar:
 
 
 def of_resamples() -> Bar | None:
-    """Return a bar for resamples; None where nobody would see one, and without rich."""
+    """Return a bar for resamples; None without rich, or where it is not visible."""
     if not (_is_seen() and _has_rich()):
         return None
     return Bar("resamples", _made)
 
 
 def _is_seen() -> bool:
-    """Whether somebody looks on: at a terminal, or at a notebook, whose shell is of a kernel."""
+    """Whether a bar is visible: on a terminal, or in a notebook's kernel."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     in_notebook = getattr(shell, "kernel", None) is not None
     return in_notebook or bool(sys.stderr is not None and sys.stderr.isatty())

@@ -46,32 +46,32 @@ from recframe.uncertainty.pairs import BASELINE, MODEL, RUNNER_UP
 from recframe.uncertainty.read_back import as_shown
 
 MIDDLING = 250_000
-"""Plans of pairs are kept for so many rows: beyond, a plan that knows the models takes less time."""
+"""Most rows for which plans of pairs are cached; above, a plan built with known models is faster."""
 FEW_ROWS = 100_000
-"""Plans of sums beside values are kept for so many rows: beyond, a plan that knows the lists takes half of the time."""
+"""Most rows for which plans of sums are cached; above, a plan with precomputed lists takes half the time."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a frame: metrics by segment, of users who may hang together in clusters."""
+    """Statistical request: metrics by segment, with optional clusters of users."""
 
     rec: Any
     inputs: Inputs
     stated: list[Convention]
-    """The metrics under their conventions, as a result shows them: with the rounding of means."""
+    """Metrics with the conventions of the result, including the rounding of means."""
     cluster: str | None
-    """The name inside the plan of the column that names clusters, which is the last segment."""
+    """Internal name of the column of clusters, which is the last segment."""
     wide: bool = True
-    """Whether a result has all columns, or only those of its short form."""
+    """Whether the result has all columns, or those of the short form."""
 
     @cached_property
     def conventions(self) -> list[Convention]:
-        """The same without rounding, by which nothing is decided."""
+        """The conventions without rounding, used for all decisions."""
         return [replace(one, context=one.context.having(decimals=None)) for one in self.stated]
 
     @cached_property
     def decimals(self) -> dict[str, int]:
-        """How many decimals the values of some metrics are shown with, by the metrics' strings."""
+        """The number of displayed decimals, by the metrics' strings."""
         found = {str(one.metric): one.context.decimals for one in self.stated}
         return {name: n for name, n in found.items() if n is not None}
 
@@ -98,7 +98,7 @@ class Question:
 
     @cached_property
     def over_trainings(self) -> bool:
-        """Whether trainings are bound, which are a sample beside that of users, and have no row of their own each."""
+        """Whether trainings are bound as a second sample, without result rows of their own."""
         each = any(one.inside == TRAINING for one in self.inputs.segments)
         return bool(self.inputs.training) and not each
 
@@ -119,7 +119,7 @@ class Question:
         )
 
     def spread(self, home: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
-        """Return metrics with the sums that their intervals are made of beside them, a row for each segment and model."""
+        """Return metrics with the sums for their intervals, a row for each segment and model."""
         inside = [inside for inside, _ in keys_of(self.inputs, self.metrics)]
         if self.inputs.training:
             of = spread_of_each if TRAINING in inside else spread_over_trainings
@@ -132,7 +132,7 @@ class Question:
     def with_trainings(
         self, sums: pl.LazyFrame, home: Inputs, conventions: Sequence[Convention], run: Run
     ) -> pl.LazyFrame:
-        """Return sums over pairs of models, where trainings are bound with what is known of both models' beside them."""
+        """Return sums over pairs of models, with the variance between trainings if these are bound."""
         if not self.over_trainings:
             return sums
         keys = [inside for inside in self.by if inside != MODEL]
@@ -201,7 +201,7 @@ class Question:
         result: pl.DataFrame,
         run: Collect,
     ) -> None:
-        """Warn of what is rarely meant.
+        """Issue the warnings of a result.
 
         NOTE: by the metrics' names, since a gate has a row for each requirement, of which one metric may have several or none.
         """
@@ -251,7 +251,7 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
     *,
     wide: bool = True,
 ) -> Question:
-    """Return what is asked, or say why there is no such thing."""
+    """Return the request, or raise an error where it is invalid."""
     found = registry.asked(registry.each(metrics), k)
     if cluster is not None and not isinstance(cluster, str):
         msg = f"cluster={shown(cluster)}: cluster takes the name of a column, such as 'household'"
@@ -315,7 +315,7 @@ def by_number(metrics: Sequence[Metric[...]]) -> list[pl.Expr]:
 
 
 def check_contributions(metrics: Sequence[Metric[...]]) -> None:
-    """Say which metric cannot be held against another model's, since nobody knows what a list contributes to it."""
+    """Reject metrics without contributions of lists, which cannot be compared between models."""
     for one in metrics:
         if is_of_segment(one) and (reason := reason_without(one)):
             msg = f"{one} cannot be compared, since {reason}; evaluate() has its values"
@@ -336,7 +336,7 @@ def warned_of_metrics(
 
 
 def warned_of_truth(inputs: Inputs) -> WhatIsTold:
-    """Return what warns of a truth once a result is there that is no table of metrics."""
+    """Return a callback that warns about the truth, for results that are no tables of metrics."""
 
     def told(result: pl.DataFrame, run: Collect) -> None:
         seen = Seen(one_of_each(under_profile.at_home(inputs)), [], result, run)

@@ -1,4 +1,4 @@
-"""The methods of `rec` that hold segments against one another."""
+"""`rec.gaps` and `rec.slices`: comparisons between segments."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from recframe.uncertainty.cells import Crossings
 
 MOST_CROSSINGS = 200
-"""Of so many crossings of columns the slices are looked at."""
+"""Most crossings of columns."""
 MOST_EVALUATIONS = 40
-"""Where a property of items is among the columns, each crossing with it is an evaluation."""
+"""Most crossings with a property of items, since each is an evaluation of its own."""
 
 
 class SegmentsCompared(Generic[F]):
-    """The methods of `rec` that hold segments against one another."""
+    """`rec.gaps` and `rec.slices`: comparisons between segments."""
 
     @calls.understood
     def gaps(  # noqa: PLR0913  those of evaluate, and how segments are held against one another
@@ -193,7 +193,7 @@ class SegmentsCompared(Generic[F]):
 
 
 def _checked(asked: Question, call: str) -> Question:
-    """Return what is asked, or say why segments cannot be held against one another by it."""
+    """Return the request, or raise an error where segments cannot be compared by it."""
     segments = asked.of_segments.segments
     if not segments:
         msg = f"{call} needs the columns that make segments: {call}(..., by='country')"
@@ -212,7 +212,7 @@ def _checked(asked: Question, call: str) -> Question:
 
 
 def _check_metric(call: str, metric: Metric[...]) -> None:
-    """Say which metric has a value of a segment that depends on how many users it has, or none of each user."""
+    """Reject metrics whose value depends on the number of users, or without users' values."""
     # what is made of means, such as an F of mean precision and mean recall, has no value of each user either
     if metric.shape != "set" and not needs_of(metric).means:
         return
@@ -233,7 +233,7 @@ def _check_metric(call: str, metric: Metric[...]) -> None:
 
 
 def _baseline(asked: Question, call: str, baseline: object) -> str | None:
-    """Return the name of the model that others are held against."""
+    """Return the name of the baseline."""
     if baseline is None:
         return None
     if not asked.inputs.model:
@@ -244,7 +244,7 @@ def _baseline(asked: Question, call: str, baseline: object) -> str | None:
 
 
 def _check_size(crossed: Crossings, depth: int) -> None:
-    """Say that there are too many crossings of columns."""
+    """Reject too many crossings of columns."""
     n, n_plans = len(crossed.of), len(crossed.plans)
     if n <= MOST_CROSSINGS and n_plans <= MOST_EVALUATIONS:
         return
@@ -272,7 +272,7 @@ def _given(  # noqa: PLR0913  what both methods give
     short: Sequence[str],
     rests: bool = False,
 ) -> Any:
-    """Return what is made of the sums of segments, as a frame of the kind that came in."""
+    """Return a result from sums of segments, as a frame of the input's kind."""
     from recframe.uncertainty import cells  # noqa: PLC0415
 
     kind = asked.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Tracked(Generic[F]):
-    """The methods of `rec` that keep its results over time."""
+    """`rec.track` and `rec.fingerprint`: results kept in a history."""
 
     @calls.understood
     def track(  # noqa: PLR0913  those of summarize, and what is known of the run

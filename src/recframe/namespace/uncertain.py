@@ -1,4 +1,4 @@
-"""The methods of `rec` that say how sure numbers are."""
+"""Statistical methods of `rec`: intervals, comparisons and power."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 Made = Callable[[pl.DataFrame, list[str], Pairing], pl.DataFrame]
-"""Makes a result of sums over pairs and the keys of their segments."""
+"""Type of functions from sums over pairs and segment keys to a result."""
 
 
 class Uncertain(Generic[F]):
-    """The methods of `rec` that say how sure numbers are."""
+    """Statistical methods of `rec`: intervals, comparisons and power."""
 
     @calls.understood
     def summarize(  # noqa: PLR0913  those of evaluate, and how intervals are made
@@ -356,7 +356,7 @@ def _most_groups(keys: Sequence[str]) -> int:
 
 
 def _check_test(asked: Question, how: Comparing) -> None:
-    """Say what goes with no looks but one, and what is of users alone where trainings are bound."""
+    """Reject options that need a single look, or users without trainings."""
     from recframe.uncertainty.looks import check as check_looks  # noqa: PLC0415
 
     if how.looks is not None:
@@ -370,7 +370,7 @@ def _check_test(asked: Question, how: Comparing) -> None:
 
 
 def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
-    """Return models held against one another."""
+    """Return comparisons of models."""
     from recframe.uncertainty.comparison import SHORT, compared  # noqa: PLC0415
 
     how = replace(how, cluster=asked.cluster, over_trainings=asked.over_trainings)
@@ -397,7 +397,7 @@ def of_pairs(  # noqa: PLR0913  what several methods give
     drawn: bool,
     among_others: bool = False,
 ) -> Any:
-    """Return what a function makes of the sums over pairs of models' users, and the keys of the segments."""
+    """Return a function's result from the sums over pairs of models, and the segment keys."""
     if not asked.inputs.model:
         msg = (
             f"there is nothing to compare without a column that tells models apart: {bind(model=repr('model'))}"
@@ -441,7 +441,7 @@ def _finished(
 
 
 def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
-    """Return what can be shown: of differences at hand, or of those to a second system like the first."""
+    """Return the power analysis: for given differences, or for a second system like the first."""
     from recframe.uncertainty import power  # noqa: PLC0415
 
     how = replace(how, cluster=asked.cluster)

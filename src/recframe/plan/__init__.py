@@ -1,1 +1,1 @@
-"""From rows to a value of each list, and from values to a mean or a set metric of each segment."""
+"""Evaluation plans: from rows to list values to segment results."""

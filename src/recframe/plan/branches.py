@@ -1,4 +1,4 @@
-"""The rows that words of `At` stand for: hits, relevant rows, rows of the lists, one branch under the other."""
+"""Row sources of user metrics: hits, relevant rows, listed rows."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from recframe.plan.recorder import (
 def rows_of_branches(
     judged: Judged, words: Recorder, deepest: int | None, ask: Ask | None = None
 ) -> pl.LazyFrame:
-    """Return the rows of every branch that was asked for, one under the other; a branch's columns are null in the others."""
+    """Return the rows of all requested row sources, concatenated; columns of other sources are null."""
     asked = words.asked
     branches = []
     if (
@@ -97,7 +97,7 @@ def _hits(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
 def _in_order(
     judged: Judged, hits: pl.LazyFrame, deepest: int | None, *, numbered: bool
 ) -> pl.LazyFrame:
-    """Return the hits list by list with ranks at least 1 apart, and if asked for with their numbers."""
+    """Return the hits per list with ranks at least 1 apart, numbered if requested."""
     keys = judged.list_keys
     if judged.known.in_order and judged.known.distinct:
         return with_places(hits, keys).rename({"place": "hits_so_far"}) if numbered else hits
@@ -131,7 +131,7 @@ def _list_ideal_rank(name: str) -> pl.Expr:
 
 
 def _relevant(judged: Judged, words: Recorder) -> list[pl.LazyFrame]:
-    """Return what is read of the relevant rows, listed or not, and where the best order was asked for, in that order."""
+    """Return the requested columns of relevant rows, listed or not, in ideal order if requested."""
     values = words.values_of(RELEVANT)
     asked = (words.asked & RELEVANT).union(*(value.meta.root_names() for value in values))
     if not asked:
@@ -150,7 +150,7 @@ def _relevant(judged: Judged, words: Recorder) -> list[pl.LazyFrame]:
 def _in_best_order(
     rows: pl.LazyFrame, keys: Sequence[str], judged: Judged, asked: set[str]
 ) -> pl.LazyFrame:
-    """Return the relevant rows list by list in their best order, with the columns that are asked for."""
+    """Return the relevant rows in ideal order per list, with the requested columns."""
     rows = best_first(rows, keys, judged.key_dtype, "relevant_gain", narrow=judged.known.narrow)
     rank = pl.col("place").cast(pl.Float64)
     built = {
@@ -163,7 +163,7 @@ def _in_best_order(
 
 
 def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
-    """Return the rows of the lists, and how many rows that are not relevant stand above the relevant ones."""
+    """Return the list rows, and the number of non-relevant rows above the relevant ones."""
     keys = judged.list_keys
     if "listed_tied" in asked and judged.scores is not None and judged.inputs.item_keys:
         msg = (
@@ -185,7 +185,7 @@ def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFram
 
 
 def _among_others(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Return rows of the lists that stand list by list by rank with their places, and on relevant ones the misses above.
+    """Return list rows with their positions, and for relevant ones the misses above.
 
     NOTE: all of it from running counts of misses, at the bounds of lists and of runs of one rank: a window over the lists
     costs ten times as much.
@@ -214,7 +214,7 @@ def _among_others(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
 
 
 def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.LazyFrame:
-    """Return the rows with their list's number of relevant, and of not relevant, rows beside them."""
+    """Return the rows with their list's numbers of relevant and of non-relevant rows."""
     for name, branch in zip(TOTALS, (judged.relevant, judged.not_relevant), strict=True):
         if name in asked:
             totals = branch().group_by(judged.list_keys).agg(pl.len().cast(pl.Int64).alias(name))

@@ -1,4 +1,4 @@
-"""The branches of the judged frame that metrics over the catalogue read: listed rows, hits and relevant rows of its items."""
+"""Row sources of metrics over the catalogue."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ KINDS = (CUT, HITS, RELEVANT)
 TOTAL = "each_n_catalogue"
 COLUMNS = CUT | HITS | RELEVANT | {TOTAL}
 OF_ITEMS = COLUMNS - {"cut_rank"}
-"""Those that need a catalogue."""
+"""Columns that need a catalogue."""
 
 
 def sides_of(judged: Judged) -> Sides:
-    """Return the side frames of which the catalogue is one."""
+    """Return the side frames that define the catalogue."""
     return Sides(judged.inputs.of_all, judged, shown=judged.known.items)
 
 
 def branches(
     judged: Judged, asked: set[str], deepest: int | None, branches_of: Branches
 ) -> list[pl.LazyFrame]:
-    """Return what was asked of the rows of each kind: `branches_of` them."""
+    """Return the requested columns of each kind of rows, as `branches_of` them."""
     sides, found = sides_of(judged), []
     inside = pl.col(IN_CATALOGUE.name).fill_null(value=False)
     if asked & CUT:

@@ -1,4 +1,4 @@
-"""What each user contributes to each metric: the stage that comparisons of models, segments and samples are made of.
+"""Contributions of users to metrics, for comparisons, segments and samples.
 
 A metric over users or lists contributes the user's value; one function of a segment's lists, such as coverage, contributes
 what the list changes, so that its value is the mean of the contributions too. Nothing is rounded here.
@@ -33,30 +33,30 @@ from recframe.plan.user_values import names_of, values_of_users
 
 @dataclass(frozen=True)
 class Contributions:
-    """What the users, or a part of them, contribute to some metrics under the same policies.
+    """Users' contributions to metrics that share policies.
 
     A user without a row has the contributions of `empty`; there may be millions of them, so that `n_users` counts them.
     """
 
     metrics: list[Metric[...]]
-    """The metrics, whose columns are `value 0`, `value 1`, ..."""
+    """Metrics, with columns `value 0`, `value 1`, ..."""
     rows: pl.LazyFrame
     """The keys of the lists, or those of `placed`, the user and the values; each once."""
     empty: pl.LazyFrame
-    """One row: the values of a user without a row."""
+    """One row: the values of a user without rows."""
     judged: Judged
     keys: list[str]
-    """The keys of the segments, the model among them."""
+    """Keys of the segments, including the model."""
     placed: Sequence[str] | None = None
-    """The keys that the rows have, where they were made for each segment."""
+    """Keys of the rows, where they were made per segment."""
     counts_absent: bool = False
     """Whether users without a row count."""
     steep: bool = False
-    """Whether gains grow so fast that grades may be too high for them."""
+    """Whether gains may overflow at high grades."""
     aligned: bool = False
-    """Whether a user with a row in one model has one in all."""
+    """Whether users are the same in all models."""
     known: pl.DataFrame | None = None
-    """The models, of large eager frames, which were asked for them."""
+    """Models, if precomputed."""
 
     @property
     def names(self) -> list[str]:
@@ -65,7 +65,7 @@ class Contributions:
 
     @property
     def pairing(self) -> list[str]:
-        """What two models' rows of one user have in common."""
+        """The keys on which two models' rows of one user are paired."""
         if self.placed is not None:
             return [*(key for key in self.placed if key != "model"), "user"]
         return [key for key in self.judged.list_keys if key != "model"]
@@ -89,7 +89,7 @@ class Contributions:
 def contributions(
     inputs: Inputs, conventions: Sequence[Convention], run: Run
 ) -> list[list[Contributions]]:
-    """Return what users contribute to the metrics: for each plan that these need, part by part of the users.
+    """Compute users' contributions to the metrics, per plan and part of users.
 
     Where trainings are bound it is the mean of what they contribute to the trainings of a model.
     """
@@ -145,7 +145,7 @@ def of_models(parts: Sequence[Contributions], known: pl.DataFrame) -> list[Contr
 
 
 def of_sets(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list[Contributions]:
-    """Return what lists contribute to those of the metrics that are one function of a segment, such as coverage."""
+    """Compute lists' contributions to set metrics, such as coverage."""
     served = [
         one
         for one in conventions
@@ -191,7 +191,7 @@ def _of_sets(
 
 
 def _nothing(metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
-    """Return one row without values: those of a user without a list."""
+    """Return one row of nulls, for a user without a list."""
     names = names_of(metrics)
     return pl.select(pl.lit(None, pl.Float64).alias(name) for name in names).lazy()
 

@@ -1,4 +1,4 @@
-"""One result out of several plans: metrics under the conventions that were asked for, and what follows their means."""
+"""Evaluation of metrics: several plans combined into one result."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from recframe.plan.runs import Run
 from recframe.plan.segments import n_keys, numbered
 
 Asked = dict[tuple[object, ...], tuple[Context, list[Metric[...]]]]
-"""The metrics over users that are asked for, by the policies that they share a plan under."""
+"""Requested user metrics, by the policies of their plan."""
 
 
 @dataclass(frozen=True)
 class Convention:
-    """A metric and the context that it stands under, with every switch set; its string form is the name of its column."""
+    """Metric with its full context; its string form names the column."""
 
     context: Context
     metric: Metric[...]
 
     @property
     def over(self) -> Over:
-        """What the metric runs over."""
+        """The units that the metric runs over: users or lists."""
         return needs_of(self.metric).over
 
 
@@ -88,18 +88,18 @@ def _over_trainings(
 def values_of_trainings(
     inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
 ) -> pl.LazyFrame:
-    """Return what `evaluate` does where each training of a model is a model of its own, without rounding."""
+    """Evaluate each training as a model of its own, without rounding."""
     plain = [replace(one, context=one.context.having(decimals=None)) for one in conventions]
     return evaluate(trainings.apart(inputs), of_each_training(plain), run, beside)
 
 
 def of_each_training(conventions: Sequence[Convention]) -> list[Convention]:
-    """Return the conventions under which each training is a model."""
+    """Return the conventions with each training as a model."""
     return [replace(one, context=trainings.of_each(one.context)) for one in conventions]
 
 
 def _from_lists(one: Convention, lists: Lists, beside: Sequence[str]) -> dict[str, pl.Expr]:
-    """Return the columns of a metric over lists, made of their sums."""
+    """Return the columns of a list metric, from its sums."""
     name = str(one.metric)
     found = {name: _rounded(lists.values[name], one)}
     return found | columns_beside(one.metric, beside, lists.beside.get(name, {}))
@@ -108,7 +108,7 @@ def _from_lists(one: Convention, lists: Lists, beside: Sequence[str]) -> dict[st
 def _from_users(
     one: Convention, inputs: Inputs, asked: Asked, beside: Sequence[str]
 ) -> dict[str, pl.Expr]:
-    """Return the columns of a metric over users, made of means, and write down which plan is asked for them."""
+    """Return the columns of a user metric, from means, and record the plans that it needs."""
     needs, context = needs_of(one.metric), of_the_plan(one.context, inputs)
     check_needs(inputs, one.metric, needs.facts)
     if needs.means and context.ties == "expected":
@@ -134,7 +134,7 @@ def _is_plain(one: Convention) -> bool:
 
 
 def _check_names(inputs: Inputs, conventions: Sequence[Convention], beside: Sequence[str]) -> None:
-    """Say which `by` column has the name of a column beside a metric's."""
+    """Reject `by` columns that have the name of a metric's extra column."""
     taken = {name_beside(part, one.metric) for one in conventions for part in beside}
     for segment in inputs.segments:
         if segment.name in taken:
@@ -143,7 +143,7 @@ def _check_names(inputs: Inputs, conventions: Sequence[Convention], beside: Sequ
 
 
 def check_parts_of_truth(inputs: Inputs, conventions: Sequence[Convention]) -> None:
-    """Say which number a column of the truth alone cannot cut, since whole lists would have it in every segment."""
+    """Reject numbers that a column of the truth alone cannot cut, since they would be equal in all segments."""
     names = [one.name for one in inputs.segments if one.owner == "truth"]
     if not names:
         return
@@ -164,7 +164,7 @@ def check_parts_of_truth(inputs: Inputs, conventions: Sequence[Convention]) -> N
 def _of_lists(
     inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
 ) -> Lists | None:
-    """Return what the metrics over lists are made of, under the policies of those that ask what is relevant."""
+    """Return the sums of list metrics, under the policies of those that read relevance."""
     listed = [one for one in conventions if one.over == "lists"]
     if not listed:
         return None
@@ -184,7 +184,7 @@ def _of_lists(
 
 
 def _differing(contexts: Collection[Context]) -> str:
-    """Return the policies on which some contexts differ, as options."""
+    """Return the policies that differ between contexts, as options."""
     values = zip(*(one.policies for one in contexts), strict=True)
     names = [name for name, found in zip(DEFAULTS, values, strict=True) if len({*found}) > 1]
     return " and ".join(f"{name}=" for name in names)
@@ -195,7 +195,7 @@ def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:
 
 
 def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
-    """Return how many frames of sums the conventions need, of users, of lists and of items."""
+    """Return the number of frames of sums, of users, lists and items."""
     listed = [one.metric for one in conventions if one.over == "lists"]
     contexts = [one.context for one in conventions if one.over == "users"]
     users = {of_the_plan(context, inputs).policies for context in contexts}
@@ -203,7 +203,7 @@ def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
 
 
 def of_the_plan(context: Context, inputs: Inputs) -> Context:
-    """Return the context with the policies that a plan knows; those that change nothing have their default."""
+    """Return the context reduced to policies that affect a plan; the others have their defaults."""
     return inputs.with_ties(context.having(decimals=None, min_relevance_for="all"))
 
 
@@ -213,7 +213,7 @@ def _joined(
     inputs: Inputs,
     lists: Lists | None = None,
 ) -> pl.LazyFrame:
-    """Return the results of several plans as one, with what is made of their columns."""
+    """Return the joined results of several plans, with the columns computed from them."""
     names = plans[0].collect_schema().names()
     keys = [f"key {place}" for place in range(n_keys(inputs))]
     joined, *others = (numbered(one, keys) for one in plans)

@@ -1,4 +1,4 @@
-"""The users' values of some metrics, collected once: what several questions about the same frames are then answered from."""
+"""Cached users' values, collected once for several requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each user contributes to a set metric: how the number of the segment changes without the user's list."""
+"""Jackknife contributions of users to set metrics."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BEYOND = {
     Level.ACROSS: "it holds a segment of items against the others",
     Level.OVER_GROUPS: "it holds groups of items against one another",
 }
-"""Why a metric that asks for columns on some levels has no contributions: lists of others, or few groups, decide too."""
+"""Reasons why metrics on some levels have no contributions, by level."""
 
 
 OF_CONTRIBUTIONS = (N, TOTAL, SQUARE, FOURTH)
@@ -58,7 +58,7 @@ def reason_without(metric: Metric[...]) -> str | None:
 
 
 def contributions(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run) -> pl.LazyFrame:
-    """Return what each list contributes to set metrics: the keys and the user, by their names inside, and `value 0`, ...
+    """Compute each list's contribution to set metrics: keys and user by internal name, `value 0`, ...
 
     A list u contributes T + (n - 1) (T - T without u), shifted so that the mean is T, the metric's value of the segment. n is
     the number of lists with an item up to k: these alone have a contribution, and a row where k is the largest of the
@@ -78,7 +78,7 @@ def contributions(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run) -> p
 
 
 def with_spread(lists: Lists, metrics: Sequence[Metric[...]], run: Run) -> Lists:
-    """Return what metrics over lists are made of, with the sums of what lists contribute to those of a segment beside them.
+    """Return the sums of list metrics, with sums of lists' contributions to set metrics.
 
     Segments of clusters or random groups are none that a metric has a value of: they have contributions of their own.
     """
@@ -104,7 +104,7 @@ def sums_of_contributions(
     names: Sequence[str],
     parts: Sequence[str] = OF_CONTRIBUTIONS,
 ) -> pl.LazyFrame:
-    """Return what is summed up of the contributions to metrics and stands beside them: `n`, ... and the metric's name.
+    """Return the sums over contributions, by metric and column suffix.
 
     Fourth powers are those about the mean of the rows with the same keys.
     """
@@ -133,7 +133,7 @@ def _of_lists(
 def contributions_of_means(
     inputs: Inputs, metrics: Sequence[Metric[...]], run: Run
 ) -> pl.LazyFrame:
-    """Return the same of metrics made of means over users, all under the policies of the inputs.
+    """Compute the contributions to metrics made of means over users, all under the inputs' policies.
 
     Without a user the means run over the others. Each user of the universe has a row, and a contribution where any of the
     metric's means has a value of theirs.
@@ -166,7 +166,7 @@ def contributions_of_means(
 def _users(
     inputs: Inputs, means: Sequence[Metric[...]], keys: Sequence[str], run: Run
 ) -> pl.LazyFrame:
-    """Return every user of each segment with their values of the metrics whose means are asked for."""
+    """Return each segment's users with their values of the averaged metrics."""
     models = run.models(inputs)
     judged = [judge(part, models) for part in run.parts(inputs)]
     users = [values_of_users(one, means, keys, run.ask, run.held).each() for one in judged]
@@ -179,7 +179,7 @@ def _has_any(needs: Needs, of_user: Mapping[str, pl.Expr]) -> pl.Expr:
 
 
 def _of_means(needs: Needs) -> pl.Expr:
-    """Return the value of a metric made of means; null where one of them is."""
+    """Return the value of a metric of means; null if a mean is."""
     known = [pl.col(str(mean)).is_not_null() for mean in needs.means]
     return pl.when(*known).then(needs.value.cast(pl.Float64))
 
@@ -215,20 +215,20 @@ def _contribution(number: int, without: pl.Expr, enters: pl.Expr) -> pl.Expr:
 
 
 def less(name: str) -> pl.Expr:
-    """Return the column of what a sum loses without the list."""
+    """Return the column of a sum's change without the list."""
     return pl.col(f"less {name}")
 
 
 @dataclass(frozen=True)
 class Removal:
-    """The sums of the segments, and what each of them loses without a list.
+    """Segment sums, and the change of each without one list.
 
     A sum over lists loses the list's own value. A sum over items loses what each item of the list loses, whose value is
     another one once the list's share is gone from the item's own sums.
     """
 
     cuts: Sequence[Cut]
-    """The lists, part by part."""
+    """Lists, part by part."""
     asked: Levels
     keys: list[str]
     run: Run
@@ -261,7 +261,7 @@ class Removal:
         return self.cuts[0].sides.joined(segments, facts, "segment", "whole")
 
     def remaining(self) -> list[pl.Expr]:
-        """Return the sums without the list, where both of the above stand in one row.
+        """Return the sums without the list, from rows with both of the above.
 
         NOTE: an item without a list had one of the lowest places, so that those of all others are one lower without it.
         """
@@ -273,7 +273,7 @@ class Removal:
         return [one.alias(name) for name, one in found.items()]
 
     def _lists(self, cut: Cut) -> pl.LazyFrame:
-        """Return each list with what each sum loses without it."""
+        """Return each list with the change of each sum without it."""
         own = (
             term.cast(pl.Float64).fill_null(0.0).alias(f"less {name}")
             for name, term in self._over_lists.items()
@@ -283,7 +283,7 @@ class Removal:
         return lists.select(*cut.held.list_keys, *names, *own)
 
     def _with_lost(self, cut: Cut, names: Sequence[str]) -> pl.LazyFrame:
-        """Return the lists with the sums of what their rows lose; all sums at once, unless the others are at hand."""
+        """Return the lists with the summed changes of their rows; all sums at once, unless others are precomputed."""
         rows, sums, on = self._losing_rows(cut, names), pl.col(names).sum(), cut.held.list_keys
         if cut.summed is None:
             return cut.lists(rows, sums)
@@ -291,7 +291,7 @@ class Removal:
         return cut.summed.join(lost, on=on, how="left", nulls_equal=True)
 
     def _losing_rows(self, cut: Cut, lost: Sequence[str]) -> pl.LazyFrame:
-        """Return the rows of the lists with what the sums over items lose without each."""
+        """Return the list rows with the change of item sums without each list."""
         lists, on = cut.held.list_keys, distinct_names(*self.keys, "item")
         shares = self._shares if self._by_row else {}
         rows = cut.places().select(
@@ -442,7 +442,7 @@ class Removal:
         return self._terms(Level.OF_ITEM)
 
     def _terms(self, level: Level) -> dict[str, pl.Expr]:
-        """Return what the columns of a level sum up, by their names."""
+        """Return the summands of a level's columns, by name."""
         names = [one.meta.output_name() for one in self.asked.named(level)]
         return {name: self.asked.terms[name] for name in names}
 

@@ -1,4 +1,4 @@
-"""Plans of eager frames that are not large, kept for calls that ask the same of other frames with the same columns.
+"""Cache of plans for eager frames of moderate size, by their columns.
 
 To make the plan of a few thousand rows takes longer than to run it, and it depends on nothing but the columns' dtypes, the
 options and the metrics. So do questions to some hundred thousand rows, after which each call has a plan of its own.
@@ -22,20 +22,20 @@ from recframe.plan.recorder import LISTED
 from recframe.plan.runs import Run
 
 MOST = 1_000
-"""Plans of so many metrics are kept, those that ran last: some 32 MB, of summaries and comparisons twice as much."""
+"""Cache capacity in metrics, latest used kept: 32 MB, twice as much for summaries and comparisons."""
 OF_A_PLAN = 5
-"""A plan takes as much memory as so many metrics in it."""
+"""Memory of a plan, in metrics."""
 MIDDLING = 500_000
-"""So many rows are not asked where a kept plan gives what is wanted; half of them where users have several lists."""
+"""Rows up to which a cached plan is used without precomputation; half with several lists per user."""
 CUTTING: tuple[Owner, ...] = ("row", "recommendations", "truth", "items")
-"""Segments that these have cut lists into several."""
+"""Owners of segments that cut a user's lists into several."""
 FEW = 100
-"""Enums are told apart by all of their categories: those of so many in no time."""
+"""Most categories of an Enum in a cache key, since all of them are compared."""
 
 
 @dataclass
 class KeptPlan:
-    """A plan of so many metrics, and the frames that it runs on.
+    """Cached plan of some metrics, with the frames to run on.
 
     These are none but while it runs, so that no frame of a call outlives it.
     """
@@ -49,7 +49,7 @@ _kept: dict[Hashable, KeptPlan] = {}
 
 
 Made = Callable[[Inputs, Run], pl.LazyFrame]
-"""Makes a plan of frames."""
+"""Type of functions that build a plan of frames."""
 
 
 def planned(
@@ -110,7 +110,7 @@ def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
 
 
 def _is_middling(inputs: Inputs, asked: Sequence[Convention], most: int) -> bool:
-    """Return whether all frames have so few rows that their lists need not be asked, and metrics read no whole lists."""
+    """Return whether all frames are too small for precomputed lists to pay off, and no metric reads whole lists."""
     has_more_lists = inputs.model or inputs.inside(*CUTTING)
     most = most // 2 if has_more_lists else most
     few = all(len(frame) <= most for frame in inputs.given.values())
@@ -119,7 +119,7 @@ def _is_middling(inputs: Inputs, asked: Sequence[Convention], most: int) -> bool
 
 
 def _columns_of(inputs: Inputs) -> Hashable:
-    """Return what a plan reads of the frames, and of what was bound."""
+    """Return the columns of frames and options that a plan reads."""
     given, sides = inputs.given.items(), inputs.sides.values()
     columns = tuple((name, *frame.columns, *frame.dtypes) for name, frame in given)
     names = tuple(tuple(side.names.items()) for side in sides)
@@ -132,13 +132,13 @@ def _columns_of(inputs: Inputs) -> Hashable:
 
 
 def _key_of(one: Convention) -> Hashable:
-    """Return what tells a metric under its policies from others; its name tells 1 from 1.0."""
+    """Return the cache key of a metric under its policies; its name distinguishes 1 from 1.0."""
     metric = one.metric
     return str(metric), metric.name, metric.settings, metric.k, one.context.policies
 
 
 def _kept_plan(inputs: Inputs, n_metrics: int, run: Run, made: Made) -> KeptPlan:
-    """Return a plan over frames that stand in for those of the call.
+    """Return a plan over placeholders of the call's frames.
 
     NOTE: after it was asked for its schema Polars has the plan in the form that it runs in, which is half of what is saved.
     """
@@ -150,7 +150,7 @@ def _kept_plan(inputs: Inputs, n_metrics: int, run: Run, made: Made) -> KeptPlan
 
 
 def _stand_in(name: str, like: pl.DataFrame, frames: Mapping[str, pl.DataFrame]) -> pl.LazyFrame:
-    """Return a frame that is another whenever its plan runs.
+    """Return a placeholder frame whose data is set each time its plan runs.
 
     NOTE: cached for the run, since each call of a function in a plan waits for Python.
     """

@@ -1,4 +1,4 @@
-"""What a metric needs of a plan, found out once, by one recorder, whichever words the metric is written in."""
+"""Columns and facts that a metric requires, recorded once."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from recframe.plan.recorder import Recorder
 
 @dataclass(frozen=True)
 class Needs:
-    """What the words of one metric ask for."""
+    """Columns, facts and levels that one metric requires."""
 
     columns: frozenset[str]
-    """The columns of rows that words of `At` read, of the metrics whose means are asked for too."""
+    """Row columns that words of `At` read, including those of metrics whose means are requested."""
     facts: tuple[FromSides, ...]
-    """What is asked of the side frames."""
+    """Facts requested from side frames."""
     groups: frozenset[str]
-    """The names of the sums over groups of items that are asked for."""
+    """Requested sums over item groups, by name."""
     levels: frozenset[str]
-    """The levels that words of `AtLists` ask for columns on."""
+    """Levels on which words of `AtLists` request columns."""
     means: tuple[Metric[...], ...]
-    """The metrics whose means it is made of, each with the name of its column."""
+    """Metrics whose means are read, with their column names."""
     value: pl.Expr
-    """The metric over those columns."""
+    """Expression of the metric over those columns."""
     over: Over
-    """Whether it runs over the users of the universe or over the lists: which plan has its sums."""
+    """Users of the universe, or lists: decides which plan has the sums."""
     reads_ranks: bool
     """Whether the ranks inside a list change the number."""
 
     @property
     def reads_relevance(self) -> bool:
-        """Whether it must be known what is relevant: it then runs over the users of the universe."""
+        """Whether relevance must be known: the metric then runs over the users of the universe."""
         return self.over == "users" or any("relevance" in fact.builder.needs for fact in self.facts)
 
 
 def needs_of(metric: Metric[...]) -> Needs:
-    """Return what a metric needs."""
+    """Return the requirements of a metric."""
     return _needs(metric.definition, metric.settings, metric.k, str(metric))
 
 
@@ -57,7 +57,7 @@ def is_of_segment(metric: Metric[...]) -> bool:
 
 
 def is_share(metric: Metric[...]) -> bool:
-    """Return whether a metric is a mean of values from 0 to 1, or made of means as a ratio of them is, and stays there.
+    """Return whether a metric is known to be within 0 and 1, as a mean of such values or a ratio of means.
 
     NOTE: its intervals need no ten lists that decide it, as those of set metrics do. Of pooled ratios, with users of very
     unlike weight, Wilson's held 90 to 97 % of the time from 30 users on, and tests found 0.5 to 6 % of differences that
@@ -96,7 +96,7 @@ def _needs(
 
 
 def _facts(columns: set[str]) -> list[Fact]:
-    """Return the facts of side frames that columns of the plan of users are made of."""
+    """Return the facts of side frames that columns of user plans need."""
     found = [N_CATALOGUE] * bool(columns & OF_ITEMS) + [Fact(definitions.popularity_share)] * bool(
         columns & propensity_branches.COLUMNS
     )
@@ -104,7 +104,7 @@ def _facts(columns: set[str]) -> list[Fact]:
 
 
 def n_frames(metrics: Sequence[Metric[...]]) -> int:
-    """Return how many frames of sums metrics over lists need: of lists, and if asked for of items and of groups."""
+    """Return the number of frames of sums of list metrics: lists, and if requested items and groups."""
     needs = [needs_of(metric) for metric in metrics]
     groups = frozenset[str]().union(*(one.groups for one in needs))
     return 1 + any(Level.OF_ITEM in one.levels for one in needs) + len(groups)

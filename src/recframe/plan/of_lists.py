@@ -1,4 +1,4 @@
-"""The plan of metrics over lists: sums of each list, of each item in a segment, and of the segments, from rows cut at k."""
+"""Plan of list metrics: sums per list, item and segment."""
 
 from __future__ import annotations
 
@@ -45,29 +45,29 @@ OF_SEGMENTS = {
 OF_LISTS = {Level.OF_LIST, "list", "user", "segment", "whole"}
 RELEVANT = Fact(definitions.relevant)
 N_PLACES = "n places"
-"""The number of rows that an item has in the lists of a segment."""
+"""Column with the number of an item's rows in a segment's lists."""
 SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
 USERS = ("list", "at.sum(...) or at.mean(...)")
 
 
 @dataclass(frozen=True)
 class Lists:
-    """What metrics over lists are made of: a frame of sums for each segment, and the facts and values that follow them."""
+    """Segment sums of list metrics, with facts and values."""
 
     frame: pl.LazyFrame
     """The keys, numbered, n_lists, and sums of lists and of items."""
     values: dict[str, pl.Expr]
     """Each metric's value of a segment."""
     beside: dict[str, dict[str, pl.Expr]]
-    """What stands beside each: the number of lists that it was averaged over, or that entered it, and their spread."""
+    """Extra columns of each metric: number of lists averaged over or read, and spread."""
     sides: Sides
     asked: Levels
     keys: list[str]
     cuts: list[Cut]
-    """The lists, part by part."""
+    """Lists, part by part."""
 
     def with_facts(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return segments with what the side frames say of each, those without a list included."""
+        """Return segments joined with their facts, those without a list included."""
         roots = {name for value in self.values.values() for name in value.meta.root_names()}
         facts = [fact for name, fact in self.asked.facts.items() if name in roots]
         named = {key: f"key {place}" for place, key in enumerate(self.keys)}
@@ -81,7 +81,7 @@ class Lists:
 def evaluate(
     inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str] = ()
 ) -> Lists:
-    """Return what the metrics are made of, and what `beside` names of each."""
+    """Return the sums of the metrics, and their extra columns named in `beside`."""
     check(inputs, metrics)
     keys = [inside for inside, _ in keys_of(inputs, metrics)]
     most, asked = deepest_of(metrics), Levels()
@@ -119,7 +119,7 @@ def values_of_each(
 def cuts_of(
     inputs: Inputs, asked: Levels, keys: list[str], most: int | None, run: Run
 ) -> list[Cut]:
-    """Return the lists, cut at the largest k, part by part, with what is asked of them."""
+    """Return the lists, cut at the largest k, part by part, with the requested columns."""
     models = run.models(inputs)
     judged = [judge(part, models) for part in run.parts(inputs)]
     cuts = [Cut(Sides(inputs, one), asked, keys, most) for one in judged]
@@ -130,7 +130,7 @@ def cuts_of(
 
 
 def check(inputs: Inputs, metrics: Sequence[Metric[...]]) -> None:
-    """Say which metric has no value where ties are not broken, or lacks a side frame."""
+    """Reject metrics without a value under unbroken ties, or without a required side frame."""
     for metric in metrics:
         if inputs.sharing is not None:
             uncertain = ", which is uncertain" * (inputs.sharing == "expected")
@@ -162,7 +162,7 @@ def items_of(cuts: Sequence[Cut], run: Run) -> pl.LazyFrame:
 def value_of(
     metric: Metric[...], asked: Levels, most: int | None, beside: Sequence[str]
 ) -> tuple[pl.Expr, dict[str, pl.Expr]]:
-    """Return a metric's value of a segment, for one of user shape the mean over its lists, and what stands beside it.
+    """Return a metric's value of a segment (for user shape the mean over lists), and its extra columns.
 
     `most` is where the rows of the lists are cut, the largest k of all metrics.
     """
@@ -205,36 +205,36 @@ def _number(of: pl.Expr) -> pl.Expr:
 
 
 def _running(share: pl.Expr, *, others: bool) -> pl.Expr:
-    """Return what a list shares with those before it, whose lists are as long or longer; or with those after it too."""
+    """Return the cumulative overlap with previous lists, as long or longer; or with the following ones too."""
     before = (share.is_not_null().cum_sum() - 1) * share
     return before + share.sum() - share.cum_sum() if others else before
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The lists of one part of the users, cut at the largest k, and what is summed up of them."""
+    """Lists of one part of the users, cut at k, with sums."""
 
     sides: Sides
     asked: Levels
     keys: list[str]
     k: int | None
     given: pl.LazyFrame | None = None
-    """The rows, where they are at hand."""
+    """Rows, if precomputed."""
     crowd: pl.LazyFrame | None = None
-    """The lists with a ranked row, each once, where they are at hand."""
+    """Distinct lists with a ranked row, if precomputed."""
     summed: pl.LazyFrame | None = None
-    """The lists with their sums, where they are at hand."""
+    """Lists with their sums, if precomputed."""
     itemed: pl.LazyFrame | None = None
-    """The items of the segments with their sums, where they are asked for several times."""
+    """Items of the segments with their sums, if requested repeatedly."""
     usual: Mapping[str, pl.Expr] = field(default_factory=dict)
-    """What stands beside the rows of most lists, where that is known."""
+    """List values that most lists have in common, as literals, if precomputed."""
     of_lists: Lookup | None = None
-    """What stands beside the rows of each list, where the users are numbers of a small range."""
+    """List values in a lookup table, where users are integers of a small range."""
     unusual: pl.DataFrame | None = None
-    """The lists that have something else beside their rows, which are few where most lists are equally long."""
+    """Lists with other values than `usual`; few where most lists have one length."""
 
     def settled(self, ask: Ask, kept: CutsTaken | None = None) -> Cut:
-        """Return the same for a large eager frame, whose rows are taken from it once; no answer changes a number.
+        """Return the cut with rows taken once from a large eager frame; results do not change.
 
         `kept` has what was taken from the same frame before, and keeps what is.
         """
@@ -285,13 +285,13 @@ class Cut:
 
     @property
     def _says_relevance(self) -> bool:
-        """Whether the relevance of the rows is asked for, and the frame that they are taken from says it."""
+        """Whether the rows' relevance is requested, and available in their frame."""
         in_one = self.held.truth is None and self.held.list_keys == ["user"]
         return in_one and RELEVANT.name in self.asked.facts
 
     @property
     def held(self) -> Judged:
-        """The lists, held against the truth."""
+        """The lists joined with the truth."""
         return self.sides.held
 
     @property
@@ -332,7 +332,7 @@ class Cut:
         return lists.with_columns(self.asked.named(Level.VALUE))
 
     def segments(self) -> pl.LazyFrame:
-        """Return each segment with its number of lists, and what is summed up over them."""
+        """Return each segment with its number of lists, and the sums over them."""
         crowd = self.crowd
         if crowd is None:
             crowd = self.held.ranked().select(self.held.list_keys).unique()
@@ -368,7 +368,7 @@ class Cut:
         return replace(self, itemed=self.items().cache())
 
     def places(self) -> pl.LazyFrame:
-        """Return the rows with all that sums over an item's places are made of."""
+        """Return the rows with all columns that sums over an item's places need."""
         rows = self.sides.joined(
             self.rows, self.asked.facts_in(Level.OF_ITEM), "pair", "row", "item"
         )
@@ -384,7 +384,7 @@ class Cut:
         return rows
 
     def _with_beside(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows with what stands beside them of their lists."""
+        """Return rows with the values of their lists."""
         beside, keys = self.asked.named(Level.BESIDE), self.held.list_keys
         if not beside:
             return rows
@@ -406,13 +406,13 @@ class Cut:
         return rows.with_columns(values).drop("odd")
 
     def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
-        """Return what is summed up over the items of each segment."""
+        """Return the sums over the items of each segment."""
         items = self.with_places(self.with_facts(items))
         exact, counts = self.asked.sums(Level.OVER_ITEMS)
         return exact.of(items, self.keys, counts)
 
     def with_facts(self, items: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the items of the segments with what the side frames say of each, and their sums in all segments of users."""
+        """Return the items of the segments with their facts, and their sums over all segments of users."""
         facts = self.asked.facts_in(Level.PLACE, Level.EVERYWHERE, Level.OVER_ITEMS)
         items = self.sides.joined(items, facts, "item", "segment", "whole")
         if everywhere := self.asked.named(Level.EVERYWHERE):
@@ -441,7 +441,7 @@ class Cut:
         return sums
 
     def over_groups(self, sums: pl.LazyFrame, of: FromSides) -> pl.LazyFrame:
-        """Return what is aggregated over the groups of each segment."""
+        """Return the aggregates over the groups of each segment."""
         parts = [
             name for name in sums.collect_schema().names() if name not in {*self.keys, "group"}
         ]
@@ -461,7 +461,7 @@ class Cut:
 
     @property
     def _keys_of_all(self) -> list[str]:
-        """The keys without those that tell users apart."""
+        """The segment keys of rows, and the model, without properties of users."""
         of_rows = {*self.held.rows, *self.held.inputs.inside("constant")}
         return [key for key in self.keys if key in {*of_rows, "model"}]
 

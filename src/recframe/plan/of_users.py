@@ -1,4 +1,4 @@
-"""Metrics over users: means of the users' values over each segment, or with the user as a key the values themselves."""
+"""Plan of user metrics: users' values, and their means by segment."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ WITH_RELEVANT: Metric[...] = Metric(
         linear=True,
     )
 )
-"""Whether a user has a relevant item; its name, which has a space, is no metric's of the user's own."""
+"""Internal metric: whether a user has a relevant item; the space in its name avoids collisions."""
 By = list[tuple[str, str]]
-"""The key columns of a result, each by its name inside the plan and its own name."""
+"""Key columns of a result, by internal name and own name."""
 
 
 def evaluate(
@@ -69,7 +69,7 @@ def _summed(metrics: Sequence[Metric[...]], beside: Sequence[str]) -> list[Metri
 
 
 def _with_spread(metrics: Sequence[Metric[...]], beside: Sequence[str]) -> list[str]:
-    """Return the names of the values whose squares and zeros are summed up, which are those of the metrics that are asked."""
+    """Return the names of the values whose squares and zeros are summed: those of requested metrics."""
     return names_of(metrics) if SQUARE in beside else []
 
 
@@ -99,7 +99,7 @@ def _sums(
     run: Run,
     spread: Sequence[str],
 ) -> pl.LazyFrame:
-    """Return one row for each segment: the keys, n_users, and what the means are made of."""
+    """Return one row per segment: keys, n_users, and the sums for means."""
     if metrics or judged.context.no_relevant == "skip":
         return values_of_users(judged, metrics, keys, run.ask, run.held).sums(spread)
     judged = judged if run.ask is None else with_users(judged, run.ask)
@@ -163,7 +163,7 @@ def _with_absent(metrics: Sequence[Metric[...]], spread: Sequence[str]) -> list[
 
 
 def _named(rows: pl.LazyFrame, by: By, columns: dict[str, pl.Expr]) -> pl.LazyFrame:
-    """Return a result's columns under their names, which may be those of columns inside; rows sorted by the keys."""
+    """Return a result with its final column names, sorted by the keys; these may equal internal names."""
     inside = [key for key, _ in by]
     rows = rows.select(
         *inside,
@@ -177,7 +177,7 @@ def _named(rows: pl.LazyFrame, by: By, columns: dict[str, pl.Expr]) -> pl.LazyFr
 
 
 def _beside(value: str, with_relevant: str, n_users: pl.Expr) -> dict[str, pl.Expr]:
-    """Return what may stand beside a metric, by its name."""
+    """Return a metric's extra columns, by suffix."""
     count = pl.col(f"count {value}")
     return {
         N: count,

@@ -1,4 +1,4 @@
-"""How likely it was that a relevant pair was observed: a column of the truth, or what the popularity of the item says."""
+"""Propensities of relevant rows: truth column, or estimate from popularity."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ COLUMNS = OF_HITS | OF_RELEVANT
 
 @fact("whole", "propensity")
 def share_of_one(sides: Sides) -> pl.LazyFrame:
-    """What one user is of the highest popularity; 1 where nobody has anything."""
+    """The share of one user in the highest popularity; 1 where train is empty."""
     return sides.popularity.select(value=1 / pl.col("value").max().fill_null(1.0))
 
 
 def branches(judged: Judged, asked: set[str], branches_of: Branches) -> list[pl.LazyFrame]:
-    """Return what was asked of the propensities of the relevant rows, listed or not: `branches_of` them."""
+    """Return the requested propensity columns of relevant rows, as `branches_of` them."""
     if not asked & OF_RELEVANT:
         return []
     rows = beside(judged, judged.relevant("item"))
@@ -30,7 +30,7 @@ def branches(judged: Judged, asked: set[str], branches_of: Branches) -> list[pl.
 
 
 def beside(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return relevant rows with what is given of their propensities, 0 where that is not above 0, or with popularities.
+    """Return relevant rows with given propensities (0 where not above 0), or with popularities.
 
     The other one of the two columns is null. NOTE: an item that train does not have counts as one that one user has, as in
     novelty: nothing that is known of it makes a number of its own. A given propensity that is not above 0 is no such

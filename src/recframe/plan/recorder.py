@@ -1,4 +1,4 @@
-"""The one recorder: words of either vocabulary ask it for columns, and it writes down what a plan has to build."""
+"""Recorder of the columns that a metric's words request."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ LISTED = {
     "judged_misses_above",
 }
 OF_LISTED_RELEVANT = {"relevant_rank", "listed_tied", "misses_above", "judged_misses_above"}
-"""The columns of listed rows that are read of relevant ones alone."""
+"""Columns of listed rows that only relevant rows need."""
 WHOLE = {"whole_rank"}
-"""The columns of the rows of whole lists, whatever the cut-off."""
+"""Columns of whole lists, without a cut-off."""
 PLACES = {"listed_place"}
 PLACED = PLACES | {"misses_above", "judged_misses_above"}
-"""The columns of listed rows that count other rows of the list."""
+"""Columns of listed rows that depend on other rows of the list."""
 FLAGS = ("listed_judged", "not_relevant", "catalogue_relevant")
 DTYPES = {"hits_so_far": pl.Int64} | dict.fromkeys(FLAGS, pl.Boolean)
-"""The dtypes of the words' columns that are not Float64."""
+"""Dtypes of columns other than Float64."""
 KINDS = (
     RELEVANT,
     NOT_RELEVANT,
@@ -51,26 +51,26 @@ KINDS = (
     *catalogue_branches.KINDS,
     propensity_branches.OF_RELEVANT,
 )
-"""The columns of rows of one kind, whose values are worked out ahead."""
+"""Columns of one kind of rows, whose values are computed first."""
 LIST_IDEAL = "list_ideal_rank@"
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
 
 
 @dataclass
 class Recorder:
-    """Where words take their columns from; it writes down what they ask of a plan, so that nothing else is built."""
+    """Column source that records requests, so nothing else is built."""
 
     name: str = ""
-    """The metric whose words are written down, where it is one alone."""
+    """Metric that is recorded, if only one."""
     asked: set[str] = field(default_factory=set)
-    """The columns of rows that words of `At` read."""
+    """Row columns that words of `At` read."""
     windows: list[pl.Expr] = field(default_factory=list)
     values: list[pl.Expr] = field(default_factory=list)
-    """The values of the rows of one kind, such as the relevant ones, that are worked out ahead, list by list."""
+    """Values computed first, list by list, from one kind of rows, such as relevant ones."""
     means: list[Metric[...]] = field(default_factory=list)
-    """The metrics whose means are asked for."""
+    """Metrics whose means are requested."""
     levels: Levels = field(default_factory=Levels)
-    """What words of `AtLists` ask for."""
+    """Columns requested by words of `AtLists`."""
 
     def column(self, name: str) -> pl.Expr:
         """Return the column of a name."""
@@ -126,7 +126,7 @@ class Recorder:
         return read and not others and self.asked <= of_relevant
 
     def reads_hits(self) -> bool:
-        """Whether a word needs more than what is read of the lists' rows, of the relevant ones and of those that are not."""
+        """Whether a word needs columns of hits, not only of listed, relevant and non-relevant rows."""
         return bool(self.windows) or not self.read <= {*LISTED, *RELEVANT, *NOT_RELEVANT}
 
     def reads_lists(self) -> bool:
@@ -153,7 +153,7 @@ class Recorder:
     def branches(
         self, keys: Sequence[str], rows: pl.LazyFrame, kind: set[str]
     ) -> list[pl.LazyFrame]:
-        """Return what is asked of rows of a kind: the values of each list, and the columns that are read row by row."""
+        """Return the requests for one kind of rows: values per list, and columns read row by row."""
         values, columns = self.values_of(kind), sorted(self.asked & kind)
         branches = [rows.group_by(keys).agg(values)] if values else []
         return [*branches, rows.select(*keys, *columns)] if columns else branches

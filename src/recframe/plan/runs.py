@@ -1,4 +1,4 @@
-"""How the plans of a call are run: left lazy, after questions to a large eager frame, or a part of the users at a time."""
+"""Execution of plans: lazy, with precomputation, or in parts of users."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from recframe.plan.user_values import HeldValues
 
 @dataclass(frozen=True)
 class Run:
-    """One plan over all users, which whoever asked for it collects; or several, each over a part of them."""
+    """Execution of a plan: over all users, or part by part."""
 
     ask: Ask | None = None
-    """Collects questions to a large eager frame, whose answers allow a simpler plan; no answer changes a number."""
+    """Function that collects precomputed plans of a large eager frame; results do not change."""
     n_parts: int = 1
-    """How many parts of the users have plans of their own, each in the memory that it takes alone."""
+    """Number of parts of users with plans of their own, run one at a time to limit memory."""
     n_plans: int = 1
-    """How many plans each part takes."""
+    """Number of plans per part."""
     held: HeldValues | None = None
-    """Values of users that were collected before, of the same frames."""
+    """Cached users' values of the same frames."""
     tell: Callable[[float], object] | None = None
-    """Is called with the share of the parts' plans that are done."""
+    """Callback with the share of finished plans."""
     done: list[int] = field(default_factory=list)
-    """The heights of the frames that were collected."""
+    """Heights of collected frames."""
     adds: Adds | None = None
-    """Adds up sums over a bucket of users and those over all other buckets."""
+    """Function that adds up sums over buckets of users."""
 
     @classmethod
     def of(cls, kind: Kind, held: HeldValues | None = None) -> Run:
-        """Return how the plans of a frame are run."""
+        """Return the execution of a frame's plans."""
         return cls(kind.asks, held=held, adds=kind.adds)
 
     @property
@@ -48,7 +48,7 @@ class Run:
 
     @property
     def is_plain(self) -> bool:
-        """Whether a plan is all that there is to run: nothing is asked ahead of it, held, or added up."""
+        """Whether the plan runs as it is, without precomputation, cached values or added sums."""
         return self.ask is None and self.held is None and not self.is_divided
 
     def parts(self, inputs: Inputs) -> list[Inputs]:

@@ -1,4 +1,4 @@
-"""The segments of a result: their keys, the users that count in each, and what describes them."""
+"""Segments of a result: keys, user counts and user attributes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recframe.metrics.language.definition import Metric
 
 
 def n_keys(inputs: Inputs) -> int:
-    """Return how many key columns a result begins with: the `by` columns, and a bound model where it is none of them."""
+    """Return the number of key columns: the `by` columns, and a bound model that is none of them."""
     return len(inputs.segments) + (
         bool(inputs.model) and all(one.inside != "model" for one in inputs.segments)
     )

@@ -1,4 +1,4 @@
-"""The branches of metrics of hits by what their items say: hits, and relevant items in their best order, with that beside."""
+"""Row sources of hits by item category or item value."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from recframe.metrics.language.at import (
 )
 
 BranchesOf = Callable[[Sequence[str], pl.LazyFrame, set[str]], list[pl.LazyFrame]]
-"""Gives what the plan of users asks of rows of a kind, by the keys of its lists; the columns of the kind are named."""
+"""Type of functions that return requested row sources, by list keys and columns."""
 OF_HITS, OF_VALUES = (HITS_BY_CATEGORY, HITS_BY_VALUE), (HITS_BY_VALUE, BEST_BY_VALUE)
 KINDS = (*OF_HITS, BEST_BY_CATEGORY, RELEVANT_BY_CATEGORY, BEST_BY_VALUE)
 MOST_STEPS = 100
-"""The deepest cut-off for the best order over lists of categories, which takes one step of the plan for each rank."""
+"""Deepest cut-off of the ideal ranking over category lists, since each rank is a step of the plan."""
 
 
 def branch_of(name: str) -> str:
-    """Return what columns of one branch have in common; nothing for a column of none."""
+    """Return the common prefix of columns of one row source; nothing for other columns."""
     return name.rpartition(" ")[0] if name.startswith(KINDS) else ""
 
 
@@ -46,7 +46,7 @@ def is_branch(names: set[str]) -> bool:
 
 
 def facts(asked: set[str]) -> list[Fact]:
-    """Return facts of the items that the columns are made of."""
+    """Return the item facts that the columns need."""
     columns = dict.fromkeys(
         (branch.startswith(OF_VALUES), _settings(branch)[0]) for branch in _branches(asked)
     )
@@ -61,7 +61,7 @@ def branches(
     branches_of: BranchesOf,
     ask: Ask | None = None,
 ) -> list[pl.LazyFrame]:
-    """Return what was asked of the hits, of the best order and of the relevant items: `branches_of` them.
+    """Return the requested columns of hits, ideal ranking and relevant items, as `branches_of` them.
 
     `ask` collects the steps of the best order of a large eager frame.
     """
@@ -92,7 +92,7 @@ def _of_relevant(
     feature: Feature,
     ask: Ask | None,
 ) -> pl.LazyFrame:
-    """Return what a branch has of the relevant items: each category once, or the items in their best order."""
+    """Return the relevant items of a row source: each category once, or items in ideal order."""
     of, *alpha = _settings(branch)
     if branch.startswith(OF_VALUES):
         return _most_valuable(relevant, keys, feature)
@@ -117,7 +117,7 @@ def _settings(branch: str) -> list[Any]:
 
 
 def _named(rows: pl.LazyFrame, names: set[str]) -> pl.LazyFrame:
-    """Return rows with the columns `rank`, `seen` and `value` under the names that they are asked by."""
+    """Return rows with `rank`, `seen` and `value` under their requested names."""
     words = {name: name.rpartition(" ")[2].partition("@")[0] for name in sorted(names)}
     return rows.with_columns(
         pl.col(word).cast(pl.Float64).alias(name) for name, word in words.items()
@@ -269,7 +269,7 @@ def _number(name: str) -> pl.Expr:
 
 
 def _added(alpha: float) -> pl.Expr:
-    """Return what a category adds that was met before."""
+    """Return the discounted gain of a category that occurred before."""
     return pl.lit(1 - alpha, dtype=pl.Float64) ** pl.col("met")
 
 

@@ -1,4 +1,4 @@
-"""Trainings of a model (seeds): each judged as its own model, and means over them."""
+"""Trainings of a model (seeds): judged apart, then averaged."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from recframe.plan.segments import keys_of, numbered
 MODEL, TRAINING = "model", "training"
 N_TRAININGS, SPREAD_OF_TRAININGS = "trainings", "between trainings"
 PARTS = (N_TRAININGS, SPREAD_OF_TRAININGS)
-"""Of a metric and a model: how many trainings there are, and the variance of their values; null of one."""
+"""Columns per metric and model: number of trainings, and variance of their values (null for one)."""
 
 
 def of_each(context: Context) -> Context:
-    """Return a context in which each training is a model."""
+    """Return a context with each training as a model."""
     return context.having(model=context.model or context.training, training=None)
 
 
 def apart(inputs: Inputs) -> Inputs:
-    """Return inputs in which each training of a model is a model of its own, so that no list is of two of them."""
+    """Return inputs with each training as a model of its own, so that lists are separate."""
     both, context = _model_and_training(inputs), of_each(inputs.context)
     found = _with_lists(inputs, lambda lists: lists.with_columns(both))
     return replace(found, segments=_without_trainings(inputs), context=context)
@@ -61,7 +61,7 @@ def _model_and_training(inputs: Inputs) -> pl.Expr:
 
 
 def one_of_each(inputs: Inputs) -> Inputs:
-    """Return inputs with the lists of one training of each model, for what looks at the lists of a model."""
+    """Return inputs with one training per model, for checks of a model's lists."""
     if not inputs.training:
         return inputs
     first = is_first(inputs.model)
@@ -77,7 +77,7 @@ def is_first(model: Sequence[str]) -> pl.Expr:
 
 
 def named(inputs: Inputs) -> Inputs:
-    """Return inputs in which each training is a model that has the names of both."""
+    """Return inputs with each training as a model, named by both."""
     if not inputs.training:
         return inputs
     found, dtypes = apart(inputs), inputs.schema
@@ -92,7 +92,7 @@ def named(inputs: Inputs) -> Inputs:
 
 
 def told_apart(rows: Frame, inputs: Inputs) -> Frame:
-    """Return rows of trainings with their model, if there is one, and their training as columns."""
+    """Return rows of trainings with separate model (if bound) and training columns."""
     names = [*inputs.model, TRAINING]
     told = rows.with_columns(pl.col(MODEL).struct.field(name).alias(name) for name in names)
     return told if inputs.model else told.drop(MODEL)
@@ -145,7 +145,7 @@ def _mean(name: str) -> pl.Expr:
 def spread(
     each: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]], columns: Mapping[str, str]
 ) -> pl.LazyFrame:
-    """Return how trainings of a model differ in each segment, of some metrics: the keys, and two columns for each.
+    """Return the variance between trainings per segment, of some metrics: keys, and two columns each.
 
     `columns` has the names of the metrics' values among those of `each`, and what the two columns' names end with.
     """
@@ -169,10 +169,10 @@ def spread(
 
 @dataclass(frozen=True)
 class Averaged:
-    """Values of users of several trainings, which become those of a model: the mean over its trainings."""
+    """Users' values of several trainings, averaged per model."""
 
     inputs: Inputs
-    """The inputs in which trainings are bound."""
+    """Inputs with bound trainings."""
     judged: Judged
     """The judged lists of the trainings, each training a model of its own."""
 
@@ -201,7 +201,7 @@ class Averaged:
         return joined(found, centres, keys).select(*keys, "user", *map(_around_centre, names))
 
     def kept(self, keys: Sequence[str]) -> list[str]:
-        """Return keys without the training that stands for a model, where there are no models."""
+        """Return keys without the training that acts as the model, where there are no models."""
         return [key for key in keys if key != MODEL or self.inputs.model]
 
     @property
@@ -222,7 +222,7 @@ class Averaged:
         names: Sequence[str],
         empty: pl.LazyFrame | None,
     ) -> pl.LazyFrame:
-        """Return a row for each of the keys, which have the user, with the means of values over the trainings.
+        """Return one row per key, user included, with values averaged over the trainings.
 
         `empty` has the values of a user without a row in a training; without it such a training does not count.
         """
@@ -249,7 +249,7 @@ def _around_centre(name: str) -> pl.Expr:
 
 
 def _with_absent(name: str, absent: pl.Expr) -> list[pl.Expr]:
-    """Return the sum and the count of a value with those of trainings in which the user has no row."""
+    """Return a value's sum and count, including trainings in which the user has no row."""
     empty, count = pl.col(f"empty {name}"), pl.col(f"count of {name}")
     return [
         pl.col(name) + (empty * absent).fill_null(0.0),

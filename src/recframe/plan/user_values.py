@@ -1,4 +1,4 @@
-"""A value of every metric for every user, before anything is summed up: what means, and users' own values, are made of."""
+"""Users' values of every metric, before aggregation."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from recframe.plan.segments import (
 from recframe.plan.values import check_shapes, is_counted, no_rows, settled_for, values_of_lists
 
 CutsTaken = dict[tuple[object, ...], tuple[pl.DataFrame, pl.DataFrame]]
-"""The rows of lists up to some k, and all lists, by the policies, the segments of rows and the k."""
+"""Cached list rows up to k, and all lists, by policies, row segments and k."""
 
 
 @dataclass(frozen=True)
 class UserValues:
-    """The values of the users' lists, as `value 0`, `value 1`, ... in the order of the metrics.
+    """Users' values as `value 0`, `value 1`, ..., in metric order.
 
     A user without a row in the branches that the metrics read is absent from `present`, and has the values of an empty list.
     There may be millions of such users, so that `sums` counts them, and `each` alone has a row for every one.
@@ -42,15 +42,15 @@ class UserValues:
     names: list[str]
     """The names of the values."""
     present: pl.LazyFrame
-    """The lists that count and have a row in the branches: their keys and values."""
+    """Counted lists with rows in the row sources: keys and values."""
     empty: pl.LazyFrame
     """One row: the values of an empty list."""
     steep: bool
-    """Whether gains grow so fast that grades may be too high for them."""
+    """Whether gains may overflow at high grades."""
     aligned: bool
-    """Whether a user who is present in one model is present in all."""
+    """Whether users are the same in all models."""
     bounded: Collection[str] = ()
-    """The names of the values that are never above 1 or below -1."""
+    """Names of the values within -1 and 1."""
 
     def each(self) -> pl.LazyFrame:
         """Return every user of each segment, once: the keys, the user, and the values."""
@@ -71,7 +71,7 @@ class UserValues:
         return self._checked(users).select(*keys, *self.names)
 
     def sums(self, spread: Collection[str] = ()) -> pl.LazyFrame:
-        """Return one row for each segment: the keys, n_users, and what the means are made of, and the spread of some values.
+        """Return one row per segment: keys, n_users, sums for means, and the spread of some values.
 
         The sums are in the parts that `sums_of_values` has.
         """
@@ -130,26 +130,26 @@ def sums_of_values(
 
 @dataclass(frozen=True)
 class HeldPlan:
-    """The values of some metrics under the same policies, collected."""
+    """Collected values of metrics that share policies."""
 
     columns: Mapping[tuple[object, ...], str]
-    """The names of the metrics' values, by what tells metrics apart."""
+    """Column names of values, by metric identity."""
     values: UserValues
     models: pl.DataFrame | None
 
     @staticmethod
     def key(metric: Metric[...]) -> tuple[object, ...]:
-        """Return what tells a metric from others, whatever its column is called."""
+        """Return the identity of a metric, regardless of its column name."""
         return id(metric.definition), metric.settings, metric.k
 
 
 @dataclass(frozen=True)
 class HeldValues:
-    """The users' values of some metrics, collected, by the policies that they are under."""
+    """Cached users' values of some metrics, by policies."""
 
     plans: Mapping[tuple[object, ...], HeldPlan]
     cuts: CutsTaken | None = None
-    """The rows of lists that were taken from a large frame, where they are to be kept for questions that follow."""
+    """Cached list rows of a large frame, if kept for later requests."""
 
     @property
     def models(self) -> pl.DataFrame | None:

@@ -1,4 +1,4 @@
-"""A value of each metric for each list, as expressions over the rows of the branches."""
+"""Metric values per list, as expressions over the row sources."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def settled_for(
     deepest: int | None,
     ask: Ask,
 ) -> Judged:
-    """Return the judgement of a large eager frame, asked once what its plan can rely on."""
+    """Return the judgement with precomputed properties for its plan (large eager frames)."""
     depth = None if words.read & WHOLE else deepest
     judged = with_ranks(judged, ask, depth)
     by_number = not words.reads_lists()
@@ -85,7 +85,7 @@ def _value(metric: Metric[...], at: At) -> pl.Expr:
 
 
 def is_counted(words: Recorder, no_relevant: NoRelevant) -> pl.Expr:
-    """Return whether a list counts, by what it says of users without a relevant item."""
+    """Return whether a list counts, by the policy on users without relevant items."""
     return _n_relevant(words) > 0 if no_relevant == "skip" else pl.len() > 0
 
 
@@ -95,12 +95,12 @@ def _n_relevant(words: Recorder) -> pl.Expr:
 
 @lru_cache
 def no_rows(names: frozenset[str]) -> pl.LazyFrame:
-    """Return an empty frame with the words' columns, for what a value is of an empty list."""
+    """Return an empty frame with the words' columns, to evaluate an empty list."""
     return pl.LazyFrame(schema={name: DTYPES.get(name, pl.Float64) for name in names})
 
 
 def check_shapes(lists: pl.LazyFrame, metrics: Sequence[Metric[...]]) -> None:
-    """Say which of the user's own metrics has many values for a list where it should have one."""
+    """Reject users' own metrics with several values per list."""
     for number, metric in enumerate(metrics):
         if (
             not metric.definition.builtin

@@ -1,4 +1,4 @@
-"""The rows that the weights of users stand in: one for each list, of every user that counts."""
+"""Row source of user weights: one row per list."""
 
 from __future__ import annotations
 

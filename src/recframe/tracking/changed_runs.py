@@ -138,7 +138,7 @@ def changes(
 
 
 def watched(window: object, level: object, of: object = "value") -> Watched:
-    """Return how numbers are watched, or say what is wrong with it."""
+    """Return the options for watching, or raise an error where they are invalid."""
     if not isinstance(of, str):
         msg = (
             f"of={shown(of)}: of takes the name of a number, such as of='value' or of='difference'"
@@ -155,7 +155,7 @@ def runs_of(kind: Kind, how: Watched) -> Runs:
 
 
 def judged(runs: Runs, how: Watched) -> pl.DataFrame:
-    """Return the rows of a history with the columns of `changes` beside them."""
+    """Return the rows of a history with the columns of `changes`."""
     rows = _with_bands(runs.rows, how)
     return rows.with_columns(
         verdict=_verdict(), rule=_rule(how), note=_note(how, of_mix="mix_note" in rows.columns)
@@ -171,7 +171,7 @@ def changed(runs: Runs, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_bands(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
-    """Return rows with what is expected of them, and how sure it is that they differ from it."""
+    """Return rows with predictions and the p values of deviations."""
     tested = pl.col("first") & (pl.col("place") >= least(how.window))
     tests = tested.sum().over("as_of", "name").cast(pl.Int64).clip(1)
     rows = rows.with_columns(tests=tests)
@@ -201,7 +201,7 @@ def _with_bands(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
 
 
 def _metrics(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
-    """Return the metrics with the ends of their ranges, beyond which no band goes, and which of them is the good one."""
+    """Return the metrics with their ranges, which limit bands, and their better ends."""
     names = rows["metric"].drop_nulls().unique(maintain_order=True).to_list()
     found = [(one, metric_of(one)) for one in names if how.of == "value"]
     known = [(one, *metric.range, metric.definition.direction) for one, metric in found if metric]
@@ -210,7 +210,7 @@ def _metrics(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
 
 
 def _verdict() -> pl.Expr:
-    """Return in a word what a row says."""
+    """Return each row's verdict, in a word."""
     up, direction, flagged = pl.col("change") > 0, pl.col("direction"), pl.col("flagged")
     has_good, good = direction.is_in(["higher", "lower"]), (direction == "higher") == up
     words = {
@@ -225,7 +225,7 @@ def _verdict() -> pl.Expr:
 
 
 def _rule(how: Watched) -> pl.Expr:
-    """Return by which rule a row is judged, null where it is not."""
+    """Return the rule that judges each row, null without one."""
     tests, level = pl.col("tests"), f"{how.level * 100:.6g} %"
     several = pl.format("{} numbers", tests)
     number = pl.when(tests == 1).then(pl.lit("one number")).otherwise(several)
@@ -235,7 +235,7 @@ def _rule(how: Watched) -> pl.Expr:
 
 
 def _note(how: Watched, *, of_mix: bool = False) -> pl.Expr:
-    """Return what is to be known of each row, in words; null where there is nothing."""
+    """Return each row's note, null without one."""
     few, tests, known = pl.col("expected").is_null(), pl.col("tests"), pl.col("known")
     alone = (pl.col("p_value") <= 1.0 - how.level) & ~pl.col("flagged")
     before = counted_runs(pl.col("n_runs"))

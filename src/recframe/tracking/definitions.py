@@ -24,7 +24,7 @@ NOTE: runs tracked before `by=` was a filter do not say it, so that their number
 of users are never named: their numbers are what they were.
 """
 OTHER_PARTS = "its parts were made in another way before by= was a filter"
-"""The note of numbers whose earlier runs are not compared, since the same columns cut them otherwise."""
+"""Note on numbers whose earlier runs were cut differently, and are not compared."""
 FILTERED = {
     "row": "rows",
     "items": "items",
@@ -32,11 +32,11 @@ FILTERED = {
     "role": "items",
     "truth": "the truth",
 }
-"""The words for what a `by` column filters, by whose property it is; the model and users have none."""
+"""Filtered rows in words, by the owner of a `by` column; models and users filter none."""
 
 
 def definitions(conventions: Sequence[Convention], inputs: Inputs) -> dict[str, str]:
-    """Return what each metric stands for, by its string: all of its parameters, the policies it is under, and its parts."""
+    """Return the definition of each metric, by its string: parameters, policies and filtering columns."""
     parts = _parts(inputs)
     return {
         str(one.metric): f"{one.metric.in_full}; {_policies(one)}{parts}" for one in conventions
@@ -69,7 +69,7 @@ def _parts(inputs: Inputs) -> str:
 
 
 def read_definition(definition: str) -> str:
-    """Return a definition as it is written now, whichever version wrote it: 4.0 is 4, and what it did not know its default.
+    """Return a definition in the present notation, whichever version wrote it: 4.0 is 4, unknown parts are defaults.
 
     Of a metric that nobody knows now the parameters stay as they are.
     """
@@ -115,9 +115,9 @@ def as_now(rows: pl.DataFrame) -> pl.DataFrame:
 SEED = 20_261
 HALF = 2**32
 DIGITS = 16
-"""Of the fingerprint, which is read by people: by chance two of a million of them are alike once in forty million times."""
+"""Digits of the fingerprint; of a million, two collide once in forty million times."""
 NUMBERS = ("rank", "score", "relevance", "propensity")
-"""Roles that are numbers, whatever dtype they have."""
+"""Numeric roles, whatever their dtype."""
 
 
 def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
@@ -148,7 +148,7 @@ def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
 
 
 def _counted(frames: dict[str, pl.LazyFrame]) -> list[str]:
-    """Return in words the columns of each frame, how many rows it has, and what they sum up to."""
+    """Describe each frame's columns, number of rows and sums, in words."""
     sums = [_sums(name, rows) for name, rows in frames.items()]
     found = stream(beside_one_another(sums)).to_dicts()[0]
     columns = [f"{name}: {sorted(rows.collect_schema())}" for name, rows in frames.items()]
@@ -167,7 +167,7 @@ def _sums(name: str, rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _plain(column: str, dtype: pl.DataType) -> pl.Expr:
-    """Return a column as what it says, in one dtype for each way of saying it."""
+    """Return a column's values in one canonical dtype."""
     if isinstance(dtype, pl.List | pl.Array) and dtype.inner in (
         pl.String,
         pl.Categorical,

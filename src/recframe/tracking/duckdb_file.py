@@ -20,15 +20,15 @@ TABLE, USERS = "history", "history_users"
 WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 NUMBERS = {"UBIGINT", "FLOAT", "DOUBLE"}
 PATIENCE = 60.0
-"""Seconds that a process waits for others who have the file open: DuckDB gives it to one at a time."""
+"""Seconds to wait for other processes, since DuckDB opens a file for one at a time."""
 PAUSE = 0.02
 IN_THE_WAY = ("lock on file", "different configuration", "onflict")
 """Parts of DuckDB's errors where another process or connection has the file, or another transaction the table."""
 OWN = {"as_of": "TIMESTAMP", "run": "VARCHAR", "tracked_at": "TIMESTAMP", "columns": "VARCHAR"}
-"""Columns that a history's table has, and hardly another one."""
+"""Columns that identify a history's table."""
 T = TypeVar("T")
 _ONE = Lock()
-"""Threads of this process enter one at a time: DuckDB's connections to one file are not made for starting together."""
+"""Lock for threads of this process, since DuckDB connections to one file must not start together."""
 
 
 def append(place: Path, run: Run) -> None:
@@ -74,7 +74,7 @@ def _keep_users(connection: Any, run: Run) -> None:
 
 
 def users_values(place: Path, runs: Sequence[str]) -> dict[str, tuple[str, bytes]]:
-    """Return what is kept of the users of some runs, by the runs, with the name of where it is; not of all runs it is."""
+    """Return stored users' values by run, with their place; runs without any are left out."""
 
     def read(connection: Any) -> dict[str, tuple[str, bytes]]:
         if not _columns_of(connection, USERS):
@@ -87,12 +87,12 @@ def users_values(place: Path, runs: Sequence[str]) -> dict[str, tuple[str, bytes
 
 
 def salt_place(place: Path) -> Path:
-    """Return the file of the salt that users of a history are hashed with, which lies beside that of the history."""
+    """Return the file of the salt for users' hashes, next to the history's file."""
     return place.with_name(f"{place.name}.salt")
 
 
 def tables(place: Path) -> tuple[list[Table], list[str]]:
-    """Return what a DuckDB file has of a history; that nothing is damaged DuckDB sees to itself."""
+    """Return the tables of a history; DuckDB checks for damage itself."""
 
     def read(connection: Any) -> list[Table]:
         columns = _own_table(connection, place)
@@ -183,7 +183,7 @@ def _described(connection: Any, table: str) -> list[tuple[str, str]]:
 
 
 def _when_free(place: Path, work: Callable[[Any], T], *, read_only: bool) -> T:
-    """Return what is made with a connection to a file, as soon as no other process or thread is in the way.
+    """Return a function's result with a connection, once no other process or thread has the file.
 
     A connection that is closed before its transaction is committed leaves the file as it was.
     """
@@ -252,7 +252,7 @@ def _held(place: Path) -> str:
 
 
 class _Stream:
-    """A frame known by Arrow's interface alone, which takes DuckDB no further library."""
+    """Arrow-only frame, so that DuckDB needs no further library."""
 
     def __init__(self, rows: pl.DataFrame) -> None:
         self._rows = rows

@@ -21,16 +21,16 @@ from recframe.tracking.tracked_run import PARTS, Run, Table, moment, named, time
 
 ENDING, UNFINISHED = ".parquet", ".unfinished"
 USERS, VALUES = "users", ".values"
-"""The folder of users' values inside of a history's, and the ending of a run's: no reader of `*.parquet` meets them."""
+"""Folder and file ending of users' values, which readers of `*.parquet` do not match."""
 RUNS = f"run-*{ENDING}"
 LEFT_AFTER = 3600.0
-"""Seconds after which what is unfinished has nobody who writes it."""
+"""Seconds after which an unfinished file counts as abandoned."""
 SEAL = b"\xffrecframe: tracked at, sha256\xff"
 """Beginning of a seal: the time that a run was tracked, and a checksum of the file's bytes. No text has these bytes."""
 CHECKSUM = "recframe.checksum"
 """Key of a file's metadata with the checksum of its rows."""
 OWN = ("as_of", "run", "columns", "metric", "k")
-"""The columns that each run has."""
+"""Columns of every run."""
 
 
 def append(place: Path, run: Run) -> None:
@@ -67,7 +67,7 @@ def _write(whole: Path, packed: bytes) -> None:
 
 
 def users_values(place: Path, runs: Sequence[str]) -> dict[str, tuple[str, bytes]]:
-    """Return what is kept of the users of some runs, by the runs, with the name of where it is; not of all runs it is."""
+    """Return stored users' values by run, with their place; runs without any are left out."""
     found = {}
     with told(place, "read"):
         for run in runs:
@@ -88,7 +88,7 @@ def salt_place(place: Path) -> Path:
 
 
 def tables(place: Path) -> tuple[list[Table], list[str]]:
-    """Return the runs of a folder, and what is wrong with those that cannot be read."""
+    """Return the runs of a folder, and the errors of those that cannot be read."""
     with told(place, "read"):
         # NOTE: the oldest first, so that columns stand in the order in which they came to the history
         paths = sorted(place.glob(RUNS), key=lambda one: (one.stat().st_mtime_ns, one))
@@ -110,7 +110,7 @@ def is_in_a_history(path: Path) -> bool:
 
 
 def _place_of(place: Path, run: Run) -> Path:
-    """Return the file of a run, which is that of its key of an earlier version where this holds the same run."""
+    """Return the file of a run, possibly one of an earlier version's key with the same run."""
     before = place / f"run-{run.key_before}{ENDING}"
     if before.exists():
         with suppress(DataError, pl.exceptions.ColumnNotFoundError):
@@ -186,7 +186,7 @@ def _canonical(column: pl.Series) -> list[object]:
 
 @contextmanager
 def _damage_told(path: Path) -> Iterator[None]:
-    """Say which file cannot be read, whatever Polars makes of it."""
+    """Turn any read error into an error that names the damaged file."""
     try:
         yield
     except RecframeError:
@@ -196,7 +196,7 @@ def _damage_told(path: Path) -> Iterator[None]:
 
 
 def _check_own(place: Path, others: str) -> None:
-    """Say so where a folder has other things in it and no run: it is data, or another folder than was meant.
+    """Reject folders with other files and no run.
 
     NOTE: whoever reads the data of a folder as `folder/*.parquet` would read runs that were tracked into it with them.
     """
@@ -219,7 +219,7 @@ def _is_run(path: Path) -> bool:
 
 
 def _clean(place: Path) -> None:
-    """Remove what was left unfinished by those who were killed."""
+    """Remove unfinished files of killed processes."""
     for path in place.glob(f".run-*{UNFINISHED}"):
         # another process may be faster
         with suppress(FileNotFoundError):
@@ -229,7 +229,7 @@ def _clean(place: Path) -> None:
 
 @contextmanager
 def told(place: Path, what: str = "write") -> Iterator[None]:
-    """Say which history cannot be written or read, and why."""
+    """Turn write or read errors into errors that name the history."""
     try:
         yield
     except OSError as error:

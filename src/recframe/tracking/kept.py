@@ -115,7 +115,7 @@ def rows_of(kind: Kind) -> pl.DataFrame:
 
 
 def check(history: object, as_of: object) -> None:
-    """Say what is wrong with where a run is to be kept, or with the time that it holds for."""
+    """Reject invalid places of a history, or invalid times."""
     _place(history)
     moment(as_of)
 
@@ -127,13 +127,13 @@ def append(history: History, run: Run) -> None:
 
 
 def users_values(history: History, runs: Sequence[str]) -> dict[str, tuple[str, bytes]]:
-    """Return what a history keeps of the users of some runs, by the runs, with the name of where it is."""
+    """Return a history's stored users' values by run, with their place."""
     place = _place(history)
     return cast("dict[str, tuple[str, bytes]]", _store(place).users_values(place, runs))
 
 
 def salt_of(history: History, *, make: bool = False) -> bytes:
-    """Return the salt that a history's users are hashed with, which is made once; or say that it is gone."""
+    """Return the salt for users' hashes, created once, or raise an error where it is lost."""
     place = _place(history)
     path: Path = _store(place).salt_place(place)
     with folder.told(place, "write" if make else "read"):
@@ -254,7 +254,7 @@ def _store(place: Path) -> Any:
 
 
 def _together(tables: list[Table]) -> pl.DataFrame:
-    """Return the runs of several schemas as one, in which each number stands as it was tracked last."""
+    """Return the runs of several schemas as one frame, with the last tracked version of each number."""
     keys = dict.fromkeys(chain.from_iterable(keys for _, keys in tables))
     schemas = [rows.schema for rows, _ in tables]
     mixed = [key for key in keys if _is_mixed(key, schemas)]
@@ -282,7 +282,7 @@ def _split_by(columns: pl.Series) -> pl.Expr:
 
 
 def _latest(rows: pl.DataFrame, same: list[str]) -> pl.DataFrame:
-    """Return the last of the rows that are the same in some columns, by what they hold for."""
+    """Return the last tracked of the rows that are equal in some columns, sorted by time."""
     # NOTE: under names of our own, since some such as "^.*$" are patterns to Polars
     inside = {name: f"column {place}" for place, name in enumerate(rows.columns)}
     of = [inside[name] for name in same]

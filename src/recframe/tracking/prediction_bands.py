@@ -1,4 +1,4 @@
-"""Predictions of runs from earlier runs, standardised to a mix of users if wanted."""
+"""Predictions of runs from earlier ones, standardised to a mix if wanted."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from recframe.tracking.users_of_runs import UsersOfRuns
 
 USUAL = 0.95
-"""The level that intervals are taken to have, which a history does not say. Of another one they are wider or narrower than
-standard errors, but the values' own spread is there as well."""
+"""Assumed level of tracked intervals, which a history does not store. Intervals of another level scale the standard
+errors, but the spread between values counts as well."""
 
 
 def windows_of(rows: pl.DataFrame, at: pl.DataFrame, window: int) -> Windows:
@@ -78,13 +78,13 @@ def check_mix(mix: object) -> str:
 
 
 def no_run_by(mix: str) -> RecframeError:
-    """Return the error of a history in which no run was tracked by a mix."""
+    """Return the error of a history without a run tracked by a mix."""
     msg = f"mix={mix!r}: no run of the history has these metrics by {mix!r}; track them: rec.track(..., by={mix!r})"
     return RecframeError(msg)
 
 
 def no_column_of_users(mix: str) -> RecframeError:
-    """Return the error of a mix of items, or of what was liked."""
+    """Return the error of a mix that is a property of items or of the truth."""
     msg = f"mix={mix!r} is no column of users, but of items or the truth; name one of users, such as their country"
     return RecframeError(msg)
 
@@ -193,7 +193,7 @@ def _shares(window: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
 
 
 def _check(rows: pl.DataFrame, mix: str) -> None:
-    """Say which numbers cannot be standardised: those that are no means over users, or whose mix is no column of users."""
+    """Reject numbers that cannot be standardised: no means over users, or a mix that is no column of users."""
     for text in rows["metric"].unique().sort().to_list():
         metric = metric_of(text)
         if metric is None or is_of_segment(metric):
@@ -222,13 +222,13 @@ class Predictions:
     metrics: list[str]
     """The metrics that the history has."""
     known: pl.DataFrame
-    """The numbers of runs that count, as `numbered` has them."""
+    """Numbers of the runs that count, from `numbered`."""
     others: Mapping[str, str]
-    """The last definition of each metric that no run has under the definition that is asked for, or with other parts."""
+    """Last definition of each metric without runs of the requested definition, even with other parts."""
     shares: pl.DataFrame | None = None
-    """Of a mix the shares of its segments in the window, as `mixes.Mixed` has them."""
+    """Segment shares of a mix in the window, from `mixes.Mixed`."""
     left_out: str | None = None
-    """The note on runs that were not tracked by the mix."""
+    """Note on runs tracked without the mix."""
     mix: str | None = None
     """The column of users whose shares values are standardised to."""
     users: UsersOfRuns | None = None
@@ -243,7 +243,7 @@ def predictions(
     least: int = 1,
     mix: str | None = None,
 ) -> Predictions:
-    """Return what the last runs predict of the next, for each segment, model and metric.
+    """Predict the next run from the last ones, for each segment, model and metric.
 
     Runs count that were split by these columns, and whose metric stood for the same, or for what nobody knows. `least` is how
     many users a number is of at least, for its absence to be told.
@@ -329,7 +329,7 @@ def _of_split(runs: Runs, split: Sequence[str]) -> pl.DataFrame:
 
 
 def _next(rows: pl.DataFrame, of: Sequence[str], how: Watched) -> pl.DataFrame:
-    """Return what is said of the run behind the last one of each series."""
+    """Return the window statistics after the last run of each series."""
     last = rows.group_by("series", maintain_order=True).agg(
         pl.col(*of).first(), place=pl.col("first").sum().cast(pl.Int64)
     )

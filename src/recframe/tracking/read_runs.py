@@ -1,4 +1,4 @@
-"""Time series of a history: its numbers under internal names, each once, by time."""
+"""Time series of a history: each number once, by time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recframe.tracking.tracked_run import ABOUT, keys_of
 from recframe.uncertainty import summary
 
 KNOWN = ("as_of", "name", "run", "fingerprint", "tracked_at", "definition", "split_by")
-"""The columns about a run, of which a history may lack some."""
+"""Metadata columns of a run, some of which a history may lack."""
 
 
 NUMBERS = ("value", "value_low", "value_high")
@@ -28,7 +28,7 @@ WINDOW, LEVEL = 14, 0.99
 
 @dataclass(frozen=True)
 class Watched:
-    """The watched column of a history, with the window and the level of its interval."""
+    """Watched column of a history, with window and level."""
 
     window: int = WINDOW
     level: float = LEVEL
@@ -42,7 +42,7 @@ class Watched:
 
 @dataclass(frozen=True)
 class Runs:
-    """The metrics of a history, each once, under internal column names."""
+    """Metrics of a history, each once, under internal column names."""
 
     rows: pl.DataFrame
     """The columns of `KNOWN`, `key 0` and on, `metric`, `k`, those of `NUMBERS`, `std` and `n_users`; and when they are
@@ -57,7 +57,7 @@ class Runs:
 
 
 def read(kind: Kind, how: Watched) -> Runs:
-    """Return the numbers of a history as they stand there, under names of our own."""
+    """Read the numbers of a history under internal names."""
     columns = kind.columns
     missing = [one for one in ("as_of", "metric", "k", how.of) if one not in columns]
     if missing:
@@ -83,7 +83,7 @@ def read(kind: Kind, how: Watched) -> Runs:
 
 
 def _check_rows(runs: Runs) -> None:
-    """Say so where rows have no time, or where numbers of one run are not told apart."""
+    """Reject rows without a time, or ambiguous numbers of one run."""
     without = runs.rows["as_of"].null_count()
     if without:
         msg = (
@@ -105,7 +105,7 @@ def _check_rows(runs: Runs) -> None:
 
 
 def _keys(kind: Kind) -> list[str]:
-    """Return the columns of segments and models: those before `k`, and wherever they stand those that runs were split by.
+    """Return the columns of segments and models: those before `k`, and all that runs were split by.
 
     NOTE: numbers may stand before `k` too, where columns were selected in another order.
     """

@@ -39,16 +39,16 @@ tracked, null for Polars."""
 UNSEEN = ("columns", "tracked_from")
 """Internal columns, which a history is read by and does not show."""
 LAST_KEY = "k"
-"""The column of a tidy result up to which its columns say what the numbers are about."""
+"""Last key column of a tidy result."""
 TAG = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 TAGS, SEGMENTS = "tag_", "by_"
 """Prefixes of tags and of the columns that results are split by in a store: those are the user's words, and
 meet none of the history's own."""
 PARTS = ("as_of", "name", "fingerprint", "columns")
-"""The columns that tell whose run a key of an earlier version stands for."""
+"""Columns that identify the run of a key made by an earlier version."""
 KEY_DIGITS = 16
 Table = tuple[pl.DataFrame, list[str]]
-"""Rows of a history under the names that their results had, and those of the columns that say what numbers are about."""
+"""Rows of a history under the results' column names, and the names of key columns."""
 TO_TRACK = (
     "track takes a tidy result, a row for each number with its columns metric and k: "
     "of summarize, compare, gaps or slices, or of evaluate(..., tidy=True)"
@@ -71,9 +71,9 @@ class Run:
     definitions: Mapping[str, str]
     """Definitions of the metrics, by their strings."""
     tracked_from: str | None = None
-    """The library whose frames were tracked; None for Polars."""
+    """Library of the tracked frames; None for Polars."""
     users: bytes | None = None
-    """The values of users, as `packed_users` has them."""
+    """Users' values from `packed_users`."""
 
     @property
     def key(self) -> str:
@@ -180,7 +180,7 @@ def _hashed(text: str) -> str:
 
 
 def time_behind(last: datetime | None) -> datetime:
-    """Return the time at which a run is tracked: now, and behind the last run of its history, whoever set the clock back."""
+    """Return the time of tracking: now, or just after the history's last run if the clock was set back."""
     now = _in_utc(datetime.now(timezone.utc))
     return now if last is None else max(now, last + timedelta(microseconds=1))
 
@@ -195,7 +195,7 @@ def run_of(  # noqa: PLR0913  what is known of a run
     definitions: Mapping[str, str] | None = None,
     tracked_from: str | None = None,
 ) -> Run:
-    """Return a run, or say what is wrong with what is told of it."""
+    """Return a run, or raise an error for invalid metadata."""
     missing = [one for one in ("metric", LAST_KEY) if one not in rows.columns]
     if missing:
         msg = f"{TO_TRACK}; found a frame without {missing[0]!r}, of the columns {', '.join(rows.columns)}"
@@ -212,7 +212,7 @@ def run_of(  # noqa: PLR0913  what is known of a run
 
 
 def keys_of(columns: Sequence[str]) -> list[str]:
-    """Return the columns of a tidy result, or of a history's table, that say what its numbers are about."""
+    """Return the key columns of a tidy result, or of a history's table."""
     own = [one for one in columns if one not in ABOUT and not one.startswith(TAGS)]
     return own[: own.index(LAST_KEY) + 1]
 
@@ -244,7 +244,7 @@ def _in_utc(time: datetime) -> datetime:
 
 
 def _tags(tags: Mapping[str, object]) -> dict[str, str]:
-    """Return tags as text by their names, or say what they are to be."""
+    """Return tags as text by name, or raise an error where they are invalid."""
     if not isinstance(tags, Mapping):
         msg = f"tags={shown(tags)}: tags takes words by their names, such as tags={{'team': 'search'}}"
         raise RecframeError(msg)

@@ -1,4 +1,4 @@
-"""Users' values of tracked runs: storage under hashed ids, and users' own means."""
+"""Users' values of tracked runs, stored under hashed ids."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from recframe.tracking.tracked_run import stored_name
 
 USER = "user"
 CHECKSUM, MARK = 32, 8
-"""The bytes of a checksum, and of the mark of a salt."""
+"""Bytes of a checksum, and of a salt's mark."""
 HASH_BYTES = 8
-"""Of a user's hash: of ten million users two share one with a chance of 3 in a million."""
+"""Bytes of a user's hash: of ten million users two collide with a probability of 3 in a million."""
 WINDOW = ("window_n", "window_spread", "window_errors")
 """The number of runs in a window, their spread beyond that of users, and the errors of their effects."""
 
@@ -106,7 +106,7 @@ def _mark(salt: bytes) -> bytes:
 def users_of_runs(
     history: kept.History, rows: pl.DataFrame, split: Sequence[str], how: Watched
 ) -> UsersOfRuns | None:
-    """Return what users had in the last runs of a history, None where it has no users' values of these runs.
+    """Return users' means over the last runs of a history; None if it has no users' values of them.
 
     `rows` are numbers as `numbered` gives them, with `run`, `first`, `place`, `metric` and the keys as text.
     """
@@ -147,7 +147,7 @@ def _named(run: str, values: pl.DataFrame, split: Sequence[str]) -> pl.DataFrame
 def _windows(
     values: pl.DataFrame, of: Sequence[str], how: Watched
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the values of runs that count, and what is said of the runs once users are allowed for.
+    """Return the values of runs that count, and the window statistics of runs adjusted for users.
 
     Each user's value is held against the mean of their other runs; what users of a run have in common are the run's own
     effects, of which the rule of `rf.changes` says how far apart they are and which of them are far off.

@@ -1,1 +1,1 @@
-"""How sure a number is: intervals of means and of set metrics, comparisons of models and segments, gates."""
+"""Statistics: intervals, comparisons of models and segments, power, gates."""

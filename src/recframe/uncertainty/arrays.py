@@ -1,4 +1,4 @@
-"""The two libraries that the statistics rest on, and what their arrays are called in annotations.
+"""NumPy and SciPy imports, and array types for annotations.
 
 NOTE: the files of this room that compute import this one, and this one imports NumPy and scipy.special, 0.4 seconds. What a
 call without intervals runs imports none of them. scipy.stats and statsmodels, four and eight times as slow to import, serve
@@ -25,13 +25,13 @@ Numbers: TypeAlias = npt.NDArray[np.float64]
 Labels: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Given: TypeAlias = npt.ArrayLike
-"""A number, a sequence or an array, which broadcasts against the others of its call."""
+"""Number, sequence or array that broadcasts."""
 
 __all__ = ["Flags", "Given", "Labels", "Numbers", "np", "numbers", "ratio", "special"]
 
 
 def numbers(given: Given) -> Numbers:
-    """Return what is given as an array of 64-bit floats."""
+    """Return the input as an array of 64-bit floats."""
     return np.asarray(given, dtype=np.float64)
 
 

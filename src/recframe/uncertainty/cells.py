@@ -1,4 +1,4 @@
-"""Sums of users' values by segment, of one column or of several crossed: what gaps and slices are made of."""
+"""Sums of users' values by segment, for gaps and slices."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ from recframe.uncertainty.rests import BESIDE, SUMS, by_users, cutting, sums_wit
 
 PLAN, APART = "plan", "apart"
 MOST_TOGETHER = 1000
-"""Of so many segments that share users the groups are held at once, and all pairs."""
+"""Most overlapping segments whose groups and pairs are in memory together."""
 OF_PARTS = "slices of parts of users' lists take no cluster=; give by= columns of users alone"
 OF_USERS = {"users", "recommendations", "user id"}
-"""The owners of properties of users."""
+"""Owners of segments that are properties of users."""
 
 
 @dataclass(frozen=True)
 class Crossings:
-    """Which columns are crossed with which, and which evaluation has their sums."""
+    """Crossed columns, and the evaluations that hold their sums."""
 
     plans: list[tuple[str, ...]]
-    """The columns of each evaluation, by their names inside the plan."""
+    """Columns of each evaluation, by internal name."""
     of: dict[tuple[str, ...], int]
-    """The columns that are crossed, and the place of their evaluation."""
+    """Index of the evaluation, by crossed columns."""
 
 
 def crossings(inputs: Inputs, depth: int, depth_of_parts: int) -> Crossings:
@@ -119,7 +119,7 @@ def cells(  # noqa: PLR0913  those of a plan, and how its users are summed up
 
 
 def _apart(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFrame:
-    """Return whether each user stands in one segment; of a judged frame, which may repeat a property of users in its rows."""
+    """Return whether each user is in one segment; judged frames may repeat user properties in rows."""
     of_items = any(one.owner not in {*OF_USERS, "row", "truth"} for one in inputs.segments)
     if of_items or (inputs.truth is not None and any(one.over == "lists" for one in asked)):
         # users have several items; and lists of users who are not in the truth are not looked at
@@ -159,7 +159,7 @@ def _named(sums: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.
 
 @dataclass(frozen=True)
 class Moments:
-    """Numbers of users, means and variances of some segments, of any shape."""
+    """Number of users, mean and variance of segments, of any shape."""
 
     n: Numbers
     sum: Numbers
@@ -204,28 +204,28 @@ class Segmenting:
     """How segments are compared."""
 
     of: Mapping[tuple[str, ...], int]
-    """The columns that are crossed, with the places of their evaluations."""
+    """Index of the evaluation, by crossed columns."""
     names: Mapping[str, str]
-    """The columns' own names, by those inside the plan."""
+    """Own names of the columns, by internal name."""
     min_users: int = 30
     level: float = 0.95
     correction: CorrectionOfSlices | None = None
     """That of the p values of slices."""
     cluster: str | None = None
-    """The column of the sums that names clusters, whose users hang together."""
+    """Column of clusters: users within one are correlated."""
     of_differences: bool = False
     """Whether values are differences from a baseline."""
 
 
 class Model(NamedTuple):
-    """A model, and its place among them."""
+    """Model, and its position among the models."""
 
     name: Any
     place: int
 
 
 class Clustered(NamedTuple):
-    """The squared errors of segments whose users hang together, and their degrees of freedom."""
+    """Squared errors and degrees of freedom of clustered segments."""
 
     mean: Numbers
     difference: Numbers
@@ -233,7 +233,7 @@ class Clustered(NamedTuple):
 
 
 def _moves_of_means(sums: Numbers, counts: Numbers) -> Numbers:
-    """Return how far each of G groups, left out, moves a mean: (G - 1) / G (s - m n) / (N - n), groups x segments."""
+    """Return the jackknife change of a mean per group: (G - 1) / G (s - m n) / (N - n), groups x segments."""
     total, n_groups = counts.sum(axis=0), np.count_nonzero(counts, axis=0)
     off = sums - ratio(sums.sum(axis=0), total) * counts
     return ratio((n_groups - 1.0) * off, n_groups * (total - counts))
@@ -241,7 +241,7 @@ def _moves_of_means(sums: Numbers, counts: Numbers) -> Numbers:
 
 @dataclass(frozen=True)
 class Table:
-    """The segments of some columns, of one model."""
+    """Segments of some columns, of one model."""
 
     columns: tuple[str, ...]
     model: Model
@@ -250,17 +250,17 @@ class Table:
     segments: pl.DataFrame
     """The same as text; null is a value that is not known."""
     moments: Moments
-    """Segments x metrics."""
+    """Moments, segments x metrics."""
     is_shared: bool = False
-    """Whether users stand in several segments."""
+    """Whether users may be in several segments."""
     cells: pl.DataFrame | None = None
-    """Where they do, or hang together, the sums of random groups of users or clusters."""
+    """Sums of random groups of users or clusters, where users have several segments or clusters."""
     of_clusters: bool = False
-    """Whether users hang together in clusters."""
+    """Whether users are clustered."""
     outside: Moments | None = None
-    """What is outside of each segment, where users stand in several."""
+    """Moments of each segment's rest, where users may be in several segments."""
     both: Numbers | None = None
-    """Of users in a segment and in what is outside: their number, both sums and that of products, x segments x metrics."""
+    """Users both in a segment and its rest: number, both sums and sum of products, x segments x metrics."""
 
     @property
     def known(self) -> Any:
@@ -295,7 +295,7 @@ class Table:
 
     @cached_property
     def rest(self) -> Moments:
-        """What is outside of each segment: all others together, where each user is in one; segments x metrics."""
+        """The moments of each segment's rest (all other users, if each is in one segment), segments x metrics."""
         return self.moments.others if self.outside is None else self.outside
 
     def errors_from_rest(self, number: int) -> Numbers:
@@ -323,13 +323,13 @@ class Segments:
 
     @cached_property
     def moments(self) -> Moments:
-        """Of the segments whose value is known; the others have nobody."""
+        """The moments of segments with a known value; the others have no users."""
         known, of = self.table.known, self.table.moments.at(np.s_[:, self.number])
         return Moments(*(np.where(known, one, 0.0) for one in (of.n, of.sum, of.square)))
 
     @property
     def sign(self) -> float:
-        """What a value is multiplied by for the best to be the largest."""
+        """The factor, 1 or -1, that makes higher values better."""
         return -1.0 if self.metric.definition.direction == "lower" else 1.0
 
     @property
@@ -340,11 +340,11 @@ class Segments:
 
     @cached_property
     def clustered(self) -> Clustered | None:
-        """Where users hang together, the errors of their clusters."""
+        """The errors of clusters, if users are clustered."""
         return self.table.of_groups(self.number) if self.table.of_clusters else None
 
     def errors(self, variances: Numbers) -> Numbers:
-        """Return the standard errors of the means, from variances between users, and no smaller than those of clusters."""
+        """Return the standard errors of means, from variances between users, at least those of clusters."""
         squared = ratio(variances, self.moments.n)
         if self.clustered is not None:
             squared = np.fmax(squared, self.clustered.mean)

@@ -1,4 +1,4 @@
-"""Users who hang together, such as those of a household: sums whose squares and products are of whole clusters.
+"""Sums over clusters of users, such as households.
 
 Users whose cluster is null are clusters of their own: of them a cell has the sums of all, as of users one by one.
 """
@@ -13,19 +13,18 @@ from recframe.frames.rows.exact_sums import ExactSums
 from recframe.uncertainty.pairs import OF_TRAININGS, SUMS
 
 PARTS = ("aa", "ad", "dd", "an", "dn", "nn", "units", "effective", "differ")
-"""What is known beside the sums of pairs: those of squares and products over users or clusters, with a the baseline's value, d
-the difference to it and n the number of users; how many users or clusters there are, how many of one size say as much, and of
-how many the two values differ."""
+"""Additional sums of a comparison: squares and products over users or clusters (a: baseline's value,
+d: difference, n: users); number of users or clusters; their effective number; and how many differ in both values."""
 OF_USERS = {"an": "a", "dn": "d", "nn": "n", "units": "n", "effective": "n", "differ": "n"}
 """Those of users, each one by itself; of `differ` ties are taken off."""
 ROUNDING = 1e-13
-"""What is below this share of the squares is what rounding leaves of values that are all the same."""
+"""Share of the squares below which a sum is rounding error of equal values."""
 Product = tuple[pl.Expr, pl.Expr]
-"""What is summed up of users who are alone, and of a cluster."""
+"""Summands for a single user and for a cluster."""
 
 
 def weight(n: pl.Expr, alone: pl.Expr, keys: Sequence[str]) -> pl.Expr:
-    """Return what the squares of a cluster of n users count when one cluster at a time is left out.
+    """Return the jackknife weight of the squares of a cluster of n users.
 
     Without it the mean of all N users moves by (S - m n) / (N - n), with m the mean and S the cluster's sum. The sum of the
     squares of these, times (G - 1) / G of G clusters, is that of G / (G - 1) Σ w (S - m n)² / N² with the weight
@@ -43,7 +42,7 @@ def _of_all(of: pl.Expr, keys: Sequence[str]) -> pl.Expr:
 
 
 def counts(n: pl.Expr) -> dict[str, Product]:
-    """Return what says how many clusters there are, and of how many users: `units` and `sizes`, Σ n²."""
+    """Return the number of clusters and the sum of squared sizes: `units` and `sizes`, Σ n²."""
     n = n.cast(pl.Float64)
     return {"units": (n, (n > 0).cast(pl.Float64)), "sizes": (n, n * n)}
 
@@ -63,7 +62,7 @@ def squared_error(
 
 
 def of_users(totals: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
-    """Return sums of pairs with `PARTS` beside them, where each user is one by itself."""
+    """Return sums of pairs extended with `PARTS`, for independent users."""
     columns = [
         pl.col(f"{own} {number}").cast(pl.Float64).alias(f"{part} {number}")
         for number in range(n_metrics)
@@ -76,7 +75,7 @@ def of_users(totals: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
 def of_clusters(
     cells: pl.LazyFrame, keys: Sequence[str], cluster: str, n_metrics: int
 ) -> pl.LazyFrame:
-    """Return the sums of pairs of each segment with `PARTS` beside them, from those of its clusters."""
+    """Return sums of pairs per segment extended with `PARTS`, from those of its clusters."""
     alone, numbers = pl.col(cluster).is_null(), range(n_metrics)
     there = cells.collect_schema().names()
     names = [name for number in numbers for part in SUMS if (name := f"{part} {number}") in there]
@@ -97,14 +96,14 @@ def of_clusters(
 
 
 def _beside(number: int) -> list[pl.Expr]:
-    """Return what is known of a metric beside sums: its ends, whether earlier values are rounded, and of trainings."""
+    """Return a metric's other aggregates: range, whether earlier values are rounded, and trainings."""
     low, high, rounded = (pl.col(f"{name} {number}") for name in ("low", "high", "rounded"))
     of_trainings = (pl.col(f"{part} {number}").first() for part in OF_TRAININGS)
     return [low.min(), high.max(), rounded.all(), *of_trainings]
 
 
 def _of_pairs(number: int, alone: pl.Expr, keys: Sequence[str]) -> dict[str, Product]:
-    """Return what is summed up of a metric's pairs of values, beside the sums of users."""
+    """Return the summands of a metric's paired values."""
     n, a, d, aa, ad, dd, ties = (
         pl.col(f"{part} {number}").cast(pl.Float64)
         for part in ("n", "a", "d", "aa", "ad", "dd", "ties")

@@ -1,4 +1,4 @@
-"""Models held against a baseline: from sums over pairs of their users' values to verdicts. What `rec.compare` returns."""
+"""`rec.compare`: models compared with a baseline by paired differences."""
 
 from __future__ import annotations
 
@@ -47,22 +47,21 @@ COLUMNS = columns_of(
     "n_trainings std_trainings n_baseline_trainings std_baseline_trainings p_not_worse p_equivalent "
     "verdict note"
 )
-"""What follows the keys, the model and the baseline; without a margin there are no p values against it, and without trainings
-no numbers of these."""
+"""Columns after the keys, model and baseline; those of a margin or of trainings only where these are given."""
 SHORT = (
     *("metric", "verdict", "value", "baseline_value"),
     *("difference", "difference_low", "difference_high", "p_adjusted", "n_users", "note"),
 )
-"""What follows the keys in the short form."""
+"""Columns after the keys in the short form."""
 OF_MARGIN = ("p_not_worse", "p_equivalent")
 OF_TRAININGS = ("n_trainings", "std_trainings", "n_baseline_trainings", "std_baseline_trainings")
 SKEWED = 0.1
-"""The skewness of sums from which flips of signs find too much: up to here 40 rows without a difference err in some 8 %."""
+"""Skewness of sums above which sign flips reject too often; below, families of 40 equal rows err in about 8 %."""
 SKEWED_NOTE = (
     "skewed differences, of which max_t finds more than is there; correction='holm' errs less often"
 )
 FEWEST_DRAWN = 5
-"""Draws of fewer users or clusters are often all of one kind, so that a bootstrap of them tests nothing."""
+"""Fewest users or clusters for a bootstrap; draws of fewer are often all alike."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +77,11 @@ class Comparing:
     n_resamples: int = 9999
     seed: int = 0
     min_users: int = 5
-    """With fewer users, or clusters, a row has its numbers and is not judged."""
+    """Minimum users, or clusters, per row to be tested; the numbers are given anyway."""
     cluster: str | None = None
-    """The column of the sums that names clusters, whose users hang together."""
+    """Column of clusters: users within one are correlated."""
     over_trainings: bool = False
-    """Whether models have trainings, which are a sample beside that of users."""
+    """Whether trainings are bound, as a second sample besides users."""
     tell: Callable[[int, int], None] | None = None
 
     @property
@@ -130,12 +129,12 @@ def compared(
 
 
 class Direction(NamedTuple):
-    """Which end of each metric is the better one: whether the higher one is, and whether there is one."""
+    """Better end of each metric, and whether it has one."""
 
     higher: Flags
     directed: Flags
     of_each: Flags
-    """Whether it has values of users."""
+    """Whether the metric has users' values."""
 
     @classmethod
     def of(cls, metrics: Sequence[Metric[...]]) -> Direction:
@@ -146,7 +145,7 @@ class Direction(NamedTuple):
 
 
 def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dict[str, Any]:
-    """Return what the moments say by themselves."""
+    """Return the numbers that the moments determine."""
     n, difference = moments.n, moments.difference
     half = how.law.quantile(how.level, moments.freedom) * moments.standard_error
     relative = moments.relative(how.level, how.law.quantile)
@@ -173,7 +172,7 @@ def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dic
 
 
 def _tested(sums: Sums, moments: Moments, few: Flags, how: Comparing) -> dict[str, Any]:
-    """Return the p values, by themselves and for their families, in which those of few users have no part."""
+    """Return the unadjusted and the family-wise p values; rows of few users are left out."""
     shape = moments.n.shape
     families = _families(sums, how)
     t = t_statistic(moments.difference, moments.standard_error)
@@ -199,7 +198,7 @@ def _tested(sums: Sums, moments: Moments, few: Flags, how: Comparing) -> dict[st
 
 
 def _families(sums: Sums, how: Comparing) -> Labels | None:
-    """Return which tests are corrected together, as labels; None where all are."""
+    """Return the labels of families corrected together; None if all tests are one family."""
     n_metrics = len(sums.metrics)
     if how.family == "metric":
         return np.tile(np.arange(n_metrics), len(sums.rows))
@@ -228,7 +227,7 @@ def _resampled(sums: Sums, few: Flags, families: Labels | None, how: Comparing) 
 
 
 class Within(NamedTuple):
-    """P values of B being no worse, and no better, than the baseline by a margin that is a share of it."""
+    """P values against a margin: not worse, and not better."""
 
     not_worse: Numbers
     not_better: Numbers
@@ -249,13 +248,13 @@ def _within(moments: Moments, margin: float, higher: Flags, ends: Ends, law: Law
 
 
 def of_both(of: Trainings) -> dict[str, Any]:
-    """Return how many trainings both models have, and how far they are apart."""
+    """Return the number of trainings of both models, and their standard deviations."""
     found = of.n, np.sqrt(of.variance), of.n_baseline, np.sqrt(of.variance_baseline)
     return dict(zip(OF_TRAININGS, found, strict=True))
 
 
 def _of_one_training(sums: Sums, of: Trainings) -> dict[str, Flags]:
-    """Return the notes of models that have one training, of which nothing says how far others would be."""
+    """Return the notes on models with one training, which has no spread."""
     found: dict[str, Flags] = {}
     for side, n in ((MODEL, of.n), (BASELINE, of.n_baseline)):
         names = sums.rows.select(as_text(pl.col(side), sums.rows.schema[side])).to_series()
@@ -267,7 +266,7 @@ def _of_one_training(sums: Sums, of: Trainings) -> dict[str, Flags]:
 
 
 def verdicts(found: Mapping[str, Any], within: Within | None, of: Direction, alpha: float) -> Any:
-    """Return what each row shows, in a word or two."""
+    """Return the verdict of each row, in a word or two."""
     difference, shown = found["difference"], found["p_adjusted"] <= alpha
     good = np.where(of.higher, difference > 0, difference < 0)
     words = np.where(good, "better", "worse")
@@ -287,7 +286,7 @@ def verdicts(found: Mapping[str, Any], within: Within | None, of: Direction, alp
 
 
 def is_selected(found: Mapping[str, Any], of: Direction) -> Flags:
-    """Return which rows have so many users with but one of two values that those with both are chosen by what is measured."""
+    """Return whether paired users of each row are so few that they are a biased selection."""
     selected: Flags = of.directed & of.of_each & are_selected(found["n_users"], found["n_unpaired"])
     return selected
 
@@ -299,7 +298,7 @@ def _notes(
     how: Comparing,
     single: Mapping[str, Flags],
 ) -> Any:
-    """Return what is to be known of each row, in words."""
+    """Return the notes of each row, in words."""
     n, same = found["n_users"], found["ties"] == found["n_users"]
     lacks = {
         "nobody has both values": n == 0,
@@ -356,13 +355,13 @@ def _within_margin(alike: Flags, found: Mapping[str, Any], how: Comparing) -> di
 
 
 def _too_few(how: Comparing) -> str:
-    """Say why resamples test nothing: all users may be in one group, and a bootstrap wants more than a few."""
+    """Return the reason why resampling tests nothing: too few groups."""
     fewest = f"fewer than {FEWEST_DRAWN} users or clusters, which are " * (how.test == "bootstrap")
     return f"{fewest}too few to resample"
 
 
 def _warn_of_few_resamples(p_value: Numbers, families: Labels | None, how: Comparing) -> None:
-    """Warn where no p value of so many resamples shows anything, after a correction for so many rows."""
+    """Warn where the number of resamples is too low for a significant p value after correction."""
     tests = ~np.isnan(p_value.reshape(-1))
     labels = np.zeros(len(tests), np.int64) if families is None else families
     rows = int(np.bincount(labels[tests], minlength=1).max())
@@ -382,21 +381,21 @@ def _warn_of_few_resamples(p_value: Numbers, families: Labels | None, how: Compa
 
 BETWEEN = "; "
 MANY_UNPAIRED = 0.05
-"""From this share of the users on, those with but one of two values are worth a note."""
+"""Share of users with only one of two values from which a note is given."""
 SELECTED = 0.2
-"""Above this share those with both are a choice by what is measured."""
+"""Share of users with only one of two values from which the paired users are a biased selection."""
 SELECTED_NOTE = (
     "more than a fifth of the users have but one of the two values, so those with both show nothing"
 )
 
 
 def are_selected(n: Numbers, unpaired: Numbers) -> Flags:
-    """Return which rows have so many users with but one of two values that those with both, n, are no sample of all."""
+    """Return whether paired users, n, are so few that they are a biased selection."""
     return np.asarray(unpaired > SELECTED * (n + unpaired))
 
 
 def of_unpaired(n: Numbers, unpaired: Numbers, selected: Flags) -> dict[str, Flags]:
-    """Return the notes of rows in which many users have but one of two values."""
+    """Return the notes of rows with many unpaired users."""
     many = unpaired > MANY_UNPAIRED * (n + unpaired)
     return {
         SELECTED_NOTE: selected,
@@ -405,7 +404,7 @@ def of_unpaired(n: Numbers, unpaired: Numbers, selected: Flags) -> dict[str, Fla
 
 
 def first_or_joined(lacks: Mapping[str, Flags], words: Mapping[str, Flags]) -> Any:
-    """Return the first of the notes that say what a row has no numbers for, or else all others that hold, joined.
+    """Return the first note on missing numbers, or else all other notes joined.
 
     Both have the words of a note, and in which rows it holds. A row without any has an empty text.
     """
@@ -420,7 +419,7 @@ def first_or_joined(lacks: Mapping[str, Flags], words: Mapping[str, Flags]) -> A
 def bootstrapped(
     wide: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Comparing
 ) -> pl.DataFrame:
-    """Return what `summarized` does, with percentile intervals, from the sums of random groups of users.
+    """Return the rows of `summarized` with percentile intervals, from sums of random groups of users.
 
     A segment whose users or clusters are one has no interval. Source: Efron 1979.
     """

@@ -1,4 +1,4 @@
-"""The best and the worst segment of each column, and how sure it is that they differ: what `rec.gaps` returns."""
+"""`rec.gaps`: gap between the best and worst segment, with tests."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ COLUMNS = columns_of(
     "metric k n_segments n_small best best_value best_n_users worst worst_value worst_n_users gap gap_low "
     "gap_high gap_pooled ratio spread p_value note"
 )
-"""What follows the keys."""
+"""Columns after the keys."""
 SHORT = (
     *("metric", "best", "worst", "best_value", "worst_value", "p_value"),
     *("gap", "gap_low", "gap_high", "note"),
 )
-"""What follows the keys in the short form."""
+"""Columns after the keys in the short form."""
 
 
 def gaps(
@@ -87,7 +87,7 @@ def _row(of: Segments, every: Sequence[Segments]) -> dict[str, Any]:
 
 
 def _gap(of: Segments) -> Gap:
-    """Return the best and the worst of the large segments, though nothing be known of the spread of their users."""
+    """The gap between the best and the worst large segment, even without a known spread."""
     moments, places = of.moments, np.flatnonzero(of.large)
     if len(places) < 2:  # noqa: PLR2004  a gap is between two
         return NO_GAP
@@ -114,7 +114,7 @@ def _are_too_many(of: Segments) -> bool:
 
 
 def _notes(of: Segments, found: Gap) -> Iterator[str]:
-    """Give what is to be known of the row, in words."""
+    """Return the notes of the row."""
     unknown = of.table.moments.n[~of.table.known, of.number].sum()
     if (of_gap := _note(of, found)) is not None:
         yield of_gap
@@ -130,7 +130,7 @@ def _notes(of: Segments, found: Gap) -> Iterator[str]:
 
 
 def _note(of: Segments, found: Gap) -> str | None:
-    """Return what is to be known of the gap and its interval."""
+    """Return the note on the gap and its interval."""
     n = of.moments.n
     if not n.sum():
         return "nobody has a value"

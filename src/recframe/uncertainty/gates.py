@@ -66,7 +66,7 @@ def judged(
 
 
 def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
-    """Return the rows of the models that are asked about, or say which of them there is not."""
+    """Return the rows of the requested models, or raise an error for unknown ones."""
     if gate.models is None:
         return rows
     name = as_text(pl.col(MODEL), rows.schema[MODEL])
@@ -227,7 +227,7 @@ def _tested(rows: Any, gate: Gate) -> dict[str, Any]:
 
 
 def _off_the_bound(rows: Any) -> Any:
-    """Return how many users, or clusters, may be on the wrong side of the bound: all, or those whose two values differ.
+    """Return the number of users or clusters possibly on the wrong side of the bound: all, or those that differ.
 
     Where equal values meet the bound, as those of a model that may lose 1 %, no one else is on the wrong side.
     """
@@ -250,7 +250,7 @@ def _interval(rows: Any, level: float) -> tuple[Numbers, Numbers]:
 
 
 def _error(rows: Any, low: Numbers, high: Numbers, level: float) -> tuple[Numbers, Numbers]:
-    """Return the standard error of the difference under the null that the bound is just met, and its freedom.
+    """Return the standard error of the difference and its freedom, if the bound is just met.
 
     Of a share it is that of Wilson: the variance at the bound for as many users as the variance at the value speaks of.
     Against an earlier interval it is the half of the interval on the side of the bound, over its quantile.
@@ -303,7 +303,7 @@ def _all_notes(rows: pl.DataFrame, taken: Any, found: Mapping[str, Any], gate: G
 
 
 def _notes(rows: Any, found: Mapping[str, Any], gate: Gate) -> Any:
-    """Return what is to be known of each row, in words; none where there is nothing."""
+    """Return the notes of each row, none where there is nothing."""
     on_interval, pairs, n, new = gate.on == "interval", rows.pairs, rows.n, rows.few_known
     tests = int(np.count_nonzero(~np.isnan(found["p_adjusted"])))
     is_open = (found["state"] == OPEN) & on_interval

@@ -76,12 +76,12 @@ def p_below(z: Array, freedom: Array) -> Numbers:
 
 
 ONE_LOOK = Law(p_values.t_quantile, p_values.p_two_sided, p_values.p_above, p_values.p_below)
-"""Student's t."""
+"""Student's t, for a single look."""
 ANY_LOOK = Law(quantile, p_two_sided, p_above, p_below)
 
 
 def check(test: str, correction: str | None, metrics: Sequence[Metric[...]]) -> None:
-    """Say what goes with no looks but one."""
+    """Reject options that need a single look."""
     looks = Given("looks", "any")
     if test != "t":
         msg = f"{looks} has p values of its own, and takes no {Given('test', test)}; leave that out"

@@ -11,9 +11,9 @@ from recframe.uncertainty.requirement_rows import Places, at_places, rows_of
 SEGMENT = "segment"
 MOST_NAMED = 3
 FAR = 3.0
-"""Standard errors of a share of so many users, beyond which it has moved."""
+"""Standard errors of a segment's share beyond which it has moved."""
 LEAST = 0.005
-"""The smallest change of a share that two decimals show."""
+"""Smallest change of a share that is visible in two decimals."""
 
 
 def shares_moved(

@@ -1,4 +1,4 @@
-"""Moments of paired differences: means, their standard errors, and those of clusters, from sums over pairs of values."""
+"""Moments of paired differences: means, standard errors, clusters."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from recframe.uncertainty.summary import FEWEST
 
 _ROUNDING = 1e-13
 Quantile: TypeAlias = Callable[[Given, Given], Numbers]
-"""How many standard errors an interval reaches, from its level and the degrees of freedom."""
+"""Type of functions from level and degrees of freedom to a quantile in standard errors."""
 
 
 class PairedMeans(NamedTuple):
-    """The baseline's mean a and the mean difference d to it, with the variances and the covariance of these two means.
+    """Baseline's mean and mean difference, with their variances and covariance.
 
     All of one shape, or of shapes that broadcast.
     """
@@ -40,7 +40,7 @@ class PairedMeans(NamedTuple):
 
 
 class Share(NamedTuple):
-    """A difference as a share of the baseline, with its interval."""
+    """Relative difference to the baseline, with its interval."""
 
     value: Numbers
     low: Numbers
@@ -71,29 +71,29 @@ def relative_difference(
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums over the users of each row of the result, rows x metrics; of clusters, the squares and products are of theirs."""
+    """Sums over users or clusters per result row, rows x metrics."""
 
     n: Numbers
-    """The users with both values."""
+    """Number of users with both values."""
     a: Numbers
-    """Of the baseline's values, and `d` of the differences."""
+    """Sum of the baseline's values; `d` is that of the differences."""
     d: Numbers
     aa: Numbers
-    """Of products over units: users, or clusters whose values are summed up before."""
+    """Sums of products over units: users, or clusters with summed values."""
     ad: Numbers
     dd: Numbers
     an: Numbers
-    """Of products with the number of users in a unit."""
+    """Sums of products with the number of users per unit."""
     dn: Numbers
     nn: Numbers
     units: Numbers
-    """The number of users, or of clusters; NaN where no interval is known to hold."""
+    """Number of users or clusters; NaN where no valid interval is known."""
     effective: Numbers
-    """As many users, or clusters of one size, say as much: (Σ n)² / Σ n² of clusters of n users."""
+    """Effective number of users or clusters: (Σ n)² / Σ n² for clusters of n users."""
     differ: Numbers
-    """The users, or clusters, whose two values differ."""
+    """Number of users, or clusters, whose two values differ."""
     trainings: Trainings | None = None
-    """How far the trainings of both models are apart, where these are a sample too."""
+    """Variance between trainings of both models, where they are a sample too."""
 
     @property
     def difference(self) -> Numbers:
@@ -129,12 +129,12 @@ class Moments:
 
     @property
     def _of_sample(self) -> Numbers:
-        """G / (G - 1), by which the squares of G units are too small."""
+        """The correction G / (G - 1) for sums of squares of G units."""
         return ratio(self.units, np.where(self.units > 1, self.units - 1.0, np.nan))
 
     @property
     def std(self) -> Numbers:
-        """The standard deviation of the users' differences; where users hang together, that of as many independent ones."""
+        """The standard deviation of users' differences; for clusters, that of equivalent independent users."""
         return self._error * np.sqrt(self.n)
 
     def with_share(self, share: float | Numbers) -> Moments:
@@ -186,7 +186,7 @@ class Moments:
 
 
 class Trainings(NamedTuple):
-    """How far the trainings of two models are apart, rows x metrics; trainings of two models are no pairs.
+    """Variance between trainings of two models (unpaired), rows x metrics.
 
     The squared error of the mean of n values with the variance s² is s² / n, of n - 1 degrees of freedom. One training says
     nothing of others: it adds no error.
@@ -197,7 +197,7 @@ class Trainings(NamedTuple):
     n_baseline: Numbers
     variance_baseline: Numbers
     factor: float | Numbers = 1.0
-    """What the baseline's value counts."""
+    """Weight of the baseline's value."""
 
     @property
     def of_model(self) -> Numbers:
@@ -206,12 +206,12 @@ class Trainings(NamedTuple):
 
     @property
     def of_baseline(self) -> Numbers:
-        """That of the baseline's, times what it counts."""
+        """The squared error of the baseline's mean over its trainings, times its squared weight."""
         return self.factor**2 * np.nan_to_num(ratio(self.variance_baseline, self.n_baseline))
 
     @property
     def squared_error(self) -> Numbers:
-        """That of the difference."""
+        """The squared error of the difference."""
         return self.of_model + self.of_baseline
 
     def freedom(self, users: Numbers, freedom: Numbers) -> Numbers:
@@ -234,7 +234,7 @@ class Trainings(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """The lowest and the highest value that a user can have of each metric; NaN where there is none."""
+    """Range of users' values per metric; NaN where unbounded."""
 
     low: Numbers
     high: Numbers
@@ -246,12 +246,12 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums over pairs of users' values: of each segment, model and baseline, and within it of clusters or random groups."""
+    """Sums over paired users' values, by segment, model and baseline."""
 
     given: pl.DataFrame
-    """The keys, `model`, `baseline`, those of the groups, and for each metric, by its place, the sums of `pairs.SUMS`."""
+    """Keys, `model`, `baseline`, group keys, and `pairs.SUMS` per metric, by its place."""
     keys: Sequence[str]
-    """The keys of the segments, but the model."""
+    """Keys of the segments, without the model."""
     metrics: Sequence[Metric[...]]
 
     @property
@@ -265,7 +265,7 @@ class Sums:
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """What is given, without what rounding leaves of set metrics: all of a row's differences, or none of them.
+        """The given sums without rounding errors of set metrics: for all of a row's differences, or none of them.
 
         NOTE: a contribution is n times what a list changes, and so is the rounding of it. Sums of users' values have lost
         theirs before.
@@ -313,13 +313,13 @@ class Sums:
 
     @property
     def _of_trainings(self) -> list[str]:
-        """The columns that say how far the trainings of both models are apart; none where no trainings are bound."""
+        """The columns of trainings of both models; none without trainings."""
         names = [name for part in OF_TRAININGS for name in self.names(part)]
         return names if {*names} <= {*self.given.columns} else []
 
     @cached_property
     def trainings(self) -> Trainings | None:
-        """How far the trainings of both models are apart."""
+        """The variances between trainings of both models."""
         if not self._of_trainings:
             return None
         each = self.given.select(*self.by, *self._of_trainings).unique(self.by)
@@ -366,7 +366,7 @@ class Sums:
         )
 
     def metrics_beside(self, made: pl.DataFrame) -> list[pl.Series]:
-        """Return columns of rows x metrics, one below the other, with those that name the metrics."""
+        """Return stacked columns of rows x metrics, preceded by metric name and k."""
         n = made.height // len(self.metrics)
         # a result may have no row, from which no dtype can be told
         named = pl.Series("metric", [str(one) for one in self.metrics] * n, dtype=pl.String)

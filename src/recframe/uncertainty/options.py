@@ -1,4 +1,4 @@
-"""What the options of calls on uncertainty take, and what to write where they are given something else."""
+"""Validation of options of statistical methods."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def check_choices(**given: str | None) -> None:
 
 
 def one_of(name: str, value: object, choices: Collection[str | None]) -> None:
-    """Say what an option takes that has a few values."""
+    """Raise an error that lists the values of an option."""
     if value not in choices:
         takes = " or ".join(repr(choice) for choice in choices)
         msg = f"{name}={shown(value)}: {name} takes {takes}"
@@ -47,7 +47,7 @@ def share(name: str, value: object, example: str) -> float:
 
 
 def wanted(value: object, margin: float | None) -> float:
-    """Return the difference that is wanted; with a margin that which there is, of which it allows for a loss below it."""
+    """Return the wanted difference; with a margin, the assumed true difference, above minus the margin."""
     if margin is None:
         return 0.01 if value is None else share("wanted", value, "0.01")
     number = 0.0 if value is None else plain_number(value)

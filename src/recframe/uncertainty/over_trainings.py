@@ -1,4 +1,4 @@
-"""Users and trainings as two samples: sums of users' means over trainings, and how far trainings of a model are apart."""
+"""Users and trainings as two samples: variances of both."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from recframe.uncertainty.summary import ERROR, FREEDOM, N_TRAININGS, OWN_FREEDO
 
 
 def refuse(inputs: Inputs, what: str, instead: str) -> None:
-    """Say what has no answer over trainings, where these are bound, and what to write instead."""
+    """Reject requests that have no answer over trainings, with the alternative."""
     if inputs.training:
         bound = Given("training", inputs.context.training)
         msg = f"{what} is of users alone, and {bound} says that trainings differ too; {instead}"
@@ -55,7 +55,7 @@ def refuse(inputs: Inputs, what: str, instead: str) -> None:
 def spread_of_each(
     inputs: Inputs, conventions: Sequence[Convention], run: Run, cluster: str | None
 ) -> pl.LazyFrame:
-    """Return what the intervals of each training are made of, of its users alone; see `Question.spread`."""
+    """Return the sums for each training's interval, of its users alone; see `Question.spread`."""
     metrics = [one.metric for one in conventions]
     each, conventions = trainings.apart(inputs), of_each_training(conventions)
     inside = [inside for inside, _ in keys_of(each, metrics)]
@@ -69,7 +69,7 @@ def spread_of_each(
 def spread_over_trainings(
     inputs: Inputs, conventions: Sequence[Convention], run: Run, cluster: str | None
 ) -> pl.LazyFrame:
-    """Return values with the sums that their intervals are made of: of users' means over trainings, and between trainings."""
+    """Return values with the sums for their intervals: users' means over trainings, and variance between trainings."""
     metrics = [one.metric for one in conventions]
     whole = without(inputs, cluster)
     keys = [inside for inside, _ in keys_of(whole, metrics)]
@@ -95,7 +95,7 @@ def without(inputs: Inputs, inside: str | None) -> Inputs:
 
 
 def between(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
-    """Return how far trainings are apart: the keys, and for each metric, by its place, the columns of `PARTS`."""
+    """Return the variance between trainings: keys, and `PARTS` per metric, by its place."""
     metrics = [one.metric for one in conventions]
     each = values_of_trainings(inputs, conventions, run)
     places = {str(metric): str(place) for place, metric in enumerate(metrics)}
@@ -105,14 +105,14 @@ def between(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.L
 def with_trainings(
     sums: pl.LazyFrame, keys: Sequence[str], apart: pl.LazyFrame, n_metrics: int
 ) -> pl.LazyFrame:
-    """Return sums over pairs of models with what is known of the trainings of both beside them."""
+    """Return sums over pairs of models, with both models' variance between trainings."""
     names = [f"{part} {place}" for place in range(n_metrics) for part in PARTS]
     theirs = apart.rename({MODEL: BASELINE, **{name: f"{BASELINE} {name}" for name in names}})
     return joined(joined(sums, apart, [*keys, MODEL]), theirs, [*keys, BASELINE])
 
 
 def _sums_of_users(plans: Sequence[Sequence[Contributions]], keys: Sequence[str]) -> pl.LazyFrame:
-    """Return the sums beside all metrics, each plan's joined with those of the others."""
+    """Return the extra sums of all metrics, joined over plans."""
     found = [
         sums_of_sets(one) if one.placed is not None else _sums_of_each(one) for (one, *_) in plans
     ]
@@ -174,7 +174,7 @@ def _over_both(metric: Metric[...], place: int) -> list[pl.Expr]:
 def with_spread_of_sets(
     wide: pl.LazyFrame, keys: Sequence[str], inputs: Inputs, asked: Sequence[Convention], run: Run
 ) -> pl.LazyFrame:
-    """Return the metrics of each segment with the sums of the contributions to set metrics beside them.
+    """Return the metrics of each segment, with sums of contributions to set metrics.
 
     Those of metrics over lists stand there already, unless there are sums of clusters, which are no segments of them.
     """
@@ -188,7 +188,7 @@ def with_spread_of_sets(
 
 
 def sums_of_sets(one: Contributions) -> pl.LazyFrame:
-    """Return the sums of each segment; of each cluster in it, beside the fourth powers of the whole segment."""
+    """Return the sums per segment, or per cluster with the whole segment's fourth powers."""
     placed, names = list(one.placed or ()), [str(metric) for metric in one.metrics]
     if placed == one.keys:
         return sums_of_contributions(one.rows, placed, names)

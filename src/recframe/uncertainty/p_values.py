@@ -1,4 +1,4 @@
-"""P values of means: the t test on two sides or one, tests against a margin, and many tests at once.
+"""P values of means: t tests, tests against a margin, corrections.
 
 Arrays broadcast. NaN stands for null and comes back as NaN: a difference of one user (no freedom, no standard error) has no p
 value. Direction is the caller's: for a metric whose lower values are better, the difference is negated before.
@@ -45,7 +45,7 @@ def p_below(t: Given, freedom: Given) -> Numbers:
 
 
 def least_p(differ: Given) -> Numbers:
-    """Return the smallest p value, on two sides, that so many users, or clusters, whose two values differ can show.
+    """Return the smallest two-sided p value possible with so many users, or clusters, that differ.
 
     That of the test of all flips of signs: 2 of the 2^m ways in which m signs fall are as far from 0 as any, so 2^(1 - m).
     Source: Fisher 1935.
@@ -130,7 +130,7 @@ TOLERANCE = 1e-12
 
 
 class StepDown:
-    """The step-down max-t of Westfall and Young, over blocks of resampled statistics that need not be kept.
+    """Westfall and Young's step-down max-t, over streamed blocks of statistics.
 
     A family's tests are ordered by their observed |t|. A resample counts against a test where the largest resampled |t| of
     it and of all tests with a smaller observed one reaches its own. So p values are adjusted for as many tests as there are

@@ -1,4 +1,4 @@
-"""Two models' contributions, user by user, summed up by segment: what comparisons are made of."""
+"""Per-segment sums over paired user values of two models."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ from recframe.plan.user_values import bounded_names
 MODEL, BASELINE, RUNNER_UP = "model", "baseline", "runner_up"
 MOST_NAMED = 20
 SUMS = ("n", "a", "d", "aa", "ad", "dd", "dddd", "wins", "ties", "unpaired")
-"""What is summed up over users with both values: their number, the baseline's A, d = B - A, squares and products, of set
-metrics the fourth powers of d, d > 0 and d = 0; and how many users have but one of the two."""
+"""Sums over paired users: their number, the baseline's A, d = B - A, squares and products, fourth powers of d for
+set metrics, d > 0 and d = 0; and the number of users with only one value."""
 ENDS = ("low", "high")
-"""Beside them, of a metric whose range has no end, the lowest and the highest value of a user with both."""
+"""Suffixes of the range of users' values, for metrics without a bounded range."""
 OF_TRAININGS = (*PARTS, *(f"{BASELINE} {part}" for part in PARTS))
-"""And where trainings are bound, of the model and of the baseline, how many there are and the variance of their values."""
+"""Number and variance of trainings, of the model and of the baseline."""
 MOST_APART = 60
-"""More pairs of models than these have one plan for all, since each pair's own takes time to be made."""
+"""Most pairs with plans of their own; more share one plan, since each takes time to build."""
 ROUNDING = 1e-12
-"""A difference of two values below this share of their sum is none."""
+"""Relative tolerance below which a difference of two values is 0."""
 
 
 @dataclass(frozen=True)
 class Pairing:
-    """Which models are held against which: all others against a baseline, or each against those before it."""
+    """Pairs of models: all against a baseline, or each against previous."""
 
     baseline: str | None
     dtype: pl.DataType
-    """The dtype of the model's column."""
+    """Dtype of the model column."""
     column: str
-    """Its name."""
+    """Name of the model column."""
     given: str = ""
-    """How the baseline was given, where it is not by `baseline=`."""
+    """Source of the baseline, where it is not `baseline=`."""
     among_others: bool = False
-    """Whether the others are held against one another too."""
+    """Whether the other models are compared with each other too."""
 
     def is_baseline(self, model: str) -> pl.Expr:
         """Return whether a column has the baseline's name."""
         return as_text(pl.col(model), self.dtype) == pl.lit(self.baseline)
 
     def pairs(self) -> pl.Expr:
-        """Return whether a row's model is to be held against its baseline."""
+        """Return whether a row's model is compared with its baseline."""
         if self.baseline is None:
             return pl.col(BASELINE) < pl.col(MODEL)
         is_baseline, others = self.is_baseline(BASELINE), ~self.is_baseline(MODEL)
@@ -82,7 +82,7 @@ class Pairing:
 
 
 def sums_of_pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
-    """Return one row for each segment, model and baseline: the keys, and what the sums of `SUMS` are made of.
+    """Return one row per segment, model and baseline: the keys, and the columns behind `SUMS`.
 
     These are counts, and the parts of exact sums; with `absent` the users who are absent from both models, whose values are
     those of an empty list.
@@ -106,7 +106,7 @@ def sums_of_pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
 
 
 def _pairs(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
-    """Return the models that are held against each other: model, baseline."""
+    """Return the compared pairs: model, baseline."""
     models = _models(one)
     return models.join(models.rename({MODEL: BASELINE}), how="cross").filter(pairing.pairs())
 
@@ -142,7 +142,7 @@ def _summed(one: Contributions, pairing: Pairing) -> pl.LazyFrame:
 
 
 def _known_pairs(one: Contributions, pairing: Pairing) -> pl.DataFrame:
-    """Return the models that are held against each other, where they are known before the plan runs."""
+    """Return the compared pairs, if they are known before the plan runs."""
     if one.known is None:
         return pl.DataFrame()
     others = one.known.rename({MODEL: BASELINE})
@@ -161,7 +161,7 @@ def _draws_some(one: Contributions, pairing: Pairing) -> bool:
 
 
 def _drawn(is_drawn: pl.Expr) -> pl.Expr:
-    """Return the group, one for all rows of which none are drawn."""
+    """Return the random group, constant where none are drawn."""
     return pl.when(is_drawn).then(GROUP).otherwise(pl.col(GROUP) * 0).alias(GROUP)
 
 
@@ -232,7 +232,7 @@ def _side_by_side(
 
 
 def _differences(name: str) -> list[pl.Expr]:
-    """Return the difference of two values, and the baseline's where there is one: columns that sums are made of."""
+    """Return the difference of two values, and the baseline's value where both exist, as summand columns."""
     a, b = pl.col(f"a {name}"), pl.col(name)
     return [
         difference(b, a).alias(f"d {name}"),

@@ -1,4 +1,4 @@
-"""Simpson's paradox: two segments that stand in one order, and in the other within every value of another column."""
+"""Simpson's paradox: order of segments reversed within a third column."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from recframe.uncertainty.cells import Moments
 from recframe.uncertainty.pooling import BORROWED_FOR_GAPS, borrowed_variances
 
 MOST = 60
-"""So many of the largest segments of a column are held against one another."""
+"""Most segments of a column that are compared in pairs, the largest first."""
 MOST_OF_USERS = 0.9
-"""The values of the other column in which both segments have enough users hold so many of the users of each."""
+"""Share of each segment's users that must be in levels where both segments have enough users."""
 
 
 class Reversed(NamedTuple):
-    """Two segments, by their places, of which the first has the lower mean, and the higher one within each level."""
+    """Two segments with reversed order: lower overall, higher within each level."""
 
     first: int
     second: int
     n_pairs: int
-    """How many pairs of segments are in this way reversed."""
+    """Number of segment pairs with such a reversal."""
 
 
 @dataclass(frozen=True)
 class Looking:
-    """What is asked of a reversal."""
+    """Options of the search for reversals."""
 
     min_users: int
     alpha: float
-    """How often one may be found where there is none, in all pairs of segments of a column and of all other columns."""
+    """False-positive rate over all pairs of segments and all other columns."""
 
 
 def reversal(whole: Moments, within: Moments, how: Looking, n_columns: int) -> Reversed | None:
-    """Return the pair of segments whose order is reversed within levels the most surely, if there is one.
+    """Return the pair of segments with the most significant reversal within levels, if there is one.
 
         whole: of the segments, one dimension.
         within: segments x levels; n = 0 where a segment has nobody in a level.
@@ -64,7 +64,7 @@ def reversal(whole: Moments, within: Moments, how: Looking, n_columns: int) -> R
 
 
 def _of_levels(whole: Moments, within: Moments, least: int) -> tuple[Numbers, Flags]:
-    """Return how sure the difference within levels is, segments x segments, and whether it is above 0 in each of them."""
+    """Return the z of differences within levels, segments x segments, and whether all levels are above 0."""
     enough = within.n >= least
     both = enough[:, None] & enough[None]
     n = np.where(enough, within.n, 0.0)
@@ -80,7 +80,7 @@ def _of_levels(whole: Moments, within: Moments, least: int) -> tuple[Numbers, Fl
 
 
 def _squared_errors(of: Moments) -> Numbers:
-    """Return the squared standard errors of means, those of few users with some of the variance of all."""
+    """Return the squared standard errors of means, with shrunk variances."""
     flat = borrowed_variances(of.variance.ravel(), of.n.ravel(), borrowed=BORROWED_FOR_GAPS)
     return ratio(flat.reshape(of.n.shape), of.n)
 
@@ -95,7 +95,7 @@ def _z(difference: Numbers, squared: Numbers) -> Numbers:
 
 
 def _quantile(alpha: float, n: int) -> float:
-    """Return what a normal variable is beyond, on one of two sides, in alpha / n."""
+    """Return the normal quantile of alpha / n, two-sided."""
     return float(-special.ndtri(alpha / (2.0 * max(n, 1))))
 
 

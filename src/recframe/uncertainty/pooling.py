@@ -1,4 +1,4 @@
-"""Segments that borrow strength from one another: the spread between them, their pooled values, and whether they differ.
+"""Shrinkage of segment values, and the variance between segments.
 
 Arrays are segments x columns, or of one dimension for one column. NaN is a segment that a column does not have: it stays NaN
 and has no part in the others.
@@ -12,27 +12,27 @@ from recframe.uncertainty.arrays import Given, Numbers, np, numbers, ratio
 from recframe.uncertainty.p_values import t_quantile
 
 BORROWED_USERS = 300.0
-"""A segment's variance counts as its own users' and that of so many of all segments' together.
+"""Users' worth of pooled variance that is added to a segment's own, for shrinkage.
 
 With few, a segment without a hit weighs ten times as much as others. Of 200 equal segments of 50 users and a hit rate of .02
 the intervals of pooled values held 3 % of the time with ten borrowed users, and 99 % with 300.
 """
 BORROWED_FOR_GAPS = 30.0
-"""As many for questions whether segments differ at all, where those of few users and low values look surer than they are.
+"""Users' worth of pooled variance for tests whether segments differ, where small sparse segments look too certain.
 
 Of 12 equal segments of 30 to 3,000 users, sparse values differ in 8 to 15 % of trials with ten borrowed users and in 4 to 8 %
 with 30; a hit rate of .02 still in 14 to 17 %, and equal means of unlike variances in 6 to 11 %. A hundred would make that 17.
 """
 MOST_BORROWED = 300.0
-"""So many users of all segments a small variance is held against."""
+"""Users' worth of pooled variance that a cautious segment variance borrows."""
 FEWEST_POOLED = 4
-"""Towards a mean that is estimated too, shrinking pays from four segments on (Stein)."""
+"""Fewest segments for shrinkage, which pays off from four on when the mean is estimated too (Stein)."""
 _HALVINGS = 60
 _ROUNDING = 1e-13
 
 
 class Pooled(NamedTuple):
-    """The pooled values of segments with their intervals, and of each column the centre and the spread between segments."""
+    """Shrunk segment values with intervals, and each column's centre and spread."""
 
     value: Numbers
     low: Numbers
@@ -60,7 +60,7 @@ def borrowed_variances(
 
 
 def cautious_variances(variances: Numbers, n_users: Numbers) -> Numbers:
-    """Return variances between users for questions whether segments differ: the larger one of those that borrow few and many.
+    """Return cautious variances for tests of segments: the larger of a weakly and a strongly shrunk one.
 
     NOTE: where values are sparse, the segments that look the furthest apart are those with a small variance by chance. Of
     equal segments of 30 to 3,000 users, some slice is found to differ in up to 23 % with 30 borrowed users alone, and in 5 %
@@ -74,7 +74,7 @@ def cautious_variances(variances: Numbers, n_users: Numbers) -> Numbers:
 
 
 def borrowed_freedom(n_users: Numbers, borrowed: float) -> Numbers:
-    """Return the degrees of freedom of variances that borrow: n - 1 and what is borrowed, no more than all have together."""
+    """Return the degrees of freedom of shrunk variances: n - 1 plus the borrowed, at most those of all together."""
     free = np.maximum(n_users - 1.0, 0.0)
     return numbers(np.minimum(free + borrowed, free.sum(axis=0)))
 
@@ -115,7 +115,7 @@ def variance_between(means: Given, standard_errors: Given) -> Numbers:
 def pooled(
     means: Given, standard_errors: Given, *, freedom: Given = np.inf, level: float = 0.95
 ) -> Pooled:
-    """Return each segment's value, drawn towards the centre of all by what its users leave open, with its interval.
+    """Shrink each segment's value towards the common centre by its uncertainty, with intervals.
 
         means, standard_errors: of the segments; the errors from `borrowed_variances`.
         freedom: of the standard errors, n - 1 and what is borrowed.
@@ -146,7 +146,7 @@ def pooled(
 
 
 def drawn_to_centre(means: Given, standard_errors: Given) -> Numbers:
-    """Return means drawn towards the centre of all: y + se^2 / (tau^2 + se^2) (centre - y), with tau^2 and centre of `pooled`.
+    """Return shrunk means: y + se^2 / (tau^2 + se^2) (centre - y), with tau^2 and centre of `pooled`.
 
     Unlike there nothing is kept back for few of them, since what is asked for is not all of them but the best one, whose error
     goes one way: of the best of ten equal ones four fifths of its distance would stay. Source: Efron and Morris 1975.

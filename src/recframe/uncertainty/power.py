@@ -1,4 +1,4 @@
-"""Statistical power: the differences that users can show, and the users that a difference takes.
+"""Statistical power: detectable differences, and the users that they take.
 
 Exact for the paired t test, by the noncentral t distribution.
 """
@@ -50,9 +50,9 @@ MORE_TRAININGS = (
 )
 ONE_TRAINING = "a model has one training, which says nothing of another"
 MOST = 2**62
-"""More users than that are no number of users."""
+"""Upper limit of a number of users."""
 FEWEST_JUDGED = 5.0
-"""Of fewer users, or clusters, nothing is judged."""
+"""Minimum users, or clusters, to be tested."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Power:
     power: float = 0.8
     level: float = 0.95
     correlation: float = 0.5
-    """Between two systems' values of one user, where there is no second system."""
+    """Assumed correlation of users' values between two systems, with one system given."""
     cluster: str | None = None
     rows: int = 1
     """Number of rows that are corrected together."""
@@ -95,7 +95,7 @@ class Power:
 def of_pairs(
     cells: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Power
 ) -> pl.DataFrame:
-    """Return what the differences at hand can show, from the sums over pairs of users' values."""
+    """Return the power analysis of given differences, from the sums over paired users."""
     sums = Sums(cells, keys, metrics)
     moments = sums.moments(how.cluster)
     value, n = ratio(moments.a, moments.n), moments.n
@@ -110,7 +110,7 @@ def of_pairs(
 
 
 def of_one(long: pl.DataFrame, metrics: Sequence[Metric[...]], how: Power) -> pl.DataFrame:
-    """Return what differences to a second system could show, from a summary of the first.
+    """Return the power analysis against a second system, from a summary of the first.
 
     With the correlation r of two systems' values of a user and the same spread s in both, b - f a has the standard deviation
     s · √(1 + f² - 2 f r): of a difference, where f is 1, s · √(2 (1 - r)).
@@ -139,7 +139,7 @@ def of_one(long: pl.DataFrame, metrics: Sequence[Metric[...]], how: Power) -> pl
 
 
 def _wanted(at_hand: Trainings, how: Power) -> Trainings:
-    """Return trainings that are as far apart as those at hand, as many as are asked about."""
+    """Return trainings with the given variance, in the requested number."""
     if how.trainings is None:
         return at_hand
     fewest = np.fmin(at_hand.n, at_hand.n_baseline)
@@ -241,13 +241,13 @@ def _found(
 _HALVINGS = 60
 """Halvings of an interval: below the last bit of a float."""
 _MANY = 1e6
-"""Of more users, the normal distribution says the same to six digits, and the noncentral t fails somewhere."""
+"""Users above which the normal distribution is used: it agrees to six digits, and the noncentral t may fail."""
 _FAR = 37.0
-"""A normal variable is never so far below its mean."""
+"""Standard deviations below the mean that a normal variable never reaches."""
 _ALL_USERS = 1e15
 """Number of users whose error is nothing."""
 _NEAR = 6.0
-"""Shifts beyond leave less than 1e-9 below 0."""
+"""Shift beyond which less than 1e-9 of the distribution is below 0."""
 
 
 def power_of(effect: Given, n: Given, *, level: float = 0.95) -> Numbers:
@@ -351,18 +351,18 @@ def _by_normal(effect: Numbers, level: float, power: float) -> Numbers:
 
 
 class Gap(NamedTuple):
-    """Gaps of users above the least that is allowed, of any shapes that broadcast, and what a gate makes their error of."""
+    """Users' gaps above the allowed minimum, and their error's inputs."""
 
     mean: Given
     std: Given
-    """Between users; where they hang together, that of as many independent ones."""
+    """Standard deviation between users; for clusters, that of equivalent independent users."""
     low: Given = np.nan
-    """The lowest and the highest gap that a user can have; NaN where there is none."""
+    """Range of a user's gap (`low`, `high`); NaN where unbounded."""
     high: Given = np.nan
     size: Given = 1.0
     """Mean number of users in a cluster."""
     effective: Given = 1.0
-    """As many clusters of one size, for each user, say as much."""
+    """Effective number of equal-sized clusters per user."""
 
 
 def chance_to_hold(gap: Gap, n: Given, *, level: float = 0.95) -> Numbers:

@@ -1,4 +1,4 @@
-"""Prediction of each run from a window of earlier runs, for many series at once."""
+"""Prediction of runs from windows of earlier ones, many series at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTE: not one that is flagged. What is flagged at 95 % is one run in twenty by c
 spread of the others is too small, more runs are flagged for that, and 12 % of them are where 5 are promised.
 """
 FEWEST_RUNS = 5
-"""Of a window."""
+"""Fewest runs of a window."""
 ROUNDING = 1e-12
 """Relative difference below which numbers differ by rounding alone."""
 
@@ -26,20 +26,20 @@ class Windows(NamedTuple):
     """Number of runs that count."""
     mean: Numbers
     spread: Numbers
-    """The variance of a run and of the mean that it is held against, by how much the runs differ: s² (1 + 1/n)."""
+    """Variance of a run and of the window's mean, from the spread between runs: s² (1 + 1/n)."""
     errors: Numbers
-    """The mean square of how far these runs were from what was expected of them; 0 where this is known of too few."""
+    """Mean squared error of earlier predictions in the window; 0 where too few are known."""
     own: Numbers
-    """The mean of their squared standard errors, 0 where none is known."""
+    """Mean squared standard error of the runs, 0 where none is known."""
 
 
 def least(window: int) -> int:
-    """Return how many runs a window has to have: half of what it may have."""
+    """Return the minimum number of runs of a window: half of its size."""
     return -(-window // 2)
 
 
 def parts(windows: Windows, own: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Return what three things say of the squared error of a prediction, for a run of some squared standard error.
+    """Return three estimates of a prediction's squared error, given the run's squared standard error.
 
     They are how much the runs of the window differ, how far they were from what was expected of them, and how much the users
     of a run make it vary. To the first two is added by how much the users of this run make it vary more than those of the
@@ -56,7 +56,7 @@ def squared_error(windows: Windows, own: Numbers) -> Numbers:
 
 
 def widest(windows: Windows, own: Numbers) -> Labels:
-    """Return which of `PARTS` makes the error of a prediction what it is."""
+    """Return the index in `PARTS` of the largest part of a prediction's error."""
     return np.asarray(np.stack(parts(windows, own)).argmax(axis=0), dtype=np.int64)
 
 
@@ -65,7 +65,7 @@ PARTS = ("spread of these runs", "errors of earlier predictions", "users of the 
 
 
 class Series:
-    """Series of runs, places x series, NaN where there is none: each run is judged by a window of those before."""
+    """Series of runs, places x series, each with its trailing window."""
 
     def __init__(self, values: Numbers, own: Numbers, window: int) -> None:
         """Go from run to run; `own` are squared standard errors of the values, NaN where they are not known."""
@@ -82,14 +82,14 @@ class Series:
         self.windows = Windows(*map(np.stack, zip(*places, strict=True)))
 
     def counted(self, place: int) -> Flags:
-        """Return which runs count in the window of a place, places x series."""
+        """Return a mask of the runs that count in the window of a place, places x series."""
         found = np.zeros(self._there.shape, dtype=bool)
         at = slice(max(place - self._window, 0), place)
         found[at] = self._counted(at)
         return found
 
     def _at(self, place: int) -> Windows:
-        """Return what the window of a place says, and remember how far its run is off."""
+        """Return the window statistics at a place, and record its run's error."""
         found = self._of(slice(max(place - self._window, 0), place))
         squared = squared_error(found, self._own[place])
         error = distance(self._values[place], found.mean)
@@ -113,7 +113,7 @@ class Series:
         return Windows(n, mean, spread, np.where(n_judged >= self._least, errors, 0.0), own)
 
     def _counted(self, places: slice) -> Flags:
-        """Return which runs count: those that are not far off, or all, where most of them are, so that a new level is one."""
+        """Return a mask of the runs that count: those without outliers, or all at a new level, if most are outliers."""
         there = self._there[places]
         near = there & ~self._far[places]
         few = near.sum(axis=0) < self._least
@@ -121,13 +121,13 @@ class Series:
 
 
 def distance(values: Numbers, expected: Numbers) -> Numbers:
-    """Return how far values are from what is expected of them, 0 where rounding alone parts them."""
+    """Return the difference of values from predictions, 0 within rounding."""
     found = values - expected
     return np.where(np.abs(found) <= ROUNDING * np.abs(expected), 0.0, found)
 
 
 def half_width(squared: Numbers, n: Labels, level: float, tests: Labels) -> Numbers:
-    """Return how far from what n runs predict of them so many runs are at most, all of them with the probability `level`."""
+    """Return the half width of a simultaneous prediction band at the given level, for predictions from n runs."""
     # NOTE: there are few pairs of a number of runs and one of tests, and many rows
     pairs, place = np.unique(tests * (n.max(initial=0) + 1) + n, return_inverse=True)
     tests, n = np.divmod(pairs, n.max(initial=0) + 1)

@@ -1,4 +1,4 @@
-"""Results as they are shown, and as those of earlier calls are read back."""
+"""Results as shown, and earlier results as read back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def is_short(columns: Collection[str]) -> bool:
 
 
 def tidy(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return a result with `metric` and `k` behind what its numbers are about, where it is a short one without them.
+    """Return a result with `metric` and `k` after its keys, if it is a short one without them.
 
     A short summary has all its columns, null where they are not known, so that one history has runs of both forms.
     """
@@ -87,7 +87,7 @@ def rounded(value: float | None) -> str:
 
 
 def as_shown(rows: Frame, decimals: Mapping[str, int]) -> Frame:
-    """Return rows whose values are rounded to the decimals of their metrics; an interval goes on holding its value."""
+    """Return rows rounded to their metrics' decimals; intervals still contain their value."""
     if not decimals:
         return rows
     names = rows.collect_schema().names()

@@ -1,4 +1,4 @@
-"""Rows of requirements: values joined with bounds, other models, earlier results and runs."""
+"""Rows of requirements: values joined with bounds, models, earlier results and runs."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ PAIRED = "{} of {} users, each against their own mean of {} runs"
 FEW_KNOWN = "the history knows {} of {} users, fewer than half, so held against the band of runs"
 TWICE = "the earlier result has a user twice in one segment; ask both by the same columns"
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
-"""The dtypes beside those of numbers that text can be cast to."""
+"""Dtypes other than numbers to which text can be cast."""
 Places = Mapping[int, Requirement]
-"""Requirements by their places."""
+"""Requirements by place."""
 Decimals = Mapping[str, int]
 """Decimals that the values of some metrics are shown with."""
 ROUNDING = 1e-12
-"""A value this near to its bound meets it."""
+"""Tolerance within which a value meets its bound."""
 
 
 def from_bounds(
     wide: pl.LazyFrame, keys: Sequence[str], required: Places, how: Intervals
 ) -> pl.LazyFrame:
-    """Return the rows of values that are held against a number, from sums beside each metric; see `summarized`."""
+    """Return the rows of values compared with a number, from sums of each metric; see `summarized`."""
     metrics = {place: one.metric for place, one in required.items()}
     return rows_of(rows_with_intervals(wide, keys, metrics, how), keys)
 
@@ -147,7 +147,7 @@ def with_earlier(rows: pl.LazyFrame, keys: Sequence[str], had: pl.LazyFrame) -> 
 def had_in_summary(
     earlier: pl.LazyFrame, keys: Sequence[str], required: Places, dtypes: pl.Schema
 ) -> pl.LazyFrame:
-    """Return what an earlier result has: the keys as text, `place`, the value `other` with its ends, and `n` users.
+    """Return an earlier result's rows: keys as text, `place`, the value `other` with its ends, and `n` users.
 
     `earlier` has some of the keys, `metric`, `value`, `value_low`, `value_high` and `n_users`.
     """
@@ -165,7 +165,7 @@ def had_in_summary(
 def with_predictions(
     rows: pl.LazyFrame, keys: Sequence[str], required: Places, predicted: pl.DataFrame
 ) -> pl.LazyFrame:
-    """Return rows of `from_bounds` with what the last runs of a history predict of the same number.
+    """Return rows of `from_bounds` joined with a history's predictions of the same numbers.
 
     `predicted` has the keys as text, as `key 0` and on, `metric`, the columns of `ROW` that begin with `window_`, and
     `in_each`: in how many runs a number stands that each run of the window has.
@@ -176,7 +176,7 @@ def with_predictions(
 
 
 def had_in_each_run(predicted: pl.DataFrame, required: Places) -> pl.LazyFrame:
-    """Return what every run of the window has, as `with_missing` takes it, with the number of runs."""
+    """Return the rows common to all runs of the window, for `with_missing`, with the number of runs."""
     had = at_places(predicted.lazy().filter(pl.col("in_each") > 0), required)
     return had.select(*_on(had), n="in_each")
 
@@ -189,7 +189,7 @@ def with_missing(
     words: str,
     present: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
-    """Return rows with those that earlier numbers have and that are missing now, whether or not they have a row of nobody.
+    """Return rows extended by those that only earlier numbers have.
 
     `had` has some of the keys as text, `place`, the number of users (or runs) `n`, which may be null, and if known the value
     `other`; what had fewer than `least` does not count. `present` has the keys and the places that have a value now, where
@@ -222,7 +222,7 @@ def with_missing(
 def without_baselines(
     had: pl.LazyFrame, keys: Sequence[str], baselines: Mapping[int, str]
 ) -> pl.LazyFrame:
-    """Return earlier rows without the models that others are held against, by the places of requirements."""
+    """Return earlier rows without the baselines, by the places of requirements."""
     text = _text(keys.index(MODEL)) if MODEL in keys else ""
     if not baselines or text not in _on(had):
         return had
@@ -371,7 +371,7 @@ def _matched(names: Sequence[str], as_texts: Sequence[str], dtypes: pl.Schema) -
 def had_by_users(
     then: pl.LazyFrame, keys: Sequence[str], numbers: Mapping[int, int], dtypes: pl.Schema
 ) -> pl.LazyFrame:
-    """Return what users had then, as `with_missing` takes it; `numbers` has the number of each place's value."""
+    """Return earlier users' rows for `with_missing`; `numbers` has each place's value number."""
     common = [key for key in keys if key in then.collect_schema()]
     found = []
     for place, number in numbers.items():
@@ -387,7 +387,7 @@ def had_by_users(
 def present_users(
     now: pl.LazyFrame, keys: Sequence[str], numbers: Mapping[int, int]
 ) -> pl.LazyFrame:
-    """Return the keys and places of which a user has a value now."""
+    """Return the keys and places with a user's value now."""
     counts = [pl.col(f"value {number}").count() for number in dict.fromkeys(numbers.values())]
     rows = aggregate(now, keys, counts)
     found = [

@@ -1,4 +1,4 @@
-"""Requirements of metrics as text and objects, and the options of a gate."""
+"""Requirements of metrics as text and objects; options of a gate."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ AT_MOST: Direction = "<="
 MEANT: dict[str, Direction] = {
     ">": AT_LEAST, "=>": AT_LEAST, "≥": AT_LEAST, "<": AT_MOST, "=<": AT_MOST, "≤": AT_MOST,
 }  # fmt: skip
-"""Signs that are none here, and the one that is meant."""
+"""Misspelt comparison signs, with the intended ones."""
 EARLIER = ("last", "reference")
-"""The words for an earlier result, where one is given; a model of that name is meant where none is."""
+"""Names of an earlier result, where one is given; otherwise they are model names."""
 TRAILING = "trailing"
-"""The word for what the last runs of a history predict, where there is one."""
+"""Name of the prediction from a history, where one is given."""
 EXAMPLE = "'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
 
 On = Literal["interval", "value"]
@@ -78,7 +78,7 @@ class Requirement:
     metric: Metric[...]
     direction: Direction
     bound: float
-    """The number, or the factor of the other model's value."""
+    """Number, or factor of the other model's value."""
     model: str | None = None
     """The other model, `last` for an earlier result, or `trailing` for the last runs of a history."""
 
@@ -110,7 +110,7 @@ class Requirement:
             raise RecframeError(msg)
 
     def _check_range(self) -> None:
-        """Say so where no value could keep the bound, or none could break it: most often a percentage."""
+        """Reject bounds that can never hold or never fail, most often percentages."""
         low, high = self.metric.range
         if low <= self.bound <= high:
             return
@@ -182,9 +182,9 @@ class Gate:
     strict: bool = False
     """Open rows raise, too."""
     min_users: int = 5
-    """With fewer users, or clusters, a row is open, and not tested."""
+    """Minimum users, or clusters, per row to be tested; below, it is open."""
     models: Sequence[str] | None = None
-    """The models that are asked about; None for all."""
+    """Models to be tested; None for all."""
     raises: bool = True
     earlier: bool = False
     """Values are compared with an earlier result."""
@@ -203,7 +203,7 @@ class Gate:
 
 
 def required(given: Iterable[object], k: object = None) -> list[Requirement]:
-    """Return what is required, each at each cut-off, once and in the order asked."""
+    """Return the distinct requirements, each at each cut-off, in the order requested."""
     found = [_requirement_of(one) for one in each(given)]
     if not found:
         msg = f"nothing is required; write for example require({EXAMPLE.partition(' or ')[0]})"
@@ -241,7 +241,7 @@ def _quoted(name: str) -> str:
 
 
 def _without_sign(text: object) -> str:
-    """Return what is wrong with a text that has no bound, or with what is no text; a misspelt metric is said first."""
+    """Return the error of a text without a bound, or of another object; a misspelt metric comes first."""
     if not isinstance(text, str):
         as_metric = f"{str(text)!r}" if isinstance(text, Metric) else shown(text)
         return f"{as_metric} is no requirement; write {EXAMPLE}"
@@ -261,7 +261,7 @@ def _wrong_sign(text: str, left: str, sign: str, right: str) -> str:
 
 
 def _wrong_bound(text: str, before: str, right: str) -> str:
-    """Return what is wrong with what stands behind the sign, and what to write."""
+    """Return the error of an invalid bound after the sign, with advice."""
     if not right:
         return f"{text!r} has no bound; write for example '{before} 0.5'"
     if turned := _TURNED.fullmatch(right):

@@ -1,4 +1,4 @@
-"""Bootstrap and sign flips by sums of random groups of users: as good as by users, and a hundred times as fast.
+"""Bootstrap and sign-flip tests, on sums of random groups of users.
 
 Data come as a matrix of groups x columns. A column is a row of the result: a metric of a model in a segment. Its cells hold
 the sum of the values (or of the paired differences) of the group's users, and how many of them have one. A group is a set of
@@ -25,28 +25,28 @@ from recframe.uncertainty.arrays import Given, Labels, Numbers, np, numbers, rat
 from recframe.uncertainty.p_values import StepDown, t_statistic
 
 Tell: TypeAlias = Callable[[int, int], None]
-"""It is told how many resamples are done, and of how many."""
+"""Type of callbacks with the number of finished resamples and the total."""
 
 MOST_GROUPS = 10_000
-"""Groups of a table without segments; twice as many change no digit that is shown."""
+"""Most groups of a table without segments; twice as many change no displayed digit."""
 MOST_GROUPS_BY_SEGMENT = 2_000
-"""Groups where there are many segments, which costs a fifth."""
+"""Most groups of a table with many segments; they cost a fifth."""
 _CELLS = 2**22
-"""So many weights are drawn together: 32 MB."""
+"""Weights drawn per block, 32 MB."""
 _MOST_ROWS = 512
 _MOST_ENUMERATED = 30
-"""Of more groups there are too many flips to count."""
+"""Most groups for which all sign flips are enumerated."""
 _ROUNDING = 1e-12
-"""What is smaller than this share of what it was summed from is taken for 0."""
+"""Share of the summands below which a sum is 0."""
 
 
 class Tested(NamedTuple):
-    """P values of each column: by itself, and for its family by the step-down max-t."""
+    """P values of each column, unadjusted and by step-down max-t."""
 
     p_value: Numbers
     p_max_t: Numbers
     skewness: Numbers
-    """|Σ s³| / (Σ s²)^1.5 of the groups' sums s: 0 where they are symmetric about 0, as flips of signs take them to be."""
+    """Skewness |Σ s³| / (Σ s²)^1.5 of group sums s; sign flips assume 0, symmetry about 0."""
 
 
 def bootstrap_means(
@@ -73,7 +73,7 @@ def bootstrap_means(
 def resampled_means(
     sums: Given, counts: Given, *, n_resamples: int, seed: int, tell: Tell | None = None
 ) -> Iterator[Numbers]:
-    """Give the means of `bootstrap_means` in blocks of resamples, which need not be kept."""
+    """Yield the means of `bootstrap_means` in blocks of resamples, to save memory."""
     sums, counts = numbers(sums), _columns(counts)
     for weights in _told(_poisson(len(sums), n_resamples, seed), n_resamples, tell):
         yield ratio(weights @ sums, weights @ counts)
@@ -183,7 +183,7 @@ def _columns(counts: Given) -> Numbers:
 
 
 def _testable(statistic: Numbers, counts: Numbers) -> Numbers:
-    """Return NaN for columns that have users in fewer than two groups, which have no spread to be held against."""
+    """Return NaN for columns with users in fewer than two groups, which cannot be tested."""
     return np.where(np.count_nonzero(counts, axis=0) > 1, statistic, np.nan)
 
 
@@ -193,14 +193,14 @@ def _norm(of: Numbers) -> Numbers:
 
 
 def _skewness(of: Numbers) -> Numbers:
-    """Return how far each column's values are from symmetric about 0; see `Tested`."""
+    """Return the skewness of each column's values about 0; see `Tested`."""
     norm = _norm(of)
     scaled = of / np.where(norm > 0, norm, 1.0)
     return numbers(np.abs(np.einsum("ij,ij,ij->j", scaled, scaled, scaled)))
 
 
 def _told(blocks: Iterator[Numbers], n: int, tell: Tell | None) -> Iterator[Numbers]:
-    """Hand blocks on, and tell of each one when the next is asked for; of the end where it is interrupted too."""
+    """Yield blocks and report progress after each, and the end even if interrupted."""
     done, tell = 0, tell or (lambda _done, _n: None)
     try:
         for block in blocks:
@@ -213,7 +213,7 @@ def _told(blocks: Iterator[Numbers], n: int, tell: Tell | None) -> Iterator[Numb
 
 
 def _rows(n_groups: int, n: int) -> Iterator[int]:
-    """Say how many resamples each block has."""
+    """Yield the number of resamples of each block."""
     most = max(1, min(_MOST_ROWS, _CELLS // max(n_groups, 1)))
     for start in range(0, n, most):
         yield min(most, n - start)
@@ -256,7 +256,7 @@ PLACE = "row of the result"
 
 @dataclass(frozen=True)
 class Groups:
-    """The cells of a table of sums: in which group each is, and in which row of the result."""
+    """Cells of a table of sums, by group and result row."""
 
     cells: pl.DataFrame
     groups: Labels

@@ -1,4 +1,4 @@
-"""Users who stand in several segments, with the value of each of these and of the rest: what `rec.slices` sums up.
+"""Segment and rest values of users in several segments, for `rec.slices`.
 
 The rest of a segment is the same call on frames filtered to what is not in it. A user without a row in it has there the value
 of the whole call, and a user who has one that of a list without those rows.
@@ -31,31 +31,31 @@ from recframe.uncertainty.pairs import MODEL, Pairing, difference
 
 USER = Segment("user", "user of a slice", "role")
 ALONE = {"users", "recommendations", "user id", "user", "constant"}
-"""The owners of segments that each user is in one of, with all rows."""
+"""Owners of segments of which each user is in exactly one, with all rows."""
 OF_ITEMS = {"items", "item id"}
 ITSELF = "slice item"
-"""The item as a segment, beside the item."""
+"""Segment column of the item itself."""
 REST, WHOLE, BOTH = "rest", "whole", "both"
 SUMS = ("n", "sum", "square")
 BESIDE = (
     *(f"{REST} {part}" for part in SUMS),
     *(f"{BOTH} {part}" for part in ("n", "own", "rest", "product")),
 )
-"""The sums of what is outside of a segment, and of the users of both."""
+"""Columns of sums over a segment's rest, and over users of both."""
 
 
 def by_users(inputs: Inputs, run: Run) -> Inputs:
-    """Return the same with those segments of rows as properties of users that eager frames show to be."""
+    """Return inputs with row segments that are constant per user turned into user properties."""
     return described(inputs, collect if inputs.few else run.ask)
 
 
 def cutting(segments: Sequence[Segment]) -> list[Segment]:
-    """Return the segments that a user may be in several of."""
+    """Return the segments of which a user may be in several."""
     return [one for one in segments if one.owner not in ALONE]
 
 
 def check_places(segments: Sequence[Segment]) -> None:
-    """Say which columns have no rest together, since not both of them is no filter of the frames that they cut."""
+    """Reject crossed columns whose joint rest is no filter of the frames."""
     found = {_place(one): one.name for one in cutting(segments)}
     if len(found) > 1:
         names = " and ".join(repr(name) for name in found.values())
@@ -155,7 +155,7 @@ def _others(inputs: Inputs, asked: Sequence[Convention], run: Run) -> tuple[pl.L
 
 
 def _check_items(inputs: Inputs, asked: Sequence[Convention]) -> None:
-    """Say what is not known outside of a segment of items: the order of ranks that repeat, the rear of the catalogue."""
+    """Reject values unknown outside of an item segment: under tie policies of given ranks, or of the long tail."""
     for metric in (one.metric for one in asked):
         if any(fact.builder is in_rear for fact in needs_of(metric).facts):
             msg = (
@@ -195,7 +195,7 @@ def _parts(
 
 
 def _with_keys(inputs: Inputs, rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return rows with the segments that are properties of their items, or with the item itself beside the item."""
+    """Return rows with the segments of their items, or with the item itself as a segment."""
     keyed = inputs.with_item_keys(rows)
     return keyed.with_columns(pl.col("item").alias(ITSELF)) if "item" in inputs.item_keys else keyed
 
@@ -211,7 +211,7 @@ def _of_rows(segments: Sequence[Segment]) -> tuple[Segment, ...]:
 
 
 def _reads_relevant_alone(inputs: Inputs, asked: Sequence[Convention]) -> bool:
-    """Return whether rows that are not relevant say no more than which users count."""
+    """Return whether non-relevant rows only decide which users count."""
     columns = frozenset[str]().union(*(needs_of(one.metric).columns for one in asked))
     others = {one for one in columns if not one.startswith(LIST_IDEAL)}
     return (

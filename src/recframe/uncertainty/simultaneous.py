@@ -1,4 +1,4 @@
-"""Intervals and p values that hold for all segments, or for all pairs of them, at once."""
+"""Simultaneous intervals and p values over segments or their pairs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from recframe.uncertainty.p_values import p_two_sided, t_quantile, t_statistic
 _POINTS = 4001
 _HALVINGS = 60
 _TINY = 1e-9
-"""Below it, P values of a range lose digits to rounding, and a sum over pairs is as good."""
+"""P value of a range below which rounding dominates, and a sum over pairs is used."""
 
 
 class Gap(NamedTuple):
-    """The best and the worst of some segments, by their places, and how sure it is that they differ.
+    """Gap between the best and worst segment, with its test.
 
     `low` to `high` is the interval of the gap between these two. `least` is the gap that is shown between some two segments,
     at least 0; it may be shown between two others, where best and worst are small. `p_value` is of the null that no two differ.
@@ -31,7 +31,7 @@ class Gap(NamedTuple):
 
 
 NO_GAP = Gap(-1, -1, *[float("nan")] * 5)
-"""Of fewer than two segments."""
+"""Gap of fewer than two segments."""
 
 
 def range_above(q: float, n: int) -> float:

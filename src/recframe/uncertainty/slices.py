@@ -1,4 +1,4 @@
-"""Slices of several columns crossed, each against what is outside, the worst first: what `rec.slices` returns."""
+"""`rec.slices`: crossed segments compared with the rest, worst first."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ COLUMNS = summary.columns_of(
     "metric k n_users value value_low value_high rest difference difference_low difference_high p_value "
     "p_adjusted pooled pooled_low pooled_high note"
 )
-"""What follows the keys."""
+"""Columns after the keys."""
 SHORT = (
     *("metric", "value", "rest", "difference", "difference_low", "difference_high"),
     *("p_adjusted", "pooled", "n_users", "note"),
 )
-"""What follows the keys in the short form, of which the columns of a segment are none: it names them."""
+"""Columns after the keys in the short form, without the segment columns, which it summarises as one name."""
 
 
 def slices(
@@ -70,7 +70,7 @@ def _slices(of: Segments) -> pl.DataFrame:
 
 
 def _named(table: Table, how: Segmenting) -> pl.DataFrame:
-    """Return what the slices are, in words."""
+    """Return the names and properties of the slices."""
     parts = [
         pl.format("{}{}", pl.lit(f"{how.names[name]}="), pl.col(name)) for name in table.columns
     ]
@@ -85,7 +85,7 @@ def _named(table: Table, how: Segmenting) -> pl.DataFrame:
 
 
 def _of_metric(metric: Metric[...], number: int, how: Segmenting) -> list[pl.Expr]:
-    """Return what is known of a metric, with the range of its values, or of their differences."""
+    """Return the metadata of a metric, with the range of its values, or of their differences."""
     low, high = (-np.inf, np.inf) if how.of_differences else metric.range
     return [
         pl.lit(str(metric)).alias("metric"),
@@ -98,7 +98,7 @@ def _of_metric(metric: Metric[...], number: int, how: Segmenting) -> list[pl.Exp
 
 
 def _from_others(of: Segments) -> dict[str, Numbers]:
-    """Return the difference of each segment from what is outside, its standard error and the degrees of freedom.
+    """Return each segment's difference from its rest, its standard error and degrees of freedom.
 
     NOTE: no variance is below that of all users. Of 200 equal slices of 30 to 3,000 users, with a hit rate of .005 to .02, some
     slice that happens to have few hits, and so a small variance, was said to be lower in 11 to 33 % of trials, and so in none.
@@ -127,7 +127,7 @@ def _from_others(of: Segments) -> dict[str, Numbers]:
 
 
 def _tested(rows: pl.DataFrame, how: Segmenting) -> pl.DataFrame:
-    """Return slices with p values and intervals of the difference, which hold for all of them at once."""
+    """Return slices with simultaneous p values and intervals of the difference."""
     difference, error, freedom = (
         rows[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
         for name in ("difference", "difference_error", "difference_freedom")

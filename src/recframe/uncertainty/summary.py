@@ -1,4 +1,4 @@
-"""A metric's value of each segment with its interval: what `rec.summarize` is made of, in expressions alone."""
+"""`rec.summarize`: metric values by segment with intervals, in expressions."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ def _dtype_of(name: str) -> type[pl.DataType]:
 COLUMNS = columns_of(
     "metric k value value_low value_high std n_users n_zero n_undefined n_without_relevant note"
 )
-"""What follows the keys."""
+"""Columns after the keys."""
 SHORT = ("metric", "value", "value_low", "value_high", "n_users", "note")
-"""What follows the keys in the short form."""
+"""Columns after the keys in the short form."""
 N_TRAININGS, STD_TRAININGS = "n_trainings", "std_trainings"
 OF_TRAININGS = columns_of(f"{N_TRAININGS} {STD_TRAININGS}")
-"""What stands before the note where trainings are bound: how many a model has, and the standard deviation of their values."""
+"""Columns before the note with trainings: their number, and the standard deviation of their values."""
 ERROR, FREEDOM, VARIANCE = "error", "freedom", "variance"
 OWN_FREEDOM = "own freedom"
-"""That of users or clusters alone, where trainings differ too."""
+"""Name of the degrees of freedom from users or clusters alone, with trainings."""
 FEWEST = 10 * (1 - 1e-9)
-"""Where fewer lists than these decide a set metric, its interval is not known to hold, and that of a share is rough."""
+"""Effective lists below which a set metric's interval is not valid, or rough for a share."""
 FEW = 30
-"""With fewer clusters of one size no interval of a mean holds as often as it says."""
+"""Equal-sized clusters below which intervals of means under-cover."""
 FEW_VALUES = 15
-"""With fewer users whose value is not 0, or whose two values differ, none does either."""
+"""Users with a non-zero value, or differing values, below which intervals under-cover."""
 ONE_TRAINING = "one training, which says nothing of another"
 ONE_CLUSTER = "clusters count as fewer than two of one size, so no interval"
 
@@ -75,12 +75,12 @@ _COUNTS = (N, ZERO, UNDEFINED, WITHOUT_RELEVANT)
 
 @dataclass(frozen=True)
 class Intervals:
-    """How intervals are made."""
+    """Options of intervals."""
 
     level: float = 0.95
     method: Method = "auto"
     over_trainings: bool = False
-    """Whether a model has trainings, which are a sample beside that of users."""
+    """Whether trainings are bound, as a second sample besides users."""
 
     @property
     def columns(self) -> dict[str, type[pl.DataType]]:
@@ -147,7 +147,7 @@ def _variance(metric: Metric[...]) -> pl.Expr:
 
 
 def _row(metric: Metric[...], place: int, names: Sequence[str]) -> list[pl.Expr]:
-    """Return what is known of a metric in a segment, and its place among others."""
+    """Return a metric's result in a segment, and its sort order."""
     n = _beside(N, metric).fill_null(0)
     total, spread = _beside(TOTAL, metric).cast(pl.Float64), _beside(VARIANCE, metric)
     has_own = name_beside(ERROR, metric) in names
@@ -182,7 +182,7 @@ def _row(metric: Metric[...], place: int, names: Sequence[str]) -> list[pl.Expr]
 def _of_trainings(
     metric: Metric[...], names: Sequence[str], freedom: pl.Expr
 ) -> dict[str, pl.Expr]:
-    """Return the freedom of users alone, how many trainings there are and how far apart; null where none are bound."""
+    """Return the freedom of users alone, and the trainings' number and spread; null without trainings."""
     if name_beside(OWN_FREEDOM, metric) not in names:
         nothing = {part: pl.lit(None, dtype) for part, dtype in OF_TRAININGS.items()}
         return {"own_freedom": freedom, **nothing}
@@ -192,7 +192,7 @@ def _of_trainings(
 
 
 def _is_of_few(metric: Metric[...], rest: pl.Expr) -> pl.Expr:
-    """Return whether a metric of a segment hangs on few lists: by how many of one size would have such contributions.
+    """Return whether too few lists decide a set metric, by the effective number of contributions.
 
     That is (Σ d²)² / Σ d⁴ of their deviations d. Where most lists change nothing, such as where few items of the tail are
     seen at all, the spread of the few that do says little of that in another sample: of a set metric there is no interval,
@@ -228,7 +228,7 @@ def with_intervals(long: Frame, how: Intervals) -> Frame:
 
 
 def _note() -> pl.Expr:
-    """Return what is to be known of an interval, in words; null where there is nothing."""
+    """Return the note on an interval, null without one."""
     n, whole = pl.col("n_users"), ~pl.col("of_each")
     same = pl.col("error") <= 0
     lacks = {
@@ -294,7 +294,7 @@ def _mean(metric: Metric[...]) -> pl.Expr:
 def of_clusters(
     wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]
 ) -> pl.LazyFrame:
-    """Return the sums of each segment from those of its clusters, with the error of means of clusters beside them.
+    """Return the sums per segment from those of its clusters, with the cluster-based error of means.
 
     Clusters are the values of the last key. With S and n the sum and the number of values of each of the G clusters, and m the
     mean of all N, the squared error is (G - 1) / G · Σ ((S - m n) / (N - n))², by what leaving one cluster out changes, and
@@ -342,7 +342,7 @@ def _beside(part: str, metric: Metric[...]) -> pl.Expr:
 
 
 TABLE = 100
-"""So many degrees of freedom have their quantile in a table; beyond, the expansion is exact to 4e-11."""
+"""Degrees of freedom up to which quantiles are tabulated; the expansion beyond is exact to 4e-11."""
 
 
 def with_t_quantile(rows: Frame, share: float) -> Frame:

@@ -19,12 +19,12 @@ FOUND = ("requirement", "state", "value", "bound", "difference", "n_users")
 
 
 LET_PASS = ("missing='open'", "--missing open")
-"""How rows that are missing raise nothing, in Python and in a shell."""
+"""Option that lets missing rows pass, in Python and in a shell."""
 NO_ROW = "no model and no segment has a row of it"
 
 
 def check(result: pl.DataFrame, names: Mapping[str, str], gate: Gate) -> pl.DataFrame:
-    """Return a gate's result, or raise a RequirementError that shows what is not met; `names` has those of the keys."""
+    """Return a gate's result, or raise a RequirementError with the failure message; `names` has the keys' own names."""
     told = found(result, gate, names)
     if told is not None:
         raise RequirementError(told)
@@ -32,7 +32,7 @@ def check(result: pl.DataFrame, names: Mapping[str, str], gate: Gate) -> pl.Data
 
 
 def check_collected(result: pl.DataFrame, gate: Gate, *, wide: bool) -> pl.DataFrame:
-    """Do the same for a wide result whose keys have their own names, and return it wide or short."""
+    """Check a wide result with own key names, and return it wide or short."""
     found = check(result, _own_names(result), gate)
     return found if wide else short_of(found)
 
@@ -47,7 +47,7 @@ def _own_names(result: pl.DataFrame) -> dict[str, str]:
 
 
 def found(result: pl.DataFrame, gate: Gate, names: Mapping[str, str] | None = None) -> str | None:
-    """Return the words of what is not met; None where all is. Without `names` the keys have their own.
+    """Return the failure message, None if all requirements are met; without `names` the keys have their own.
 
     They are a sentence, and below it a table of what was found, the bound and the number of users.
     """
@@ -90,7 +90,7 @@ def is_unmet(gate: Gate) -> pl.Expr:
 
 
 def _is_small(gate: Gate) -> pl.Expr:
-    """Return whether a row has users with a value, and fewer than are asked for."""
+    """Return whether a row has users with a value, but fewer than the minimum."""
     n = pl.col("n_users")
     return ((n > 0) & (n < gate.min_users)).fill_null(value=False)
 
@@ -106,13 +106,13 @@ def _is_nowhere(gate: Gate) -> pl.Expr:
 
 
 def without_rows(result: pl.DataFrame, gate: Gate) -> list[str]:
-    """Return the requirements of which there is no row, such as those of models that `models=` leaves out."""
+    """Return the requirements without a row, such as those of models left out by `models=`."""
     there = set(result["requirement"])
     return [name for name in map(str, gate.requirements) if name not in there]
 
 
 def _counted(unmet: pl.DataFrame, names: Mapping[str, str], n_rows: int) -> list[str]:
-    """Return how many rows are not met, by their states."""
+    """Return the number of unmet rows, by state."""
     states = []
     for state in (FAILS, MISSING, OPEN):
         n = int((unmet["state"] == state).sum())
@@ -130,7 +130,7 @@ def _counted(unmet: pl.DataFrame, names: Mapping[str, str], n_rows: int) -> list
 
 
 def _of_nothing(result: pl.DataFrame, gate: Gate) -> list[str]:
-    """Return which requirements were judged nowhere, and why."""
+    """Return the requirements that were tested nowhere, and the reason."""
     absent = without_rows(result, gate)
     if result.is_empty():
         return ["nothing was judged: there is no segment and no model that anything is required of"]

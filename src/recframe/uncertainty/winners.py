@@ -1,4 +1,4 @@
-"""The best of several models, from sums over pairs of their users' values: what `rec.winner` returns."""
+"""`rec.winner`: the best of several models, from paired sums."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ COLUMNS = columns_of(
     "metric k n_models value baseline_value difference difference_low difference_high difference_shrunk "
     "first runner_up ahead p_value p_adjusted n_users n_differ n_unpaired verdict note"
 )
-"""What follows the keys, the winner and the baseline; the runner-up has the models' own dtype."""
+"""Columns after the keys, the winner and the baseline; the runner-up has the models' dtype."""
 SHORT = (
     *("metric", "verdict", RUNNER_UP, "value", "baseline_value"),
     *("difference", "difference_low", "difference_high", "difference_shrunk", "first"),
     *("p_adjusted", "n_users", "note"),
 )
-"""What follows the keys in the short form."""
+"""Columns after the keys in the short form."""
 FEWEST_SHRUNK = 3
-"""Of fewer models nobody can tell how much of their distances is chance."""
+"""Fewest models for shrinkage: with fewer, the chance part of their differences is unknown."""
 LEAST_SHARE = 0.1
-"""A model's error is no smaller than this share of the mean error of all."""
+"""Lower limit of a model's error, as a share of the mean error."""
 
 
 def winners(
@@ -94,7 +94,7 @@ def winners(
 
 @dataclass(frozen=True)
 class Field:
-    """Which models run in each segment, and in which rows of the sums their pairs are."""
+    """Models per segment, and the rows of their pairs' sums."""
 
     sums: Sums
     pairing: Pairing
@@ -168,7 +168,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Ranked:
-    """The places of the best model and of the next, segments x metrics, -1 being none; and which have a value."""
+    """Best model and runner-up per segment and metric; -1 is none."""
 
     winner: Labels
     runner_up: Labels
@@ -217,7 +217,7 @@ def _shrunk(field: Field, numbers: Mapping[str, Numbers]) -> Numbers:
 
 
 def _first(field: Field, known: Flags, how: Comparing) -> Numbers:
-    """Return in which share of the resamples each model is the first, segments x models x metrics; equal ones share it."""
+    """Return each model's share of first places among resamples, segments x models x metrics; ties share."""
     of_baseline = field.pairing.is_baseline(BASELINE)
     groups = groups_of(*(one.filter(of_baseline) for one in (field.sums.cells, field.sums.rows)))
     d, n = (groups.matrix(field.sums.names(part)) for part in ("d", "n"))
@@ -244,7 +244,7 @@ def _first(field: Field, known: Flags, how: Comparing) -> Numbers:
 def _of_runner_up(
     field: Field, ranked: Ranked, ahead: Mapping[str, Numbers], how: Comparing
 ) -> dict[str, Any]:
-    """Return what the winner shows against the runner-up.
+    """Return the comparison of the winner with the runner-up.
 
     NOTE: it was picked, and so was the other. The test on two sides allows for that by itself: had the other led, the question
     would have been turned round, and of more models than two the first two lie closer together than any two that are named
@@ -271,7 +271,7 @@ def _notes(
     of: Direction,
     how: Comparing,
 ) -> Any:
-    """Return what is to be known of each row, in words."""
+    """Return the notes of each row, in words."""
     alpha, tests = 1.0 - how.level, np.count_nonzero(~np.isnan(found["p_adjusted"]))
     alone = (found["p_value"] <= alpha) & (found["p_adjusted"] > alpha)
     kind = "users" if how.cluster is None else "clusters"

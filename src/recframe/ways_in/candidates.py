@@ -1,4 +1,4 @@
-"""Matrices of scores and of relevances, NumPy's way: their cells, and the first k of each row."""
+"""Matrices of scores and relevances: their cells, and each row's top k."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Numbers: TypeAlias = npt.NDArray[Any]
 Pairs: TypeAlias = tuple[Numbers, Numbers]
 """The rows, which ascend, and the columns of some cells."""
 Cells: TypeAlias = tuple[Numbers, Numbers, Numbers]
-"""The rows, columns and values of some cells of a matrix; the rows ascend."""
+"""Rows (ascending), columns and values of matrix cells."""
 BLOCK = 2**22
-"""So many cells are looked at together: a matrix of 32-bit floats has 16 MB of them."""
+"""Cells per block: 16 MB of 32-bit floats."""
 NO_DENSE = "give a matrix that NumPy can read, of users x items"
 
 
@@ -47,7 +47,7 @@ def matrix_of(scores: Any, name: str = "scores") -> Any:
 
 
 def _canonical(matrix: Any) -> Any:
-    """Return a sparse matrix by rows whose cells are stored once each, as SciPy sums them up; nobody's is written to."""
+    """Return a row-major sparse matrix without repeated cells, summed as SciPy does; the input is not changed."""
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
@@ -55,7 +55,7 @@ def _canonical(matrix: Any) -> Any:
 
 
 def array_of(block: Any, name: str = "scores") -> Numbers:
-    """Return what a library holds as a NumPy array, in a dtype that NumPy computes with."""
+    """Return another library's array as a NumPy array, in a dtype that NumPy computes with."""
     if hasattr(block, "detach"):
         block = block.detach().cpu()
         if str(block.dtype) == "torch.bfloat16":  # which NumPy does not have
@@ -112,7 +112,7 @@ def with_ids(cells: pl.DataFrame, users: pl.Series, items: pl.Series) -> pl.Data
 
 
 def cells_of(matrix: Any) -> Pairs:
-    """Return the rows and the columns of what a sparse matrix stores, or of what is not 0 in a dense one; rows ascend."""
+    """Return the rows (ascending) and columns of stored cells, or of non-zero cells of a dense matrix."""
     if hasattr(matrix, "tocsr"):
         matrix = matrix.tocsr()
         rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
@@ -237,7 +237,7 @@ def _sorted(cells: Cells, places: Numbers) -> Cells:
 
 
 HIGHEST_GRADE = 100
-"""Where a number is higher and no row repeats one, the numbers are ids."""
+"""Number above which values are ids rather than grades, where no row repeats one."""
 
 
 def is_table(frame: Any, named: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Ids of any kind as a column, and the dtypes that columns have from each way in."""
+"""Ids of any kind as a column, and dtypes of input columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recframe.frames.at_hand import eager
 from recframe.frames.kinds.lookup import is_frame, kind_for
 
 NO_SCORE = -3e38
-"""No score is as low as this.
+"""Upper bound of masked scores.
 
 NOTE: masks are filled with minus infinity or with the lowest number of a dtype, -3.4e38 where it has 32 bits. implicit fills
 lists with it that would be shorter than asked, beside items that it was to leave out.
@@ -21,7 +21,7 @@ lists with it that would be shorter than asked, beside items that it was to leav
 
 
 def has_a_score(name: str) -> pl.Expr:
-    """Whether a number is one; a missing one says nothing of it."""
+    """Whether a number is a real score, not a mask; null counts as one."""
     score = pl.col(name).cast(pl.Float64)
     return (score > NO_SCORE) | score.is_null()  # a NaN is above all numbers
 
@@ -61,7 +61,7 @@ def in_own_dtype(ids: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 
 def in_own_dtypes(rows: pl.DataFrame, names: dict[str, str]) -> pl.DataFrame:
-    """Return the columns that there are under their names, in the dtypes that they have from each way in."""
+    """Return the existing columns under their names, in the common dtypes of converters."""
     columns = {
         name: pl.col(name).cast(pl.Float64)
         if name == "number"

@@ -1,4 +1,4 @@
-"""Frames with a row for each user and columns of lists, or of lists written as text, in long form."""
+"""`rf.long`: list columns, or lists in text, to long format."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from recframe.ways_in.ids import has_a_score, in_own_dtype
 PLACE = "rank"
 TEXT = (pl.String, pl.Categorical, pl.Enum)
 A_LIST_IN_TEXT = r"(?s)^(\[[^\[\]]*\]|[({][^(){}]*,[^(){}]*[)}])$"
-"""What Python, JSON and NumPy write of a list, as a CSV file of pandas has it."""
+"""Pattern of a list as Python, JSON or NumPy prints it, as in CSV files of pandas."""
 
 
 def long(
@@ -118,7 +118,7 @@ def _taken(side: Side, named: dict[str, str], kept: dict[str, str], *, ordered: 
 
 
 def _check_kept(name: str, dtype: pl.DataType, call: str, *, ordered: bool) -> None:
-    """Say so where a column beside the lists cannot be repeated for each item of them."""
+    """Reject columns next to the lists that cannot be repeated for each item."""
     if isinstance(dtype, pl.List | pl.Array):
         why = "holds lists, which are neither the items nor the numbers beside these"
     elif dtype == pl.Object:
@@ -155,7 +155,7 @@ def _check_separator(separator: object, call: str) -> None:
 
 
 def _check_text(separator: str | None, dtypes: dict[str, pl.DataType], call: str) -> None:
-    """Say so where a separator is given, and nothing is text that it could separate."""
+    """Reject a separator without text to split."""
     if separator is not None and not any(dtype in TEXT for dtype in dtypes.values()):
         found = " and ".join(
             f"column {name!r} is {dtype_shown(one)}" for name, one in dtypes.items()
@@ -204,7 +204,7 @@ def _as_list(role: str, dtype: pl.DataType, name: str, separator: str | None, ca
 
 
 def _split(role: str, name: str, separator: str) -> pl.Expr:
-    """Return lists of what stands between the separators of a text, without the white space around it.
+    """Split texts at a separator into lists, without surrounding white space.
 
     White space in a row separates once; of another separator, nothing between two is a missing item, which keeps its place.
     """

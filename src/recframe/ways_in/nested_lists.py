@@ -1,4 +1,4 @@
-"""Nested lists in long form: list columns, mappings of users to items, arrays with a row for each user."""
+"""Nested lists, mappings and arrays in long form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def nested(
     lists: Any, numbers: Any, users: Any, items: Any, *, ordered: bool, call: str
 ) -> tuple[pl.DataFrame, bool]:
-    """Return a mapping of users to items, or rows of items with `users` beside them, laid end to end.
+    """Flatten a mapping of users to items, or rows of items with separate `users`.
 
     There is a row for each item: list, user, place (from 1), item and, where there are some, number, a score or a relevance;
     and it is said whether items were keys, so that the numbers tell what order they stand in.
@@ -99,7 +99,7 @@ def are_relevances(rows: Any) -> bool:
 def _laid_out(
     lists: Any, numbers: Any, users: Any, call: str
 ) -> tuple[pl.Series, list[Any], list[Any] | None]:
-    """Return the users, the list of each, and the numbers beside them where there are some."""
+    """Return the users, each one's list, and the numbers if there are any."""
     if isinstance(lists, Mapping):
         if users is not None:
             msg = f"users= names the rows of arrays and of lists; here the users are keys: {call}({{user: [item, ...]}})"
@@ -195,7 +195,7 @@ def _check_lengths(items: list[int], numbers: list[int], users: pl.Series) -> No
 
 
 def _are_pairs(held: list[Any]) -> bool:
-    """Whether what lists hold are pairs of an item and a number; a number is no part of an id."""
+    """Whether the lists hold (item, number) pairs; a number is no part of an id."""
     are_tuples = all(issubclass(one, tuple) for one in {*map(type, held)})
     if not are_tuples or {*map(len, held)} != {2}:
         return False
@@ -397,7 +397,7 @@ def _is_matrix(truth: Any, relevance: Any, items: Any, columns: set[str]) -> boo
 
 
 def _present(rows: pl.DataFrame, items: Any) -> pl.DataFrame:
-    """Return the rows that are no padding: those of places below 0, and those whose score says that they are none."""
+    """Return the rows that are no padding: with an item, and without a masked score."""
     if items is not None:
         rows = rows.filter(pl.col("item").is_not_null())
     return rows.filter(has_a_score("number")) if "number" in rows.columns else rows
@@ -411,7 +411,7 @@ def _check_alone(call: str, given: dict[str, Any]) -> None:
 
 
 def _check_frame(call: str, separator: object) -> None:
-    """Say so where a separator of texts is given with lists of Python."""
+    """Reject a separator for Python lists."""
     if separator is not None:
         msg = f"separator= is for a frame with lists in text; split others before: {call}({{user: text.split()}})"
         raise RecframeError(msg)

@@ -1,4 +1,4 @@
-"""Lists from a matrix of scores, users x items."""
+"""`rf.from_scores`: top-k lists from a users x items score matrix."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _turned(axis: str, scores: Any, ids: Any, others: Any) -> str:
 
 
 def _places(items: pl.Series) -> Numbers:
-    """Return the place of each item in the order in which recframe has items of equal scores."""
+    """Return each item's position in recframe's tie order of equal scores."""
     frame = pl.DataFrame({"item": items}).with_row_index("column")
     return (
         frame.sort(by_item(frame.schema)).with_row_index("place").sort("column")["place"].to_numpy()

@@ -1,4 +1,4 @@
-"""TREC files, read and written: runs and qrels, columns between white space, ids as text."""
+"""TREC run and qrels files: readers and writers."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _check_place(place: Path, path: File) -> None:
 
 
 def _words(place: Path, fields: tuple[str, ...]) -> pl.Expr:
-    """Return what is wrong with a line."""
+    """Return the error message for a line."""
     numbers = ", ".join(f"the {one} {KINDS[one]}" for one in fields if one in KINDS)
     form = f"a line has {len(fields)} fields: {' '.join(fields)}; {numbers}"
     return worded(

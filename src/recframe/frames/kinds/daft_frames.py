@@ -1,4 +1,4 @@
-"""Frames of Daft: rows of all frames travel once, to the buckets of their users.
+"""Daft frames: one shuffle of rows into buckets of users.
 
 The plan of a call is one concatenation of the frames that travel, each cut to the columns that are read, which become one
 struct; a grouping by the bucket, whose Arrow tables the library's own plan gets; a grouping of the sums by their keys; and one
@@ -26,9 +26,9 @@ from recframe.frames.kinds.engine_frame import EngineFrame, OfExpressions
 from recframe.frames.kinds.pyarrow_frames import in_plain_types
 
 ROWS_OF_BUCKET = 1_000_000
-"""About as many rows are held at a time for each bucket."""
+"""Rows per bucket, approximately, held in memory at a time."""
 SETTING = "RECFRAME_DAFT_BUCKETS"
-"""The number of buckets, where the user sets it in the environment."""
+"""Environment variable with the number of buckets."""
 BUCKET, MADE = "bucket", "made"
 _ROWS = re.compile(r"Approx num rows = ([\d,]+)")
 

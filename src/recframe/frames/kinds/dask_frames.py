@@ -1,4 +1,4 @@
-"""Frames of Dask: rows travel once, to the buckets of their users, as bytes of Arrow.
+"""Dask frames: one shuffle of Arrow bytes into buckets of users.
 
 Each partition is cut to the columns that are read and becomes a row for each bucket, with the bucket's number and the rows as
 Arrow writes them; one shuffle of all frames brings these to their buckets, whose tables the library's own plan gets; and
@@ -39,11 +39,11 @@ from recframe.frames.kinds.pyarrow_frames import (
 from recframe.frames.kinds.sent_rows import BUCKET, N_ROWS, ROWS, SENT, SIDE, Side, unpacking
 
 SETTING = "recframe.buckets"
-"""The number of buckets, where the user sets it: dask.config.set({"recframe.buckets": 4000})."""
+"""Dask setting with the number of buckets: dask.config.set({"recframe.buckets": 4000})."""
 SUMS_AT_ONCE = 8
-"""The sums of so many buckets are added up at a time."""
+"""Buckets whose sums are added in one task."""
 TO = "_partitions"
-"""The name by which Dask's shuffle knows the numbers of partitions."""
+"""Column name of partition numbers in Dask's shuffle."""
 BYTES = pd.ArrowDtype(pa.large_binary())
 LARGE = SENT.set(0, pa.field(TO, pa.int64())).set(3, pa.field(ROWS, pa.large_binary()))
 """The schema of what is sent, in which a partition may have any number of bytes."""
@@ -52,17 +52,17 @@ COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 @dataclass(frozen=True)
 class Step:
-    """A function of a partition; Dask names its tasks by a token, and not by what the function holds."""
+    """Function of a partition, named by a token in Dask's graph."""
 
     made: Callable[[pd.DataFrame], pd.DataFrame]
     token: str = field(default_factory=lambda: uuid4().hex)
 
     def __call__(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return what the function makes of a partition."""
+        """Apply the function to a partition."""
         return self.made(rows)
 
     def __dask_tokenize__(self) -> str:
-        """Return what no other step has."""
+        """Return the token, which is unique."""
         return self.token
 
 
@@ -149,7 +149,7 @@ class DaskFrame(EngineFrame):
 
 @dataclass(frozen=True)
 class _Cut:
-    """Makes a table of a partition: the columns that are read, and the rows that any plan reads."""
+    """Converter of a partition to an Arrow table of required data."""
 
     schema: pa.Schema
     present: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The seam to engines that hold frames on many machines: what an engine has to do, and all that it is told.
+"""Interface to distributed engines: required methods and the work they receive.
 
 A call on such a frame is made three times, by the same methods and plans as on one machine (`namespace/divided.py`):
 
@@ -33,66 +33,66 @@ from typing import Any
 import polars as pl
 
 Adds = Callable[[pl.LazyFrame, Sequence[str], Sequence[str]], pl.LazyFrame]
-"""Takes the sums of a bucket, their keys, and the columns that are the same in each; returns those of all buckets."""
+"""Type of functions that add up a bucket's sums, given keys and constant columns."""
 Table = Any
 """A pyarrow.Table, whose library is imported where an engine's frame comes in."""
 
 
 @dataclass(frozen=True)
 class Routed:
-    """A frame whose rows go to the bucket of their user."""
+    """Frame whose rows are shuffled to the buckets of their users."""
 
     frame: Any
-    """The engine's, or a table to be made one."""
+    """The engine's frame, or a table to convert."""
     columns: tuple[str, ...]
-    """Those that are read."""
+    """Columns that are read."""
     user: str
-    """The name of the column of users."""
+    """Column of users."""
     present: tuple[str, ...] = ()
-    """The columns of which a row without a value is ignored, and need not travel."""
+    """Columns in which a null makes a row ignored, so that it is not shuffled."""
     most: tuple[str, float] | None = None
-    """A column of ranks, and the largest that is read."""
+    """Rank column, and the largest rank that is read."""
 
 
 MOST = "largest of"
-"""The beginning of the names of columns of which the largest of all parts is taken, and not the sum."""
+"""Prefix of columns aggregated by maximum instead of sum."""
 
 
 @dataclass(frozen=True)
 class Added:
-    """How sums are added up: the rows of all buckets with the same keys become one."""
+    """Aggregation of sums: rows of all buckets grouped by keys."""
 
     keys: tuple[str, ...]
     sums: tuple[str, ...]
     same: tuple[str, ...]
-    """The columns that are the same in each row, or null."""
+    """Columns that are constant or null within a key."""
     most: tuple[str, ...] = ()
-    """The columns of which the largest is taken."""
+    """Columns aggregated by maximum."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What an engine does for a call."""
+    """Work of an engine for one call."""
 
     routed: Mapping[str, Routed]
-    """The frames that travel, by their names."""
+    """Shuffled frames by name."""
     bucket: Callable[[Mapping[str, Table]], Table]
-    """Makes the rows of a bucket of its rows of the routed frames, by their names; each may be empty."""
+    """Function of a bucket's tables, possibly empty, by frame name."""
     of_bucket: Table
-    """A table without rows, whose schema is theirs."""
+    """Empty table with the schema of `bucket`'s result."""
     added: Added | None
-    """How the rows of all buckets become one table; None where they are the result."""
+    """Aggregation over all buckets; None where the buckets' rows are the result."""
     finish: Callable[[Table], Table]
-    """Makes the result of it."""
+    """Function from the aggregated table to the result."""
     result: Table
-    """A table without rows, whose schema is the result's."""
+    """Empty table with the schema of the result."""
 
 
 class Engine(ABC):
-    """What holds frames on many machines."""
+    """Distributed engine that holds frames on many machines."""
 
     name = ""
-    """What messages call it."""
+    """Name in messages."""
 
     @abstractmethod
     def none(self, frame: Any) -> Table:
@@ -125,7 +125,7 @@ MODELS, POPULARITY, TRAIN_USERS, CATALOGUE = "models", "popularity", "train user
 
 
 class Tables:
-    """Tables by their names; without any it writes down which are asked for, and gives tables without rows."""
+    """Global tables by name; a dry run records the requested names."""
 
     def __init__(self, found: Mapping[str, pl.DataFrame] | None = None) -> None:
         self.found = found

@@ -1,4 +1,4 @@
-"""Frames that an engine holds, as a kind, and engines whose queries are made of expressions."""
+"""Frames of an engine as a kind, with queries of expressions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class EngineFrame(Kind):
     engine: Engine
     is_lazy = True
     from_polars = ""
-    """How the lists become a frame of it."""
+    """Python code in messages that converts the lists to a frame of this engine."""
     to_local = ""
-    """How a side frame of it becomes one of this process."""
+    """Python code in messages that converts a side frame to a local one."""
 
     @property
     def schema(self) -> pl.Schema:

@@ -1,4 +1,4 @@
-"""A kind of frame: its schema, its columns taken, and results given back in it."""
+"""A kind of frame: its schema, columns taken and results given."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from recframe.frames.collecting import LARGE, Ask, Collect, ask, run_by_size, st
 from recframe.frames.kinds.engine import Adds, Engine, Tables
 
 Taken = pl.LazyFrame | pl.DataFrame
-"""Columns of a frame under the names of their roles; eager where the frame is."""
+"""Columns under their roles' names; eager if the frame is."""
 Named = Mapping[str, str]
 """The names of columns by those that they are taken under."""
 Names = Collection[str]
 Sources = Mapping[str, Any]
-"""What a result's columns came from, by their names."""
+"""Origins of a result's columns, by name."""
 Rows = list[dict[str, Any]]
 Applied = Callable[[pl.DataFrame], pl.DataFrame]
-"""Makes another frame of a small one."""
+"""Type of functions of a small frame."""
 Seen = Callable[[pl.DataFrame, Collect], object]
-"""Is called with a result that was collected, and with what collects further plans."""
+"""Type of callbacks with a collected result and a function to collect plans."""
 Result = TypeVar("Result", pl.LazyFrame, pl.DataFrame)
 TEXT_OR_BOOLEAN = (pl.String, pl.Categorical, pl.Enum, pl.Boolean)
 
@@ -50,11 +50,11 @@ def without_nan(column: pl.Series, numbers: Names) -> pl.Series:
 
 
 class Kind:
-    """A frame of one kind."""
+    """Frame of one kind."""
 
     frame: Any
     size = 0
-    """The number of rows, where it is known."""
+    """Number of rows, 0 if unknown."""
     library: str | None = None
     """The library whose frames a history of such results is read as; None for Polars."""
     is_lazy = False
@@ -64,15 +64,15 @@ class Kind:
     is_shown = True
     """Whether results that were collected are shown to what warns of them."""
     index_names: Sequence[object] = ()
-    """The names that an index has beside the columns."""
+    """The names of an index, which are no columns."""
     results: Kind | None = None
     """The kind that results are of, where it is another."""
     engine: Engine | None = None
-    """What holds the frame, where that is no library of this process: calls are then run bucket by bucket of users."""
+    """Engine of a remote frame, whose calls run bucket by bucket; None if local."""
     adds: Adds | None = None
-    """What adds up the sums of plans over some of the users, where these are those of a bucket."""
+    """Function that adds up sums over buckets; None outside of a bucket."""
     tables: Tables | None = None
-    """What is known of all users, where the frame has those of a bucket."""
+    """Tables about all users, for a bucket; None otherwise."""
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
@@ -108,16 +108,16 @@ class Kind:
         raise NotImplementedError
 
     def stand_beside(self, size: int) -> None:
-        """Have plans run as those of so many rows are, which a frame beside this one has: the largest frame decides."""
+        """Use the size of the largest frame of the call to choose how plans run."""
         self.size = max(self.size, size)
 
     def source(self, _name: str) -> Any:
-        """Return what is needed to give a column back as it came; None where the plan's own dtypes say it."""
+        """Return the data needed to restore a column's type; None where the plan's dtypes suffice."""
         return None
 
     @property
     def asks(self) -> Ask | None:
-        """What collects questions to the data, where the frame is so large that they cost less than a plan without answers."""
+        """The function that collects precomputed plans, for frames so large that these pay off; None otherwise."""
         return ask if self.size > LARGE and not self.is_lazy else None
 
     def run(self, plan: pl.LazyFrame) -> pl.DataFrame:
@@ -162,7 +162,7 @@ class Kind:
 
 
 class EagerKind(Kind):
-    """A frame whose data is in memory, so that its size is known and its plans are collected at once."""
+    """Frame in memory: size known, plans collected at once."""
 
     def __init__(self, frame: Any) -> None:
         super().__init__(frame)

@@ -1,4 +1,4 @@
-"""Which kind a frame is of, and what is said of what is no frame."""
+"""Lookup of a frame's kind, with errors for unsupported objects."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ KINDS = {
 
 
 class ArrowStream(Protocol):
-    """A frame of whatever library that gives its columns through Arrow's PyCapsule interface."""
+    """Frame of any library that exports Arrow's PyCapsule interface."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Give the columns as a stream."""
 
 
 def kind_for(frame: Any, title: str = "the frame") -> Kind:
-    """Return a frame as one of its kind, or say which frames are taken, where something else was given."""
+    """Return a frame's kind, or raise an error that lists the supported frames."""
     found = _kind_of(frame)
     if found is None:
         loaded = "".join(f", a {one}" for one in OF_ENGINES if _is_loaded(one))
@@ -65,7 +65,7 @@ def in_library(rows: pl.DataFrame, library: str | None) -> Any:
 
 
 def is_frame(thing: object) -> bool:
-    """Whether something is a frame that is taken."""
+    """Whether an object is a supported frame."""
     return _kind_of(thing) is not None or _is_stream(thing)
 
 

@@ -1,4 +1,4 @@
-"""Frames of pandas: their columns go through Arrow, and come back in the dtypes that they had."""
+"""Frames of pandas, read and returned through Arrow."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from recframe.errors import ColumnError, RecframeError
 from recframe.frames.kinds.kind import EagerKind, Sources
 
 NUMBERS = ("rank", "score", "relevance", "propensity")
-"""The columns inside a plan that are numbers."""
+"""Internal columns that are numeric."""
 MOST_CATEGORIES = 100_000
-"""Of so many an Enum is made; Polars' Enum of a million takes seconds."""
+"""Most categories for an Enum; Polars takes seconds to build one of a million."""
 
 
 def series(frame: pd.DataFrame, name: str, inside: str, *, is_id: bool) -> pl.Series:
@@ -71,7 +71,7 @@ def _dense(column: Any) -> pd.Series[Any]:
 
 
 def dtype_name(dtype: object) -> str:
-    """Return the name of a dtype's class, by which pandas' own dtypes are told apart."""
+    """Return the name of a dtype's class, which identifies pandas' own dtypes."""
     return type(dtype).__name__
 
 
@@ -175,7 +175,7 @@ def _of_categories(column: pd.Series[Any], *, is_id: bool) -> pl.Series:
 
 
 def kept_categories(column: pd.Series[Any]) -> Any:
-    """Return which categories are taken: all of them, unless there are more than rows or very many."""
+    """Return the categories to keep: all, unless there are more than rows or very many."""
     n_categories = len(column.cat.categories)
     if n_categories <= min(len(column), MOST_CATEGORIES):
         return np.arange(n_categories)
@@ -313,9 +313,9 @@ def _holds(values: pl.Series, dtype: Any) -> bool:
 
 
 SOME = 1_000
-"""So many rows most often tell that a column of objects has no Booleans."""
+"""Rows sampled: mostly enough to show that an object column has no Booleans."""
 LABELS = {"string", "categorical", "integer", "boolean"}
-"""What pandas infers of columns whose values may be labels."""
+"""Inferred pandas types of columns whose values may be labels."""
 
 
 class Pandas(EagerKind):

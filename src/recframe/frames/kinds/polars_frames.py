@@ -1,4 +1,4 @@
-"""Frames of Polars: eager, lazy, and lazy ones whose answers are wanted at once."""
+"""Frames of Polars: eager, lazy, and lazy with eager results."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ class LazyPolars(Kind):
 
 @dataclass(frozen=True)
 class Streamed:
-    """A LazyFrame of files that are larger than memory, or may be."""
+    """LazyFrame of files that may be larger than memory."""
 
     KIND: ClassVar[type[Kind]]
     frame: pl.LazyFrame
 
 
 class StreamedPolars(LazyPolars):
-    """A polars.LazyFrame that answers with DataFrames."""
+    """polars.LazyFrame with results as DataFrames."""
 
     collects = True
 

@@ -1,4 +1,4 @@
-"""Tables of Arrow: as frames, and in the types that every engine has."""
+"""Tables of Arrow, and types that every engine has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames of Spark, classic and Connect: rows of all frames travel once, to the buckets of their users.
+"""Spark frames (classic, Connect): one shuffle into buckets of users.
 
 The plan of a call cuts each frame to the columns that are read and, where it is read, makes of half a million rows one for
 each bucket, `pmod(xxhash64(user), buckets)`, with the others as bytes of Arrow; a union of these, and one exchange by the
@@ -45,14 +45,14 @@ from recframe.frames.kinds.sent_rows import (
 )
 
 ROWS_OF_BUCKET = 1_000_000
-"""About as many rows are held by a task at a time."""
+"""Rows per task, approximately, held in memory at a time."""
 FEWEST_ROWS = 200_000
-"""Buckets of fewer rows would cost more than they share out."""
+"""Fewest rows of a bucket: smaller ones cost more overhead than they save."""
 BYTES_OF_VALUE = 8
 UNKNOWN = 2**60
-"""Spark gives the sizes of frames that it knows nothing of as such numbers of bytes."""
+"""Size in bytes from which Spark's estimate means unknown."""
 SETTING = "spark.recframe.buckets"
-"""The number of buckets, where the user sets it: spark.conf.set("spark.recframe.buckets", 4000)."""
+"""Spark setting with the number of buckets: spark.conf.set("spark.recframe.buckets", 4000)."""
 # NOTE: Spark wants times back in UTC, whatever zone it shows them in; older versions know no other.
 IN_UTC: dict[str, Any] = (
     {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
@@ -60,7 +60,7 @@ IN_UTC: dict[str, Any] = (
 FLOATS = {"float", "double"}
 _SENT = from_arrow_schema(SENT)
 SHUFFLED_FOR_IT = "ENSURE_REQUIREMENTS"
-"""What a plan says of a shuffle that an operator of it asks for."""
+"""Plan text of a shuffle that an operator requires."""
 _MAY_LIE_BY_USERS = re.compile(r"disabled by query planner|REPARTITION_BY_NUM")
 _PARTITIONS = re.compile(r"SelectedBucketsCount: \d+ out of (\d+)|, (\d+)\), REPARTITION_BY_NUM")
 _SIZE = re.compile(r"sizeInBytes=([0-9.E+]+) ?(\w+)(?:, rowCount=([0-9.E+]+))?")
@@ -121,7 +121,7 @@ class Spark(OfExpressions):
         return reduce(_below, named)
 
     def run(self, frame: Any, work: Work) -> Any:
-        """Return the result of a call, which Spark makes when it is asked for."""
+        """Return the result of a call, which Spark computes lazily."""
         packed = Packed(frame, work.routed)
         made = packed.in_place(work)
         if made is None:
@@ -150,7 +150,7 @@ class SparkFrame(EngineFrame):
 
 
 class Packed:
-    """The frames that travel, as one frame: to the buckets of their users, or where they lie by users already."""
+    """All shuffled frames as one, bucketed or already grouped by user."""
 
     def __init__(self, frame: Any, routed: Mapping[str, Routed]) -> None:
         self.session, spark = frame.sparkSession, Spark()
@@ -199,7 +199,7 @@ class Packed:
         return self.frames[name].select(user, values.alias(column_of(number)))
 
     def in_buckets(self, work: Work) -> Any:
-        """Return what is made of each bucket, to which rows travel as bytes of Arrow."""
+        """Return the results of all buckets, after a shuffle of rows as Arrow bytes."""
         made = unpacking(self.sides, work.bucket)
         schema = _spark_schema(work.of_bucket)
         return self._sent().groupBy(BUCKET).applyInArrow(_arrow_function(made), schema)
@@ -228,7 +228,7 @@ class Packed:
 
 
 def _check(frame: Any) -> None:
-    """Say so where a frame cannot be read to its end."""
+    """Reject a frame that cannot be read to its end."""
     session = frame.sparkSession
     # the former of Spark Connect, which has no context
     stopped = getattr(session, "is_stopped", None)
@@ -320,7 +320,7 @@ def _n_rows(frame: Any) -> float:
 
 
 def _plan(frame: Any, mode: str = "simple") -> str:
-    """Return what Spark tells of a frame's plan."""
+    """Return Spark's explanation of a frame's plan."""
     told = io.StringIO()
     with contextlib.redirect_stdout(told):
         frame.explain(mode=mode)

@@ -1,4 +1,4 @@
-"""Rows that travel to the buckets of their users as few, or stay where they are.
+"""Rows sent to the buckets of their users, in few columns.
 
 An engine that holds rows one by one then moves, sorts and copies a handful of them for each half a million. What comes in for
 a bucket is one table, or, where it is more than was expected, one table after the other, of some users each.
@@ -16,11 +16,11 @@ import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 FEWEST_SENT, MOST_SENT = 500_000, 8_000_000
-"""About as many rows are put in buckets at a time: at the least, and however many buckets there are."""
+"""Rows partitioned at a time, approximately: minimum, and maximum for any number of buckets."""
 ROWS_OF_PIECE = 400
-"""So many rows for each bucket at a time, where they can be held: a piece of 25 has eight times the bytes for each row."""
+"""Rows per bucket and piece, if memory allows: pieces of 25 take eight times the bytes per row."""
 ROWS_OF_PART = 1_500_000
-"""A bucket of more rows is taken in parts."""
+"""Rows from which a bucket is processed in parts."""
 BUCKET, SIDE, N_ROWS, ROWS = "bucket", "side", "n_rows", "rows"
 SENT = pa.schema(
     [(BUCKET, pa.int32()), (SIDE, pa.int32()), (N_ROWS, pa.int32()), (ROWS, pa.binary())]
@@ -30,14 +30,14 @@ _Batches = Iterator[pa.RecordBatch]
 
 @dataclass(frozen=True)
 class Side:
-    """A frame whose rows are sent."""
+    """Frame whose rows are shuffled."""
 
     columns: tuple[str, ...]
     user: str
     none: pa.Table
-    """A table without rows, in the dtypes of those that come in."""
+    """Empty table with the schema of incoming rows."""
     common: pa.DataType
-    """The type in which the users of all frames have the same hash."""
+    """Common type of all frames' users, so that hashes agree."""
 
     @property
     def names(self) -> list[str]:

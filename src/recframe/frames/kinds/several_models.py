@@ -1,4 +1,4 @@
-"""The frames of several models as one frame, with a column that names the model; only what a call needs is put together."""
+"""Frames of several models, combined into one with a model column."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from recframe.frames.own_names import is_side
 
 @dataclass(frozen=True)
 class Models:
-    """Frames of one kind by the names of their models, and the name of the column that has these."""
+    """Frames by model name, and the name of the model column."""
 
     KIND: ClassVar[type[Kind]]
     frames: Mapping[str, Any]
@@ -28,7 +28,7 @@ class Models:
 
 
 class SeveralModels(Kind):
-    """The frames of several models, one below the other."""
+    """Concatenated frames of several models."""
 
     frame: Models
 
@@ -82,7 +82,7 @@ class SeveralModels(Kind):
         return taken.with_columns(pl.lit(name).alias(inside) for inside in model)
 
     def source(self, name: str) -> Any:
-        """Return what is needed to give a column back as the first frame with it has it."""
+        """Return the data needed to restore a column, from the first frame that has it."""
         has = (kind for kind in self.kinds.values() if name in kind.columns)
         return next((kind.source(name) for kind in has), None)
 

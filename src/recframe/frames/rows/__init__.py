@@ -1,1 +1,1 @@
-"""Operators on rows of ids, ranks and gains that know no recommender: joins, places in lists, packed numbers, questions."""
+"""Generic row operations: joins, positions in lists, packed integers, profiling."""

@@ -1,4 +1,4 @@
-"""Columns of large eager frames as small whole numbers."""
+"""Integer codes of columns of large eager frames."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from recframe.frames.rows.packing import READS_BITS
 from recframe.frames.rows.questions import a_row_of_each, whole_numbers
 
 MOST = 2**16
-"""So many codes take a table that is small beside the rows of a large frame."""
+"""Most codes: their table stays small compared with a large frame."""
 
 
 def small_codes(rows: Sequence[pl.DataFrame]) -> tuple[list[pl.Series], pl.DataFrame] | None:
-    """Return a code from 0 for each row of some frames, and what each `code` stands for; None where there may be too many.
+    """Return an integer code per row, and the values of each `code`; None if there may be too many.
 
     Rows with the same in all columns, null among it, have the same code; there may be codes that no row has.
     """
@@ -44,7 +44,7 @@ def small_codes(rows: Sequence[pl.DataFrame]) -> tuple[list[pl.Series], pl.DataF
 
 
 def _numbers(column: pl.Series) -> pl.Series | None:
-    """Return a column as whole numbers that stand for the same; None for dtypes that take long."""
+    """Return a column as equivalent integers; None for dtypes that are slow to encode."""
     if not READS_BITS:  # Polars 1 scatters to sorted places alone
         return None
     if column.dtype == pl.String:

@@ -1,4 +1,4 @@
-"""How many different numbers stand beside each code, told by a bit for each pair of the two where these are not too many."""
+"""Distinct users per segment, counted with a bitmap."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from recframe.frames.rows.packing import READS_BITS
 from recframe.frames.rows.questions import distinct_ids
 
 BLOCK = 2**24
-"""So many bits at a time stay in a processor's cache, and in memory that is taken once."""
+"""Bits per block: they fit into a processor's cache, and their memory is reused."""
 WORD = 64
-"""So many bits are counted at once."""
+"""Bits counted per machine word."""
 MOST, MOST_IN_ORDER = 2**7, 2**10
-"""So many bits a row are cleared and counted in less time than the rows are sorted; more where a block at a time is."""
+"""Most bits per row for a bitmap, faster than sorting up to there; the second for sorted rows, block by block."""
 NUMBER, CODE = pl.col("number"), pl.col("code")
 Coded = tuple[pl.DataFrame, pl.Expr]
-"""Rows with a whole `number`, and what gives each of them its `code`."""
+"""Rows with an integer `number`, and the expression of their `code`."""
 
 
 def n_numbers_of_codes(rows: Sequence[Coded], n_numbers: int, n_codes: int) -> pl.Series:
-    """Return of each code how many numbers some frames have beside it.
+    """Count the distinct numbers per code over some frames.
 
     Numbers lie in [0, n_numbers), codes in [0, n_codes). Rows that stand number by number are taken block by block.
     """
@@ -49,7 +49,7 @@ def n_numbers_of_codes(rows: Sequence[Coded], n_numbers: int, n_codes: int) -> p
 
 
 def _blocks(places: pl.Series, numbers: pl.Series, starts: Sequence[int]) -> list[pl.Series]:
-    """Return the places of rows whose numbers lie between one start and the next; all of them together without starts."""
+    """Split row positions into blocks of numbers; without starts they are one block."""
     if not starts:
         return [places]
     ends = numbers.search_sorted(pl.Series(starts, dtype=pl.Int64)).to_list()
@@ -57,7 +57,7 @@ def _blocks(places: pl.Series, numbers: pl.Series, starts: Sequence[int]) -> lis
 
 
 def _n_of_pairs(rows: Sequence[Coded], n_numbers: int, n_codes: int) -> pl.Series:
-    """Return the same from each pair of a number and a code once, as one number."""
+    """Count them from distinct (number, code) pairs, packed into one integer."""
     dtype = pl.UInt32 if n_numbers * n_codes < 2**32 else pl.Int64
     pair = (NUMBER.cast(dtype) * n_codes + CODE.cast(dtype)).alias("pair")
     frames = [one.with_columns(code).select(pair) for one, code in rows]

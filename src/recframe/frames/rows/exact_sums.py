@@ -1,4 +1,4 @@
-"""Sums with the same bits in any order of the rows: whole multiples of fixed powers of two, which add up exactly.
+"""Exact sums, bit-identical in any row order: fixed-point 128-bit integers.
 
 A number is cut into what it has above 1 and below, each in multiples of a power of two that no data decide. These are whole
 numbers of 128 bits, whose sums are exact: so they have the same bits on any number of threads, for shuffled rows, and where
@@ -18,26 +18,26 @@ import polars as pl
 from recframe.frames.rows.joins import aggregate
 
 BITS = 95
-"""The bits behind the point, and of a number's whole part: 32 fewer than Int128 has, for as many numbers."""
+"""Fractional bits, and bits of the whole part: 32 below Int128's 127, for 2^32 summands."""
 UNIT = 2.0**-BITS
 SCALE = 2.0**BITS
 WHOLE, REST, BEYOND = "whole part of", "fraction of", "remainder of"
-"""What the names of the columns of parts begin with."""
+"""Prefixes of the columns of parts."""
 _HALF = 2**31
-"""Units of sums that fill more than 31 bits above the point, for which those below 2^-31 have no room."""
+"""Scale of large sums, in units of 2^-31: whole parts above 2^31 leave no room for finer bits."""
 _COARSE = 1.5 * 2.0**32
-"""What rounds a number that is added to it to a multiple of 2^-20."""
+"""Addend that rounds a number to a multiple of 2^-20."""
 Absent = tuple[pl.Expr, pl.Expr]
-"""A number, and how often it is to be added."""
+"""A number, and its count of occurrences."""
 
 
 @dataclass(frozen=True)
 class ExactSums:
-    """Numbers of rows that are summed up exactly, by the names of their sums."""
+    """Columns to sum exactly, by the names of their sums."""
 
     values: Mapping[str, pl.Expr]
     bounded: Collection[str] = ()
-    """The names of those whose numbers are never above 1 or below -1: one column holds all of their bits."""
+    """Sums whose summands lie within -1 and 1, so that one column holds all bits."""
 
     def summed(
         self, rows: pl.LazyFrame, keys: Sequence[str], also: Sequence[pl.Expr] = ()
@@ -149,7 +149,7 @@ def _split(value: pl.Expr) -> dict[str, pl.Expr]:
 
 
 def _put_together(whole: pl.Expr, rest: pl.Expr) -> pl.Expr:
-    """Return the sum of two parts, rounded once: the larger the whole, the less of the rest has room beside it."""
+    """Return the rounded sum of two parts; the larger the whole, the fewer fractional bits remain."""
     small = (whole * 2**BITS + rest).cast(pl.Float64) * UNIT
     large = (whole * _HALF + rest // (2**BITS // _HALF)).cast(pl.Float64) / _HALF
     size = whole.abs()

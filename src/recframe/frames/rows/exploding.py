@@ -1,4 +1,4 @@
-"""What `explode` is told of empty lists: to do with them what the installed Polars does where it is told nothing."""
+"""`explode` options for empty lists, by the installed Polars version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joins and sums by keys, of which there may be none: null is a value of a key."""
+"""Joins and aggregations by keys, null-safe and possibly without keys."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _LEAVES_OUT = (1, 41) <= _POLARS < (2,)
 
 
 def beside_one_another(frames: Sequence[Frame]) -> Frame:
-    """Return the columns of frames of one height as one frame."""
+    """Return frames of equal height side by side, as one frame."""
     return pl.concat(frames, how=_BESIDE)
 
 
 def distinct_names(*names: str) -> list[str]:
-    """Return names in order, each once."""
+    """Return distinct names in order."""
     return list(dict.fromkeys(names))
 
 
@@ -33,7 +33,7 @@ def joined(
     *,
     in_order: bool = False,
 ) -> pl.LazyFrame:
-    """Return rows joined with others on the keys; without keys, each with each; `in_order` keeps the order of the rows."""
+    """Return rows joined on the keys, or cross-joined without keys; `in_order` keeps the row order."""
     if not keys:
         return rows.join(others, how="cross")
     return rows.join(
@@ -47,7 +47,7 @@ def joined(
 
 
 def aggregate(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr]) -> pl.LazyFrame:
-    """Return sums of rows for each combination of the keys; without keys, of all of them."""
+    """Aggregate rows by the keys; without keys, over all rows."""
     if keys:
         return rows.group_by(keys).agg(columns)
     sums = rows.select(columns)

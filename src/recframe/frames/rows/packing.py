@@ -1,4 +1,4 @@
-"""Two whole numbers in one: sorts and joins by it take a fraction of the time of two columns."""
+"""Two integers packed into one, for faster sorts and joins."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ READS_BITS = "dtype" in inspect.signature(pl.Expr.reinterpret).parameters
 SMALL_INTEGERS = {pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32}
 """The dtypes whose values all fit into Int64."""
 FEW = 2
-"""With so many threads, to sort on all of them takes as long as on one."""
+"""Threads up to which a parallel sort is no faster than a sequential one."""
 HASH = "hash"
-"""The column that has the number of a row's user and item, where rows have it at hand; see `with_hash`."""
+"""Column with the hash of a row's user and item, if precomputed; see `with_hash`."""
 
 
 def in_order(rows: pl.LazyFrame, number: str) -> pl.LazyFrame:
-    """Return rows sorted by a column of numbers.
+    """Return rows sorted by an integer column.
 
     NOTE: as rows, since to sort an expression takes four times as long.
     """
@@ -39,7 +39,7 @@ def repeated(rows: pl.LazyFrame, number: pl.Expr) -> pl.LazyFrame:
 
 
 def each_once(rows: pl.LazyFrame, dtypes: Mapping[str, pl.DataType], gain: str) -> pl.LazyFrame:
-    """Return the keys, of these dtypes, and gains of rows, those of the same keys as one with the highest gain.
+    """Return distinct keys, in these dtypes, with their highest gain.
 
     Gains are not negative.
 
@@ -75,7 +75,7 @@ def alike_as_one(
     *,
     few: bool,
 ) -> pl.LazyFrame:
-    """Return rows of keys and values, those of the same keys as one with some values of theirs, such as the highest gain.
+    """Return distinct keys with aggregated values, such as the highest gain.
 
     NOTE: to group rows takes three times as long as to sort a number for the keys of each, and leaves no order to sorts
     that follow; so those alone are grouped whose number repeats, of which there are seldom any. What is read twice is
@@ -115,7 +115,7 @@ def fits_31_bits(rows: pl.DataFrame, keys: Sequence[str]) -> bool:
 
 
 def packed(keys: Sequence[str]) -> pl.Expr:
-    """Return two keys that are narrow as one number."""
+    """Return two narrow keys packed into one integer."""
     upper, lower = (pl.col(key).cast(pl.Int64) for key in keys)
     return upper * 2**32 + lower
 
@@ -126,7 +126,7 @@ def joined_as_numbers(
     keys: Sequence[str],
     how: Literal["left", "inner", "semi"],
 ) -> pl.LazyFrame:
-    """Return rows joined with others on two keys, in half the time or less: as one number.
+    """Return rows joined on two keys packed into one integer, in half the time or less.
 
     The keys of all are `SMALL_INTEGERS`, and those of the others are narrow; rows with keys that are not match none.
     """
@@ -137,7 +137,7 @@ def joined_as_numbers(
 
 
 def joined_by_hash(rows: pl.LazyFrame, others: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return rows joined with others on keys of any kind, of which few meet: numbers choose those that may.
+    """Return rows joined on keys of any kind, prefiltered by hash, for joins with few matches.
 
     NOTE: a join of texts looks at each of them, and costs three times as much.
     """
@@ -148,7 +148,7 @@ def joined_by_hash(rows: pl.LazyFrame, others: pl.LazyFrame, keys: Sequence[str]
 
 
 def with_hash(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return rows with the number of their keys beside them, as they are where they have it at hand.
+    """Return rows with the hash of their keys, precomputed or new.
 
     NOTE: long texts that lie scattered take as long to read as a hash table of them, so that each is read once.
     """
@@ -159,7 +159,7 @@ def with_hash(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 
 def distinct(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return each pair of two narrow keys once, in order: sorted as numbers, in a third of the time of a hash table."""
+    """Return distinct pairs of narrow keys, sorted as integers, in a third of a hash table's time."""
     number = pl.col("number")
     numbers = in_order(rows.select(number=packed(keys)), "number")
     numbers = numbers.filter((number != number.shift()).fill_null(value=True))
@@ -188,7 +188,7 @@ def sorted_as_numbers(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 
 def key_hash(keys: Sequence[pl.Expr], schema: Mapping[str, pl.DataType]) -> pl.Expr:
-    """Return one number for a row's keys, the same where all of them are the same, and seldom otherwise."""
+    """Return the hash of a row's keys; collisions are rare."""
     if len(keys) == 2 and all(schema[key.meta.output_name()] in SMALL_INTEGERS for key in keys):  # noqa: PLR2004  a pair
         return keys[0].cast(pl.Int64) * 2**32 + keys[1].cast(pl.Int64)
     return reduce(xor, (key.hash(seed) for seed, key in enumerate(keys)))

@@ -1,4 +1,4 @@
-"""Places and ranks in rows that stand list by list, without a window."""
+"""Positions and ranks in rows sorted by list, without window functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def by_item(schema: Mapping[str, pl.DataType], keys: Sequence[str] = ()) -> list
 
 
 def with_places(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return rows that stand list by list with `place`, from 1 in each list, and `start`, the number of its list's first row.
+    """Return rows, sorted by list, with `place` (from 1) and `start`, the row number of the list's first row.
 
     NOTE: positions from the running maximum of the first rows' numbers cost a tenth of a window over the lists.
     """
@@ -34,7 +34,7 @@ def with_places(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
 
 
 def spread_ranks(rows: pl.LazyFrame, keys: Sequence[str], *, whole: bool) -> pl.LazyFrame:
-    """Return rows with places, sorted by rank, with ranks at least 1 apart: max(rank, rank of the row before + 1).
+    """Return rows with positions, sorted by rank, ranks at least 1 apart: max(rank, previous rank + 1).
 
     `whole` says that the ranks are whole numbers.
     """
@@ -53,7 +53,7 @@ def spread_ranks(rows: pl.LazyFrame, keys: Sequence[str], *, whole: bool) -> pl.
 def best_first(
     rows: pl.LazyFrame, keys: Sequence[str], dtype: pl.DataType, gain: str, *, narrow: bool
 ) -> pl.LazyFrame:
-    """Return the keys and gains of rows list by list, the best gain first, as Float64; gains are positive.
+    """Return keys and gains by list, highest gain first, as Float64; gains are positive.
 
     `dtype` is that of the last key.
 

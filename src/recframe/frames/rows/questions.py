@@ -1,4 +1,4 @@
-"""Cheap questions to the rows of a large eager frame, and what they look at: rows marked as sorted, users once."""
+"""Profiling of large eager frames: sortedness, distinct ids, duplicates."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FIRST = 1_000
 _A_LOOK = 50_000
 _BITS_A_PAIR = 32
 MARKS = 64
-"""So many bits a row take no more memory than a column of numbers."""
+"""Bits per row: as much memory as an Int64 column."""
 
 
 def numbered(rows: pl.DataFrame) -> pl.DataFrame:
@@ -37,7 +37,7 @@ def numbered(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def numbered_with_hash(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of users and items with a `number` for each user, and the number of both ids beside them; see `key_hash`.
+    """Return rows of users and items with a user `number` and the hash of both ids; see `key_hash`.
 
     NOTE: long texts take long to read: those of items while users are told apart, and of a user whose rows stand together
     one text.
@@ -71,7 +71,7 @@ def numbers_of(ids: pl.Series) -> pl.Series:
 
 
 def close_numbers(ids: Sequence[pl.Series]) -> tuple[list[pl.Series], int]:
-    """Return a whole number from 0 for each id of some frames, and how many there may be; no id is null.
+    """Return dense integer codes of the non-null ids of some frames, and their upper bound.
 
     Whole numbers that are as close as there are rows are numbered as they are, other ids where runs of them begin.
     """
@@ -106,7 +106,7 @@ def whole_numbers(ids: pl.Series) -> pl.Series | None:
 
 
 def heads(rows: Frame, key: str = "user", *also: str) -> Frame:
-    """Return the key of the rows that follow one of another key: every user, say, and once where rows stand user by user.
+    """Return the keys at which runs of equal keys start.
 
     Rows without a key stay, since the first of all follows none.
     """
@@ -114,7 +114,7 @@ def heads(rows: Frame, key: str = "user", *also: str) -> Frame:
 
 
 def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
-    """Return the rows with the users marked as sorted, if they are, which is what some operations look at."""
+    """Return rows with the sorted flag set on users, if they are sorted, which speeds up some operations."""
     user = rows[key]
     return (
         rows.with_columns(user.set_sorted())
@@ -124,7 +124,7 @@ def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
 
 
 def distinct_ids(ids: pl.Series) -> pl.Series:
-    """Return each id once, in no certain order, and a null not at all."""
+    """Return the distinct non-null ids, unordered."""
     ids = ids.drop_nulls()
     found = distinct_numbers(ids, MARKS * len(ids))
     if found is not None:
@@ -144,7 +144,7 @@ def distinct_ids(ids: pl.Series) -> pl.Series:
 
 
 def stand_together(ids: pl.Series) -> bool:
-    """Return whether many rows seem to have the id of the row before; a few first rows tell."""
+    """Return whether many rows seem to repeat the previous row's id, judged by a few first rows."""
     first = ids.head(_FIRST)
     return int(first.ne_missing(first.shift()).sum()) <= len(first) // 2
 
@@ -155,7 +155,7 @@ def _have_other_hashes(texts: pl.Series) -> bool:
 
 
 def _distinct_texts(ids: pl.Series) -> pl.Series:
-    """Return each text once.
+    """Return the distinct texts.
 
     NOTE: one text for each hash is found in a tenth of the time of a hash table of text; those that differ from the one of
     their hash, of which there is hardly ever any, are looked at again.
@@ -177,7 +177,7 @@ def side_by_side(texts: pl.Expr) -> pl.Expr:
 
 
 def constant_of(key: Id, rows: pl.DataFrame) -> pl.DataFrame | None:
-    """Return each user or item once with what all of their rows have in the other columns; None where rows of one differ."""
+    """Return distinct users or items with the other columns' constant values; None if one varies."""
     if len(rows) > _A_LOOK and constant_of(key, rows.head(_A_LOOK)) is None:
         return None
     n_runs = rows.select(_changes(key).sum()).item()
@@ -235,7 +235,7 @@ def a_row_of_each(ids: pl.Series, most: int) -> pl.Series | None:
 
 
 def distinct_numbers(numbers: pl.Series, most: int) -> pl.Series | None:
-    """Return each number once, in order; None where they are no numbers, or lie in a range of more than `most`."""
+    """Return the distinct sorted integers; None for other dtypes, or a range wider than `most`."""
     bounds: list[Any] = (
         [numbers.min(), numbers.max()] if numbers.dtype in SMALL_INTEGERS else [None, None]
     )
@@ -249,7 +249,7 @@ def distinct_numbers(numbers: pl.Series, most: int) -> pl.Series | None:
 
 
 def _marks(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.Series:
-    """Return of each number in [0, n) whether a row has it.
+    """Return a mask of the numbers in [0, n) that occur in a row.
 
     NOTE: a bit for each number that there may be takes a fifth of the time of sorting the rows, or of a hash table.
     """
@@ -263,7 +263,7 @@ def _marks(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.Series:
 
 
 def may_be_among(numbers: pl.Series, others: pl.Series) -> pl.Series:
-    """Return whether each whole number may be one of some others, as all are that are, and few that are not."""
+    """Return a mask of integers possibly among others, with few false positives."""
     if not _SCATTERS:
         return numbers.is_in(others.implode())
     # so many bits tell most that are not among the others from those that are
@@ -273,7 +273,7 @@ def may_be_among(numbers: pl.Series, others: pl.Series) -> pl.Series:
 
 
 def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return whether no list has an item twice; where that is not sure, False."""
+    """Return whether no list repeats an item; False if unsure."""
     return _repeating(rows, keys)[1].select(distinct=pl.len() == 0)
 
 
@@ -284,7 +284,7 @@ def each_item_once(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.Data
 
 
 def are_first(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.Series | None:
-    """Return which rows are those of their items in the lists with the best rank, or the first; None where all are."""
+    """Return a mask of each list item's best row (by rank or position); None if all rows are."""
     number, repeating = _repeating(rows, keys)
     (twice,) = ask([repeating])
     if twice.is_empty():
@@ -341,7 +341,7 @@ def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.Laz
 
 
 def are_in_order(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return whether the rows stand list by list by rank, the ranks at least 1 apart, and those without one last.
+    """Return whether rows are sorted by list and rank, ranks at least 1 apart, missing ones last.
 
     Rows that have no ranks, as those of a truth, do not.
     """

@@ -1,1 +1,1 @@
-"""Pages in one file that work offline: what any page has, and those of a report."""
+"""Self-contained HTML pages that work offline, such as reports."""

@@ -1,4 +1,4 @@
-"""`rf.dashboard`: all runs of a history in one page, with the newest numbers, flags, charts and the runs behind them."""
+"""`rf.dashboard`: all runs of a history in one page."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from recframe.tracking.tracked_run import ABOUT, UNSEEN
 from recframe.uncertainty.read_back import rounded
 
 MOST_CHARTS = 12
-"""Of metrics, so that a page stays small."""
+"""Most charts of metrics, to keep a page small."""
 MOST_FLAGGED, MOST_NEWEST, MOST_RUNS = 200, 100, 200
-"""Rows of tables, so that a page stays small."""
+"""Most rows of the two tables, to keep a page small."""
 MARKS = {
     "better": "better",
     "worse": "worse",
@@ -272,7 +272,7 @@ def _turned(caption: str, titles: Sequence[str], turns: Sequence[Row]) -> Table:
 
 
 def _turns(about: pl.DataFrame, of: Sequence[str], what: str) -> list[dict[str, Any]]:
-    """Return where the values of a column turn into others, in the order of time."""
+    """Return the changes of a column's values, in order of time."""
     rows = about.select("as_of", *of, pl.col(what).alias("now")).unique(maintain_order=True)
     rows = rows.sort("as_of", maintain_order=True)
     rows = rows.with_columns(before=pl.col("now").shift().over(of), what=pl.lit(what))

@@ -1,4 +1,4 @@
-"""A page in one file: a template with its styles, scripts and data, under a policy that forbids all network access.
+"""A page in one file that needs no network.
 
 Another page (a history's, say) is made as the report is:
 
@@ -36,11 +36,11 @@ from recframe.look.themes import FONT, THEMES
 
 ENDINGS = (".html", ".htm")
 LONGEST = 2000
-"""Of a text that stands in a page, in letters; cells and titles are shorter."""
+"""Longest text of a page, in characters; cells and titles are shorter."""
 LONGEST_OF_CHARTS = 200
-"""Of a text in a chart, in letters."""
+"""Longest text of a chart, in characters."""
 HEIGHT = 720
-"""Of the frame that a page has in a notebook, in pixels."""
+"""Height of a page's frame in a notebook, in pixels."""
 GROUNDS = ("background", "ink", "quiet", "grid", "band")
 """The colours of a theme that a page's styles name."""
 GROUND: Callable[..., Sequence[str]] = attrgetter(*GROUNDS)
@@ -53,7 +53,7 @@ class Figure:
 
     kind: ClassVar[str] = "figure"
     name: str
-    """An id of the page, such as "chart-curve-ndcg"."""
+    """HTML id, such as "chart-curve-ndcg"."""
     title: str
     told: str
     alt: str
@@ -62,7 +62,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Text:
-    """Paragraphs and lists, which unfold below a title where there is one."""
+    """Paragraphs and lists, collapsible under an optional title."""
 
     kind: ClassVar[str] = "text"
     blocks: Sequence[str | Sequence[str]]
@@ -71,10 +71,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Section:
-    """A section: its heading, a plain sentence of what is seen, and its parts."""
+    """Section: heading, lead sentence and parts."""
 
     name: str
-    """An id of the page."""
+    """HTML id."""
     title: str
     lead: str
     parts: Sequence[Any] = ()
@@ -86,7 +86,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Content:
-    """All of a page."""
+    """Content of a whole page."""
 
     title: str
     subtitle: str
@@ -94,7 +94,7 @@ class Content:
     facts: Sequence[tuple[str, str]] = ()
     """Names and values below the title."""
     data: Mapping[str, Any] = field(default_factory=dict)
-    """Numbers for the page's scripts and for other programs, as JSON."""
+    """Data for the page's scripts and for other programs, as JSON."""
     footer: str = ""
 
     @property
@@ -111,9 +111,9 @@ class Page:
     content: Content
     template: str = "page.html.j2"
     styles: tuple[str, ...] = ()
-    """Files beside `page.css`."""
+    """Style sheets besides `page.css`."""
     scripts: tuple[str, ...] = ()
-    """Files beside `page.js`."""
+    """Scripts besides `page.js`."""
 
     @cached_property
     def html(self) -> str:
@@ -184,7 +184,7 @@ def figure(name: str, chart: Any, alt: str = "") -> Figure:
 
 
 def check_ending(path: str) -> None:
-    """Say that a file's ending is not that of a page."""
+    """Reject a file ending other than that of a page."""
     ending = Path(path).suffix
     if ending.lower() not in ENDINGS:
         msg = f"cannot write {path!r}: {wrong_ending(ending)}; a page is an .html file"
@@ -214,7 +214,7 @@ def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _shortened(data: Any) -> Any:
-    """Return plain data whose texts have an end: names of models and segments, wherever they stand."""
+    """Return plain data with truncated texts, such as names of models and segments."""
     return _mapped(data, lambda value: _cut(value, LONGEST_OF_CHARTS))
 
 
@@ -269,7 +269,7 @@ def _file(name: str) -> str:
 
 
 def check_installed() -> None:
-    """Say what is not installed that a page with charts needs."""
+    """Raise an error for missing packages of pages with charts."""
     try:
         for name in ("jinja2", "altair", "vl_convert"):
             import_module(name)

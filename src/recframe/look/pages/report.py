@@ -1,4 +1,4 @@
-"""The report of a `rec`: the numbers of each section, answered from users' values collected once, and their words."""
+"""The report of a `rec`, section by section."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class ReportBuilder:
         self.at = options.per_cent(self.level)
 
     def _holding(self) -> Any:
-        """Return the same with the users' values of all that is asked for collected."""
+        """Return the same `rec` with users' values of all requested metrics collected."""
         rec = self.plain._in_polars()  # noqa: SLF001
         conventions = under_profile.asked(self.inputs.context, self.metrics)
         over_k = [replace(one, k=k) for one in self.over_cutoffs for k in CUTOFFS]
@@ -264,7 +264,7 @@ class ReportBuilder:
 
     @contextmanager
     def _where_it_can(self, section: str) -> Iterator[None]:
-        """Leave out what these frames or policies do not allow, and say why; errors in the data are raised."""
+        """Skip a section that frames or policies do not allow, with the reason; data errors are raised."""
         try:
             yield
         except DataError:
@@ -283,13 +283,13 @@ class ReportBuilder:
         return Section(name, title, lead, parts, notes, self.missing.get(name, ()))
 
     def _headline(self) -> str:
-        """Return what is seen first, in a sentence."""
+        """Return the headline, in a sentence."""
         if self.data["compared"]:
             return verdict_in_words(self._first_compared())
         return self._best() if self.data["summary"] else ""
 
     def _first_compared(self) -> Row:
-        """Return the comparison to speak of: of the first metric, that of the model with the best value."""
+        """Return the comparison for the headline: the first metric's, of the model with the best value."""
         metric, rows = self.metrics[0], self.data["compared"]
         rows = [one for one in rows if one["metric"] == str(metric)] or rows
         rows = [one for one in rows if one["value"] is not None] or rows
@@ -465,7 +465,7 @@ class ReportBuilder:
         return listed([write(row[field]) + words for row, words in zip(rows, about, strict=True)])
 
     def curves(self) -> Section | None:
-        """Return metrics over the cut-off."""
+        """Return the section on metrics over the cut-off."""
         parts: list[Figure] = []
         # the cut-offs of a curve are nobody's question, and the others are answered
         with self._where_it_can("curves"), warnings.catch_warnings():
@@ -528,7 +528,7 @@ class ReportBuilder:
         return False
 
     def cases(self) -> Section | None:
-        """Return the cases of users."""
+        """Return the section on users' cases."""
         if not self.of_users:
             return None
         if self.inputs.training:

@@ -1,4 +1,4 @@
-"""The cases of a report: the best, the worst and the most changed users, with lists, truth and history, titled."""
+"""Cases of a report: best, worst and most changed users."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ SIZES = ((12, 15), (10, 10), (8, 10), (6, 10), (5, 8), (4, 6), (2, 5), (1, 3), (
 """Cases of each kind of a model, and items of each list: the first that are small enough are shown."""
 MOST_MODELS = 6
 LONGEST = 120
-"""Of a title, in letters."""
+"""Longest title, in characters."""
 MOST_BYTES = 100_000
 TITLES = ("title", "name", "item_title", "item_name", "product_name", "product_title", "label")
-"""The names of columns that may name an item, as they are looked for."""
+"""Column names of item titles, in order of preference."""
 
 
 def title_column(inputs: Inputs, title_of: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""The tables of a report, by their columns, and its sentences on comparisons and gaps."""
+"""Tables of a report, and its sentences on comparisons and gaps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from recframe.look.themes import ALL
 from recframe.metrics.language.definition import Metric
 
 MOST_ROWS, MOST_SLICES = 60, 12
-"""Of a table; a page says how many were left out."""
+"""Most rows of a table; a note counts the omitted ones."""
 MARKS = {
     **dict.fromkeys(("better", "not worse"), "better"),
     **dict.fromkeys(("worse", "not better"), "worse"),
@@ -150,7 +150,7 @@ def gaps_table(rows: Sequence[Row], min_users: int, *, several: bool) -> Table:
 
 
 def slices_table(rows: Sequence[Row], *, lower_is_better: bool, several: bool) -> Table:
-    """Return the segments that are the worst off, against all other users."""
+    """Return the table of the worst segments, compared with all other users."""
     sign = -1 if lower_is_better else 1
     columns = [one for one in SLICES if several or one.title != "model"]
     columns[columns.index(VALUE)] = replace(VALUE, title=rows[0]["metric"], field="value")

@@ -1,1 +1,1 @@
-"""The words that metrics are written in, and what a metric is: its definition, parameters, cut-off and string form."""
+"""The language of metrics: words, definitions, parameters, cut-offs, string form."""

@@ -17,7 +17,7 @@ from recframe.frames.context import Sharing
 HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
 RELEVANT_BY_CATEGORY = "relevant by category "
 HITS_BY_VALUE, BEST_BY_VALUE = "hits by value ", "best by value "
-"""What the names of columns of hits by what their items say begin with; then come settings, and the word."""
+"""Prefixes of columns of hits by item value, followed by settings and word."""
 
 
 EULER = 0.5772156649015329
@@ -107,11 +107,11 @@ def _exponential_integral(x: float) -> float:
 
 
 _BEST = {"given": "", "relevant": "ideal_", "list": "", "all": "ideal_"}
-"""What the names of the columns of an order's words begin with."""
+"""Prefix of the columns of an order's words."""
 
 
 class Source(Protocol):
-    """Where the words take their columns from."""
+    """Interface that supplies columns to the words."""
 
     def column(self, name: str) -> pl.Expr:
         """Return the column of a name; asking for one is what makes a plan build it."""
@@ -133,7 +133,7 @@ class Source(Protocol):
 
 
 class Valued(Protocol):
-    """Another metric, as far as the words have to do with it."""
+    """Interface of another metric, for means of its values."""
 
     def value(self, at: At) -> pl.Expr:
         """Return the expression of one list's value."""
@@ -172,10 +172,10 @@ class At:
     cut: bool = False
     """Whether the hits are already cut at k."""
     order: Literal["given", "relevant", "list", "all"] = "given"
-    """Which ranks are spoken of: those given, or those of the best order of the relevant rows, of the list's hits, or of
+    """Ranks in use: those given, or those of the ideal ranking of the relevant rows, of the list's hits, or of
     the relevant rows without a cut."""
     sharing: Sharing | None = None
-    """Whether words of the hits and of the list are expectations over the orders of tied items, or those of whole ties."""
+    """Tie policy under which words are expectations over the orders of tied items, or take ties as a whole."""
 
     def __getattr__(self, name: str) -> pl.Expr:
         words = [word for word in dir(type(self)) if not word.startswith("_")]
@@ -498,7 +498,7 @@ class At:
 
     @property
     def user_weight(self) -> pl.Expr:
-        """How much the user counts, by the column of the users that `rec(weight=...)` names; null for one without."""
+        """Weight of the user, from the users column named by `rec(weight=...)`; null without one."""
         return self.source.column("user_weight").max()
 
     # Words of the segment

@@ -19,7 +19,7 @@ from recframe.metrics.language.at import discount, ratio
 Weight = Literal["none", "log", "geometric", "reciprocal"]
 Tail = Literal["interactions", "items"]
 PATIENCE = 0.85
-"""The probability of going on to the next rank in `weight="geometric"`."""
+"""Probability of continuing to the next rank, in `weight="geometric"`."""
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def is_many(k: object) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class Bounds:
-    """The numbers that a parameter may take, between two ends that are left out unless they are closed."""
+    """Numeric range of a parameter, open unless `closed`."""
 
     above: float = -math.inf
     below: float = math.inf
@@ -111,21 +111,21 @@ class Bounds:
 Positive = Annotated[float, Bounds(above=0)]
 Share = Annotated[float, Bounds(above=0, below=1)]
 Closed = Annotated[float, Bounds(0, 1, closed=True)]
-"""A share that may be nothing, or all."""
+"""Share from 0 to 1, both ends included."""
 LogBase = Annotated[float, Bounds(above=1)]
 UNIT, COUNT = (0.0, 1.0), (0.0, math.inf)
 """The ranges of shares and of counts."""
 
 
 class Binds(Protocol[Bound_co]):
-    """What a metric is a method of: an object that binds it to its frame."""
+    """Interface of an object that binds a metric to its frame."""
 
     def _bound(self, metric: Metric[...], /) -> Bound_co: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A metric as it was written: one function of the words of `At` or `AtLists`, and what the registry says of it."""
+    """Definition of a metric: its function and its registry entries."""
 
     name: str
     function: Callable[..., pl.Expr]
@@ -139,10 +139,10 @@ class Definition:
     direction: Literal["higher", "lower", ""] = ""
     shape: Shape = "user"
     shapes: Mapping[tuple[str, Value], Shape] = field(default_factory=dict)
-    """Other shapes of a metric over lists, each under one value of a parameter."""
+    """Other shapes of a list metric, each under one value of a parameter."""
     needs: tuple[str, ...] = ()
     instead: Mapping[str, str] = field(default_factory=dict)
-    """Names by which other libraries have a form of it, and how that form is written."""
+    """Names of its variants in other libraries, with their string forms."""
     family: str = ""
     over: Over = "users"
     """Whether it runs over the users of the universe, in the words of `At`, or over lists, in those of `AtLists`."""
@@ -151,11 +151,11 @@ class Definition:
     spellings: Mapping[tuple[str, Value], tuple[str, Value]] = field(default_factory=dict)
     """Other ways to write a parameter and its value, each with those that are meant and printed."""
     later: tuple[str, ...] = ()
-    """Parameters that came when runs had been tracked: at its default one stands for what those runs were."""
+    """Parameters added after runs had been tracked: at its default, a metric equals the one of those runs."""
     grows: bool = False
-    """Whether the value depends on how many users a segment has, so that segments of several sizes cannot be compared."""
+    """Whether the value depends on the number of users, so that segments of different sizes are not comparable."""
     tapers: bool = False
-    """Whether ranks far down give values below 2^-42, as powers of the rank do, which exact sums then hold in two columns."""
+    """Whether deep ranks give values below 2^-42, such as powers of the rank, which need two exact-sum columns."""
 
     @cached_property
     def over_lists(self) -> bool:
@@ -164,7 +164,7 @@ class Definition:
 
     @cached_property
     def builtin(self) -> bool:
-        """Whether the metric is recframe's own: it stands on a page of metrics."""
+        """Whether the metric is recframe's own, defined in a module of `recframe.metrics`."""
         return self.function.__module__.rpartition(".")[0] == "recframe.metrics"
 
     @cached_property
@@ -205,7 +205,7 @@ class Definition:
 
 
 class OfEach:
-    """An attribute of each object, and none of the class: of a class `inspect` would take it for the class's own."""
+    """Descriptor of instances' attributes that the class itself lacks, for `inspect`."""
 
     def __init__(self, give: Callable[[Any], Any]) -> None:
         self._give = give
@@ -232,9 +232,9 @@ class Metric(Generic[P]):
     settings: tuple[tuple[str, Value], ...] = ()
     k: int | None = None
     stated: frozenset[str] = frozenset()
-    """The parameters that were given, though it be their default: a profile does not change them."""
+    """Parameters given explicitly, even at their default; a profile does not change them."""
     label: str = ""
-    """The name of the metric's column, where it is not the string form."""
+    """Column name, where it is not the string form."""
 
     __signature__ = OfEach(_signature)
     __wrapped__ = OfEach(lambda metric: metric.definition.function)
@@ -415,7 +415,7 @@ class Metric(Generic[P]):
 
 
 class MetricExpr(pl.Expr):
-    """A metric as an expression, which only Polars reads: pandas and Dask would make a column of objects of it."""
+    """Polars expression of a metric; other libraries cannot evaluate it."""
 
     def __call__(self, frame: object) -> Any:
         """Say what to write instead, where `assign` calls it."""
@@ -442,7 +442,7 @@ def _printed(value: Value) -> str:
 
 
 def _of_a_call(metric: str, name: str, value: object) -> str:
-    """Return where `k` and `by` are given, however they are called; nothing for any other name."""
+    """Return the advice on `k` and `by`, under any of their names; nothing for other names."""
     own, call = argument_of(name), f"frame.rec.{metric}"
     begin = "" if name == own else f"{name}= is {own}= here; "
     if own == "by":
@@ -484,7 +484,7 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
 
 
 def folded(name: str) -> str:
-    """Return a name without what writers of it differ in: cases, and what stands between its words."""
+    """Return a name without case and separators, which spellings differ in."""
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
@@ -494,9 +494,9 @@ _ARGUMENTS = {
     "split by, partition by, per, over",
 }
 ARGUMENTS = {folded(name): own for own, names in _ARGUMENTS.items() for name in names.split(",")}
-"""The arguments of each call, `k` and `by`, by the names that others have for them, folded."""
+"""Own argument, `k` or `by`, by case-folded foreign name."""
 
 
 def argument_of(name: str) -> str:
-    """Return the argument of each call that a name means, `k` or `by`; nothing for any other name."""
+    """Return the argument, `k` or `by`, that a foreign name means; nothing for other names."""
     return name if name in _ARGUMENTS else ARGUMENTS.get(folded(name), "")

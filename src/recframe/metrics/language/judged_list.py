@@ -27,7 +27,7 @@ SEVERAL_LISTS = (
 
 @dataclass(frozen=True)
 class JudgedList:
-    """Where `Metric.expr` takes its columns from: each is worked out inside the group, by the rules of the plan.
+    """Column source of `Metric.expr`, computed inside a group-by.
 
     Every column is as long as the list and null where its words are; items take the order of their ids, hits that of
     their ranks.
@@ -92,7 +92,7 @@ class JudgedList:
 
     @property
     def _is_of_several_lists(self) -> pl.Expr:
-        """Whether more items stand above the last rank than there are places, as in no list, with gaps and ties or without."""
+        """Whether more distinct items than positions are above the last rank, as with rows of several lists."""
         rank, last = self._valid_rank, self._valid_rank.max()
         return self.item.filter(rank < last).drop_nulls().n_unique() >= last
 

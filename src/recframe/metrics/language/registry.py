@@ -86,7 +86,7 @@ _NAMES = {
 
 
 FORMS = {folded(name): form for form, names in _NAMES.items() for name in names.split(",")}
-"""The string form of each name, folded."""
+"""String form of each synonym, by case-folded name."""
 
 
 _ELSEWHERE = {
@@ -102,11 +102,11 @@ _ELSEWHERE = {
     "sklearn.metrics.roc_auc_score(clicked, score)": "pooled auc, global auc, overall auc, stacked auc, micro auc",
 }
 CALLS = {folded(name): call for call, names in _ELSEWHERE.items() for name in names.split(",")}
-"""Where metrics of predictions are measured, by their names, folded."""
+"""Call in another library for each prediction metric, by case-folded name."""
 
 
 def _of_predictions(name: object) -> str:
-    """Return what to say of a metric of predictions, one row at a time, which is none of rankings; nothing for any other."""
+    """Return the advice on a metric of predictions rather than rankings; nothing for other names."""
     call = CALLS.get(folded(name), "") if isinstance(name, str) else ""
     if not call:
         return ""
@@ -115,7 +115,7 @@ def _of_predictions(name: object) -> str:
 
 
 def form_of(name: str) -> str:
-    """Return the string form of a metric that the field has under another name; nothing for any other name."""
+    """Return the string form of a metric with a foreign name; nothing for other names."""
     return FORMS.get(folded(name), "")
 
 
@@ -278,7 +278,7 @@ def parse(text: str) -> Metric[...]:
 
 
 def _as_parameter(found: Metric[...], text: str) -> str:
-    """Return how a number behind @ is written that the metric's first parameter takes, as the recall of `iprec@0.1`."""
+    """Return the spelling of a number after @ that sets the first parameter, as the recall of `iprec@0.1`."""
     if not found.definition.parameters or not re.fullmatch(r"[01]?\.\d+", text):
         return ""
     try:
@@ -321,7 +321,7 @@ def lookup(name: str, shown: str = "") -> Metric[...]:
 
 
 def meant_by(name: object) -> Metric[...] | None:
-    """Return the metric that the field, or another library, has under a name which is none here; None for any other name.
+    """Return the metric that a foreign name means; None for other names.
 
     A cut-off that is written into the name, as in `ndcg_at_10`, comes with it; `recall_at_k` has that of an example.
     """
@@ -340,7 +340,7 @@ def meant_by(name: object) -> Metric[...] | None:
 
 
 def elsewhere(name: str) -> str:
-    """Return what to say of a metric that is measured elsewhere; nothing for any other name."""
+    """Return the advice on a metric that other libraries measure; nothing for other names."""
     return _of_predictions(cut_off(name)[0]) or _of_predictions(name)
 
 
@@ -350,7 +350,7 @@ def spelled(name: str) -> Metric[...] | None:
 
 
 def _form_of(name: str) -> str:
-    """Return how a metric is written that others have under a name of its own; nothing for any other name."""
+    """Return the own spelling of a metric with a foreign name; nothing for other names."""
     forms = {
         other: form for one in _registry.values() for other, form in one.definition.instead.items()
     }
@@ -379,7 +379,7 @@ def each(metrics: Iterable[object]) -> Iterator[object]:
 
 
 def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
-    """Return the metrics asked for, each with each cut-off, once and in the order asked."""
+    """Return the distinct requested metrics with each cut-off, in the order requested."""
     found = [_metric_of(one) for one in metrics]
     if not found:
         msg = 'no metric was asked for; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'

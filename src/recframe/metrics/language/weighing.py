@@ -25,7 +25,7 @@ def averaged_ratio(at: At, part: Count, whole: Count, *, pooled: bool) -> pl.Exp
 
 
 def unregistered(function: Count) -> Metric[...]:
-    """Return a value of a list as a metric, whose mean others are made of.
+    """Return a list value as an unregistered metric, whose mean others use.
 
     NOTE: its function is of this module, and so none of recframe's own metrics: of these a plan leaves out lists without a
     hit, since they have the value of an empty one, which `n_relevant` has not.

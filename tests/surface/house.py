@@ -1,0 +1,111 @@
+"""Counts of the house: syntax, files, rooms, and the walk of two first calls; `python tests/surface/house.py` prints them.
+
+BOUNDS holds what was reached. A feature that needs more raises a bound in its own commit, which says for what.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import recframe
+
+PACKAGE = Path(recframe.__file__).parent
+TESTS = Path(__file__).parents[1]
+GENERATED = {"namespace/methods.py"}
+WALKS = {
+    "ndcg": "judged.rec.ndcg(k=10)",
+    "compare": 'models.rec(model="model").compare("ndcg@10")',
+}
+"""First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
+BOUNDS = {
+    "nodes": 376_400,
+    "lines": 50_900,
+    "files": 320,
+    "files_out_of_size": 170,
+    "nodes_a_line": 7.5,
+    "rooms": 18,
+    "ndcg_files": 70,
+    "ndcg_functions": 490,
+    "ndcg_calls": 1_250,
+    "ndcg_changes": 500,
+    "compare_files": 85,
+    "compare_functions": 700,
+    "compare_calls": 2_450,
+    "compare_changes": 830,
+    "lines_of_tests": 59_900,
+}
+"""The largest value that each count may have."""
+
+
+def sources() -> dict[str, str]:
+    """Return the text of each file of the package, but of generated ones."""
+    files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
+    return {name: files[name].read_text("utf-8") for name in sorted(files.keys() - GENERATED)}
+
+
+def counts() -> dict[str, float]:
+    """Return each count by its name."""
+    texts = sources()
+    nodes = sum(sum(1 for _ in ast.walk(ast.parse(text))) for text in texts.values())
+    lengths = {name: text.count("\n") for name, text in texts.items()}
+    sized = [
+        length
+        for name, length in lengths.items()
+        if not name.endswith(("__init__.py", "__main__.py"))
+    ]
+    rooms = {name.rpartition("/")[0] for name in texts}
+    found = {
+        "nodes": nodes,
+        "lines": sum(lengths.values()),
+        "files": len(texts),
+        "files_out_of_size": sum(not 100 <= length <= 600 for length in sized),
+        "nodes_a_line": round(nodes / sum(lengths.values()), 2),
+        "rooms": len(rooms - {""}),
+    }
+    for name, call in WALKS.items():
+        found |= {f"{name}_{what}": count for what, count in walk(call).items()}
+    written = [path for path in TESTS.rglob("*.py") if "recorded" not in path.parts]
+    return found | {"lines_of_tests": sum(path.read_text("utf-8").count("\n") for path in written)}
+
+
+def walk(call: str) -> dict[str, int]:
+    """Return how many of the package's files and functions a call meets, how often it calls, and how often the file changes."""
+    follow = """
+        import json, sys, polars as pl, recframe
+        judged = pl.select(row=pl.int_range(60)).select(
+            user=pl.col("row") // 10,
+            item=pl.col("row") % 10,
+            rank=pl.col("row") % 10 + 1,
+            relevance=pl.col("row") // 10 * pl.col("row") % 3,
+        )
+        models = pl.concat([judged.with_columns(model=pl.lit(name)) for name in "ab"])
+        steps = []
+
+        def step(frame, event, _):
+            if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+                steps.append(frame.f_code)
+
+        sys.setprofile(step)
+        CALL
+        sys.setprofile(None)
+        files = [code.co_filename for code in steps]
+        changes = sum(one != other for one, other in zip(files, files[1:]))
+        counts = [len(set(files)), len(set(steps)), len(steps), changes]
+        print(json.dumps(dict(zip(["files", "functions", "calls", "changes"], counts))))
+    """
+    script = inspect.cleandoc(follow).replace("PACKAGE", repr(str(PACKAGE))).replace("CALL", call)
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    )
+    steps: dict[str, int] = json.loads(done.stdout)
+    return steps
+
+
+if __name__ == "__main__":
+    for name, count in counts().items():
+        print(f"{name:>18} {count:>10,} of {BOUNDS[name]:,}")  # noqa: T201

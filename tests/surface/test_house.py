@@ -1,0 +1,49 @@
+"""The house stays as small as it was made, and its docstrings name the thing."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+
+import pytest
+
+import house
+
+BANNED = re.compile(
+    r"(What|So many|How (far|many|much|often|sure)|Held|Which .*\b(are|may|is)\b|Whose|Where|The one)\b"
+)
+"""Openings of a first line that do not name the thing."""
+# the public docstrings of two metrics, which say what they are about in their users' words
+OF_METRICS = {"popularity_lift", "value"}
+
+
+@pytest.mark.skipif(
+    sys.version_info[:2] != (3, 11), reason="3.12 counts no comprehensions as functions"
+)
+def test_no_count_is_above_its_bound():
+    found = house.counts()
+
+    assert found.keys() == house.BOUNDS.keys()
+    assert {name: count for name, count in found.items() if count > house.BOUNDS[name]} == {}
+
+
+def test_a_first_line_names_the_thing():
+    first_lines = [
+        (path, getattr(node, "name", ""), (ast.get_docstring(node) or "").partition("\n")[0])
+        for path, text in house.sources().items()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+    ]
+
+    riddles = [line for line in first_lines if BANNED.match(line[2]) and line[1] not in OF_METRICS]
+    assert riddles == []
+
+
+def test_the_first_line_of_a_module_has_few_words():
+    first_lines = {
+        path: (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
+        for path, text in house.sources().items()
+    }
+
+    assert {path: line for path, line in first_lines.items() if len(line.split()) > 12} == {}
