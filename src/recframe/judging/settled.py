@@ -147,7 +147,7 @@ def _in_segments(
         return cut or whole
     pairs = whole.relevant_rows()
     pairs = judged.in_segments(pairs) if judged.truth is None else pairs
-    return replace(judged, known=replace(whole.known, pairs=pairs, in_order=False, narrow=False))
+    return replace(judged, known=replace(whole.known, pairs=pairs, in_order=False))
 
 
 def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Judged:
@@ -171,7 +171,7 @@ def _settled(judged: Judged, ask: Ask, k: int | None, *, by_number: bool) -> Jud
         in_order=(stands and distinct)
         or (scores is not None and scores.gains_at_hand(k) and not judged.rows),
         packs=packs,
-        narrow=keys == [judged.key] and fits_64_bits(once[judged.key], once["gain"]),
+        narrow=fits_64_bits(once[judged.key], once["gain"]),
         n_users=n_users,
         crowd=crowd,
         names=judged.known.names,

@@ -62,8 +62,8 @@ def best_first(
     Int64 holds and any gains into 128: the bits of a positive float order as the float does.
     """
     rows = rows.select(*keys, gain)
-    key = keys[-1]
-    if len(keys) > 1 or not (narrow or (READS_BITS and dtype in SMALL_INTEGERS)):
+    *segments, key = keys
+    if not (narrow or (READS_BITS and dtype in SMALL_INTEGERS)):
         return rows.sort(*keys, gain, descending=[*[False] * len(keys), True]).with_columns(
             pl.col(gain).cast(pl.Float64)
         )
@@ -74,12 +74,14 @@ def best_first(
         if narrow
         else pl.col(gain).cast(pl.Float64).reinterpret(dtype=pl.Int64)
     )
-    packed = rows.select(packed=pl.col(key).cast(wide) * half + (top - lower)).sort("packed")
+    packed = rows.select(*segments, packed=pl.col(key).cast(wide) * half + (top - lower))
+    packed = packed.sort("packed")
+    if segments:
+        packed = packed.sort(segments, maintain_order=True)
     lower = (top - pl.col("packed") % half).cast(pl.Int64)
     gains = lower.cast(pl.Float64) if narrow else lower.reinterpret(dtype=pl.Float64)
-    return packed.select(
-        (pl.col("packed") // half).cast(dtype).set_sorted().alias(key), gains.alias(gain)
-    )
+    lists = (pl.col("packed") // half).cast(dtype).alias(key)
+    return packed.select(*segments, lists if segments else lists.set_sorted(), gains.alias(gain))
 
 
 def sorted_by_rank(
