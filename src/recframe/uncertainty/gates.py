@@ -13,7 +13,7 @@ from recframe.errors import DataError
 from recframe.frames.dtypes import as_text
 from recframe.frames.roles import listed
 from recframe.frames.rows.joins import beside_one_another
-from recframe.uncertainty.arrays import Numbers, np, ratio
+from recframe.uncertainty.arrays import Flags, Numbers, np, ratio
 from recframe.uncertainty.comparison import BETWEEN, are_selected, first_or_joined, of_unpaired
 from recframe.uncertainty.moments import Ends, Moments, Trainings, as_columns
 from recframe.uncertainty.p_values import adjusted, least_p, p_below, t_quantile, t_statistic
@@ -32,6 +32,54 @@ from recframe.uncertainty.requirements import (
     Requirement,
 )
 from recframe.uncertainty.summary import FEW_VALUES, Intervals, with_intervals
+
+
+class GateRows(SimpleNamespace):
+    """Columns of `requirement_rows.ROW` as arrays, and what is computed of them, by name."""
+
+    value: Numbers
+    value_low: Numbers
+    value_high: Numbers
+    mean: Numbers
+    error: Numbers
+    freedom: Numbers
+    own_freedom: Numbers
+    n: Numbers
+    n_users: Numbers
+    differ: Numbers
+    unpaired: Numbers
+    units: Numbers
+    sign: Numbers
+    factor: Numbers
+    gap: Numbers
+    gap_error: Numbers
+    d: Numbers
+    least: Numbers
+    most: Numbers
+    of_trainings: Numbers
+    other: Numbers
+    other_low: Numbers
+    other_high: Numbers
+    other_n: Numbers
+    bound: Numbers
+    difference: Numbers
+    of_more: tuple[Numbers, Numbers, Numbers]
+    """The gap of these users and two more, its standard error and its degrees of freedom."""
+    absolute: Flags
+    earlier: Flags
+    trailing: Flags
+    by_user: Flags
+    others: Flags
+    pairs: Flags
+    of_each: Flags
+    few: Flags
+    few_known: Flags
+    selected: Flags
+    small: Flags
+    missing: Flags
+    share: Flags
+    rounded: Flags
+    never_varies: Flags
 
 
 def judged(
@@ -115,14 +163,14 @@ def _moments(rows: pl.DataFrame) -> Moments:
     return Moments(n, **columns, trainings=trainings)
 
 
-def _arrays(rows: pl.DataFrame, asked: Sequence[Requirement], gate: Gate) -> Any:
+def _arrays(rows: pl.DataFrame, asked: Sequence[Requirement], gate: Gate) -> GateRows:
     """Return the columns of rows as arrays, by the names of `ROW`, with what is required of them.
 
     `sign` is -1 where a value should be low. A row is `absolute`, or its value is held against that of another model, or of the
     same users in runs (`by_user`), user by user: `pairs`; or against the interval of `earlier` users, or `trailing` runs.
     """
     columns = rows.select(cs.boolean().fill_null(value=False), cs.numeric().cast(pl.Float64))
-    found = SimpleNamespace(**{name: columns[name].to_numpy() for name in ROW if name in columns})
+    found = GateRows(**{name: columns[name].to_numpy() for name in ROW if name in columns})
     found.sign = np.array([1.0 if one.direction == AT_LEAST else -1.0 for one in asked])
     found.factor = np.array([one.bound for one in asked], dtype=np.float64)
     found.absolute = np.array([one.model is None for one in asked], dtype=bool)
@@ -145,7 +193,7 @@ def _arrays(rows: pl.DataFrame, asked: Sequence[Requirement], gate: Gate) -> Any
     return found
 
 
-def _add_gap(rows: Any, moments: Moments) -> None:
+def _add_gap(rows: GateRows, moments: Moments) -> None:
     """Add the gap b - f a between users' values with its squared error, and the gap of these users and two more.
 
     These have the ends of what a user's gap can be. Of a gap over trainings the freedom counts the other model's too.
@@ -159,7 +207,7 @@ def _add_gap(rows: Any, moments: Moments) -> None:
     rows.of_more = more.difference, more.standard_error, more.freedom
 
 
-def _add_runs(rows: Any, level: float) -> None:
+def _add_runs(rows: GateRows, level: float) -> None:
     """Add the distance to what the last runs of a history predict, where rows are held against that.
 
     Its error is that of `rf.changes`, with the t of as many runs. Of users who are held against their own means it is their
@@ -182,7 +230,9 @@ def _add_runs(rows: Any, level: float) -> None:
     rows.never_varies = rows.pairs & (rows.gap_error == 0)
 
 
-def _add_distance(rows: Any, asked: Sequence[Requirement], decimals: Mapping[str, int]) -> None:
+def _add_distance(
+    rows: GateRows, asked: Sequence[Requirement], decimals: Mapping[str, int]
+) -> None:
     """Add the bound, and the difference of the value to it: 0 where rounding alone parts them.
 
     That of earlier numbers hides half a unit of the last decimal that they are shown with, times the factor.
@@ -197,7 +247,7 @@ def _add_distance(rows: Any, asked: Sequence[Requirement], decimals: Mapping[str
     rows.difference = np.where(np.abs(found) <= hidden, 0.0, found)
 
 
-def _tested(rows: Any, gate: Gate) -> dict[str, Any]:
+def _tested(rows: GateRows, gate: Gate) -> dict[str, Any]:
     """Return the numbers of each row, its interval and its p values."""
     low, high = _interval(rows, gate.level)
     error, freedom = _error(rows, low, high, gate.level)
@@ -226,7 +276,7 @@ def _tested(rows: Any, gate: Gate) -> dict[str, Any]:
     }
 
 
-def _off_the_bound(rows: Any) -> Any:
+def _off_the_bound(rows: GateRows) -> Numbers:
     """Return the number of users or clusters possibly on the wrong side of the bound: all, or those that differ.
 
     Where equal values meet the bound, as those of a model that may lose 1 %, no one else is on the wrong side.
@@ -236,7 +286,7 @@ def _off_the_bound(rows: Any) -> Any:
     return np.where(meet, rows.differ, units)
 
 
-def _interval(rows: Any, level: float) -> tuple[Numbers, Numbers]:
+def _interval(rows: GateRows, level: float) -> tuple[Numbers, Numbers]:
     """Return the interval of the difference to the bound."""
     half = t_quantile(level, rows.freedom) * np.sqrt(rows.gap_error)
     below = np.hypot(rows.mean - rows.value_low, rows.factor * (rows.other_high - rows.other))
@@ -249,7 +299,7 @@ def _interval(rows: Any, level: float) -> tuple[Numbers, Numbers]:
     )
 
 
-def _error(rows: Any, low: Numbers, high: Numbers, level: float) -> tuple[Numbers, Numbers]:
+def _error(rows: GateRows, low: Numbers, high: Numbers, level: float) -> tuple[Numbers, Numbers]:
     """Return the standard error of the difference and its freedom, if the bound is just met.
 
     Of a share it is that of Wilson: the variance at the bound for as many users as the variance at the value speaks of.
@@ -266,7 +316,7 @@ def _error(rows: Any, low: Numbers, high: Numbers, level: float) -> tuple[Number
     return np.where(rows.absolute, of_bound, found), freedom
 
 
-def _states(rows: Any, found: Mapping[str, Any], gate: Gate) -> Any:
+def _states(rows: GateRows, found: Mapping[str, Any], gate: Gate) -> Any:
     """Return whether each row holds, fails, is open or missing.
 
     NOTE: a row fails by the p value for all rows, since a gate that fails wherever one of them does would find a false alarm
@@ -288,7 +338,9 @@ def _states(rows: Any, found: Mapping[str, Any], gate: Gate) -> Any:
     )
 
 
-def _all_notes(rows: pl.DataFrame, taken: Any, found: Mapping[str, Any], gate: Gate) -> pl.Series:
+def _all_notes(
+    rows: pl.DataFrame, taken: GateRows, found: Mapping[str, Any], gate: Gate
+) -> pl.Series:
     """Return the notes of rows, joined with what is known of their values, unless all is told."""
     by_value = found["by_value"] | (gate.on != "interval")
     is_told = by_value & ~(taken.trailing | taken.by_user)
@@ -302,7 +354,7 @@ def _all_notes(rows: pl.DataFrame, taken: Any, found: Mapping[str, Any], gate: G
     return notes.select(whole.fill_null("")).to_series()
 
 
-def _notes(rows: Any, found: Mapping[str, Any], gate: Gate) -> Any:
+def _notes(rows: GateRows, found: Mapping[str, Any], gate: Gate) -> Any:
     """Return the notes of each row, none where there is nothing."""
     on_interval, pairs, n, new = gate.on == "interval", rows.pairs, rows.n, rows.few_known
     tests = int(np.count_nonzero(~np.isnan(found["p_adjusted"])))
