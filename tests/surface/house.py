@@ -23,21 +23,21 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 376_400,
-    "lines": 50_900,
-    "files": 320,
-    "files_out_of_size": 170,
-    "nodes_a_line": 7.5,
+    "nodes": 352_800,
+    "lines": 47_000,
+    "files": 225,
+    "files_out_of_size": 42,
+    "nodes_a_line": 7.55,
     "rooms": 18,
-    "ndcg_files": 70,
-    "ndcg_functions": 490,
-    "ndcg_calls": 1_250,
-    "ndcg_changes": 500,
-    "compare_files": 85,
-    "compare_functions": 700,
-    "compare_calls": 2_450,
-    "compare_changes": 830,
-    "lines_of_tests": 59_900,
+    "ndcg_files": 53,
+    "ndcg_functions": 415,
+    "ndcg_calls": 660,
+    "ndcg_changes": 310,
+    "compare_files": 66,
+    "compare_functions": 626,
+    "compare_calls": 1_600,
+    "compare_changes": 580,
+    "lines_of_tests": 57_400,
 }
 """The largest value that each count may have."""
 
