@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from pathlib import Path
 
 import pytest
 
 import house
+from test_surface import ROOMS
 
 BANNED = re.compile(
     r"(What|So many|How (far|many|much|often|sure)|Held|Which .*\b(are|may|is)\b|Whose|Where|The one)\b"
@@ -47,3 +49,33 @@ def test_the_first_line_of_a_module_has_few_words():
     }
 
     assert {path: line for path, line in first_lines.items() if len(line.split()) > 12} == {}
+
+
+TOP = Path(__file__).parents[2]
+ARCHITECTURE = (TOP / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
+def test_the_architecture_names_files_that_there_are():
+    named = set(re.findall(r"`((?:\w+/)*\w+\.py)`", ARCHITECTURE))
+    folders = [house.PACKAGE, TOP]
+
+    assert len(named) > 50
+    assert {name for name in named if not any((one / name).exists() for one in folders)} == set()
+
+
+def test_the_architecture_has_the_rooms_in_the_order_of_their_imports():
+    table = ARCHITECTURE.partition("| room | what it knows |")[2].partition("\n\n")[0]
+
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [
+        room for room in ROOMS if room != "language"
+    ]
+
+
+def test_the_architecture_has_no_long_paragraph():
+    long = [
+        paragraph
+        for paragraph in ARCHITECTURE.split("\n\n")
+        if not paragraph.startswith(("|", "-")) and paragraph.count("\n") >= 5
+    ]
+
+    assert long == []

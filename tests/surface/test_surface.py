@@ -465,7 +465,7 @@ OF_HINTS = [
 
 def test_what_a_message_tells_to_bind_is_a_hint():
     def written_out(path: str) -> list[Any]:
-        # cli/shell.py has other words for it
+        # frames/hints.py has other words for a shell
         in_python = [
             *nodes(path, ast.Expr),
             *(call for call in nodes(path, ast.Call) if ast.unparse(call.func) == "Either"),

@@ -33,7 +33,7 @@ class Seen:
     with_spread: bool = False
     """Whether the result has intervals or tests, which sums of squares and of fourth powers are made of."""
     depths: Mapping[Any, int] | None = None
-    """The models whose lists end before others', where they were looked for; see `depths.unequal_depths`."""
+    """The models whose lists end before others', where they were looked for; see `model_depths.unequal_depths`."""
 
     @cached_property
     def traits(self) -> set[str]:
