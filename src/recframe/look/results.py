@@ -60,7 +60,11 @@ class Names:
         places = dict(zip(self.order, range(len(self.order)), strict=True))
         # NOTE: without a name to replace, Polars gives the names themselves
         none = pl.lit(None, pl.Int64)
-        return pl.col("model").replace_strict(places, return_dtype=pl.Int64) if places else none
+        return (
+            pl.col("model").replace_strict(places, default=None, return_dtype=pl.Int64)
+            if places
+            else none
+        )
 
     def model(self, *, bound: bool) -> pl.Expr:
         """Return the models as text, where they are bound."""
