@@ -462,6 +462,8 @@ def test_words_of_others_say_how_it_is_written_here():
         asked_of().CI  # noqa: B018
     with pytest.raises(rf.UnknownMetricError, match=r"If it is a model .* write baseline=$"):
         asked_of().compare("ndcg@3", "a", wide=True)
+    with pytest.raises(rf.UnknownMetricError, match=r"did you mean 'ndcg@3'\? If it is a model"):
+        asked_of().compare("ndgc@3", wide=True)
     with pytest.raises(rf.UnknownMetricError, match=r"did you mean 'ndcg@3'\?$"):
         asked_of().compare("ndgc@3", baseline="a", wide=True)
 

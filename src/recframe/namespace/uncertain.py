@@ -213,7 +213,8 @@ class Uncertain(Generic[F]):
         except UnknownMetricError as error:
             if baseline is not None:
                 raise
-            msg = f"{error}. If it is a model to compare with, write baseline="
+            end = "" if str(error).endswith("?") else "."
+            msg = f"{error}{end} If it is a model to compare with, write baseline="
             raise UnknownMetricError(msg) from None
         _check_test(asked, how)
         result: F = _compared(asked, None if baseline is None else text_of(baseline), how)

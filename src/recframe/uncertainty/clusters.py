@@ -16,7 +16,7 @@ PARTS = ("aa", "ad", "dd", "an", "dn", "nn", "units", "effective", "differ")
 """Additional sums of a comparison: squares and products over users or clusters (a: baseline's value,
 d: difference, n: users); number of users or clusters; their effective number; and how many differ in both values."""
 OF_USERS = {"an": "a", "dn": "d", "nn": "n", "units": "n", "effective": "n", "differ": "n"}
-"""Those of users, each one by itself; of `differ` ties are taken off."""
+"""The sum over single users that each part is without clusters; `differ` excludes users with equal values."""
 ROUNDING = 1e-13
 """Share of the squares below which a sum is rounding error of equal values."""
 Product = tuple[pl.Expr, pl.Expr]
