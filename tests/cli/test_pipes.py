@@ -10,7 +10,7 @@ import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import polars as pl
@@ -93,7 +93,8 @@ def pipes(*contents: bytes, name: str = "/dev/fd/{}") -> Iterator[list[str]]:
             os.mkfifo(other)
 
         def write(other: int | str = other, content: bytes = content) -> None:
-            with open(other, "wb") as file:  # noqa: PTH123  a number is no path
+            # a reader whose disk is full leaves before all is written
+            with suppress(BrokenPipeError), open(other, "wb") as file:  # noqa: PTH123  a number is no path
                 file.write(content)
 
         writers.append(threading.Thread(target=write, daemon=True))
