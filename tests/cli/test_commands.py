@@ -7,14 +7,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import recframe as rf
 from recframe.cli import engine_files, files, output
 from recframe.cli.commands import main
+from recframe.cli.inputs import Answers
 from shop_files import RECS, TWO, evaluate, failure, run, shell, write_tables
 
 
@@ -430,6 +433,13 @@ def test_a_master_is_sparks(engine, instead):
     told = failure("summarize", "recs.parquet", "--engine", engine, "--master", "local[2]")
 
     assert told.startswith(f"--master says where Spark is; {instead}")
+
+
+def test_answers_of_an_engine_take_every_argument_of_a_method():
+    rec = rf.rec(pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]}))
+    answers = Answers(rec, SimpleNamespace(rows=lambda found: found), None, None)
+
+    assert_frame_equal(answers.summarize("ndcg@3", method="t"), rec.summarize("ndcg@3", method="t"))
 
 
 @pytest.mark.parametrize("command", ["slices", "track", "report"])

@@ -241,7 +241,7 @@ class Answers:
         """Return a method of `rec`."""
         return partial(self._asked, method)
 
-    def _asked(self, method: str, *arguments: Any, **options: Any) -> pl.DataFrame:
+    def _asked(self, method: str, /, *arguments: Any, **options: Any) -> pl.DataFrame:
         """Return the rows of a result, in the dtypes that Polars has for them, and its order."""
         # what a schema can show is said here, before the engine reads a file
         wanted = None
