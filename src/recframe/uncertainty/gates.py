@@ -131,6 +131,8 @@ def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
 def _with_pairs(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
     """Return rows with the values of pairs and their intervals, from sums over users with both values."""
     pairs = rows.filter(pl.col("d").is_not_null())
+    if pairs.is_empty():
+        return rows
     moments, ranges = (
         _moments(pairs),
         [gate.requirements[one].metric.range for one in pairs["place"]],
