@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, settings
 
 import frame_sizes
 from frame_kinds import KINDS, Kind, sharp_and_thorough
-from recframe.frames import at_hand, collecting
+from recframe.evaluation import cached_plans
+from recframe.frames import collecting, eager_data
 from recframe.frames.kinds import kind as kinds_of_frame
-from recframe.plan import kept_plans
 
 # what ranx compiles when it is first called takes ten times as long as the tests that call it
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
@@ -48,9 +48,9 @@ def pytest_collection() -> Iterator[None]:
 def _more_than_a_few_rows_are_asked() -> Iterator[None]:
     """Let a frame be asked ahead of its plan from 2,000 rows, so that no test needs fifty times as many."""
     with pytest.MonkeyPatch.context() as patched:
-        for module in (at_hand, collecting, kinds_of_frame):
+        for module in (eager_data, collecting, kinds_of_frame):
             patched.setattr(module, "LARGE", frame_sizes.LARGE)
-        patched.setattr(kept_plans, "MIDDLING", 0)
+        patched.setattr(cached_plans, "MIDDLING", 0)
         yield
 
 

@@ -12,7 +12,7 @@ import project  # noqa: F401  it says where readme is
 import vl_convert
 
 import readme
-from recframe.look.themes import FONT, THEMES, Theme
+from recframe.charts.themes import FONT, THEMES, Theme
 
 GROWING = ("rows", "k", "metrics", "cut-offs", "models")
 FEWEST_TICKS = 3

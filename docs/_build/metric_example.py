@@ -12,9 +12,9 @@ import metric_shop as shop
 import polars as pl
 
 import recframe as rf
-from recframe.facts.levels import Level
+from recframe.evaluation.required_columns import Needs, is_of_segment, needs_of
 from recframe.metrics.language.definition import Metric
-from recframe.plan.needs import Needs, is_of_segment, needs_of
+from recframe.side_info.aggregation_levels import Level
 
 SIDES = {
     "relevance": "truth",

@@ -10,9 +10,9 @@ import polars as pl
 from metric_example import Example, number, quietly, shown
 from metric_text import code, table
 
-from recframe.facts.levels import Level
-from recframe.plan.jackknife import reason_without
-from recframe.plan.needs import is_of_segment
+from recframe.evaluation.jackknife import reason_without
+from recframe.evaluation.required_columns import is_of_segment
+from recframe.side_info.aggregation_levels import Level
 
 BETTER = {"higher": "higher", "lower": "lower", "": "neither: it describes"}
 FRAMES = {

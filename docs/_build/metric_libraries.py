@@ -15,11 +15,11 @@ from metric_example import Example
 from metric_text import BELOW, code, table
 
 import recframe as rf
-from recframe.conventions import under_profile
-from recframe.conventions.profiles import OWN, PROFILES
-from recframe.frames.context import Context
+from recframe.frames.options import Context
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import parse
+from recframe.profiles import under_profile
+from recframe.profiles.library_profiles import OWN, PROFILES
 
 RECORDED = Path(__file__).parents[2] / "tests" / "agreement" / "recorded"
 BY_USERS = "users"

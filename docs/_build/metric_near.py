@@ -6,9 +6,9 @@ import re
 
 from metric_text import prose_of, sentence_of
 
+from recframe.evaluation.required_columns import needs_of
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import registered
-from recframe.plan.needs import needs_of
 
 MOST, FEWEST = 5, 2
 CLOSE = 0.5

@@ -12,8 +12,8 @@ from metric_example import Example
 from metric_text import BELOW, code, prose_of, sentences, table
 
 import recframe as rf
-from recframe.conventions.switches import switch_of
 from recframe.metrics.language.definition import Bounds, Definition
+from recframe.profiles.switches import switch_of
 
 Settings = dict[str, Any]
 Row = tuple[Settings, list[str]]

@@ -10,7 +10,7 @@ import metric_shop as shop
 from metric_drawing import Drawing
 from metric_example import Example, number
 
-from recframe.facts.levels import Level
+from recframe.side_info.aggregation_levels import Level
 
 POPULARITY = {
     "popularity",

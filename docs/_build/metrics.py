@@ -17,8 +17,8 @@ from metric_formula import lines_of
 from metric_pictures import picture
 from metric_text import BELOW, code, page_of, prose_of, sentence_of, source_of, symbols_of, table
 
-from recframe.conventions.switches import POLICIES
 from recframe.metrics.language.definition import Definition, Metric
+from recframe.profiles.switches import POLICIES
 
 INTRODUCTION = (
     'Every metric is a method of `.rec`, a string and an object: `df.rec.ndcg(k=10)`, `"ndcg@10"`, `rf.ndcg @ 10`. '

@@ -12,7 +12,7 @@ import docstrings
 import public_api
 import readme
 import recframe as rf
-from recframe.namespace.plots import Plot
+from recframe.api.plots import Plot
 
 NARROW = 76
 """A call that is longer has a line for each argument."""

@@ -11,14 +11,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from recframe import metrics as _metrics
-from recframe.conventions.profiles import list_profiles as list_profiles
+from recframe.api.accessors import register as _register
+from recframe.api.argument_errors import no_attribute as _no_attribute
+from recframe.api.engine_call import rec as rec
+from recframe.api.rec_class import Rec as Rec
 from recframe.errors import ColumnError as ColumnError
 from recframe.errors import DataError as DataError
 from recframe.errors import RecframeError as RecframeError
 from recframe.errors import RecframeWarning as RecframeWarning
 from recframe.errors import RequirementError as RequirementError
 from recframe.errors import UnknownMetricError as UnknownMetricError
-from recframe.frames.own_names import frame as frame
+from recframe.frames.named_frames import frame as frame
 from recframe.metrics import *
 from recframe.metrics.language.at import At as At
 from recframe.metrics.language.at import ratio as ratio
@@ -28,29 +31,26 @@ from recframe.metrics.language.definition import Metric as Metric
 from recframe.metrics.language.registry import list_metrics as list_metrics
 from recframe.metrics.language.registry import metric as metric
 from recframe.metrics.language.registry import parse as parse
-from recframe.namespace.accessors import register as _register
-from recframe.namespace.bound_frame import Rec as Rec
-from recframe.namespace.calls import no_attribute as _no_attribute
-from recframe.namespace.on_engine import rec as rec
+from recframe.profiles.library_profiles import list_profiles as list_profiles
 
 if TYPE_CHECKING:
-    from recframe.conventions.explanation import explain as explain
-    from recframe.look.pages.dashboards import dashboard as dashboard
-    from recframe.namespace.on_engine import register as register
+    from recframe.api.engine_call import register as register
+    from recframe.profiles.explanation import explain as explain
+    from recframe.readers.nested_lists import from_lists as from_lists
+    from recframe.readers.nested_lists import from_truth as from_truth
+    from recframe.readers.score_matrix import from_scores as from_scores
+    from recframe.readers.trec_files import read_trec_qrels as read_trec_qrels
+    from recframe.readers.trec_files import read_trec_run as read_trec_run
+    from recframe.readers.trec_files import scan_trec_qrels as scan_trec_qrels
+    from recframe.readers.trec_files import scan_trec_run as scan_trec_run
+    from recframe.readers.trec_files import write_trec_qrels as write_trec_qrels
+    from recframe.readers.trec_files import write_trec_run as write_trec_run
+    from recframe.reports.dashboards import dashboard as dashboard
+    from recframe.statistics.requirements import Requirement as Requirement
     from recframe.tracking.changed_runs import changes as changes
-    from recframe.tracking.flattened import flat as flat
-    from recframe.tracking.kept import history as history
-    from recframe.tracking.kept import track as track
-    from recframe.uncertainty.requirements import Requirement as Requirement
-    from recframe.ways_in.nested_lists import from_lists as from_lists
-    from recframe.ways_in.nested_lists import from_truth as from_truth
-    from recframe.ways_in.score_matrix import from_scores as from_scores
-    from recframe.ways_in.trec_files import read_trec_qrels as read_trec_qrels
-    from recframe.ways_in.trec_files import read_trec_run as read_trec_run
-    from recframe.ways_in.trec_files import scan_trec_qrels as scan_trec_qrels
-    from recframe.ways_in.trec_files import scan_trec_run as scan_trec_run
-    from recframe.ways_in.trec_files import write_trec_qrels as write_trec_qrels
-    from recframe.ways_in.trec_files import write_trec_run as write_trec_run
+    from recframe.tracking.flat_numbers import flat as flat
+    from recframe.tracking.histories import history as history
+    from recframe.tracking.histories import track as track
 
 __version__ = "0.1.0"
 
@@ -59,20 +59,20 @@ _register()
 if not TYPE_CHECKING:
     # Checkers read the names off the imports above, which a list that is made here would hide from them.
     _LATER = {
-        "explain": "conventions.explanation",
-        "Requirement": "uncertainty.requirements",
-        "register": "namespace.on_engine",
-        **dict.fromkeys(["from_lists", "from_truth"], "ways_in.nested_lists"),
-        "from_scores": "ways_in.score_matrix",
-        "dashboard": "look.pages.dashboards",
+        "explain": "profiles.explanation",
+        "Requirement": "statistics.requirements",
+        "register": "api.engine_call",
+        **dict.fromkeys(["from_lists", "from_truth"], "readers.nested_lists"),
+        "from_scores": "readers.score_matrix",
+        "dashboard": "reports.dashboards",
         "changes": "tracking.changed_runs",
-        "flat": "tracking.flattened",
-        **dict.fromkeys(["history", "track"], "tracking.kept"),
+        "flat": "tracking.flat_numbers",
+        **dict.fromkeys(["history", "track"], "tracking.histories"),
         **dict.fromkeys(
-            ["read_trec_qrels", "read_trec_run", "scan_trec_qrels"], "ways_in.trec_files"
+            ["read_trec_qrels", "read_trec_run", "scan_trec_qrels"], "readers.trec_files"
         ),
         **dict.fromkeys(
-            ["scan_trec_run", "write_trec_qrels", "write_trec_run"], "ways_in.trec_files"
+            ["scan_trec_run", "write_trec_qrels", "write_trec_run"], "readers.trec_files"
         ),
     }
     _own = [

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from recframe.api.engine_call import rec as rec_of
 from recframe.frames import atomic_write
 from recframe.frames.collecting import check_threads
-from recframe.namespace.on_engine import rec as rec_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

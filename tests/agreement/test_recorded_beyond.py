@@ -20,9 +20,9 @@ import recframe as rf
 from plain_beyond import OF_USERS, overall, values
 from plain_propensity import WEIGHTED
 from plain_scene import Scene, mean
-from recframe.conventions.profiles import PROFILES
-from recframe.frames.context import DEFAULTS
+from recframe.frames.options import DEFAULTS
 from recframe.metrics.language.registry import registered
+from recframe.profiles.library_profiles import PROFILES
 
 RECORDED = Path(__file__).parent / "recorded"
 sys.path.append(str(RECORDED))

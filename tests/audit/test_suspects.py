@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recframe.audit.data import sharing
-from recframe.judging.judged_frame import PAIR
+from recframe.ranking.judged_frame import PAIR
 from strategies import examples
 
 SPELLINGS = ["a", " a", "a ", "1", "1.0", "+1.0", "+1", " 1.00 ", "1.", ".0", "1.0.0", "10", "x1.0"]

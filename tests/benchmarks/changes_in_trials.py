@@ -20,7 +20,7 @@ import machine
 import numpy as np
 from scipy import signal
 
-from recframe.uncertainty.prediction import Series, distance, half_width, squared_error
+from recframe.statistics.prediction import Series, distance, half_width, squared_error
 
 WINDOWS = (7, 14, 28)
 LEVELS = (0.95, 0.99)

@@ -27,7 +27,7 @@ import numpy as np
 import polars as pl
 import promises_in_trials
 
-from recframe.uncertainty import looks, p_values, pooling, resampling, simultaneous
+from recframe.statistics import looks, p_values, resampling, shrinkage, simultaneous
 
 Population = dict[str, np.ndarray]
 """The values of users, users x (a system and another), of each metric."""
@@ -272,17 +272,19 @@ def shares_of_segments(
     """Return how often a gap is claimed where there is none, in several ways, and how often the pooled intervals cover."""
     errors, freedom = (
         np.sqrt(variances / n[:, None]),
-        n - 1 + pooling.BORROWED_FOR_GAPS,
+        n - 1 + shrinkage.BORROWED_FOR_GAPS,
     )
-    borrowed = pooling.borrowed_variances(variances, n[:, None], borrowed=pooling.BORROWED_FOR_GAPS)
+    borrowed = shrinkage.borrowed_variances(
+        variances, n[:, None], borrowed=shrinkage.BORROWED_FOR_GAPS
+    )
     sure = np.sqrt(borrowed / n[:, None])
     gaps = [simultaneous.gap(*one, freedom=freedom) for one in zip(means.T, sure.T, strict=True)]
     trial = np.arange(means.shape[1])
     best, worst = means.argmax(axis=0), means.argmin(axis=0)
     both = np.hypot(errors[best, trial], errors[worst, trial])
     naive = (means[best, trial] - means[worst, trial]) > 1.96 * both
-    few = np.sqrt(pooling.borrowed_variances(variances, n[:, None]) / n[:, None])
-    shrunk = pooling.pooled(means, few, freedom=(n - 1 + pooling.BORROWED_USERS)[:, None])
+    few = np.sqrt(shrinkage.borrowed_variances(variances, n[:, None]) / n[:, None])
+    shrunk = shrinkage.pooled(means, few, freedom=(n - 1 + shrinkage.BORROWED_USERS)[:, None])
     return {
         "naive gap": float(naive.mean()),
         "simultaneous gap": float(np.mean([one.low > 0 for one in gaps])),

@@ -26,8 +26,8 @@ from scenes_in_trials import (
 )
 
 import recframe as rf
-from recframe.uncertainty import looks, p_values, resampling
-from recframe.uncertainty.comparison import SKEWED
+from recframe.statistics import looks, p_values, resampling
+from recframe.statistics.comparison import SKEWED
 
 LEVEL, ALPHA = 0.95, 0.05
 MARGIN = 0.05

@@ -95,7 +95,7 @@ main()
         "recframe.cli",
         *(pytest.param(one, marks=pytest.mark.slow) for one in ("recframe.cli.process", "click")),
         "polars.functions",
-        "recframe.namespace.on_engine",
+        "recframe.api.engine_call",
     ],
 )
 def test_an_interrupt_while_modules_are_imported_is_quiet(module):

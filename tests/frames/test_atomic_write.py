@@ -18,10 +18,10 @@ import polars as pl
 import pytest
 
 import recframe as rf
+from recframe.charts.table import Table
 from recframe.cli import output
 from recframe.frames import atomic_write
-from recframe.look.pages.page import Page
-from recframe.look.table import Table
+from recframe.reports.page import Page
 
 ROWS = pl.DataFrame({"user": range(3_000), "item": 1, "rank": 1, "relevance": 1})
 TEXT = "\n".join(map(str, range(3_000)))

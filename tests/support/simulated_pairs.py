@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from recframe.frames.inputs import GROUP
-from recframe.uncertainty.pairs import BASELINE, MODEL
+from recframe.statistics.pairs import BASELINE, MODEL
 
 
 def reciprocal_ranks(

@@ -16,7 +16,7 @@ import recframe
 
 PACKAGE = Path(recframe.__file__).parent
 TESTS = Path(__file__).parents[1]
-GENERATED = {"namespace/methods.py"}
+GENERATED = {"api/methods.py"}
 WALKS = {
     "ndcg": "judged.rec.ndcg(k=10)",
     "compare": 'models.rec(model="model").compare("ndcg@10")',
@@ -24,7 +24,7 @@ WALKS = {
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
     "nodes": 352_800,
-    "lines": 47_000,
+    "lines": 47_030,
     "files": 225,
     "files_out_of_size": 42,
     "nodes_a_line": 7.55,

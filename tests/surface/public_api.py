@@ -12,13 +12,13 @@ from typing import Any
 import click
 
 import recframe as rf
+from recframe.api.plots import Plot
 from recframe.audit.findings import Findings
+from recframe.charts.table import Table
 from recframe.cli.commands import main
-from recframe.conventions.explanation import Explanation
-from recframe.look.pages.page import Page
-from recframe.look.table import Table
 from recframe.metrics.language.definition import Metric
-from recframe.namespace.plots import Plot
+from recframe.profiles.explanation import Explanation
+from recframe.reports.page import Page
 
 ROOT = Path(__file__).parents[2]
 LISTED = ROOT / "docs" / "public_api.txt"

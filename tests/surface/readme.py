@@ -31,7 +31,7 @@ ON_ENGINES = ROOT / "docs" / "engines.md"
 A_BILLION = ROOT / "docs" / "how_to" / "a_billion_users.md"
 PAGES = [README, UNCERTAINTY, OVER_TIME, BENCHMARKS, AUDIT, ON_ENGINES, A_BILLION]
 """The pages with generated parts."""
-METHODS = Path(rf.__file__).parent / "namespace" / "methods.py"
+METHODS = Path(rf.__file__).parent / "api" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
 LARGE = ROOT / "tests" / "benchmarks" / "large.json"
 CASES = ROOT / "tests" / "benchmarks" / "cases.json"
@@ -357,7 +357,7 @@ def written(text: str) -> str:
 
 
 def methods() -> str:
-    """Return `namespace/methods.py` made anew: a line for each metric of the registry."""
+    """Return `api/methods.py` made anew: a line for each metric of the registry."""
     head = re.sub(r"    \w+ = metrics\.\w+\n", "", METHODS.read_text(encoding="utf-8"))
     return head + "".join(
         f"    {one.name} = metrics.{one.name}\n"
@@ -376,12 +376,12 @@ from typing import Generic, Literal, overload
 import pandas as pd
 import polars as pl
 
-from recframe.namespace.bound_metric import By, Cutoffs, F
+from recframe.api.bound_metric import By, Cutoffs, F
 '''
 
 
 def stubs() -> str:
-    """Return `namespace/methods.pyi`: each metric with its own parameters, a float for one number of an eager frame."""
+    """Return `api/methods.pyi`: each metric with its own parameters, a float for one number of an eager frame."""
     metrics = [one for one in registered().values() if one.definition.builtin]
     of_frames = "\n".join(
         _stub(one, "Methods[pl.DataFrame] | Methods[pd.DataFrame]") for one in metrics

@@ -16,10 +16,10 @@ import pytest
 
 import recframe as rf
 from lanes import in_turn
-from recframe.conventions.profiles import PROFILES
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Definition
 from recframe.metrics.language.registry import registered
+from recframe.profiles.library_profiles import PROFILES
 
 sys.path.append(str(Path(__file__).parents[2] / "docs" / "_build"))
 

@@ -6,7 +6,7 @@ import re
 
 import readme
 import recframe as rf
-from recframe.uncertainty.prediction import FAR, PARTS
+from recframe.statistics.prediction import FAR, PARTS
 
 TEXT = readme.OVER_TIME.read_text(encoding="utf-8")
 

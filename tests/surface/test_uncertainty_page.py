@@ -9,7 +9,7 @@ import re
 import coverage_tables
 import readme
 import recframe as rf
-from recframe.uncertainty import comparison
+from recframe.statistics import comparison
 
 TEXT = readme.UNCERTAINTY.read_text(encoding="utf-8")
 

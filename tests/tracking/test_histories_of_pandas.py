@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 
 import recframe as rf
-from recframe.tracking.kept import runs
+from recframe.tracking.histories import runs
 
 # of 20 years: user 1 of rank 1, user 3 without a relevant item; of 30: ranks 2 and none
 DF = pl.DataFrame(

@@ -17,8 +17,8 @@ import pytest
 
 import recframe as rf
 from recframe.tracking import folder
-from recframe.tracking.kept import append, runs
-from recframe.tracking.tracked_run import ABOUT, UNSEEN, moment, run_of
+from recframe.tracking.histories import append, runs
+from recframe.tracking.runs import ABOUT, UNSEEN, moment, run_of
 
 DF = pl.DataFrame(
     {
@@ -427,7 +427,7 @@ def test_what_was_left_unfinished_is_not_read_and_goes_when_nobody_can_be_writin
 
 
 def test_importing_recframe_imports_nothing_of_it():
-    code = "import recframe, sys; print({'recframe.tracking.kept', 'recframe.look.table', 'duckdb'} & {*sys.modules})"
+    code = "import recframe, sys; print({'recframe.tracking.histories', 'recframe.charts.table', 'duckdb'} & {*sys.modules})"
     run = [sys.executable, "-c", code]
     found = subprocess.run(run, check=True, capture_output=True, text=True).stdout  # noqa: S603
 

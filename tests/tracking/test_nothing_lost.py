@@ -16,8 +16,8 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from recframe.tracking import tracked_run
-from recframe.tracking.tracked_run import ABOUT
+from recframe.tracking import runs
+from recframe.tracking.runs import ABOUT
 
 DF = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
 # the first user's item is at rank 1, the second's at rank 2
@@ -448,7 +448,7 @@ def test_the_last_run_is_the_last_whoever_set_the_clock_back(place, monkeypatch,
         def now(cls, tz: dt.tzinfo | None = None) -> dt.datetime:
             return next(cls.times).replace(tzinfo=tz)
 
-    monkeypatch.setattr(tracked_run, "datetime", Clock)
+    monkeypatch.setattr(runs, "datetime", Clock)
     Clock.times = iter([dt.datetime(2090, 1, hour) for hour in (3, 1, 2)])  # noqa: DTZ001
     for place_in_order, value in enumerate((0.1, 0.2, 0.3)):
         result = DF.rec.summarize("mrr", wide=True).with_columns(value=value)

@@ -9,14 +9,14 @@ from typing import Any
 
 import polars as pl
 
-from recframe.frames.at_hand import at_hand
+from recframe.evaluation.recorder import EXPECTED, HITS
+from recframe.evaluation.required_columns import needs_of
+from recframe.evaluation.trainings import is_first
 from recframe.frames.collecting import Collect
+from recframe.frames.eager_data import at_hand
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment, Side, label_columns
 from recframe.metrics.language.definition import Metric
-from recframe.plan.needs import needs_of
-from recframe.plan.recorder import EXPECTED, HITS
-from recframe.plan.trainings import is_first
 
 SOME = 1_000
 """Rows that most often tell that there is nothing to warn of."""

@@ -29,7 +29,7 @@ from recframe.frames.hints import NAMED, Either, Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment, names_trainings
 from recframe.frames.rows.joins import aggregate, beside_one_another
-from recframe.judging.relevance import is_rank
+from recframe.ranking.relevance import is_rank
 
 SYSTEMS = {"model", "models", "algo", "algorithm", "system", "variant", "run", "method"}
 SYSTEMS |= {"experiment", "recommender", "approach"}

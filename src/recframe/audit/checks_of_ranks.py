@@ -27,7 +27,7 @@ from recframe.audit.data import (
 from recframe.audit.warnings_of_truth import HARDLY, apart
 from recframe.frames.hints import NAMED, Either, bind, text
 from recframe.frames.roles import names_trainings
-from recframe.judging.relevance import lacks_model, may_lack_models
+from recframe.ranking.relevance import lacks_model, may_lack_models
 
 
 @check("error", "the row is ignored", "drop the row, or find out why its id is missing")

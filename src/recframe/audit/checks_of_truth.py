@@ -19,7 +19,7 @@ from recframe.audit.suspects import (
     truth_without_relevance,
     unbound_columns,
 )
-from recframe.frames.at_hand import at_hand
+from recframe.frames.eager_data import at_hand
 from recframe.frames.hints import Either, bind, text
 from recframe.frames.rows.joins import aggregate, joined
 

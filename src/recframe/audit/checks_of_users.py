@@ -10,11 +10,11 @@ import polars as pl
 from recframe.audit.data import EMPTY, LISTED_AND_JUDGED, ROWS, Audited, Found, check, item
 from recframe.audit.model_depths import ALIKE, LEAST_IDS, LEAST_LISTS, depths_of
 from recframe.audit.warnings_of_truth import MOST_NULL, apart
-from recframe.facts.features import are_bits, may_be_bits
 from recframe.frames.hints import A_FRAME, Either, bind, text
 from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import beside_one_another
-from recframe.judging.judged_frame import PAIR
+from recframe.ranking.judged_frame import PAIR
+from recframe.side_info.features import are_bits, may_be_bits
 
 
 @check(

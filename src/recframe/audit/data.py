@@ -12,15 +12,15 @@ import polars as pl
 
 from recframe.audit.suspects import ranked
 from recframe.errors import readable, short, shown_in_plan
-from recframe.frames.context import Context
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, Text, bind, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.engine import MODELS, POPULARITY
+from recframe.frames.options import Context
 from recframe.frames.roles import Segment
-from recframe.frames.rows.packing import key_hash, repeated
-from recframe.judging.judged_frame import PAIR
-from recframe.judging.relevance import is_rank, is_relevant
+from recframe.frames.rows.integer_keys import key_hash, repeated
+from recframe.ranking.judged_frame import PAIR
+from recframe.ranking.relevance import is_rank, is_relevant
 
 user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
 ROWS = pl.len().cast(pl.Int64).alias("rows")

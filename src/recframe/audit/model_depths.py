@@ -15,7 +15,7 @@ from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Either, FrameOf
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import joined
-from recframe.judging.judged_frame import PAIR
+from recframe.ranking.judged_frame import PAIR
 
 LEAST_IDS = 5
 """Minimum ids; of fewer none may be among those of the truth by chance."""

@@ -9,8 +9,8 @@ import polars as pl
 from recframe.audit import checks_of_ranks, checks_of_truth, checks_of_users
 from recframe.audit.data import SEVERITIES, Audited, Check, Found, example
 from recframe.errors import fails_whole_if, readable
+from recframe.evaluation.execution import Run
 from recframe.frames.inputs import Inputs
-from recframe.plan.runs import Run
 
 PAGES = (checks_of_ranks, checks_of_truth, checks_of_users)
 CHECKS = [one for page in PAGES for one in vars(page).values() if isinstance(one, Check)]

@@ -11,7 +11,7 @@ import polars as pl
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment, Side, has_relevance
 from recframe.frames.rows.joins import beside_one_another
-from recframe.judging.relevance import is_rank, is_relevant_row
+from recframe.ranking.relevance import is_rank, is_relevant_row
 
 LEAST_USERS = 10
 """Minimum users; of fewer all relevant items may be listed by chance."""

@@ -18,17 +18,17 @@ from recframe.audit.suspects import (
     truth_without_relevance,
     unbound_columns,
 )
-from recframe.conventions import under_profile
-from recframe.frames.at_hand import at_hand
+from recframe.evaluation.recorder import EXPECTED, HITS
+from recframe.evaluation.required_columns import needs_of
 from recframe.frames.collecting import LARGE
+from recframe.frames.eager_data import at_hand
 from recframe.frames.hints import NAMED, Either, FrameOf, Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment, Side, listed
 from recframe.frames.rows.joins import beside_one_another
-from recframe.judging.judged_frame import PAIR
-from recframe.judging.relevance import is_relevant_row
-from recframe.plan.needs import needs_of
-from recframe.plan.recorder import EXPECTED, HITS
+from recframe.profiles import under_profile
+from recframe.ranking.judged_frame import PAIR
+from recframe.ranking.relevance import is_relevant_row
 
 HARDLY = 0.01
 """Share of common ids below which it is doubtful that two frames have the same ids."""

@@ -64,9 +64,9 @@ from recframe.cli.readers import READERS, ending_of
 from recframe.cli.require import require
 from recframe.cli.statistics import compare, gaps, power, slices, summarize, winner
 from recframe.cli.values import complete_metrics, complete_profiles, profiles_or_files
-from recframe.conventions.explanation import Explanation
 from recframe.errors import plan_errors, readable
 from recframe.frames.atomic_write import is_utf8
+from recframe.profiles.explanation import Explanation
 
 
 @click.command(short_help="Simulate a shop with three recommenders and evaluate them.")

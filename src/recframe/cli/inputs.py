@@ -21,10 +21,10 @@ from recframe.cli.readers import READERS, ROWS_TO_INFER, ending_of, is_address, 
 from recframe.cli.values import form_of
 from recframe.errors import RecframeError
 from recframe.frames.collecting import stream
-from recframe.frames.context import DEFAULTS
 from recframe.frames.hints import FrameOf
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.kinds.polars_frames import Streamed
+from recframe.frames.options import DEFAULTS
 from recframe.frames.roles import listed
 
 F = TypeVar("F", pl.LazyFrame, pl.DataFrame)

@@ -31,9 +31,9 @@ from recframe.cli.values import (
     threshold,
     values_of,
 )
-from recframe.frames import context
-from recframe.frames.context import MOST_DECIMALS
+from recframe.frames import options
 from recframe.frames.hints import NAMED_COLUMNS
+from recframe.frames.options import MOST_DECIMALS
 
 DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 HERE = "polars"
@@ -242,7 +242,7 @@ def _option(method: Callable[..., Any], argument: inspect.Parameter) -> Decorato
 
 def _type_of(method: Callable[..., Any], argument: inspect.Parameter) -> dict[str, Any]:
     """Return the type of an option: of words, of whole numbers from the smallest, of numbers, a flag, or text."""
-    names = vars(context) | inspect.unwrap(method).__globals__
+    names = vars(options) | inspect.unwrap(method).__globals__
     annotation = eval(argument.annotation, names)  # noqa: S307  our own annotations, those of options alone
     kinds = (annotation, *get_args(annotation))
     words = [word for one in kinds if get_origin(one) is Literal for word in get_args(one)]

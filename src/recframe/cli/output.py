@@ -25,14 +25,14 @@ from rich.table import Table
 from rich.text import Text
 
 import recframe as rf
+from recframe.charts.table import plain
 from recframe.cli import files
 from recframe.cli.readers import ROWS_TO_INFER, is_address
 from recframe.errors import CUT, RecframeError, readable, visible, wrong_ending
 from recframe.frames import atomic_write, hints
 from recframe.frames.hints import InShell
-from recframe.look.table import plain
-from recframe.tracking.kept import is_kept
-from recframe.uncertainty.read_back import rounded, with_interval
+from recframe.statistics.stored_results import rounded, with_interval
+from recframe.tracking.histories import is_kept
 
 GAP = "   "
 MOST_ROWS = 100

@@ -42,8 +42,8 @@ from recframe.cli.output import (
 from recframe.cli.statistics import answered
 from recframe.cli.values import time_of
 from recframe.errors import RecframeError, plan_errors, suggestion
-from recframe.look.pages.page import Page, check_ending
-from recframe.tracking import kept
+from recframe.reports.page import Page, check_ending
+from recframe.tracking import histories
 
 DROPPED = (
     *("run", "fingerprint", "tracked_at", "recframe", "polars", "definition", "split_by", "note"),
@@ -134,7 +134,7 @@ def changes(history: str, metrics: list[str], since: datetime | None, **options:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     check_output(options["output"] or STDOUT, options["form"])
     with words_of_the_shell({}):
-        runs = of_metrics(kept.runs(history), metrics)
+        runs = of_metrics(histories.runs(history), metrics)
         found = rf.changes(runs, **arguments_of(rf.changes, options))
     found = found.filter("flagged") if options["flagged"] else found
     _show(_since(found, since), options)
@@ -143,8 +143,8 @@ def changes(history: str, metrics: list[str], since: datetime | None, **options:
 def _runs(history: str) -> tuple[pl.DataFrame, RecframeError | None]:
     """Return the runs of a history, and what is wrong with those that cannot be read."""
     try:
-        return kept.runs(history), None
-    except kept.DamagedRunsError as error:
+        return histories.runs(history), None
+    except histories.DamagedRunsError as error:
         return error.others, error
 
 
@@ -256,7 +256,7 @@ def _of_history(recs: str | None, options: dict[str, Any]) -> None:
     )
     with words_of_the_shell({}):
         _check_output(output, [])
-        runs = kept.runs(options["history"])
+        runs = histories.runs(options["history"])
         runs = of_metrics(runs, options["metrics"])
         with plan_errors():
             page = rf.dashboard(**given | {"history": runs})

@@ -15,6 +15,7 @@ import click
 import polars as pl
 
 import recframe as rf
+from recframe.api.gates import gate_of
 from recframe.cli import files
 from recframe.cli.inputs import answering, columns_of, paths_of
 from recframe.cli.options import (
@@ -49,13 +50,12 @@ from recframe.cli.statistics import answered
 from recframe.cli.statistics import shown as show
 from recframe.cli.values import time_of
 from recframe.errors import RecframeError
+from recframe.evaluation.required_columns import is_of_segment
 from recframe.frames import atomic_write
-from recframe.namespace.gates import gate_of
-from recframe.plan.needs import is_of_segment
-from recframe.tracking import kept
-from recframe.uncertainty import unmet
-from recframe.uncertainty.read_back import is_summary, rounded, with_interval
-from recframe.uncertainty.requirements import MISSING, OPEN, Gate, Requirement
+from recframe.statistics import failure_message
+from recframe.statistics.requirements import MISSING, OPEN, Gate, Requirement
+from recframe.statistics.stored_results import is_summary, rounded, with_interval
+from recframe.tracking import histories
 
 NAME = "recframe require"
 # XML 1.0 has no way to write them
@@ -67,8 +67,8 @@ def junit(result: pl.DataFrame, gate: Gate) -> str:
 
     What is not met is a failure, and other rows that are open or missing are skipped.
     """
-    unmet_rows = result.select(unmet.is_unmet(gate).alias("unmet")).to_series()
-    absent, keys = unmet.without_rows(result, gate), unmet.keys_of(result)
+    unmet_rows = result.select(failure_message.is_unmet(gate).alias("unmet")).to_series()
+    absent, keys = failure_message.without_rows(result, gate), failure_message.keys_of(result)
     undecided = result["state"].is_in([OPEN, MISSING])
     counts = {
         "tests": result.height + len(absent),
@@ -82,7 +82,7 @@ def junit(result: pl.DataFrame, gate: Gate) -> str:
     for row, fails in zip(result.iter_rows(named=True), unmet_rows, strict=True):
         _add_row(suite, row, keys, fails=fails)
     for requirement in absent:
-        said = f"nothing was judged: {unmet.NO_ROW}"
+        said = f"nothing was judged: {failure_message.NO_ROW}"
         _add_failure(_case(suite, NAME, requirement), said, "missing")
     ET.indent(suites)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
@@ -244,7 +244,7 @@ def require(recs: str, given: Given, **options: Any) -> None:
                 with noted(ids_as_text=options["ids_as_text"]):
                     result = answered(partial(rec.require, *given.requirements, **arguments))
                 gate = gate_of(given.requirements, **{one: options[one] for one in OF_GATE})
-                words = unmet.found(result, gate)
+                words = failure_message.found(result, gate)
                 _give(result, gate, options)
                 if words is None:
                     _store(rec, result, given.requirements, options)
@@ -264,7 +264,7 @@ def _before(options: dict[str, Any]) -> list[Any] | None:
     """Return a history and those of its runs that are before a time and of a name, where these are given."""
     if options["history"] is None:
         return None
-    runs = kept.runs(options["history"])
+    runs = histories.runs(options["history"])
     if options["as_of"] is not None:
         runs = runs.filter(pl.col("as_of") < options["as_of"])
     if options["name"] is not None:
@@ -326,7 +326,7 @@ def _check_outputs(options: dict[str, Any], inputs: Sequence[str]) -> None:
 
 def _give(result: pl.DataFrame, gate: Gate, options: dict[str, Any]) -> None:
     if not _is_junit(options):
-        show(result if options["wide"] else unmet.short_of(result), options)
+        show(result if options["wide"] else failure_message.short_of(result), options)
         return
     text, path = junit(result, gate), options["output"]
     if path in {None, STDOUT}:

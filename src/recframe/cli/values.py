@@ -24,10 +24,10 @@ import recframe as rf
 from recframe.cli import files as tables
 from recframe.cli.readers import COMPRESSED, READERS, Form, ending_of
 from recframe.errors import RecframeError, suggestion, visible
-from recframe.frames.context import MinRelevance
 from recframe.frames.hints import NAMED_COLUMNS
+from recframe.frames.options import MinRelevance
 from recframe.frames.rows.exploding import AS_EVER
-from recframe.tracking.tracked_run import moment
+from recframe.tracking.runs import moment
 
 
 def values_of(values: tuple[str, ...]) -> list[str]:

@@ -17,7 +17,10 @@ from recframe.errors import (
     with_article,
 )
 from recframe.frames import collecting
-from recframe.frames.at_hand import (
+from recframe.frames.by_expressions import Made
+from recframe.frames.collecting import check_threads
+from recframe.frames.dtypes import as_text, check_dtypes, matched
+from recframe.frames.eager_data import (
     are_small,
     at_hand,
     eager,
@@ -25,13 +28,10 @@ from recframe.frames.at_hand import (
     is_small_and_from,
     with_own_dtype,
 )
-from recframe.frames.by_expressions import Made
-from recframe.frames.collecting import check_threads
-from recframe.frames.context import Context, Sharing
-from recframe.frames.dtypes import as_text, check_dtypes, matched
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.engine import MODELS, Tables
 from recframe.frames.kinds.kind import Taken
+from recframe.frames.options import Context, Sharing
 from recframe.frames.roles import (
     DESCRIBES,
     OF_IDS,

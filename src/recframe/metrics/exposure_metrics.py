@@ -10,11 +10,11 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.facts.groups_of_items import Target
 from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import COUNT, UNIT
 from recframe.metrics.language.registry import metric
+from recframe.side_info.groups_of_items import Target
 
 __all__ = ["exposure_disparity", "exposure_share"]
 

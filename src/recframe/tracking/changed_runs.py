@@ -11,10 +11,22 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.rows.joins import beside_one_another
+from recframe.statistics import options
+from recframe.statistics.arrays import np, numbers
+from recframe.statistics.p_values import p_two_sided, t_statistic
+from recframe.statistics.prediction import (
+    FEWEST_RUNS,
+    PARTS,
+    distance,
+    half_width,
+    least,
+    squared_error,
+    widest,
+)
 from recframe.tracking.definitions import OTHER_PARTS
-from recframe.tracking.kept import history as runs_at
+from recframe.tracking.histories import history as runs_at
 from recframe.tracking.prediction_bands import counted_runs, of_mix, squared_errors, windows_of
-from recframe.tracking.read_runs import (
+from recframe.tracking.time_series import (
     LEVEL,
     WINDOW,
     Runs,
@@ -23,18 +35,6 @@ from recframe.tracking.read_runs import (
     numbered,
     read,
     time_shown,
-)
-from recframe.uncertainty import options
-from recframe.uncertainty.arrays import np, numbers
-from recframe.uncertainty.p_values import p_two_sided, t_statistic
-from recframe.uncertainty.prediction import (
-    FEWEST_RUNS,
-    PARTS,
-    distance,
-    half_width,
-    least,
-    squared_error,
-    widest,
 )
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import polars as pl
 from recframe.errors import DataError, RecframeError
 from recframe.frames.hints import Either
 from recframe.tracking.folder import told
-from recframe.tracking.tracked_run import PARTS, Run, Table, named, stored_name, text, time_behind
+from recframe.tracking.runs import PARTS, Run, Table, named, stored_name, text, time_behind
 
 TABLE, USERS = "history", "history_users"
 WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}

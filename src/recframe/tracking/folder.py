@@ -17,7 +17,7 @@ import polars as pl
 
 from recframe.errors import DataError, RecframeError
 from recframe.frames.hints import Either
-from recframe.tracking.tracked_run import PARTS, Run, Table, moment, named, time_behind
+from recframe.tracking.runs import PARTS, Run, Table, moment, named, time_behind
 
 ENDING, UNFINISHED = ".parquet", ".unfinished"
 USERS, VALUES = "users", ".values"

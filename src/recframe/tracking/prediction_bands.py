@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from recframe.errors import RecframeError, shown
+from recframe.evaluation.required_columns import is_of_segment
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either
 from recframe.frames.kinds.lookup import kind_for
-from recframe.plan.needs import is_of_segment
-from recframe.tracking import kept
+from recframe.statistics.arrays import Numbers, np, numbers
+from recframe.statistics.mixes import SEGMENT, shares_moved
+from recframe.statistics.p_values import t_quantile
+from recframe.statistics.prediction import Series, Windows
+from recframe.statistics.prediction import least as fewest
+from recframe.tracking import histories
 from recframe.tracking.definitions import OTHER_PARTS, PARTS, read_definition, without_parts
-from recframe.tracking.read_runs import Runs, Watched, metric_of, numbered, read
-from recframe.uncertainty.arrays import Numbers, np, numbers
-from recframe.uncertainty.mixes import SEGMENT, shares_moved
-from recframe.uncertainty.p_values import t_quantile
-from recframe.uncertainty.prediction import Series, Windows
-from recframe.uncertainty.prediction import least as fewest
+from recframe.tracking.time_series import Runs, Watched, metric_of, numbered, read
 
 if TYPE_CHECKING:
-    from recframe.tracking.users_of_runs import UsersOfRuns
+    from recframe.tracking.user_values import UsersOfRuns
 
 USUAL = 0.95
 """Assumed level of tracked intervals, which a history does not store. Intervals of another level scale the standard
@@ -249,7 +249,7 @@ def predictions(
     many users a number is of at least, for its absence to be told.
     """
     path = isinstance(given, str | os.PathLike)
-    runs = read(kind_for(kept.runs(given) if path else given, "history="), how)
+    runs = read(kind_for(histories.runs(given) if path else given, "history="), how)
     keys = [f"key {place}" for place in range(len(split))]
     of = [*keys, "metric"]
     rows, shares = _of_split(runs, split if mix is None else [*split, mix]), None

@@ -233,7 +233,7 @@ def _sklearn_by_user(name, scene):
     skip = {"no_relevant": "skip"}
     for call, ours in {"average_precision_score": "map", "roc_auc_score": "auc"}.items():
         if name in TIED and ours == "map":
-            continue  # compared live: tests/judging/test_ties_of_lists.py
+            continue  # compared live: tests/ranking/test_ties_of_lists.py
         plain = None if name in TIED else ours
         yield _averaged(
             name, call, ours, {None: found[call]}, "sklearn", plain, {**LIST, **skip}, skip

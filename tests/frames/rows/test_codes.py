@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.frames.rows.codes import MOST, small_codes
-from recframe.frames.rows.packing import READS_BITS
+from recframe.frames.rows.integer_keys import READS_BITS
+from recframe.frames.rows.label_encoding import MOST, small_codes
 from strategies import examples
 
 pytestmark = pytest.mark.skipif(not READS_BITS, reason="Polars 1 scatters to sorted places alone")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.frames.rows.packing import (
+from recframe.frames.rows.integer_keys import (
     HASH,
     SMALL_INTEGERS,
     alike_as_one,
@@ -23,7 +23,7 @@ from recframe.frames.rows.packing import (
     joined_by_hash,
     key_hash,
 )
-from recframe.frames.rows.places import best_first
+from recframe.frames.rows.positions import best_first
 from strategies import examples
 
 BOUNDS = {

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.frames.rows.places import by_item, spread_ranks, with_places
+from recframe.frames.rows.positions import by_item, spread_ranks, with_places
 from strategies import examples
 
 KEYS = ["model", "user"]

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.frames.rows import questions
-from recframe.frames.rows.packing import HASH, key_hash
-from recframe.frames.rows.questions import (
+from recframe.frames.rows import profiling
+from recframe.frames.rows.integer_keys import HASH, key_hash
+from recframe.frames.rows.profiling import (
     are_distinct,
     are_in_order,
     close_numbers,
@@ -187,7 +187,7 @@ def test_what_never_changes_within_a_user_or_an_item_is_told_from_what_does(
     odd = pl.col(key).cast(pl.String).str.len_bytes() % 2 == 1
     rows = frame.with_columns(odd=pl.when(odd).then(pl.lit("odd"))).select(key, *columns)
 
-    with mock.patch.object(questions, "_A_LOOK", look):
+    with mock.patch.object(profiling, "_A_LOOK", look):
         found = constant_of(key, rows)
 
     expected = set(rows.rows())

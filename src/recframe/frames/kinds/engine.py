@@ -1,6 +1,6 @@
 """Interface to distributed engines: required methods and the work they receive.
 
-A call on such a frame is made three times, by the same methods and plans as on one machine (`namespace/divided.py`):
+A call on such a frame is made three times, by the same methods and plans as on one machine (`api/engine_plan.py`):
 
 1. On the driver, over frames without rows (`engines/tasks.py`, `Trial`). That checks the call against the schemas, and tells
    which columns are read, what sums the plans have, by which keys, and the result's schema.

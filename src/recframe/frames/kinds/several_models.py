@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, kind_of, shown, warn
-from recframe.frames.context import Context
 from recframe.frames.dtypes import common, in_frames
 from recframe.frames.hints import ROLES, Either
 from recframe.frames.kinds.kind import Kind, Named, Names, Taken
 from recframe.frames.kinds.lookup import in_memory, kind_for
-from recframe.frames.own_names import is_side
+from recframe.frames.named_frames import is_side
+from recframe.frames.options import Context
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from operator import add
 import polars as pl
 
 from recframe.frames.collecting import run_by_size
-from recframe.frames.rows.packing import READS_BITS
-from recframe.frames.rows.questions import distinct_ids
+from recframe.frames.rows.integer_keys import READS_BITS
+from recframe.frames.rows.profiling import distinct_ids
 
 BLOCK = 2**24
 """Bits per block: they fit into a processor's cache, and their memory is reused."""

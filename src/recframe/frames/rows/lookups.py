@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.frames.rows.packing import SMALL_INTEGERS
+from recframe.frames.rows.integer_keys import SMALL_INTEGERS
 
 SPARE = 4
 """Table slots allowed per key."""

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 import polars as pl
 
 from recframe.errors import NoOrderError, RecframeError, sentence, suggestion
-from recframe.frames.context import Sharing
+from recframe.frames.options import Sharing
 
 HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
 RELEVANT_BY_CATEGORY = "relevant by category "

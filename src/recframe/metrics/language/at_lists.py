@@ -9,12 +9,18 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import sentence, suggestion
-from recframe.facts import definitions, groups_of_items, reference_lists, sides, sums_by_feature
-from recframe.facts.groups_of_items import Target
-from recframe.facts.levels import Level, Levels
-from recframe.facts.reference_lists import Agreement
-from recframe.facts.sides import Builder, Fact, FromSides, Setting, Summing
 from recframe.metrics.language.at import discount, ratio
+from recframe.side_info import (
+    attributes,
+    groups_of_items,
+    reference_lists,
+    sources,
+    sums_by_feature,
+)
+from recframe.side_info.aggregation_levels import Level, Levels
+from recframe.side_info.groups_of_items import Target
+from recframe.side_info.reference_lists import Agreement
+from recframe.side_info.sources import Builder, Fact, FromSides, Setting, Summing
 
 Weight = Literal["none", "log", "geometric", "reciprocal"]
 Tail = Literal["interactions", "items"]
@@ -88,18 +94,18 @@ class AtLists:
     @property
     def relevant(self) -> pl.Expr:
         """Whether the item is relevant to the user."""
-        return self.fact(definitions.relevant).fill_null(value=False)
+        return self.fact(attributes.relevant).fill_null(value=False)
 
     @property
     def counted(self) -> pl.Expr:
         """Whether the list's user has a value in the accuracy metrics, by `universe=` and `no_relevant=`."""
-        in_universe = self.fact(sides.in_universe).fill_null(value=False)
-        return in_universe & self.fact(sides.has_relevant).fill_null(value=False)
+        in_universe = self.fact(sources.in_universe).fill_null(value=False)
+        return in_universe & self.fact(sources.has_relevant).fill_null(value=False)
 
     @property
     def in_history(self) -> pl.Expr:
         """Whether the train frame has the item for the user."""
-        return self.fact(definitions.in_history).fill_null(value=False)
+        return self.fact(attributes.in_history).fill_null(value=False)
 
     def in_reference(self, k: float = 0) -> pl.Expr:
         """Return whether the reference has the item for the user up to k; 0 is the metric's own cut-off."""
@@ -126,28 +132,28 @@ class AtLists:
     @property
     def popularity(self) -> pl.Expr:
         """The number of train users of the item; 0 for a cold one."""
-        return self.fact(definitions.popularity).fill_null(0.0)
+        return self.fact(attributes.popularity).fill_null(0.0)
 
     @property
     def popularity_quantile(self) -> pl.Expr:
         """The item's place in the order of popularity, from the least popular one, over the number of places; 0 if cold."""
-        return self.fact(sides.popularity_quantile).fill_null(0.0)
+        return self.fact(sources.popularity_quantile).fill_null(0.0)
 
     @property
     def place_by_popularity(self) -> pl.Expr:
         """The item's place in the order of popularity, from 1, shared by items of one; null for a cold one."""
-        return self.fact(definitions.place_by_popularity)
+        return self.fact(attributes.place_by_popularity)
 
     @property
     def in_catalogue(self) -> pl.Expr:
         """Whether the item is one of the items frame, or where there is none, of any frame."""
-        return self.fact(definitions.in_catalogue).fill_null(value=False)
+        return self.fact(attributes.in_catalogue).fill_null(value=False)
 
     def in_tail(self, tail: Tail, share: float) -> pl.Expr:
         """Return whether the item is in the long tail: outside the head of the interactions, or the rear of the items."""
         if tail == "items":
-            return self.fact(definitions.in_rear, share).fill_null(value=False)
-        return self.in_catalogue & ~self.fact(definitions.in_head, share).fill_null(value=False)
+            return self.fact(attributes.in_rear, share).fill_null(value=False)
+        return self.in_catalogue & ~self.fact(attributes.in_head, share).fill_null(value=False)
 
     # Words of one list
 
@@ -181,7 +187,7 @@ class AtLists:
     @property
     def history_popularity(self) -> pl.Expr:
         """The mean popularity of the train items of the list's user; null without any."""
-        return self.fact(definitions.history_popularity)
+        return self.fact(attributes.history_popularity)
 
     @property
     def has_reference(self) -> pl.Expr:
@@ -266,7 +272,7 @@ class AtLists:
 
     def has_feature(self, of: str) -> pl.Expr:
         """Return whether the item has a feature."""
-        return self.fact(definitions.has_feature, of).fill_null(value=False)
+        return self.fact(attributes.has_feature, of).fill_null(value=False)
 
     def squared_length(self, of: str) -> pl.Expr:
         """Return the squared length of the sum of the unit vectors of the list: the sum of their cosines over all pairs."""
@@ -277,12 +283,12 @@ class AtLists:
 
     def likeness_to_history(self, of: str, value: pl.Expr) -> pl.Expr:
         """Return a sum over the list: a value of the item, times the sum of its cosines with the user's train items."""
-        self.fact(definitions.history_along, of)
+        self.fact(attributes.history_along, of)
         return self._summed(sums_by_feature.vectors, "product", of, self._cut(value))
 
     def n_described_history(self, of: str) -> pl.Expr:
         """Return the number of train items of the list's user that have a feature."""
-        return self.fact(definitions.n_described_history, of).fill_null(0.0)
+        return self.fact(attributes.n_described_history, of).fill_null(0.0)
 
     def overlap_of_pairs(self, of: str) -> pl.Expr:
         """Return the sum of shared over all categories of two items over all pairs of the list, each with itself too."""
@@ -307,7 +313,7 @@ class AtLists:
 
     def history_in_category(self, of: str) -> pl.Expr:
         """Return the number of train items of the list's user in a category; one of several counts in each by its share."""
-        return self.fact(definitions.history_in_category, of).fill_null(0.0)
+        return self.fact(attributes.history_in_category, of).fill_null(0.0)
 
     def over_categories(self, of: str, value: pl.Expr) -> pl.Expr:
         """Return the sum of a value of a category over those of the list; some may be of items below k alone."""
@@ -317,15 +323,15 @@ class AtLists:
 
     def n_categories_of_history(self, of: str) -> pl.Expr:
         """Return the number of categories of the train items of the list's user."""
-        return self.fact(definitions.n_categories_of_history, of).fill_null(0.0)
+        return self.fact(attributes.n_categories_of_history, of).fill_null(0.0)
 
     def n_categories(self, of: str) -> pl.Expr:
         """Return the number of categories in the catalogue; in a segment of items, of its own."""
-        return self.fact(definitions.n_categories, of).fill_null(0.0)
+        return self.fact(attributes.n_categories, of).fill_null(0.0)
 
     def n_categories_of_relevant(self, of: str) -> pl.Expr:
         """Return the number of categories of the relevant items of the list's user."""
-        return self.fact(sides.n_categories_of_relevant, of).fill_null(0.0)
+        return self.fact(sources.n_categories_of_relevant, of).fill_null(0.0)
 
     def _summed(self, summing: Summing, what: str, of: str, value: pl.Expr) -> pl.Expr:
         self._sums_of_lists(summing, of)
@@ -343,31 +349,31 @@ class AtLists:
     @property
     def n_train_users(self) -> pl.Expr:
         """The number of users in train."""
-        return self.fact(definitions.n_train_users)
+        return self.fact(attributes.n_train_users)
 
     @property
     def n_interactions(self) -> pl.Expr:
         """The number of pairs of a user and an item in train."""
-        return self.fact(definitions.n_interactions)
+        return self.fact(attributes.n_interactions)
 
     @property
     def max_popularity(self) -> pl.Expr:
         """The number of train users of the most popular item."""
-        return self.fact(definitions.max_popularity)
+        return self.fact(attributes.max_popularity)
 
     @property
     def n_catalogue(self) -> pl.Expr:
         """The number of items in the catalogue; in a segment of items, of its own."""
-        return self.fact(definitions.n_catalogue).fill_null(0.0)
+        return self.fact(attributes.n_catalogue).fill_null(0.0)
 
     @property
     def n_whole_catalogue(self) -> pl.Expr:
         """The number of items in the catalogue, whatever the segment: what ranks and places by popularity go up to."""
-        return self.fact(sides.n_whole_catalogue)
+        return self.fact(sources.n_whole_catalogue)
 
     def n_tail(self, tail: Tail, share: float) -> pl.Expr:
         """Return the number of items in the long tail; in a segment of items, of its own."""
-        return self.fact(definitions.n_tail, tail, share).fill_null(0.0)
+        return self.fact(attributes.n_tail, tail, share).fill_null(0.0)
 
     def fact(self, builder: Builder, *settings: Setting) -> pl.Expr:
         """Return the column of a fact."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.errors import RecframeError, fails_if
-from recframe.judging.relevance import (
+from recframe.metrics.language.at import At, Source, Valued, discount
+from recframe.ranking.relevance import (
     INFINITE_RELEVANCE,
     RANK_BELOW_1,
     STEEP_RELEVANCE,
@@ -17,7 +18,6 @@ from recframe.judging.relevance import (
     is_rank,
     is_relevant,
 )
-from recframe.metrics.language.at import At, Source, Valued, discount
 
 SEVERAL_LISTS = (
     "more items stand above a rank than there are places, so the group has the rows of several lists, or dense ranks; an "

@@ -1,0 +1,217 @@
+"""The `.rec` of any frame, and of one that an engine holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any, overload
+
+import polars as pl
+
+from recframe.api import argument_errors
+from recframe.api.bound_metric import F
+from recframe.api.gates import gate_of
+from recframe.api.rec_class import Rec
+from recframe.errors import RecframeError, shown
+from recframe.frames.kinds.lookup import (
+    OF_ENGINES,
+    ArrowStream,
+    collected,
+    in_memory,
+    kind_for,
+    kind_of_class,
+)
+from recframe.frames.kinds.several_models import Models, held
+from recframe.frames.options import Context
+from recframe.statistics import failure_message, options
+from recframe.statistics.requirements import required
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from recframe.api.rec_class import Segmented
+    from recframe.frames.options import Options
+
+BY_BUCKET = (
+    "evaluate",
+    "summarize",
+    "compare",
+    "winner",
+    "power",
+    "gaps",
+    "require",
+    "judge",
+    "audit",
+)
+"""Methods whose plans are sums over users, or users' rows."""
+INSTEAD = {
+    "collect": "evaluate(...), whose result is a frame of {engine}",
+    "slices": "summarize(..., by=...), which has the segments' values and intervals",
+    "worst": "evaluate(..., by='user'), and sort that frame",
+    "best": "evaluate(..., by='user'), and sort that frame",
+}
+"""Alternatives to methods that are no sums over users."""
+SOME = "it of some users, in frames of Polars or pandas"
+
+
+def rec_for(frame: Any) -> Rec[Any]:
+    """Return the `.rec` of a frame of any kind; the frames of several models become one of their engine's."""
+    kind = kind_for(frame)
+    several = next(iter(frame.frames.values())) if isinstance(frame, Models) else frame
+    engine = kind.engine if several is frame else kind_for(several).engine
+    if engine is None:
+        return Rec(frame)
+    return OnEngine(frame if several is frame else engine.stacked(frame.frames, frame.model))
+
+
+def _by_bucket(name: str) -> Callable[..., Any]:
+    @wraps(getattr(Rec, name))
+    def called(self: Any, *arguments: Any, **options: Any) -> Any:
+        from recframe.api.engine_plan import run  # noqa: PLC0415  pyarrow comes with engines
+
+        return run(self, name, arguments, options)
+
+    return called
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    @wraps(getattr(Rec, name))
+    def called(self: Any, *_: Any, **__: Any) -> Any:
+        raise _no_sum(self, name)
+
+    return called
+
+
+def _no_sum(rec: Any, name: str) -> RecframeError:
+    engine = kind_for(rec._frame).engine.name  # type: ignore[union-attr]  # noqa: SLF001  a Rec's own frame
+    instead = INSTEAD.get(name, SOME).format(engine=engine)
+    return RecframeError(
+        f"rec.{name} is no sum over users, which {engine} could add up; ask {instead}"
+    )
+
+
+REFUSED = tuple(
+    name for name in argument_errors.METHODS if "." not in name and name not in BY_BUCKET
+)
+
+
+class OnEngine(Rec[F]):
+    """Recommender metrics of an engine's frame, such as Spark's; see `Rec`."""
+
+    for _name in set(BY_BUCKET) - {"require"}:
+        locals()[_name] = _by_bucket(_name)
+
+    @wraps(Rec.require)
+    def require(  # type: ignore[override]  # takes what that of a Rec does
+        self, *requirements: Any, raises: bool = True, wide: bool = False, **given: Any
+    ) -> Any:
+        """Raise where a requirement fails; see `Rec.require`."""
+        from recframe.api.engine_plan import run  # noqa: PLC0415  pyarrow comes with engines
+
+        wide = options.yes_or_no("wide", wide)
+        of_result = {"raises": False, "wide": wide or raises}
+        result = run(self, "require", requirements, {**given, **of_result})
+        if not raises:
+            return result
+        of_gate = {
+            name: given[name] for name in ("strict", "min_users", "missing") if name in given
+        }
+        gate = gate_of(required(requirements, given.get("k")), **of_gate)
+        return failure_message.check_collected(collected(result), gate, wide=wide)
+
+    for _name in REFUSED:
+        locals()[_name] = _refused(_name)
+
+    @property
+    def plot(self) -> Any:
+        """Say that charts are drawn of results."""
+        raise _no_sum(self, "plot")
+
+    def _with(self, context: Context) -> Rec[F]:
+        bound: OnEngine[F] = OnEngine(self._frame)
+        bound._context = context
+        return bound
+
+
+CLASSES = f"{', '.join(OF_ENGINES[:-1])} or {OF_ENGINES[-1]}"
+
+
+class _Accessor:
+    """Descriptor of `rec` on engine frames; a column `rec` takes precedence."""
+
+    def __get__(self, frame: Any, owner: type | None = None) -> Any:
+        if frame is None:
+            return self
+        return frame["rec"] if "rec" in frame.columns else rec_for(frame)
+
+
+def register(frame_class: type) -> None:
+    """Put `.rec` on the frames of an engine: `rf.register(pyspark.sql.DataFrame)`, and then `df.rec.ndcg(k=10)`.
+
+    It holds for the process, and for classes that are made of this one, such as those of Spark Connect. A frame with a column
+    `rec` gives that column as before; `rf.rec(df)` is the same object, for any frame.
+
+    Raises a RecframeError for a class of frames that no engine holds, or that has something else of this name.
+
+    >>> import recframe as rf
+    >>> rf.register(int)
+    Traceback (most recent call last):
+    recframe.errors.RecframeError: int is no class of frames that an engine holds; give pyspark.sql.DataFrame,
+    dask.dataframe.DataFrame or daft.DataFrame
+    """
+    kind = kind_of_class(frame_class) if isinstance(frame_class, type) else None
+    if kind is None or kind.engine is None:
+        name = getattr(frame_class, "__name__", shown(frame_class))
+        msg = f"{name} is no class of frames that an engine holds; give {CLASSES}"
+        raise RecframeError(msg)
+    if not isinstance(vars(frame_class).get("rec"), _Accessor):
+        if hasattr(frame_class, "rec"):
+            msg = f"{frame_class.__name__} has something else of the name rec; write rf.rec(frame)"
+            raise RecframeError(msg)
+        frame_class.rec = _Accessor()  # type: ignore[attr-defined]  # which is what is put there
+
+
+# Frames of Polars and pandas are streams too.
+@overload
+def rec(  # type: ignore[overload-overlap]
+    frame: F, truth: Any = ..., *, model: None = None, **options: Unpack[Options]
+) -> Rec[F]: ...
+@overload
+def rec(  # type: ignore[overload-overlap]
+    frame: F, truth: Any = ..., *, model: str, **options: Unpack[Options]
+) -> Segmented[F]: ...
+@overload
+def rec(
+    frame: Mapping[str, F],
+    truth: Any = ...,
+    *,
+    model: str | None = None,
+    **options: Unpack[Options],
+) -> Segmented[F]: ...
+@overload
+def rec(
+    frame: ArrowStream, truth: Any = ..., *, model: None = None, **options: Unpack[Options]
+) -> Rec[pl.DataFrame]: ...
+@overload
+def rec(
+    frame: ArrowStream, truth: Any = ..., *, model: str, **options: Unpack[Options]
+) -> Segmented[pl.DataFrame]: ...
+def rec(frame: Any, *truth: Any, **options: Any) -> Rec[Any]:
+    """Return `frame.rec`, or with a truth and options `frame.rec(...)`, in a form that type checkers and editors know.
+
+    A dict of frames of one kind, `rf.rec({"svd": svd, "knn": knn}, truth)`, compares models: they stand one below the other,
+    and a column of text, `model` or what `model=` names, has the keys. What a call does not need may differ between them.
+
+    A frame with Arrow's PyCapsule interface (a DuckDB relation, an Ibis or Modin table, a stream) is read into memory once,
+    with all its columns, and answers in frames of Polars; a pyarrow.Table answers in tables. Side frames are taken likewise.
+
+    >>> import polars as pl, recframe as rf
+    >>> df = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]})
+    >>> rf.rec(df).hit_rate(k=1)
+    1.0
+    """
+    title = "the first argument of rec()"
+    frame, options = held(in_memory(frame, title), options)
+    kind_for(frame, title)
+    found = rec_for(frame)
+    return found(*truth, **options) if truth or options else found

@@ -1,0 +1,476 @@
+"""Class `Rec`, the `.rec` of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast, overload
+
+import polars as pl
+
+from recframe.api import argument_errors, reprs
+from recframe.api.argument_errors import no_method
+from recframe.api.bound_metric import Asked, BoundMetric, By, Cutoffs, F
+from recframe.api.methods import Methods
+from recframe.api.request import warned_of_metrics, warned_of_truth
+from recframe.api.result_methods import Answers
+from recframe.charts import long_format as long
+from recframe.errors import RecframeError, shown
+from recframe.evaluation import cached_plans, evaluation, trainings
+from recframe.evaluation.execution import Run
+from recframe.evaluation.support_columns import SUPPORT
+from recframe.evaluation.user_values import HeldValues
+from recframe.frames import collecting
+from recframe.frames.inputs import Inputs, read
+from recframe.frames.kinds.kind import Kind, in_polars
+from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.named_frames import size_of
+from recframe.frames.options import Context, Options
+from recframe.metrics.language import registry
+from recframe.metrics.language.definition import Metric, cutoff
+from recframe.profiles import under_profile
+from recframe.ranking.judged_frame import judge
+from recframe.ranking.judged_rows import as_frame
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from recframe.api.methods import SegmentedMethods
+    from recframe.profiles import explanation
+
+
+class Rec(Methods[F], Answers[F]):
+    """Recommender metrics of one frame in long format, one row for each user and item.
+
+    The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance
+    null: recommended but not judged), or recommendations that `rec(truth=...)` holds against a truth. Call it to bind
+    column names, side frames and policies; see `__call__`.
+    """
+
+    _context = Context()
+    _answers: Callable[[Kind], Kind] | None = None
+    """Function that wraps the frame's kind, so that results have another one."""
+
+    _held: HeldValues | None = None
+    """Users' values collected before; a re-bound Rec has none."""
+
+    def __init__(self, frame: F) -> None:
+        # NOTE: every `df.rec` makes one, and `hasattr` swallows an AttributeError raised here. So it stores the frame and
+        # nothing else, and all checks are made by the methods.
+        self._frame: F = frame
+
+    @overload
+    def __call__(
+        self, truth: Any = None, *, model: None = None, **options: Unpack[Options]
+    ) -> Rec[F]: ...
+    @overload
+    def __call__(
+        self, truth: Any = None, *, model: str, **options: Unpack[Options]
+    ) -> Segmented[F]: ...
+    @argument_errors.understood
+    def __call__(self, truth: Any = None, **options: Any) -> Rec[F]:
+        """Bind column names, side frames and policies, and return a new object; the frame and this object stay as they are.
+
+        Column names hold for every frame of the call:
+            user, item: the ids; any dtype that can be a key. In a judged frame without ids of items each row is an item.
+            rank: from 1, lower is better. score: higher is better, ties by item ascending; used where there is no rank
+                column, or where it is named here and the rank is not.
+            relevance: above 0 is relevant; a truth without the column counts 1 for each row. False says that each row is to
+                count 1, whatever its columns say (of a judged frame each judged row), and nothing warns of these.
+            model: the column that tells systems apart. Each is held against the same truth and the same users.
+            training: the column that tells trainings of one model apart, such as the seed, in the lists. Values are the mean
+                over trainings, `by=` the column gives each, and verdicts are over users and trainings. A null is one too.
+            propensity: in the truth, how likely it was to observe a relevant pair; what `weights=` of a metric goes by.
+            weight: in the users frame, how much each user counts in means over users, such as revenue or impressions: a
+                number from 0 up. Values of metrics over users are then Σ weight · value / Σ weight, over the users with a
+                value; a user without a weight is left out, though n_users counts all. Metrics over lists take none.
+
+        Side frames, of any kind:
+            truth: what users really liked: user, item and, if graded, relevance. It may stand first, without its name.
+            users: one row for each user. items: one row for each item. Their columns serve `by=`.
+            train: what the systems were fitted on: user and item; each pair counts once. Popularity and histories come from
+                it, and `audit()` holds the lists and the truth against it.
+            reference: recommendations to compare with, under the same column names, or the name of a model.
+
+        Policies:
+            universe: the users that means run over: "truth" (the default with a truth), "recs", "both", "all" (the union,
+                with the `users` frame). A judged frame given directly counts every user in it.
+            no_relevant: a user without a relevant item counts "zero", "skip" leaves the user out, "null" gives null.
+            min_relevance: rows from this relevance up are relevant; a number above 0, or "any" for every judged row.
+            relevant_from: "truth", or "list" for the relevant rows of the list alone.
+            strict: True makes what `audit()` finds with the severity "error" raise when a metric is asked for.
+            min_relevance_for: "all" metrics, or "binary" for those that count relevant rows, while those that weigh gains
+                take every relevance above 0.
+            ties: how items of one score are ranked, where ranks come from scores:
+                "item": by item, ascending, categories as text; "item_reverse": descending. "item_text", "item_text_reverse":
+                the same by items as text (whole numbers as their digits), byte by byte. "item_desc": as trec_eval, scores
+                compared in 32 bits, then as "item_text_reverse". "pessimistic", "optimistic": the lowest, the highest gain
+                first, then by item. "order": as the rows stand; a LazyFrame's source must then give them in a certain order,
+                as files and frames do and joins and group-bys do not. "expected": metrics are their expectation over all
+                orders of tied items; those without a closed form (err, bpref, map by hits, ndcg by the list's own best
+                order, auc with a cut-off) raise an error, as judge() does; first_rank with a cut-off is that of the orders
+                with a hit. "last": all items of a tie stand at its last place, as in scikit-learn's average precision and as
+                ranks by SciPy's rankdata(method="max"); a tie that a cut-off divides is behind it, in list_length and judged
+                too. What takes the items of a tie one by one (as with "expected", but auc with a cut-off) raises an error.
+                Where ranks are given, any of them but "item" says how items of one rank stand: each listed item then has
+                a rank of its own, at least that of the one before + 1. So 1, 1, 1, 4 become 1, 2, 3, 4, and gaps stay. Under
+                "item", the default, ranks stay as they are, and all items of one rank count up to it.
+            decimals: means are shown with so many decimals; tests and gates go by them as they are.
+            profile: the conventions of another library, such as "trec_eval" (see `rf.list_profiles`): these policies and
+                the parameters of metrics. What is given here or with a metric wins over the profile.
+
+        Raises a RecframeError for an unknown value; columns and dtypes are checked when a metric is asked for.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1, 1], "movie": [10, 11], "rank": [1, 2]})
+        >>> truth = pl.DataFrame({"user": [1, 2], "movie": [11, 10]})
+        >>> recs.rec(truth=truth, item="movie").recall(k=2)
+        0.5
+        """
+        given = {name: value for name, value in options.items() if value is not None}
+        given |= {} if truth is None else {"truth": truth}
+        return self._with(under_profile.bind(self._context, given))
+
+    @argument_errors.understood
+    def evaluate(
+        self,
+        *metrics: Asked,
+        k: Cutoffs = None,
+        by: By = None,
+        profile: str | None = None,
+        support: bool = False,
+        tidy: bool = False,
+    ) -> F:
+        """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
+
+        A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`); several may stand in a
+        list. `k`, an int, a list or range of them or None, goes to the metrics without an `@` of their own. `by` names columns
+        of the judged frame, of `users` or of `items`, or makes one of them: `pl.col("age") // 10 * 10`; `by="user"` gives each
+        user's own values. `profile` is that of `rec(...)`.
+
+        The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, `n_lists` if a metric runs
+        over lists (the users with a ranked row, whatever the truth says), and a column for each metric, named by its string;
+        rows sorted by the `by` columns, nulls last. Means run over values that are not null; without a counted user a mean is
+        null and n_users is 0. A set metric is one function of a segment's lists. Where a profile's metrics run over different
+        users, n_users is that of the profile's own universe. `support=True` puts behind each metric a column `n ndcg@10`: the
+        number of users or lists that have a value and were averaged, of a set metric the lists with an item up to k.
+        `tidy=True` gives the same in long form, for charts, trackers and files: a row for each segment, metric and cut-off, in
+        the columns `metric` (without its cut-off), `k` (null: the whole list), `value` and `n`, that number.
+
+        A LazyFrame whose source is a Python function, such as a generator, is read several times, since Polars shares scans of
+        files alone: write it to a file first, `lf.sink_parquet(...)`, or hold it in memory, `lf.cache()`.
+
+        For a judged frame without the rules (duplicates, nulls, unranked rows, empty users), `df.rec.evaluate("recall@10",
+        by="country")` stands for: for each user of each country, relevant rows with rank <= 10 over relevant rows; then
+        the mean over the country's users.
+
+        Raises an UnknownMetricError, a ColumnError for a column that is missing or cannot serve, and a DataError for what
+        only the data shows (ranks below 1, a user with two values of a `by` column); the last when a LazyFrame is
+        collected, as Polars' own error. Warns (RecframeWarning) of what is rarely meant, such as a frame without a rank.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 1]})
+        >>> df.rec.evaluate("mrr", "recall", k=[1, 2])
+        shape: (1, 5)
+        ┌─────────┬───────┬───────┬──────────┬──────────┐
+        │ n_users ┆ mrr@1 ┆ mrr@2 ┆ recall@1 ┆ recall@2 │
+        │ ---     ┆ ---   ┆ ---   ┆ ---      ┆ ---      │
+        │ i64     ┆ f64   ┆ f64   ┆ f64      ┆ f64      │
+        ╞═════════╪═══════╪═══════╪══════════╪══════════╡
+        │ 2       ┆ 0.5   ┆ 0.75  ┆ 0.5      ┆ 1.0      │
+        └─────────┴───────┴───────┴──────────┴──────────┘
+        """
+        found = registry.asked(registry.each(metrics), k)
+        inputs = self._inputs(by, profile, found)
+        asked = under_profile.asked(inputs.context, found)
+        home, beside = under_profile.at_home(inputs), SUPPORT if support or tidy else ()
+        told = partial(warned_of_metrics, home, found, tidy=tidy)
+        kind = self._kind
+
+        def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
+            return evaluation.evaluate(inputs, asked, run, beside)
+
+        plan = cached_plans.planned(home, asked, Run.of(kind, self._held), made, *beside)
+        plan = long.tidy(plan, inputs, found) if tidy else plan
+        result: F = kind.give(plan, inputs.sources, told)
+        return result
+
+    @argument_errors.understood
+    def collect(  # noqa: PLR0913  those of evaluate, and how it is run
+        self,
+        *metrics: Asked,
+        k: Cutoffs = None,
+        by: By = None,
+        parts: int = 1,
+        profile: str | None = None,
+        support: bool = False,
+        tidy: bool = False,
+        tell: Callable[[float], object] | None = None,
+    ) -> pl.DataFrame:
+        """Return `evaluate(...)` of LazyFrames as a DataFrame, a part of the users after the other.
+
+        The memory is that of one part's truth, some 200 bytes for each of its rows, whatever the number of recommendations;
+        every part reads the files anew. `tell` is called with the share that is done after each part.
+
+        Raises what `evaluate` raises.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.LazyFrame({"user": [1, 2], "item": [10, 11], "rank": [1, 1]})
+        >>> truth = pl.LazyFrame({"user": [1, 2], "item": [10, 10]})
+        >>> recs.rec(truth=truth).collect("recall@10", parts=4)
+        shape: (1, 2)
+        ┌─────────┬───────────┐
+        │ n_users ┆ recall@10 │
+        │ ---     ┆ ---       │
+        │ i64     ┆ f64       │
+        ╞═════════╪═══════════╡
+        │ 2       ┆ 0.5       │
+        └─────────┴───────────┘
+        """
+        if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
+            msg = f"parts={shown(parts)}: write a whole number from 1 up"
+            raise RecframeError(msg)
+        found = registry.asked(registry.each(metrics), k)
+        inputs = self._inputs(by, profile, found)
+        asked = under_profile.asked(inputs.context, found)
+        run = Run(n_parts=parts, n_plans=evaluation.n_plans(inputs, asked), tell=tell)
+        home = under_profile.at_home(inputs)
+        made = evaluation.evaluate(home, asked, run, SUPPORT if support or tidy else ())
+        result = collecting.stream(long.tidy(made, inputs, found) if tidy else made)
+        warned_of_metrics(home, found, result, collecting.stream, tidy=tidy)
+        return result
+
+    @argument_errors.understood
+    def judge(self) -> F:
+        """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
+
+        Columns: the model and the training where bound, user, item, rank (null: not recommended) and relevance (null: not
+        judged). Users outside the universe are left out, duplicates count once; with a model each has all rows of the truth,
+        and so has each training. The rows stand in no order. Asking a metric of the result, with the same options bound except
+        `ties`, gives the number of the frames.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1], "item": [10], "rank": [1]})
+        >>> truth = pl.DataFrame({"user": [1], "item": [11]})
+        >>> recs.rec(truth=truth).judge().sort("item")
+        shape: (2, 4)
+        ┌──────┬──────┬──────┬───────────┐
+        │ user ┆ item ┆ rank ┆ relevance │
+        │ ---  ┆ ---  ┆ ---  ┆ ---       │
+        │ i64  ┆ i64  ┆ i64  ┆ i64       │
+        ╞══════╪══════╪══════╪═══════════╡
+        │ 1    ┆ 10   ┆ 1    ┆ null      │
+        │ 1    ┆ 11   ┆ null ┆ 1         │
+        └──────┴──────┴──────┴───────────┘
+        """
+        inputs = self._inputs(None)
+        inputs = replace(inputs, context=under_profile.own(inputs.context))
+        roles: list[str] = [*inputs.model, *inputs.training, "user", "item"]
+        names = [self._context.names[role] for role in roles]
+        sources = {name: self._kind.source(name) for name in names}
+        frame = as_frame(judge(trainings.apart(inputs) if inputs.training else inputs))
+        if inputs.training:
+            told_apart = zip(roles[:-2], names, strict=False)
+            fields = (pl.first().struct.field(one).alias(name) for one, name in told_apart)
+            frame = frame.select(*fields, pl.nth(range(1, 5)))
+        result: F = self._kind.give(frame, sources, warned_of_truth(inputs))
+        return result
+
+    @argument_errors.understood
+    def audit(self, k: int | None = None, *, by: By = None) -> F:
+        """Return what is odd about the frames, one row for each finding; no row where all is well. No number changes.
+
+        Columns: `check` names the rule and `severity` is "error" (a metric raises, or its number is not what is meant),
+        "warning" (the number depends on a convention) or "info"; rows are sorted by it. `frame` says in which frame ("judged",
+        "recommendations", "truth", "users", "items" or "train"), `rows` in how many of its rows and `users` for how many users
+        (0 where the frame has none); `example` is one of them. `treatment` says what recframe does about it, `remedy` how to
+        mend it. `findings` has the same to read.
+
+        `k` finds lists with fewer than k rows; without it, lists shorter than the longest. `by` names columns that are to
+        serve as segments, as bound by `group_by`: it finds users with two values of one; by those that lists and truth have,
+        findings are those of the filtered frames. Ids of dtypes that cannot match are a finding here.
+
+        Raises a ColumnError for a column that is missing or of no use for its role.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1, 1, 2], "item": [1, 1, 2], "rank": [1, 2, 1]})
+        >>> truth = pl.DataFrame({"user": [1, 1], "item": [1, 3]})
+        >>> recs.rec(truth=truth).audit(k=1).select("check", "severity", "rows", "users", "example")
+        shape: (2, 5)
+        ┌─────────────────────┬──────────┬──────┬───────┬────────────────────────┐
+        │ check               ┆ severity ┆ rows ┆ users ┆ example                │
+        │ ---                 ┆ ---      ┆ ---  ┆ ---   ┆ ---                    │
+        │ str                 ┆ str      ┆ i64  ┆ i64   ┆ str                    │
+        ╞═════════════════════╪══════════╪══════╪═══════╪════════════════════════╡
+        │ duplicate_items     ┆ error    ┆ 2    ┆ 1     ┆ user 1, item 1, rows 2 │
+        │ users_without_truth ┆ info     ┆ 1    ┆ 1     ┆ user 2                 │
+        └─────────────────────┴──────────┴──────┴───────┴────────────────────────┘
+        """
+        from recframe.audit import report as audit  # noqa: PLC0415  importing recframe should take no time
+        from recframe.audit.data import Audited  # noqa: PLC0415
+
+        inputs, clashes = self._labelled(by)
+        inputs = trainings.named(inputs)
+        data = Audited(inputs, None if k is None else cutoff(k), clashes)
+        result: F = self._kind.give(audit.audit(data, self._run()), {})
+        return result
+
+    @argument_errors.understood
+    def explain(
+        self, metric: str | Metric[...], *profiles: str, k: int | None = None, by: By = None
+    ) -> explanation.Explanation[F]:
+        """Say what a metric means on this frame, or why it differs under two profiles, with the numbers.
+
+        As `rf.explain`, under the options that are bound here. With two profiles, `frame` has one row for each switch that
+        differs, after one of the start, in the order in which they are switched: what the switch adds to the number
+        (`contribution`), and the number that it makes (`value`); the contributions sum to the whole difference. What a
+        switch adds depends on the order, so with at most six switches `shapley` is its mean over all orders. `by` columns
+        and models come first. The frame is of the same kind; nothing of a LazyFrame is collected, so its `text` has no
+        numbers.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"user": [1, 1], "item": [10, 11], "rank": [1, 2]})
+        >>> truth = pl.DataFrame({"user": [1, 2], "item": [11, 10]})
+        >>> recs.rec(truth=truth).explain("precision@4", "ranx", "jurity").frame.select("switch", "contribution", "value")
+        shape: (4, 3)
+        ┌─────────────┬──────────────┬───────┐
+        │ switch      ┆ contribution ┆ value │
+        │ ---         ┆ ---          ┆ ---   │
+        │ str         ┆ f64          ┆ f64   │
+        ╞═════════════╪══════════════╪═══════╡
+        │ start       ┆ 0.0          ┆ 0.125 │
+        │ universe    ┆ 0.125        ┆ 0.25  │
+        │ no_relevant ┆ 0.0          ┆ 0.25  │
+        │ denominator ┆ 0.25         ┆ 0.5   │
+        └─────────────┴──────────────┴───────┘
+        """
+        from recframe.profiles import explanation  # noqa: PLC0415  importing recframe should take no time
+
+        asked = explanation.question(
+            self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k
+        )
+        made = asked.table(self._evaluated(asked.inputs, asked.conventions))
+        home = under_profile.at_home(asked.inputs)
+        told = partial(warned_of_metrics, home, [one.metric for one in asked.conventions])
+        result: F = self._kind.give(made, asked.inputs.sources, told)
+        return explanation.Explanation(asked.text(self._kind.rows(result)), result)
+
+    def group_by(self, *by: str | pl.Expr | Iterable[str | pl.Expr]) -> Segmented[F]:
+        """Return the same object with `by` columns bound, so that any metric asked of it comes by segment.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 1], "relevance": [0, 1], "country": ["FR", "DE"]})
+        >>> df.rec.group_by("country").hit_rate(k=1)
+        shape: (2, 3)
+        ┌─────────┬─────────┬────────────┐
+        │ country ┆ n_users ┆ hit_rate@1 │
+        │ ---     ┆ ---     ┆ ---        │
+        │ str     ┆ i64     ┆ f64        │
+        ╞═════════╪═════════╪════════════╡
+        │ DE      ┆ 1       ┆ 1.0        │
+        │ FR      ┆ 1       ┆ 0.0        │
+        └─────────┴─────────┴────────────┘
+        """
+        names = [name for one in by for name in argument_errors.names(one)]
+        if not names:
+            msg = "group_by() needs the name of at least one column: group_by('country')"
+            raise RecframeError(msg)
+        return cast("Segmented[F]", self._with(self._context.grouped(names)))
+
+    groupby = group_by
+
+    @property
+    def _kind(self) -> Kind:
+        kind = kind_for(self._frame)
+        kind.stand_beside(max(map(size_of, self._context.frames), default=0))
+        return kind if self._answers is None else self._answers(kind)
+
+    def _with(self, context: Context) -> Rec[F]:
+        bound = Rec(self._frame)
+        bound._context, bound._answers = context, self._answers
+        return bound
+
+    def _in_polars(self) -> Rec[pl.DataFrame]:
+        """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""
+        bound = cast("Rec[pl.DataFrame]", self._with(self._context))
+        # a cast hides that it is one of this class
+        bound._answers, bound._held = in_polars, self._held  # noqa: SLF001
+        return bound
+
+    def _inputs(
+        self, by: By, profile: str | None = None, metrics: Sequence[Metric[...]] | None = None
+    ) -> Inputs:
+        context = (
+            self._context
+            if profile is None
+            else under_profile.bind(self._context, {"profile": profile})
+        )
+        names = list(dict.fromkeys([*context.by, *argument_errors.names(by)]))
+        judged = metrics is None or under_profile.read_relevance(context, metrics)
+        if not context.strict:
+            return read(self._frame, context, names, judged=judged)
+        from recframe.audit import report as audit  # noqa: PLC0415  importing recframe should take no time
+
+        inputs = read(self._frame, under_profile.own(context), names, labelled=True, judged=judged)
+        return replace(inputs.without_labels(), checks=(audit.errors(trainings.named(inputs)),))
+
+    def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
+        """Return the frames with columns that may name systems, and the words on columns that cannot match."""
+        names = list(dict.fromkeys([*self._context.by, *argument_errors.names(by)]))
+        clashes: dict[str, str] = {}
+        return read(
+            self._frame, under_profile.own(self._context), names, labelled=True, clashes=clashes
+        ), clashes
+
+    def _evaluated(
+        self,
+        inputs: Inputs,
+        asked: Sequence[evaluation.Convention],
+        beside: Sequence[str] = (),
+    ) -> pl.LazyFrame:
+        return evaluation.evaluate(under_profile.at_home(inputs), asked, self._run(), beside)
+
+    def _run(self) -> Run:
+        """Return the execution of the call's plans."""
+        return Run.of(self._kind, self._held)
+
+    def _bound(self, metric: Metric[...]) -> BoundMetric[F]:
+        return BoundMetric(self, metric)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> BoundMetric[F]:
+            """Give a metric of the user's own, or say which name is the closest."""
+            found = registry.registered().get(name)
+            if found is not None:
+                return self._bound(found)
+            msg = no_method(name, METHODS)
+            raise AttributeError(msg, name=name, obj=self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*METHODS, *registry.registered()})
+
+    def __repr__(self) -> str:
+        return reprs.of(self._frame, self._context).line
+
+    def __str__(self) -> str:
+        return reprs.of(self._frame, self._context).text
+
+    def _repr_html_(self) -> str:
+        return reprs.of(self._frame, self._context).html
+
+
+if TYPE_CHECKING:
+
+    class Segmented(SegmentedMethods[F], Rec[F]):
+        """A Rec with a model or `by` columns bound, as type checkers see it: every answer is a frame."""
+
+        def __call__(  # noqa: D102  that of a Rec
+            self, truth: Any = None, *, model: str | None = None, **options: Unpack[Options]
+        ) -> Segmented[F]: ...
+
+
+METHODS = frozenset(name for one in Rec.__mro__ for name in vars(one) if not name.startswith("_"))
+"""Public methods, without the users' own metrics."""
+registry.reserve(METHODS)

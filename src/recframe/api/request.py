@@ -1,0 +1,346 @@
+"""Requests of calls on uncertainty, and the form of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import polars as pl
+
+from recframe.api import argument_errors
+from recframe.api.bound_metric import Asked, By, Cutoffs
+from recframe.audit import call_warnings
+from recframe.audit.call_context import Seen
+from recframe.audit.model_depths import unequal_depths, with_notes
+from recframe.charts import long_format as long
+from recframe.errors import ColumnError, RecframeError, shown
+from recframe.evaluation import evaluation
+from recframe.evaluation.cached_plans import Made, planned
+from recframe.evaluation.evaluation import Convention
+from recframe.evaluation.execution import Run
+from recframe.evaluation.jackknife import reason_without
+from recframe.evaluation.required_columns import is_of_segment
+from recframe.evaluation.segments import keys_of, numbered
+from recframe.evaluation.support_columns import SPREAD
+from recframe.evaluation.trainings import TRAINING, one_of_each
+from recframe.frames.collecting import Collect, run_by_size
+from recframe.frames.hints import Given
+from recframe.frames.inputs import GROUP, Inputs
+from recframe.frames.kinds.kind import Seen as WhatIsTold
+from recframe.frames.rows.joins import aggregate
+from recframe.metrics.language import registry
+from recframe.metrics.language.definition import Metric
+from recframe.profiles import under_profile
+from recframe.statistics import summary
+from recframe.statistics.over_trainings import (
+    between,
+    spread_of_each,
+    spread_over_trainings,
+    with_spread_of_sets,
+    with_trainings,
+    without,
+)
+from recframe.statistics.pairs import BASELINE, MODEL, RUNNER_UP
+from recframe.statistics.stored_results import as_shown
+
+MIDDLING = 250_000
+"""Most rows for which plans of pairs are cached; above, a plan built with known models is faster."""
+FEW_ROWS = 100_000
+"""Most rows for which plans of sums are cached; above, a plan with precomputed lists takes half the time."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Statistical request: metrics by segment, with optional clusters of users."""
+
+    rec: Any
+    inputs: Inputs
+    stated: list[Convention]
+    """Metrics with the conventions of the result, including the rounding of means."""
+    cluster: str | None
+    """Internal name of the column of clusters, which is the last segment."""
+    wide: bool = True
+    """Whether the result has all columns, or those of the short form."""
+
+    @cached_property
+    def conventions(self) -> list[Convention]:
+        """The conventions without rounding, used for all decisions."""
+        return [replace(one, context=one.context.having(decimals=None)) for one in self.stated]
+
+    @cached_property
+    def decimals(self) -> dict[str, int]:
+        """The number of displayed decimals, by the metrics' strings."""
+        found = {str(one.metric): one.context.decimals for one in self.stated}
+        return {name: n for name, n in found.items() if n is not None}
+
+    @cached_property
+    def metrics(self) -> list[Metric[...]]:
+        """The metrics with all their parameters, one for each column."""
+        return [one.metric for one in self.stated]
+
+    @cached_property
+    def by(self) -> dict[str, str]:
+        """The key columns of the result, by their names inside the plan."""
+        return {
+            inside: name
+            for inside, name in keys_of(self.inputs, self.metrics)
+            if inside not in {self.cluster, GROUP}
+        }
+
+    def planned(
+        self, inputs: Inputs, made: Made, *what: Hashable, middling: int | None = None
+    ) -> pl.LazyFrame:
+        """Return a plan of the metrics without rounding, made of the inputs; see `kept_plans.planned`."""
+        home, run = under_profile.at_home(inputs), self.rec._run()  # noqa: SLF001
+        return planned(home, self.conventions, run, made, *what, middling=middling)
+
+    @cached_property
+    def over_trainings(self) -> bool:
+        """Whether trainings are bound as a second sample, without result rows of their own."""
+        each = any(one.inside == TRAINING for one in self.inputs.segments)
+        return bool(self.inputs.training) and not each
+
+    @property
+    def of_segments(self) -> Inputs:
+        """The frames with the segments of the result alone."""
+        segments = tuple(one for one in self.inputs.segments if one.inside != self.cluster)
+        return replace(self.inputs, segments=segments)
+
+    @cached_property
+    def clusters(self) -> list[str]:
+        """The name of the column that names clusters, where there is one."""
+        segments = self.inputs.segments
+        return (
+            []
+            if self.cluster is None
+            else [one.name for one in segments if one.inside == self.cluster]
+        )
+
+    def spread(self, home: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
+        """Return metrics with the sums for their intervals, a row for each segment and model."""
+        inside = [inside for inside, _ in keys_of(self.inputs, self.metrics)]
+        if self.inputs.training:
+            of = spread_of_each if TRAINING in inside else spread_over_trainings
+            return of(home, conventions, run, self.cluster)
+        wide = numbered(evaluation.evaluate(home, conventions, run, SPREAD), inside)
+        wide = with_spread_of_sets(wide, inside, home, conventions, run)
+        metrics = [one.metric for one in conventions]
+        return wide if self.cluster is None else summary.of_clusters(wide, inside, metrics)
+
+    def with_trainings(
+        self, sums: pl.LazyFrame, home: Inputs, conventions: Sequence[Convention], run: Run
+    ) -> pl.LazyFrame:
+        """Return sums over pairs of models, with the variance between trainings if these are bound."""
+        if not self.over_trainings:
+            return sums
+        keys = [inside for inside in self.by if inside != MODEL]
+        apart = between(without(home, self.cluster), conventions, run)
+        return with_trainings(sums, keys, apart, len(conventions))
+
+    def check_pairs(self) -> None:
+        """Say that trainings of two models are no pairs."""
+        if TRAINING in self.by:
+            name = self.by[TRAINING]
+            msg = (
+                f"{Given('by', name)}: trainings of two models are no pairs, whatever they are called; leave it out, and "
+                "models are compared over users and trainings; summarize(by=...) has each training by itself"
+            )
+            raise RecframeError(msg)
+
+    def given(
+        self,
+        plan: pl.LazyFrame,
+        names: Mapping[str, str],
+        columns: Sequence[str],
+        short: Sequence[str],
+    ) -> Any:
+        """Return a result under the names of its columns, as a frame of the kind that came in.
+
+        `short` has the columns of its short form, behind the keys; `BASELINE` first where it is one of these.
+        """
+        taken = [*columns, *names.values()]
+        for name in names.values():
+            if taken.count(name) > 1:
+                msg = f"{Given('by', name)} is also the name of a result column; rename the column before"
+                raise ColumnError(msg)
+        is_here = "recommendations" in self.inputs.given and self.inputs.tables is None
+        depths = None
+        if is_here and {"note", "k"} <= {*columns} and MODEL in names:
+            run = partial(run_by_size, size=self.rec._kind.size)  # noqa: SLF001
+            depths = unequal_depths(self._seen(pl.DataFrame(), run))
+            plan = with_notes(plan, depths)
+            # of large frames a result's models tell more
+            depths = depths if self.inputs.few else None
+        named = plan.select(
+            *(pl.col(inside).alias(name) for inside, name in names.items()), *columns
+        )
+        sources = dict(self.inputs.sources)
+        if BASELINE in names:
+            for name in {names[BASELINE], *({RUNNER_UP} & {*columns})}:
+                sources[name] = sources.get(names[MODEL])
+        kind = self.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
+        shown = as_shown(named, self.decimals)
+        told = partial(self._told, list(names.values()), depths)
+        return kind.give(shown, sources, told, self._chosen(names, columns, short))
+
+    def _chosen(
+        self, names: Mapping[str, str], columns: Sequence[str], short: Sequence[str]
+    ) -> list[str] | None:
+        """Return the columns of a short result, of those that it has; None where all are wanted."""
+        if self.wide:
+            return None
+        keys = [name for inside, name in names.items() if inside != BASELINE]
+        return [*keys, *(one for one in short if one == BASELINE or one in columns)]
+
+    def _told(
+        self,
+        names: Sequence[str],
+        depths: Mapping[Any, int] | None,
+        result: pl.DataFrame,
+        run: Collect,
+    ) -> None:
+        """Issue the warnings of a result.
+
+        NOTE: by the metrics' names, since a gate has a row for each requirement, of which one metric may have several or none.
+        """
+        # as columns, since names such as "^.*$" are patterns to Polars
+        columns = [result.get_column(name) for name in (*names, "metric", "value", "n_users")]
+        if BASELINE in names and "baseline_value" in result.columns:
+            columns = _with_baseline(columns, names.index(BASELINE), result["baseline_value"])
+        named = self._wide(columns) if len(columns[-1]) == 1 else self._put_together(columns, run)
+        call_warnings.tell(replace(self._seen(named, run), depths=depths))
+
+    def _wide(self, columns: Sequence[pl.Series]) -> pl.DataFrame:
+        """Return a row of a metric as one of `evaluate`."""
+        *of_keys, metric, value, n_users = columns
+        return pl.DataFrame([*of_keys, n_users, value.alias(metric[0])])
+
+    def _put_together(self, columns: Sequence[pl.Series], run: Collect) -> pl.DataFrame:
+        """Return the rows of metrics as those of `evaluate`, a row for each segment."""
+        names = [one.name for one in columns[:-3]]
+        keys = [f"key {place}" for place in range(len(names))]
+        long = numbered(pl.DataFrame(columns).lazy(), keys)
+        values = [
+            pl.col("value").filter(pl.col("metric") == str(one)).first().alias(str(one))
+            for one in self.metrics
+        ]
+        wide = aggregate(long, keys, [pl.col("n_users").max(), *values]).sort(keys or "n_users")
+        return run(wide).rename(dict(zip(keys, names, strict=True)))
+
+    def _seen(self, result: pl.DataFrame, run: Collect) -> Seen:
+        home = one_of_each(under_profile.at_home(self.inputs))
+        return Seen(home, self.metrics, result, run, with_spread=True)
+
+
+def _with_baseline(columns: list[pl.Series], at: int, values: pl.Series) -> list[pl.Series]:
+    """Return columns of a comparison, the model and the baseline at `at` among them, with rows of the baseline's values."""
+    others = list(columns)
+    others[at - 1], others[-2] = columns[at].cast(columns[at - 1].dtype), values
+    return [one.append(other.alias(one.name)) for one, other in zip(columns, others, strict=True)]
+
+
+def question(  # noqa: PLR0913  what all calls on uncertainty take
+    rec: Any,
+    metrics: Sequence[Asked],
+    k: Cutoffs,
+    by: By,
+    cluster: str | None,
+    profile: str | None,
+    *,
+    wide: bool = True,
+) -> Question:
+    """Return the request, or raise an error where it is invalid."""
+    found = registry.asked(registry.each(metrics), k)
+    if cluster is not None and not isinstance(cluster, str):
+        msg = f"cluster={shown(cluster)}: cluster takes the name of a column, such as 'household'"
+        raise RecframeError(msg)
+    of_clusters = [] if cluster is None else [cluster]
+    try:
+        inputs = rec._inputs([*argument_errors.names(by), *of_clusters], profile, found)  # noqa: SLF001
+    except ColumnError as error:
+        given = [*rec._context.by, *argument_errors.names(by)]  # noqa: SLF001
+        raise _named_as_given(error, cluster, given) from None
+    if of_clusters and inputs.segments[-1].inside == "user":
+        msg = f"{Given('cluster', cluster)}: each user is one by themself where nothing is given; leave it out"
+        raise RecframeError(msg)
+    if any(one.inside == "user" for one in inputs.segments):
+        user = Given("by", inputs.context.names["user"])
+        msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
+        raise RecframeError(msg)
+    if cluster in [*rec._context.by, *argument_errors.names(by)]:  # noqa: SLF001
+        msg = f"cluster={cluster!r} is a column of by= too, where each segment would be one cluster; name another"
+        raise RecframeError(msg)
+    unit = _unit(inputs, found, str(cluster)) if of_clusters else None
+    inputs = inputs if unit is None else replace(inputs, units=(unit,))
+    return Question(rec, inputs, under_profile.asked(inputs.context, found), unit, wide)
+
+
+def _named_as_given(error: ColumnError, cluster: str | None, by: Sequence[Any]) -> ColumnError:
+    """Return an error of a column of segments, which names a column of clusters by its own option."""
+    if cluster is None or cluster in by:
+        return error
+    told = str(error).replace(str(Given("by", cluster)), str(Given("cluster", cluster)), 1)
+    return type(error)(told)
+
+
+def _unit(inputs: Inputs, metrics: Sequence[Metric[...]], cluster: str) -> str:
+    """Return the name inside the plan of the column of clusters, or say why it is none."""
+    segment = inputs.segments[-1]
+    if segment.owner == "items" or segment.inside in {"item", MODEL}:
+        msg = f"cluster={cluster!r} describes no users; name a column of users, such as their household"
+        raise RecframeError(msg)
+    of_sets = [str(one) for one in metrics if is_of_segment(one)]
+    if segment.owner == "row" and of_sets:
+        msg = f"{of_sets[0]} is one function of all lists, which clusters do not cut: give {cluster!r} as a column of users="
+        raise RecframeError(msg)
+    return segment.inside
+
+
+def values_of_users(
+    asked: Question, by: Sequence[Any], profile: str | None, conventions: Sequence[Convention]
+) -> pl.LazyFrame:
+    """Return users' values: the keys inside the plan, clusters, `user`, and each metric's as `value` and its place."""
+    rec, metrics = asked.rec, [one.metric for one in conventions]
+    user = asked.inputs.context.names["user"]
+    inputs = rec._inputs([*by, *asked.clusters, user], profile, metrics)  # noqa: SLF001
+    inside = [inside for inside, _ in keys_of(inputs, metrics)]
+    wide = numbered(rec._evaluated(inputs, conventions), inside)  # noqa: SLF001
+    return wide.select(*inside, *by_number(metrics))
+
+
+def by_number(metrics: Sequence[Metric[...]]) -> list[pl.Expr]:
+    """Return the columns of metrics under their numbers."""
+    return [pl.col(str(one)).alias(f"value {number}") for number, one in enumerate(metrics)]
+
+
+def check_contributions(metrics: Sequence[Metric[...]]) -> None:
+    """Reject metrics without contributions of lists, which cannot be compared between models."""
+    for one in metrics:
+        if is_of_segment(one) and (reason := reason_without(one)):
+            msg = f"{one} cannot be compared, since {reason}; evaluate() has its values"
+            raise RecframeError(msg)
+
+
+def warned_of_metrics(
+    home: Inputs,
+    metrics: Sequence[Metric[...]],
+    result: pl.DataFrame,
+    run: Collect,
+    *,
+    tidy: bool = False,
+) -> None:
+    """Warn of what a result of metrics and its frames, under their profile's policies, show."""
+    result = long.wide(result, metrics) if tidy else result
+    call_warnings.tell(Seen(one_of_each(home), metrics, result, run))
+
+
+def warned_of_truth(inputs: Inputs) -> WhatIsTold:
+    """Return a callback that warns about the truth, for results that are no tables of metrics."""
+
+    def told(result: pl.DataFrame, run: Collect) -> None:
+        seen = Seen(one_of_each(under_profile.at_home(inputs)), [], result, run)
+        call_warnings.tell(seen, call_warnings.OF_JUDGING)
+
+    return told

@@ -1,0 +1,466 @@
+"""Statistical methods of `rec`: intervals, comparisons and power."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Generic
+
+import polars as pl
+
+from recframe.api import argument_errors, progress
+from recframe.api.bound_metric import Asked, By, Cutoffs, F
+from recframe.api.request import FEW_ROWS, MIDDLING, Question, check_contributions, question
+from recframe.errors import RecframeError, UnknownMetricError
+from recframe.evaluation.contributions import contributions
+from recframe.evaluation.execution import Run
+from recframe.evaluation.required_columns import is_of_segment
+from recframe.evaluation.segments import keys_of, numbered
+from recframe.evaluation.support_columns import SPREAD
+from recframe.frames.dtypes import text_of
+from recframe.frames.hints import Either, bind
+from recframe.frames.inputs import Inputs
+from recframe.metrics.language.definition import Metric
+from recframe.statistics import options, summary
+from recframe.statistics.options import Correction, Family, Looks, Method, Test
+from recframe.statistics.over_trainings import refuse as refuse_trainings
+from recframe.statistics.pairs import BASELINE, MODEL, Pairing, sums_of_all
+
+if TYPE_CHECKING:
+    from recframe.statistics.comparison import Comparing
+    from recframe.statistics.power import Power
+
+
+Made = Callable[[pl.DataFrame, list[str], Pairing], pl.DataFrame]
+"""Type of functions from sums over pairs and segment keys to a result."""
+
+
+class Uncertain(Generic[F]):
+    """Statistical methods of `rec`: intervals, comparisons and power."""
+
+    @argument_errors.understood
+    def summarize(  # noqa: PLR0913  those of evaluate, and how intervals are made
+        self,
+        *metrics: Asked,
+        k: Cutoffs = None,
+        by: By = None,
+        level: float = 0.95,
+        method: Method = "auto",
+        cluster: str | None = None,
+        n_resamples: int = 2000,
+        seed: int = 0,
+        wide: bool = False,
+        profile: str | None = None,
+    ) -> F:
+        """Return metrics with the intervals of their values, a row for each segment, model and metric.
+
+        The interval speaks of users like these: another sample of as many, from the same population, catalogue and time. The
+        arguments `metrics`, `k`, `by` and `profile` are those of `evaluate`, and `value` is its number.
+
+            level: the probability that an interval holds, for each row by itself.
+            method: "auto" is Wilson's interval on the effective number of users, n_eff = p (1 - p) / se^2, for metrics from 0
+                to 1, and t for others; "t" is t, value ± t(n - 1) · std / √n, for all; "bootstrap" is the percentile interval
+                of `n_resamples` resamples, drawn with `seed`, of users in up to 10,000 random groups (by segment 2,000). It
+                needs recframe[stats].
+            cluster: a column of the users who hang together, such as a household: the error is then that of leaving out one
+                cluster at a time, with (sum n)^2 / sum n^2 - 1 degrees of freedom of clusters of n users. A user without a
+                cluster is one by themself.
+
+        A metric that is one function of a segment's lists, such as coverage, has its interval by what each list contributes,
+        T + (n - 1) (T - T without the list); there is none by the bootstrap, and none for exposure_share and
+        exposure_disparity, of which no method was shown to hold. That of a metric which grows with the number of users
+        (coverage, tail_coverage, gini, entropy) speaks of as many users, and of no other number.
+
+        Columns: the `by` columns (a bound model among them), `metric` (its string), `value`, `value_low`, `value_high`,
+        `n_users` (with a value: the metric's own support; lists, of metrics over lists) and `note`. With `wide=True` there are
+        `k` (null: the whole list) behind the metric, `std` (between users, or of the contributions), `n_zero` (of value 0),
+        `n_undefined` (who count but have no value) and `n_without_relevant` (of the universe, without a relevant item; null
+        for metrics over lists) too. Rows stand in the order of `evaluate`, and in each segment of the metrics. Of a LazyFrame
+        it is a LazyFrame of expressions alone.
+
+        Without a user, with one, or where nothing tells how a metric varies, the interval is null and `note` says why. Of fewer
+        than 15 users with a value above 0 no interval holds as often as it says, which is noted too.
+
+        Raises what `evaluate` raises, and a RecframeError for by="user" and for options that it does not know.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 1, 1], "rank": [1, 2, 1, 1], "relevance": [0, 1, 1, 0]})
+        >>> df.rec.summarize("mrr").drop("note")
+        shape: (1, 5)
+        ┌────────┬───────┬───────────┬────────────┬─────────┐
+        │ metric ┆ value ┆ value_low ┆ value_high ┆ n_users │
+        │ ---    ┆ ---   ┆ ---       ┆ ---        ┆ ---     │
+        │ str    ┆ f64   ┆ f64       ┆ f64        ┆ i64     │
+        ╞════════╪═══════╪═══════════╪════════════╪═════════╡
+        │ mrr    ┆ 0.5   ┆ 0.036171  ┆ 0.963829   ┆ 3       │
+        └────────┴───────┴───────────┴────────────┴─────────┘
+
+        Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015.
+        """
+        options.check_choices(method=method)
+        asked = question(self, metrics, k, by, cluster, profile, wide=wide)
+        if method != "bootstrap":
+            how_made = summary.Intervals(level, method, over_trainings=asked.over_trainings)
+            long = _summary(asked, how_made)
+            result: F = asked.given(long, asked.by, list(how_made.columns), summary.SHORT)
+            return result
+        from recframe.statistics.comparison import Comparing  # noqa: PLC0415  NumPy is an extra
+
+        refuse_trainings(asked.inputs, "method='bootstrap'", "leave method= out")
+        _check_resampled(asked.metrics)
+        how = Comparing(
+            level=level,
+            n_resamples=n_resamples,
+            seed=seed,
+            cluster=asked.cluster,
+            tell=progress.of_resamples(),
+        )
+        drawn: F = _bootstrapped(asked, how)
+        return drawn
+
+    @argument_errors.understood
+    def compare(  # noqa: PLR0913  those of evaluate, and how models are held against one another
+        self,
+        *metrics: Asked,
+        baseline: object = None,
+        k: Cutoffs = None,
+        by: By = None,
+        level: float = 0.95,
+        margin: float | None = None,
+        test: Test = "t",
+        correction: Correction | None = "holm",
+        family: Family = "table",
+        looks: Looks | None = None,
+        min_users: int = 5,
+        cluster: str | None = None,
+        n_resamples: int = 9999,
+        seed: int = 0,
+        wide: bool = False,
+        profile: str | None = None,
+    ) -> F:
+        """Return models held against a baseline, a row for each segment, model and metric, with a verdict in a word.
+
+        Both values of a user are paired: d = value - baseline's value, and what is tested is whether the mean of d is 0. Models
+        stand in the column that `rec(model=...)` binds, or are frames: `rf.rec({"a": a, "b": b}, truth)`.
+
+            baseline: the name of a model that all others are held against; None holds each against those before it in order.
+            level: that of the intervals, each by itself; a verdict takes `p_adjusted` of at most 1 - level.
+            margin: a share of the baseline's value, such as 0.01, that does not matter: "not worse" is shown by the mean of
+                b - (1 - margin) a, "same" by that and b - (1 + margin) a, where p is at most (1 - level) / 2, of the users and
+                of two more whose values are as far apart as the metric's can be. These two are not corrected for many rows.
+            test: "t", paired; "permutation", sign flips of random groups of users; "bootstrap", shifted to the null.
+            correction: for many rows: "holm"; "max_t" (step-down, by sign flips, which knows how rows hang together);
+                "bonferroni"; "benjamini-hochberg", of the share of false findings; None.
+            family: which rows are corrected together: all of the "table", those of a "metric", or those of a "segment".
+            looks: "any" where users are added and you look again: intervals and p values hold at all looks together. Intervals
+                are some 1.6 times as wide as those of one look, None. It takes no test=, no "max_t" and no metric that grows.
+            min_users: with fewer users (or clusters) a row has its numbers, but no `p_adjusted` and the verdict "few".
+            cluster: as in `summarize`. n_resamples, seed: how often is flipped or drawn; no p is below 1 / (n_resamples + 1).
+
+        Columns: the `by` columns, the model, without `baseline=` the `baseline` of each row; `metric`, `verdict`, `value` and
+        `baseline_value` (over users with both), `difference` with `_low` and `_high`, `p_adjusted`, `n_users` and `note`. With
+        `wide=True` always `baseline`, and in the order of earlier versions, the verdict behind the numbers, `k`, `relative`
+        (difference / baseline_value, with its interval), `p_value`, `effect_size` (mean of d over its standard deviation),
+        `wins`, `ties`, `losses` (users who are better off, as well off and worse off than with the baseline; null of set
+        metrics), `n_differ` (users, or clusters, whose two values differ), `n_unpaired` (users with one of the values alone,
+        left out), with a margin `p_not_worse` and `p_equivalent`. No p is below 2^(1 - n_differ): so many can show no more.
+
+        Verdicts: "better", "worse" ("higher", "lower" of a metric without a direction): shown. "same": for all users, or with a
+        margin shown to be within it. "not worse", "not better": shown up to the margin. "few": fewer than `min_users`. "open":
+        nothing is shown, which is no sign that models are alike, as `power` says; so is a row of which more than a fifth of the
+        users have but one value, since those with both are chosen by what is measured.
+
+        It needs recframe[stats]. Of a LazyFrame it is a LazyFrame, whose last step is a function of the sums of each row.
+
+        Raises what `evaluate` raises; a RecframeError without a model's column, for by="user" and for a metric whose interval
+        nobody knows (see `summarize`); a DataError for a baseline that is no model, and where there is one model alone.
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "user": [1, 2, 3, 4] * 2,
+        ...     "item": [1, 2, 3, 4, 1, 2, 9, 9], "rank": [1] * 8})
+        >>> truth = pl.DataFrame({"user": [1, 2, 3, 4], "item": [9, 2, 9, 9]})
+        >>> found = recs.rec(truth=truth, model="model").compare("hit_rate@1", baseline="a")
+        >>> found.select("model", "verdict", "difference", "difference_low", "difference_high", "n_users")
+        shape: (1, 6)
+        ┌───────┬─────────┬────────────┬────────────────┬─────────────────┬─────────┐
+        │ model ┆ verdict ┆ difference ┆ difference_low ┆ difference_high ┆ n_users │
+        │ ---   ┆ ---     ┆ ---        ┆ ---            ┆ ---             ┆ ---     │
+        │ str   ┆ str     ┆ f64        ┆ f64            ┆ f64             ┆ i64     │
+        ╞═══════╪═════════╪════════════╪════════════════╪═════════════════╪═════════╡
+        │ b     ┆ few     ┆ 0.5        ┆ -0.418693      ┆ 1.418693        ┆ 4       │
+        └───────┴─────────┴────────────┴────────────────┴─────────────────┴─────────┘
+
+        Source: Student 1908; Fisher 1935; Holm 1979; Westfall and Young 1993; Urbano, Lima and Hanjalic 2019, Statistical
+        significance testing in information retrieval; Schuirmann 1987 (margins); Waudby-Smith et al. 2024 (looks).
+        """
+        from recframe.statistics import comparison  # noqa: PLC0415  NumPy and SciPy are an extra
+
+        options.check_choices(test=test, correction=correction, family=family, looks=looks)
+        how = comparison.Comparing(
+            level=level,
+            margin=margin,
+            test=test,
+            correction=correction,
+            family=family,
+            looks=looks,
+            min_users=min_users,
+            n_resamples=n_resamples,
+            seed=seed,
+            tell=progress.of_resamples(),
+        )
+        try:
+            asked = question(self, metrics, k, by, cluster, profile, wide=wide)
+        except UnknownMetricError as error:
+            if baseline is not None:
+                raise
+            end = "" if str(error).endswith("?") else "."
+            msg = f"{error}{end} If it is a model to compare with, write baseline="
+            raise UnknownMetricError(msg) from None
+        _check_test(asked, how)
+        result: F = _compared(asked, None if baseline is None else text_of(baseline), how)
+        return result
+
+    @argument_errors.understood
+    def power(  # noqa: PLR0913  those of evaluate, and what is asked of a test
+        self,
+        *metrics: Asked,
+        baseline: object = None,
+        k: Cutoffs = None,
+        by: By = None,
+        wanted: float | None = None,
+        power: float = 0.8,
+        level: float = 0.95,
+        margin: float | None = None,
+        rows: int = 1,
+        correlation: float = 0.5,
+        trainings: int | None = None,
+        cluster: str | None = None,
+        wide: bool = False,
+        profile: str | None = None,
+    ) -> F:
+        """Return the smallest difference that so many users can show, and how many users a wanted one needs.
+
+        Of the paired t test, on two sides at `level`, which finds a difference with the probability `power`.
+
+            baseline: with it the users' differences to each other model say how they vary. Without, there is no second system
+                yet: it is taken to vary as the first does and to have the `correlation` r with it over users, so that a
+                difference has the standard deviation std · √(2 (1 - r)).
+            wanted: the difference that is asked for, as a share of the value (the baseline's, if there is one); None is 0.01.
+            margin: asks for the users of whom "not worse by this share" holds, in `compare` or as a gate such as
+                "ndcg@10 >= 0.99 * old": on one side at (1 - level) / 2, with the two users more that these count. `wanted` is
+                then how much better the model really is, above -margin; None is 0, as good as the baseline.
+            rows: how many rows are corrected together, by Bonferroni: 1 - level is divided by it. A gate holds where each of
+                its rows does, which no number of rows makes easier: so it is for tests of differences, and for singling rows
+                out that are not worse.
+            trainings: where trainings are bound, how many each model is to have; None is as many as there are. They are taken
+                to be as far apart as those at hand, of which each model needs two. `users_needed` is null where trainings
+                alone hide what is wanted: more of these are needed, and no more users.
+
+        Columns: the `by` columns, the model, `metric`, `users_needed` for the difference `wanted`, `detectable` (the smallest
+        that n_users show), `detectable_relative` (as a share of the value), `value` (the baseline's), `n_users` and `note`.
+        With a margin, in place of what is detectable there are `margin` and `chance`, that of n_users to hold. With
+        `wide=True` there are `baseline`, `k` and the `std` of the differences (with a margin of b - (1 - margin) a) too, and
+        the order is that of earlier versions. The other arguments are those of `compare`; `cluster` takes a baseline. It needs
+        recframe[stats].
+
+        >>> import polars as pl, recframe
+        >>> recs = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "user": [1, 2, 3, 4] * 2,
+        ...     "item": [1, 2, 3, 4, 1, 2, 9, 9], "rank": [1] * 8})
+        >>> truth = pl.DataFrame({"user": [1, 2, 3, 4], "item": [9, 2, 9, 9]})
+        >>> found = recs.rec(truth=truth, model="model").power("hit_rate@1", baseline="a", wanted=0.5)
+        >>> found.select("model", "users_needed", "wanted", "detectable")
+        shape: (1, 4)
+        ┌───────┬──────────────┬────────┬────────────┐
+        │ model ┆ users_needed ┆ wanted ┆ detectable │
+        │ ---   ┆ ---          ┆ ---    ┆ ---        │
+        │ str   ┆ i64          ┆ f64    ┆ f64        │
+        ╞═══════╪══════════════╪════════╪════════════╡
+        │ b     ┆ 170          ┆ 0.5    ┆ 1.228572   │
+        └───────┴──────────────┴────────┴────────────┘
+
+        Source: Cohen 1988, Statistical power analysis for the behavioral sciences.
+        """
+        from recframe.statistics.power import Power  # noqa: PLC0415  NumPy and SciPy are an extra
+
+        how = Power(
+            wanted=options.wanted(wanted, margin),
+            margin=margin,
+            rows=rows,
+            power=power,
+            level=level,
+            correlation=correlation,
+            trainings=trainings,
+            has_baseline=baseline is not None,
+        )
+        if cluster is not None and baseline is None:
+            msg = f"cluster={cluster!r} takes a baseline=, whose differences say how clusters vary"
+            raise RecframeError(msg)
+        asked = question(self, metrics, k, by, cluster, profile, wide=wide)
+        if trainings is not None and not asked.over_trainings:
+            msg = f"trainings={trainings} needs a column that tells trainings apart: {bind(training=repr('seed'))}"
+            raise RecframeError(msg)
+        if margin is not None:
+            refuse_trainings(asked.inputs, f"margin={margin:g}", "leave margin= out")
+        how = replace(how, over_trainings=asked.over_trainings)
+        result: F = _powered(asked, None if baseline is None else text_of(baseline), how)
+        return result
+
+
+def _summary(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
+    """Return metrics with their intervals, in expressions alone, under the names of the keys inside the plan."""
+    conventions = asked.conventions
+
+    def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
+        wide = asked.spread(inputs, conventions, run)
+        return summary.summarized(wide, list(asked.by), asked.metrics, how)
+
+    return asked.planned(asked.inputs, made, "summary", how, middling=FEW_ROWS)
+
+
+def _bootstrapped(asked: Question, how: Comparing) -> Any:
+    """Return metrics with intervals by resampling."""
+    from recframe.statistics.comparison import bootstrapped  # noqa: PLC0415
+
+    keys = list(asked.by)
+    drawn = asked.inputs.drawn(_most_groups(keys), asked.cluster)
+    inside = [inside for inside, _ in keys_of(drawn, asked.metrics)]
+    wide = numbered(asked.rec._evaluated(drawn, asked.conventions, SPREAD), inside)  # noqa: SLF001
+    return _finished(
+        asked,
+        wide,
+        asked.by,
+        lambda sums: bootstrapped(sums, keys, asked.metrics, how),
+        summary.COLUMNS,
+        summary.SHORT,
+    )
+
+
+def _check_resampled(metrics: Sequence[Metric[...]]) -> None:
+    for one in metrics:
+        if is_of_segment(one):
+            reason = (
+                "one function of all lists: a resample has lists twice, and its bootstrap intervals hold seldom; "
+                "method='auto' goes by what each list contributes"
+                if one.shape == "set"
+                else "made of means over all users, which are not resampled together; method='auto' goes by what each user "
+                "contributes"
+            )
+            msg = f"{one} is {reason}"
+            raise RecframeError(msg)
+
+
+def _most_groups(keys: Sequence[str]) -> int:
+    from recframe.statistics import resampling  # noqa: PLC0415
+
+    of_segments = set(keys) - {MODEL}
+    return resampling.MOST_GROUPS_BY_SEGMENT if of_segments else resampling.MOST_GROUPS
+
+
+def _check_test(asked: Question, how: Comparing) -> None:
+    """Reject options that need a single look, or users without trainings."""
+    from recframe.statistics.looks import check as check_looks  # noqa: PLC0415
+
+    if how.looks is not None:
+        check_looks(how.test, how.correction, asked.metrics)
+        refuse_trainings(asked.inputs, f"looks={how.looks!r}", "leave looks= out")
+    instead = "write test='t' and correction='holm', or leave both out"
+    if how.test != "t":
+        refuse_trainings(asked.inputs, f"test={how.test!r}", instead)
+    if how.correction == "max_t":
+        refuse_trainings(asked.inputs, "correction='max_t'", instead)
+
+
+def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
+    """Return comparisons of models."""
+    from recframe.statistics.comparison import SHORT, compared  # noqa: PLC0415
+
+    how = replace(how, cluster=asked.cluster, over_trainings=asked.over_trainings)
+    return of_pairs(
+        asked,
+        baseline,
+        lambda sums, keys, _: compared(sums, keys, asked.metrics, how),
+        how.columns,
+        SHORT,
+        drawn=how.resamples,
+    )
+
+
+FRAMES = ", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
+
+
+def of_pairs(  # noqa: PLR0913  what several methods give
+    asked: Question,
+    baseline: str | None,
+    made: Made,
+    columns: Mapping[str, Any],
+    short: Sequence[str],
+    *,
+    drawn: bool,
+    among_others: bool = False,
+) -> Any:
+    """Return a function's result from the sums over pairs of models, and the segment keys."""
+    if not asked.inputs.model:
+        msg = (
+            f"there is nothing to compare without a column that tells models apart: {bind(model=repr('model'))}"
+            f"{Either(FRAMES)}"
+        )
+        raise RecframeError(msg)
+    check_contributions(asked.metrics)
+    asked.check_pairs()
+    keys = [inside for inside in asked.by if inside != MODEL]
+    drawn_of = asked.inputs.drawn(_most_groups(keys), asked.cluster) if drawn else asked.inputs
+    pairing = Pairing(
+        baseline, asked.inputs.schema[MODEL], asked.by[MODEL], among_others=among_others
+    )
+
+    def all_sums(inputs: Inputs, run: Run) -> pl.LazyFrame:
+        plans = contributions(inputs, asked.conventions, run)
+        sums = sums_of_all(plans, asked.metrics, pairing, run)
+        return asked.with_trainings(sums, inputs, asked.conventions, run)
+
+    sums = asked.planned(drawn_of, all_sums, "pairs", pairing, middling=MIDDLING)
+    names = {key: asked.by[key] for key in [*keys, MODEL]} | {BASELINE: BASELINE}
+    several = [BASELINE] * (baseline is None)
+    return _finished(
+        asked, sums, names, lambda cells: made(cells, keys, pairing), columns, [*several, *short]
+    )
+
+
+def _finished(
+    asked: Question,
+    sums: pl.LazyFrame,
+    names: Mapping[str, str],
+    made: Callable[[pl.DataFrame], pl.DataFrame],
+    columns: Mapping[str, Any],
+    short: Sequence[str],
+) -> Any:
+    """Return what a function makes of sums, the keys in `names` and some columns, as a result of the call."""
+    schema = sums.collect_schema()
+    result = pl.Schema({key: schema[key] for key in names} | {**columns})
+    whole = asked.rec._kind.applied(sums, made, result)  # noqa: SLF001
+    return asked.given(whole, names, list(columns), short)
+
+
+def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
+    """Return the power analysis: for given differences, or for a second system like the first."""
+    from recframe.statistics import power  # noqa: PLC0415
+
+    how = replace(how, cluster=asked.cluster)
+    if baseline is not None:
+        return of_pairs(
+            asked,
+            baseline,
+            lambda sums, keys, _: power.of_pairs(sums, keys, asked.metrics, how),
+            how.columns,
+            power.SHORT,
+            drawn=False,
+        )
+    long = _summary(asked, summary.Intervals(over_trainings=asked.over_trainings))
+    return _finished(
+        asked,
+        long,
+        asked.by,
+        lambda one: power.of_one(one, asked.metrics, how),
+        how.columns,
+        power.SHORT,
+    )

@@ -1,0 +1,304 @@
+"""Chart of a history: values over time, prediction bands, flagged changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from recframe.charts.long_format import Names, one_metric
+from recframe.charts.style import (
+    Series,
+    alt,
+    axis_title,
+    drawn,
+    finished,
+    inner_width,
+    is_bare,
+    layered,
+    lines,
+    number_format,
+    safe,
+    safe_text,
+    spoken,
+    tooltips,
+)
+from recframe.charts.themes import ALL, Look
+from recframe.errors import ColumnError, RecframeError, shown, suggestion
+from recframe.metrics.language.definition import Metric
+from recframe.tracking.changed_runs import judged, runs_of, watched
+from recframe.tracking.time_series import Runs, metric_of
+
+MOST = 6
+"""Most segments in one chart."""
+GAP = 2.5
+"""In steps of which half of them are shorter: between runs further apart no line is drawn."""
+HEIGHT, OF_SEGMENT = 260, 130
+MOST_POINTS = 60
+"""Most runs of a line with visible points."""
+SHAPES = {"higher": "triangle-up", "lower": "triangle-down"}
+A_HISTORY = "rf.history('history.parquet').rec.plot.timeline('ndcg@10')"
+Chart = alt.LayerChart | alt.VConcatChart
+DRAWN = (
+    *("segment", "model", "as_of", "stretch", "alone", "value", "value_low", "value_high"),
+    *("expected", "expected_low", "expected_high", "change", "n_runs", "flagged", "verdict"),
+    *("rule", "note", "n_users"),
+)
+"""The columns that a chart holds."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Runs of a history, with the columns of `rf.changes`, as lines to draw."""
+
+    runs: Runs
+    judged: pl.DataFrame
+    model: str
+    """Column of models, or ""."""
+    window: int
+    level: float
+
+    def splits_of(self, metric: str) -> list[list[str]]:
+        """Return the columns that the numbers of a metric were split by, but models: those of few columns first."""
+        rows = self.judged.filter(pl.col("metric") == metric)
+        found = {tuple(self._columns(one)) for one in rows["split_by"].unique()}
+        return sorted(map(list, found), key=lambda one: (len(one), one))
+
+    def chart(self, metric: str, split: Sequence[str], look: Look, most: int = MOST) -> Chart:
+        """Return the chart of a metric, by segment where it is split."""
+        every = self._of_split(self.judged.filter(pl.col("metric") == metric), split)
+        sizes = every.group_by("segment", maintain_order=True).agg(pl.col("n_users").max())
+        sizes = sizes.sort("n_users", descending=True, nulls_last=True, maintain_order=True)
+        shown_segments = sizes.head(most)["segment"]
+        data = every.filter(pl.col("segment").is_in(shown_segments.implode()))
+        names = data.sort("order", "model", nulls_last=True)["model"].unique(maintain_order=True)
+        data = data.sort("segment", "order", "model", "as_of", maintain_order=True)
+        told = self._told(data)
+        if len(sizes) > most:
+            told += f" {most} of {len(sizes):,} segments, those with the most users."
+        series = Series(names.to_list(), look)
+        return Timeline(_in_stretches(data), series, metric, metric_of(metric), split).chart(told)
+
+    def _columns(self, split_by: str | None) -> list[str]:
+        """Return the columns that a result was split by, but the one of models."""
+        return sorted({*(split_by or "").split(", ")} - {self.model, ""})
+
+    def _of_split(self, found: pl.DataFrame, split: Sequence[str]) -> pl.DataFrame:
+        """Return the numbers that were split by some columns alone, with their models and segments as text."""
+        columns = {one: self._columns(one) for one in found["split_by"].unique().sort()}
+        kept = [one for one, of in columns.items() if of == self._columns(", ".join(split))]
+        if not kept:
+            raise RecframeError(_no_such_split(split, [*columns.values()]))
+        rows = found.filter(pl.col("split_by").is_in(kept, nulls_equal=True))
+        inside = dict(zip(self.runs.keys, self.runs.inside, strict=True))
+        self._check_columns(rows, split)
+        is_model, order = self.model in inside, pl.lit(0)
+        if is_model:
+            order = pl.col(inside[self.model]).rank("dense")
+        told = [inside[self.model]] if is_model else []
+        told += ["name"] if rows["name"].n_unique() > 1 else []
+        texts = [pl.col(one).cast(pl.String) for one in told]
+        who = pl.concat_str(texts or pl.lit(ALL), separator=" · ", ignore_nulls=True)
+        keys = [inside[one] for one in split]
+        segment = [Names.of([rows[key]]).text(pl.col(key)) for key in keys] or [pl.lit("")]
+        return rows.with_columns(
+            order=order,
+            model=who.replace("", ALL),
+            segment=pl.concat_str(segment, separator=" · "),
+        )
+
+    def _check_columns(self, rows: pl.DataFrame, split: Sequence[str]) -> None:
+        """Reject histories whose segment columns were dropped or renamed."""
+        inside = dict(zip(self.runs.keys, self.runs.inside, strict=True))
+        for gone in (one for one in split if one not in inside):
+            msg = (
+                f"the history was split by {gone!r}, and the frame has no such column: keep it under its name, "
+                "or drop the rows that were split by it"
+            )
+            raise ColumnError(msg)
+        others = [one for one in inside if one not in {*split, self.model}]
+        for other in (one for one in others if rows[inside[one]].n_unique() > 1):
+            msg = (
+                f"numbers of one time differ by {other!r}, of which the history does not know that they were split by it: "
+                "keep its columns under their names, or filter the rows of one"
+            )
+            raise ColumnError(msg)
+
+    def _told(self, data: pl.DataFrame) -> str:
+        """Return the description of the chart, in words."""
+        bands = "Bands: intervals of the numbers. " if data["value_low"].count() else ""
+        n_judged = data["flagged"].count()
+        if not n_judged:
+            return f"{bands}Too few runs to say what is expected: half of {self.window} are needed."
+        n = int(data["flagged"].sum())
+        flags = f"{n:,} {'is' if n == 1 else 'are'} flagged (triangles)" if n else "none is flagged"
+        return (
+            f"{bands}Thin lines: what up to {self.window} runs before predict, at {self.level * 100:.6g} % for all numbers of "
+            f"a run; of {n_judged:,} judged, {flags}."
+        )
+
+
+def lines_of(rec: Any, window: int, level: float) -> Lines:
+    """Return the runs of a frame that is a history, with the columns of `rf.changes`."""
+    kind = rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
+    missing = [one for one in ("as_of", "metric", "k", "value") if one not in kind.columns]
+    if missing:
+        msg = f"plot.timeline draws a history, {A_HISTORY}; found a frame without the column {missing[0]!r}"
+        raise ColumnError(msg)
+    how = watched(window, level)
+    runs = runs_of(kind, how)
+    model = rec._context.model or "model"  # noqa: SLF001
+    return Lines(runs, judged(runs, how), model, window, level)
+
+
+def name_of(found: pl.DataFrame, metric: str | Metric[...], k: Any) -> str:
+    """Return a metric's name in the history, users' own metrics included, or raise an error without it."""
+    names = found["metric"].unique().sort().to_list()
+    if isinstance(metric, str) and metric in names:
+        return metric
+    name = str(one_metric("timeline()", metric, k))
+    if name not in names:
+        close = suggestion(name, names) or f"; it has {', '.join(names) or 'no numbers'}"
+        msg = f"the history has nothing of {name!r}{close}"
+        raise RecframeError(msg)
+    return name
+
+
+def _no_such_split(split: Sequence[str], others: Sequence[Sequence[str]]) -> str:
+    asked = f"split by {', '.join(map(repr, split))}" if split else "of all users"
+    calls_of = [
+        f"by={shown(one[0] if len(one) == 1 else list(one))}" if one else "no by" for one in others
+    ]
+    return f"the history has no such number {asked}; draw those that it has, with {' or '.join(calls_of)}"
+
+
+def _in_stretches(data: pl.DataFrame) -> pl.DataFrame:
+    """Return numbers with the stretch that each is in: a line ends where the next run is far away, or has no value."""
+    line = ["segment", "model"]
+    step = pl.col("as_of").cast(pl.Datetime("us")).diff().dt.total_microseconds().over(line)
+    data = data.with_columns(step=step)
+    # NOTE: column by column, since Polars 1 allows no window in another
+    data = data.with_columns(usual=pl.col("step").median().over(line))
+    far = pl.col("step") > GAP * pl.col("usual")
+    begins = far.fill_null(value=False) | pl.col("value").is_null()
+    data = data.with_columns(stretch=begins.cast(pl.Int64).cum_sum().over(line))
+    return data.with_columns(alone=pl.len().over(*line, "stretch") == 1)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The drawing of lines: of all data are their axes."""
+
+    rows: pl.DataFrame
+    series: Series
+    name: str
+    metric: Metric[...] | None
+    """None for a user's own metric that is not registered now."""
+    by: Sequence[str]
+
+    def chart(self, told: str) -> Chart:
+        """Return the chart, a view for each segment."""
+        side = pl.when(pl.col("change") > 0).then(pl.lit("higher")).otherwise(pl.lit("lower"))
+        data = safe(self.rows.select(*DRAWN, flag=pl.when("flagged").then(side)))
+        look, title, empty = self.series.look, f"{self.name} over time", is_bare(data, "value")
+        if not self.by:
+            return finished(self._panel(data, HEIGHT), look, title, told, empty=empty)
+        heading: dict[str, Any] = {
+            "anchor": "start",
+            "fontSize": 12,
+            "fontWeight": "normal",
+            "offset": 4,
+        }
+        views = []
+        for (segment,), rows in data.group_by("segment", maintain_order=True):
+            text = lines(str(segment), look.width * 0.8)
+            above = alt.TitleParams(text=text, color=look.colours.quiet, **heading)
+            panel = self._panel(rows, OF_SEGMENT)
+            views.append(panel.properties(width=inner_width(look), title=above))
+        whole = alt.vconcat(*views, spacing=14)
+        return finished(whole, look, f"{title}, by {', '.join(self.by)}", told, empty=empty)
+
+    def _axis(self, height: float) -> list[str]:
+        if self.metric is None:
+            return lines(self.name, height)
+        return axis_title(self.metric, self.series.look, length=height)
+
+    def _panel(self, data: pl.DataFrame, height: int) -> alt.LayerChart:
+        """Return one view."""
+        base, series, colour = self._base(data, height), self.series, self.series.colour()
+        of_line = alt.Detail("stretch:N")
+        along: dict[str, Any] = {"color": colour, "detail": of_line, "order": "as_of:T"}
+        low = alt.Y("value_low:Q", title=self._axis(height))
+        band = base.mark_area(opacity=0.16).encode(
+            y=low, y2="value_high:Q", color=colour, detail=of_line
+        )
+        # where a band has no width
+        alone = self._base(data.filter("alone"), height).mark_rule(strokeWidth=2, opacity=0.5)
+        bars = alone.encode(y="value_low:Q", y2="value_high:Q", color=colour)
+        thin = base.mark_line(strokeWidth=1, opacity=0.75, interpolate="step", clip=True)
+        thin = thin.encode(strokeDash=alt.StrokeDashValue([2, 2]), **along)
+        ends = [thin.encode(y=f"expected_{end}:Q") for end in ("low", "high")]
+        line = base.mark_line(strokeWidth=2).encode(strokeDash=series.dash(), **along)
+        few = self.rows["as_of"].n_unique() <= MOST_POINTS
+        dots = base.mark_point(filled=True, size=30).encode(
+            color=colour,
+            shape=series.shape(),
+            strokeDash=alt.StrokeDashValue([]),
+            opacity=alt.condition(alt.datum.alone, alt.value(1.0), alt.value(float(few))),
+        )
+        colours = series.look.colours
+        triangle: dict[str, Any] = {"fill": colours.severities["warning"], "stroke": colours.ink}
+        triangle |= {"filled": True, "size": 150, "opacity": 1, "strokeWidth": 1.5}
+        flags = [
+            self._base(data.filter(flag=side), height).mark_point(shape=shape, **triangle)
+            for side, shape in SHAPES.items()
+        ]
+        return layered(data, band, bars, *ends, line, dots, *flags, height=height)
+
+    def _base(self, data: pl.DataFrame, height: int) -> alt.Chart:
+        """Return the axes, and the tooltip of a run: its number, what is expected of it, and by which rule it is flagged."""
+        whole, width = self.rows, self.series.look.width
+        times = whole["as_of"].cast(pl.Datetime("us"))
+        are_days = (times == times.dt.truncate("1d")).all()
+        format_of_times = "%Y-%m-%d" if are_days else "%Y-%m-%d %H:%M"
+        axis: dict[str, Any] = {
+            "grid": False,
+            "tickCount": max(width // 90, 2),
+            "labelOverlap": True,
+        }
+        if times.n_unique() == 1:
+            axis["format"] = format_of_times
+        numbers = pl.col("value", "value_low", "value_high")
+        low, high = whole.select(
+            pl.min_horizontal(numbers.min()).fill_null(0.0).alias("low"),
+            pl.max_horizontal(numbers.max()).fill_null(1.0).alias("high"),
+        ).row(0)
+        up = [low, high] if low < high else [low - 0.05, high + 0.05]
+        base: alt.Chart = drawn(data).encode(
+            x=alt.X("as_of:T", title=None, axis=axis, scale={"padding": 8}),
+            y=alt.Y(
+                "value:Q",
+                title=self._axis(height),
+                scale={"zero": False, "padding": 8, "domain": up},
+            ),
+            tooltip=self._tooltips(format_of_times),
+        )
+        return base
+
+    def _tooltips(self, format_of_times: str) -> list[alt.Tooltip]:
+        kind = ",.4~f" if self.metric is None else number_format(self.metric)
+        by: dict[str, Any] = {"segment:N": spoken(", ".join(self.by))} if self.by else {}
+        numbers = {
+            "value": spoken(safe_text(self.name)),
+            "value_low": "low",
+            "value_high": "high",
+            "expected": "expected",
+            "expected_low": "expected from",
+            "expected_high": "expected up to",
+        }
+        fields = by | {"as_of:T": ("as of", format_of_times)}
+        fields |= {f"{field}:Q": (title, kind) for field, title in numbers.items()}
+        fields |= {f"{one}:N": one for one in ("verdict", "rule", "note")}
+        return tooltips(self.series.told(fields | {"n_users:Q": ("users", ",d")}))

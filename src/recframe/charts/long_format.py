@@ -1,0 +1,321 @@
+"""Results in long form, and as rows of charts and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, count
+from typing import Any
+
+import polars as pl
+
+from recframe.charts.formatting import counted
+from recframe.charts.themes import ALL
+from recframe.errors import ColumnError, RecframeError, shown
+from recframe.evaluation.segments import keys_of, n_keys, numbered
+from recframe.evaluation.support_columns import SUPPORT, support_of
+from recframe.frames.dtypes import as_text
+from recframe.frames.hints import Given
+from recframe.frames.inputs import Inputs
+from recframe.frames.roles import Segment
+from recframe.frames.rows.exploding import AS_EVER
+from recframe.metrics.language import registry
+from recframe.metrics.language.definition import Metric
+from recframe.profiles import under_profile
+from recframe.ranking.judged_frame import judge
+from recframe.ranking.judged_rows import as_frame
+from recframe.ranking.relevance import is_relevant_row, rows_of_models
+from recframe.statistics import options
+
+NOBODY = "(none)"
+"""The name of a null, where nothing else has it."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """Unique labels of values in their own order, nulls last."""
+
+    order: list[str]
+    none: str = NOBODY
+    """The name of a null among them."""
+    dtype: pl.DataType = field(default_factory=pl.String)
+    """Dtype of the values."""
+
+    @classmethod
+    def of(cls, columns: Iterable[pl.Series]) -> Names:
+        """Return the names of the values of some columns."""
+        every = pl.concat([one.alias("name") for one in columns]).unique().sort(nulls_last=True)
+        text = every.to_frame().select(as_text(pl.col("name"), every.dtype)).to_series()
+        others = chain([NOBODY, "(null)"], (f"(null {n})" for n in count(2)))
+        none = next(name for name in others if name not in {*text})
+        return cls(text.fill_null(none).to_list(), none, every.dtype)
+
+    def text(self, values: pl.Expr) -> pl.Expr:
+        """Return values as their names."""
+        return as_text(values, self.dtype).fill_null(self.none)
+
+    @property
+    def place(self) -> pl.Expr:
+        """The place of a model among the names."""
+        places = dict(zip(self.order, range(len(self.order)), strict=True))
+        # NOTE: without a name to replace, Polars gives the names themselves
+        none = pl.lit(None, pl.Int64)
+        return (
+            pl.col("model").replace_strict(places, default=None, return_dtype=pl.Int64)
+            if places
+            else none
+        )
+
+    def model(self, *, bound: bool) -> pl.Expr:
+        """Return the models as text, where they are bound."""
+        return self.text(pl.col("model")) if bound else pl.lit(ALL)
+
+
+WITHOUT_MODELS = Names([ALL])
+
+
+def models_of(rec: Any) -> Names:
+    """Return the names of all models that are bound, whether or not a chart has numbers of each of them.
+
+    NOTE: the colour of a model is by its place among these, so that it is the same in all charts of a `rec`.
+    """
+    inputs = rec._inputs(None, None, [])  # noqa: SLF001  the methods of this room are those of a Rec
+    if not inputs.model:
+        return WITHOUT_MODELS
+    # those that are held are trainings, where these are bound
+    models = None if inputs.training else rec._run().models(inputs)  # noqa: SLF001
+    if models is None:
+        models = rows_of_models(inputs).unique()
+    return Names.of([rec._kind.give(models, {})["model"]])  # noqa: SLF001
+
+
+def models_in(rec: Any, result: pl.DataFrame) -> Names:
+    """Return the names of the models, and baselines, of a result in long form."""
+    model = rec._context.model  # noqa: SLF001
+    keys = {model, "baseline"}.intersection(_keys(result))
+    return WITHOUT_MODELS if model is None else Names.of([result[name] for name in keys])
+
+
+def _keys(result: pl.DataFrame) -> list[str]:
+    """Return the columns before the numbers of a result in long form."""
+    return result.columns[: result.columns.index("metric")]
+
+
+def segment_columns(rec: Any, result: pl.DataFrame) -> str:
+    """Return the names of the columns that make the segments of a result, or ""."""
+    return ", ".join(name for name in _keys(result) if name != rec._context.model)  # noqa: SLF001
+
+
+def keyed(rec: Any, result: pl.DataFrame) -> pl.DataFrame:
+    """Return a result in long form with its keys as text, in `model` and `segment`.
+
+    `known` says whether no segment is null, and `place` and `model_place` number segments and models in their own order.
+    """
+    names, model, models = _keys(result), rec._context.model, models_in(rec, result)  # noqa: SLF001
+    keys = {name: f"key {place}" for place, name in enumerate(names)}
+    found = result.clone()
+    # NOTE: some names, such as "^.*$", are patterns to Polars
+    found.columns = [*keys.values(), *result.columns[len(keys) :]]
+    roles = {"model": model, "baseline": "baseline"}
+    named = {role: models.text(pl.col(keys[name])) for role, name in roles.items() if name in keys}
+    named = {"model": pl.lit(ALL)} if model is None else named
+    of_segments = [key for name, key in keys.items() if name not in {*roles.values()}]
+    found = _with_segments(found, of_segments).with_columns(**named)
+    numbers = result.columns[len(keys) :]
+    return found.select(*named, "segment", "place", "known", *numbers, model_place=models.place)
+
+
+def _with_segments(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Return rows with their segment in words, its place in the segments' order, and whether none of its keys is null.
+
+    Two segments that read alike, "a" with "b · c" and "a · b" with "c", are told apart by a number.
+    """
+    if not keys:
+        known = pl.lit(value=True)
+        return rows.with_columns(segment=pl.lit(""), place=pl.lit(0, pl.Int64), known=known)
+    words = pl.concat_str(
+        [Names.of([rows[key]]).text(pl.col(key)) for key in keys], separator=" · "
+    )
+    each = rows.select(keys).unique(maintain_order=True)
+    each = each.with_columns(
+        segment=words,
+        known=pl.all_horizontal(pl.all().is_not_null()),
+        place=pl.int_range(pl.len(), dtype=pl.Int64),
+    )
+    again = pl.int_range(pl.len()).over("segment")
+    numbered_words = pl.format("{} ({})", "segment", again + 1)
+    each = each.with_columns(segment=pl.when(again > 0).then(numbered_words).otherwise("segment"))
+    return rows.join(each, on=keys, how="left", nulls_equal=True, maintain_order="left")
+
+
+def summary(
+    of: Any,
+    metrics: Sequence[Metric[...]],
+    level: float,
+    cluster: str | None,
+    profile: str | None,
+    by: Any = None,
+) -> tuple[pl.DataFrame, pl.DataFrame, str]:
+    """Return a result of `summarize`, its rows under the names of charts, and the words for its intervals."""
+    rec = of._in_polars()  # noqa: SLF001
+    result = rec.summarize(metrics, by=by, level=level, cluster=cluster, profile=profile, wide=True)
+    data = keyed(of, result).rename({"value_low": "low", "value_high": "high"})
+    return result, data, interval_words(rec, metrics[0], level, cluster, profile)
+
+
+def interval_words(
+    rec: Any,
+    metric: Metric[...],
+    level: float,
+    cluster: str | None = None,
+    profile: str | None = None,
+) -> str:
+    """Return the level of intervals and the number of clusters, in words."""
+    at = options.per_cent(level)
+    if cluster is None:
+        return at
+    n = n_clusters(rec, metric, cluster, profile)
+    return f"{at} (users in {counted(n, 'cluster')}, by {cluster})"
+
+
+def n_clusters(rec: Any, metric: Metric[...], cluster: str, profile: str | None) -> int:
+    """Return the number of clusters with a value; a user without a cluster is a cluster of one."""
+    whole = rec._with(replace(rec._context, by=())) if rec._context.by else rec  # noqa: SLF001
+    inputs = whole._inputs([cluster], profile, [metric])  # noqa: SLF001
+    keys = [inside for inside, _ in keys_of(inputs, [metric])]
+    asked = under_profile.asked(inputs.context, [metric])
+    plan = numbered(whole._evaluated(inputs, asked, SUPPORT), keys)  # noqa: SLF001
+    counts = plan.select(cluster=keys[-1], n=support_of(metric)).filter(pl.col("n") > 0)
+    found: pl.DataFrame = whole._kind.run(counts)  # noqa: SLF001
+    # each model has the same clusters
+    alone = found.filter(pl.col("cluster").is_null())["n"].max()
+    return found["cluster"].drop_nulls().n_unique() + int(alone or 0)  # type: ignore[arg-type]
+
+
+def one_metric(call: str, metric: str | Metric[...], k: int | None = None) -> Metric[...]:
+    """Return the only metric of a chart."""
+    found = registry.asked([metric], k)
+    if len(found) != 1:
+        msg = f"{call} takes one cut-off, such as k=10; found k={shown(k)}"
+        raise RecframeError(msg)
+    return found[0]
+
+
+def check_of_users(metric: Metric[...]) -> None:
+    """Say that no user has a value of a metric of whole segments."""
+    if metric.shape == "set":
+        msg = f"{metric} is one number for all lists of a segment, and no user has a value of it; ask for one that users have, "
+        raise RecframeError(msg + "such as 'ndcg@10'")
+
+
+def values_of_users(
+    rec: Any, metric: Metric[...], profile: str | None, by: Sequence[Any] = ()
+) -> tuple[Inputs, pl.LazyFrame]:
+    """Return the frames by user, and each user's value, in `value` beside the keys; without those who have none."""
+    inputs = rec._inputs([*by, rec._context.names["user"]], profile, [metric])  # noqa: SLF001
+    values = rec._evaluated(inputs, under_profile.asked(inputs.context, [metric]))  # noqa: SLF001
+    keys = [inside for inside, _ in keys_of(inputs, [metric])]
+    named = numbered(values, keys).select(*keys, pl.col(str(metric)).alias("value"))
+    return inputs, named.drop_nulls("value")
+
+
+def rows_of_lists(inputs: Inputs, metric: Metric[...], users: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the rows of some users that are listed up to the cut-off or relevant, under the names of their roles.
+
+    The users have values, so that the frames have passed their checks. Rows stand in their own order, whatever the universe.
+    """
+    frames = {"lists": inputs.lists, "truth": inputs.truth}
+    kept: dict[str, Any] = {
+        name: frame.join(users.unique(), on="user", how="semi", maintain_order="left")
+        for name, frame in frames.items()
+        if frame is not None
+    }
+    context = inputs.context.having(universe="all")
+    judged = judge(replace(inputs, **kept, context=context, users=None, checks=()))
+    rows = as_frame(replace(judged, known=replace(judged.known, checked=True)))
+    rank = pl.col("rank")
+    listed = rank.is_not_null() if metric.k is None else rank <= metric.k
+    listed = listed.fill_null(value=False)
+    relevant = is_relevant_row(inputs).fill_null(value=False)
+    rows = numbered(rows, [*inputs.model, "user", "item", "rank", "relevance"])
+    return rows.filter(listed | relevant).with_columns(hit=listed & relevant, listed=listed)
+
+
+def with_columns_of_items(
+    rows: pl.LazyFrame, inputs: Inputs, columns: Sequence[Segment]
+) -> pl.LazyFrame:
+    """Return rows with columns of the frame of items."""
+    if not columns:
+        return rows
+    taken = inputs.sides["items"].take(["item"], columns).lazy().drop_nulls("item")
+    return joined_on(rows, taken, ["item"])
+
+
+def joined_on(rows: pl.LazyFrame, others: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
+    """Return rows with the others' columns; keys that came from frames of other widths match."""
+    dtypes = rows.collect_schema()
+    keys = [pl.col(key).cast(dtypes[key], strict=False) for key in on]
+    return rows.join(others.with_columns(keys), on=on, how="left", nulls_equal=True)
+
+
+def users_of(data: pl.DataFrame, column: str = "n_users", noun: str = "user") -> str:
+    """Return the number of users behind a chart, in words."""
+    numbers = data[column].drop_nulls()
+    words = counted(int(numbers.max() or 0), noun)  # type: ignore[arg-type]
+    return words if numbers.n_unique() <= 1 else f"up to {words}"
+
+
+def noun_of(metric: Metric[...]) -> str:
+    """Return the noun of what a metric is averaged over."""
+    return "list" if metric.definition.over_lists else "user"
+
+
+COLUMNS = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64, "n": pl.Int64}
+"""The columns after those of `by`."""
+
+
+def tidy(values: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+    """Return a result with support as one row for each segment and metric, in the order of both.
+
+    NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
+    """
+    n = n_keys(inputs)
+    names, keys = values.collect_schema().names()[:n], [f"key {place}" for place in range(n)]
+    for name in names:
+        if name in COLUMNS:
+            msg = (
+                f"{Given('by', name)} is also the name of a result column; rename the column before"
+            )
+            raise ColumnError(msg)
+    rows = pl.concat_list([_row(metric) for metric in metrics]).alias("rows")
+    long = numbered(values, keys).select(*keys, rows).explode("rows", **AS_EVER)
+    named = (pl.col(key).alias(name) for key, name in zip(keys, names, strict=True))
+    return long.unnest("rows").select(*named, *COLUMNS)
+
+
+def _row(metric: Metric[...]) -> pl.Expr:
+    """Return a metric's columns as one struct."""
+    values = {
+        "metric": pl.lit(str(replace(metric, k=None))),
+        "k": pl.lit(metric.k),
+        "value": pl.col(str(metric)),
+        "n": pl.col(support_of(metric)),
+    }
+    return pl.struct(values[name].cast(dtype).alias(name) for name, dtype in COLUMNS.items())
+
+
+def wide(result: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
+    """Return a collected result in long form as one with a column for each metric, for whoever looks at the numbers."""
+    every, n = len(metrics), result.width - len(COLUMNS)
+    parts = [result.gather_every(every, place) for place in range(every)]
+    # by their names, since among columns in a list an empty name is replaced
+    columns = {one.name: one for one in parts[0].get_columns()[:n]}
+    counts = {
+        str(place): part["n"]
+        for place, part in enumerate(parts)
+        if not metrics[place].definition.over_lists
+    }
+    if counts:
+        columns["n_users"] = pl.DataFrame(counts).max_horizontal()
+    values = {str(one): part["value"] for one, part in zip(metrics, parts, strict=True)}
+    return pl.DataFrame({**columns, **values})

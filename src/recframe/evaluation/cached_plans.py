@@ -1,0 +1,163 @@
+"""Cache of plans for eager frames of moderate size, by their columns.
+
+To make the plan of a few thousand rows takes longer than to run it, and it depends on nothing but the columns' dtypes, the
+options and the metrics. So do questions to some hundred thousand rows, after which each call has a plan of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import polars as pl
+
+from recframe.evaluation.evaluation import Convention
+from recframe.evaluation.execution import Run
+from recframe.evaluation.recorder import LISTED
+from recframe.evaluation.required_columns import needs_of
+from recframe.frames.collecting import run_as_it_is
+from recframe.frames.hints import are_in_python
+from recframe.frames.inputs import Inputs
+from recframe.frames.roles import Owner
+
+MOST = 1_000
+"""Cache capacity in metrics, latest used kept: 32 MB, twice as much for summaries and comparisons."""
+OF_A_PLAN = 5
+"""Memory of a plan, in metrics."""
+MIDDLING = 500_000
+"""Rows up to which a cached plan is used without precomputation; half with several lists per user."""
+CUTTING: tuple[Owner, ...] = ("row", "recommendations", "truth", "items")
+"""Owners of segments that cut a user's lists into several."""
+FEW = 100
+"""Most categories of an Enum in a cache key, since all of them are compared."""
+
+
+@dataclass
+class KeptPlan:
+    """Cached plan of some metrics, with the frames to run on.
+
+    These are none but while it runs, so that no frame of a call outlives it.
+    """
+
+    n_metrics: int
+    frames: dict[str, pl.DataFrame] = field(default_factory=dict)
+    plan: pl.LazyFrame = field(default_factory=pl.LazyFrame)
+
+
+_kept: dict[Hashable, KeptPlan] = {}
+
+
+Made = Callable[[Inputs, Run], pl.LazyFrame]
+"""Type of functions that build a plan of frames."""
+
+
+def planned(
+    inputs: Inputs,
+    asked: Sequence[Convention],
+    run: Run,
+    made: Made,
+    *what: Hashable,
+    middling: int | None = None,
+) -> pl.LazyFrame:
+    """Return a plan of some metrics, or its result where one is kept; `what` tells it from others of the same metrics.
+
+    `middling` is up to how many rows it is to be kept, where that is not `MIDDLING`.
+
+    NOTE: a plan that runs is no longer among those kept, so that no other thread gives it frames meanwhile.
+    """
+    is_of_columns = _is_of_columns(inputs, asked)
+    if run.ask is not None and is_of_columns and _is_middling(inputs, asked, middling or MIDDLING):
+        run = replace(run, ask=None)
+    if not (run.is_plain and is_of_columns):
+        return made(inputs, run)
+    key = ((_columns_of(inputs), *what), *map(_key_of, asked))
+    kept = _kept.pop(key, None) or _kept_plan(inputs, len(asked), run, made)
+    kept.frames.update(inputs.given)
+    try:
+        return run_as_it_is(kept.plan).lazy()
+    finally:
+        kept.frames.clear()
+        _kept[key] = kept
+        _let_go()
+
+
+def _let_go() -> None:
+    """Keep the plans that ran last; other threads may do the same meanwhile."""
+    room = MOST
+    for key, one in reversed(_kept.copy().items()):
+        room -= OF_A_PLAN + one.n_metrics
+        if room < 0:
+            _kept.pop(key, None)
+
+
+def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
+    """Return whether a plan depends on the columns, the options and the metrics alone.
+
+    Facts of side frames look at data, and so do the checks of strict=True; a command's messages name its files; what a metric
+    of the user's own depends on nobody knows.
+    """
+    is_eager = inputs.given.keys() == inputs.sides.keys() and inputs.tables is None
+    if not is_eager or inputs.context.strict or not are_in_python():
+        return False
+    needs = [needs_of(one.metric) for one in asked]
+    dtypes = [dtype for frame in inputs.given.values() for dtype in frame.dtypes]
+    return (
+        all(one.metric.definition.builtin for one in asked)
+        and not any(one.facts or one.groups for one in needs)
+        and not any(isinstance(one, pl.Enum) and len(one.categories) > FEW for one in dtypes)
+    )
+
+
+def _is_middling(inputs: Inputs, asked: Sequence[Convention], most: int) -> bool:
+    """Return whether all frames are too small for precomputed lists to pay off, and no metric reads whole lists."""
+    has_more_lists = inputs.model or inputs.inside(*CUTTING)
+    most = most // 2 if has_more_lists else most
+    few = all(len(frame) <= most for frame in inputs.given.values())
+    needs = [needs_of(one.metric) for one in asked]
+    return few and not any(one.levels or one.columns & LISTED for one in needs)
+
+
+def _columns_of(inputs: Inputs) -> Hashable:
+    """Return the columns of frames and options that a plan reads."""
+    given, sides = inputs.given.items(), inputs.sides.values()
+    columns = tuple((name, *frame.columns, *frame.dtypes) for name, frame in given)
+    names = tuple(tuple(side.names.items()) for side in sides)
+    bound = inputs.context.without_frames
+    known = (inputs.complete, inputs.ranks_hold, inputs.few, inputs.without_items, inputs.units)
+    # in whose dtype parts of both frames are; see `dtypes.matched`
+    of_rows = (one.name for one in inputs.segments if one.owner == "row")
+    as_they_came = tuple(inputs.sources[name] is None for name in of_rows)
+    return columns, names, bound, inputs.segments, as_they_came, *known
+
+
+def _key_of(one: Convention) -> Hashable:
+    """Return the cache key of a metric under its policies; its name distinguishes 1 from 1.0."""
+    metric = one.metric
+    return str(metric), metric.name, metric.settings, metric.k, one.context.policies
+
+
+def _kept_plan(inputs: Inputs, n_metrics: int, run: Run, made: Made) -> KeptPlan:
+    """Return a plan over placeholders of the call's frames.
+
+    NOTE: after it was asked for its schema Polars has the plan in the form that it runs in, which is half of what is saved.
+    """
+    kept = KeptPlan(n_metrics)
+    frames = {name: _stand_in(name, one, kept.frames) for name, one in inputs.given.items()}
+    kept.plan = made(inputs.standing_in(frames), run)
+    kept.plan.collect_schema()
+    return kept
+
+
+def _stand_in(name: str, like: pl.DataFrame, frames: Mapping[str, pl.DataFrame]) -> pl.LazyFrame:
+    """Return a placeholder frame whose data is set each time its plan runs.
+
+    NOTE: cached for the run, since each call of a function in a plan waits for Python.
+    """
+    whole = dict.fromkeys(("predicate_pushdown", "projection_pushdown", "slice_pushdown"), False)
+    given = partial(_given, frames, name)
+    return pl.LazyFrame(schema=like.schema).map_batches(given, **whole, schema=like.schema).cache()
+
+
+def _given(frames: Mapping[str, pl.DataFrame], name: str, _rows: pl.DataFrame) -> pl.DataFrame:
+    return frames[name]

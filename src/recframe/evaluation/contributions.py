@@ -1,0 +1,231 @@
+"""Contributions of users to metrics, for comparisons, segments and samples.
+
+A metric over users or lists contributes the user's value; one function of a segment's lists, such as coverage, contributes
+what the list changes, so that its value is the mean of the contributions too. Nothing is rounded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from recframe.evaluation import jackknife, metrics_of_lists, trainings
+from recframe.evaluation.evaluation import (
+    Asked,
+    Convention,
+    check_parts_of_truth,
+    of_each_training,
+    of_the_plan,
+)
+from recframe.evaluation.execution import Run
+from recframe.evaluation.required_columns import is_of_segment, needs_of
+from recframe.evaluation.segments import keys_of, n_users_of_segments, with_attributes
+from recframe.evaluation.user_values import names_of, values_of_users
+from recframe.frames.constant_columns import described
+from recframe.frames.inputs import Inputs
+from recframe.frames.options import Context
+from recframe.metrics.language.definition import Metric
+from recframe.ranking.data_checks import after_checks
+from recframe.ranking.judged_frame import Judged, judge
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """Users' contributions to metrics that share policies.
+
+    A user without a row has the contributions of `empty`; there may be millions of them, so that `n_users` counts them.
+    """
+
+    metrics: list[Metric[...]]
+    """Metrics, with columns `value 0`, `value 1`, ..."""
+    rows: pl.LazyFrame
+    """The keys of the lists, or those of `placed`, the user and the values; each once."""
+    empty: pl.LazyFrame
+    """One row: the values of a user without rows."""
+    judged: Judged
+    keys: list[str]
+    """Keys of the segments, including the model."""
+    placed: Sequence[str] | None = None
+    """Keys of the rows, where they were made per segment."""
+    counts_absent: bool = False
+    """Whether users without a row count."""
+    steep: bool = False
+    """Whether gains may overflow at high grades."""
+    aligned: bool = False
+    """Whether users are the same in all models."""
+    known: pl.DataFrame | None = None
+    """Models, if precomputed."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the values."""
+        return names_of(self.metrics)
+
+    @property
+    def pairing(self) -> list[str]:
+        """The keys on which two models' rows of one user are paired."""
+        if self.placed is not None:
+            return [*(key for key in self.placed if key != "model"), "user"]
+        return [key for key in self.judged.list_keys if key != "model"]
+
+    def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the segments that are properties of their users."""
+        named = rows if self.placed is not None else self.judged.named(rows)
+        return with_attributes(named, self.judged.inputs)
+
+    def checked(self, sums: pl.LazyFrame, number: str, *also: pl.LazyFrame) -> pl.LazyFrame:
+        """Return sums after checks of what only the data shows; `number` names a column of whole numbers that they have."""
+        names, inputs = sums.collect_schema().names(), self.judged.inputs
+        judged = replace(self.judged, inputs=replace(inputs, checks=(*inputs.checks, *also)))
+        return after_checks(sums, judged, number, pl.Int64, steep=self.steep).select(names)
+
+    def n_users(self) -> pl.LazyFrame:
+        """Return the number of users of each segment and model, those without a row included."""
+        return n_users_of_segments(self.judged, self.keys)
+
+
+def contributions(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run
+) -> list[list[Contributions]]:
+    """Compute users' contributions to the metrics, per plan and part of users.
+
+    Where trainings are bound it is the mean of what they contribute to the trainings of a model.
+    """
+    if inputs.training:
+        each = of_each_training(conventions)
+        plans_of_each = contributions(trainings.apart(inputs), each, run)
+        return [_over_trainings(parts, inputs) for parts in plans_of_each]
+    check_parts_of_truth(inputs, conventions)
+    inputs = described(inputs, run.ask)
+    each = [one for one in conventions if not is_of_segment(one.metric)]
+    models = run.models(inputs)
+    of_users = [one for one in each if one.over == "users"]
+    found = [
+        _of_users(inputs.under(context), metrics, run, models)
+        for context, metrics in _by_policies(inputs, of_users)
+    ]
+    if listed := [one for one in each if one.over == "lists"]:
+        found.append(_of_lists(inputs, listed, run))
+    found += [[one] for one in of_sets(inputs, conventions, run)]
+    if run.ask is None or models is None:
+        return found
+    known = run.ask([models])[0]
+    return [of_models(parts, known) for parts in found]
+
+
+def _over_trainings(parts: Sequence[Contributions], inputs: Inputs) -> list[Contributions]:
+    """Return the means of what users contribute to the trainings of each model."""
+    return [_averaged(one, trainings.Averaged(inputs, one.judged)) for one in parts]
+
+
+def _averaged(one: Contributions, of: trainings.Averaged) -> Contributions:
+    if one.placed is None:
+        empty = one.empty if one.counts_absent else None
+        rows = of.rows(one.rows, one.judged.list_keys, one.names, empty)
+    else:
+        rows = of.rows_of_sets(one.rows, one.placed, one.names)
+    known = None if one.known is None else trainings.told_apart(one.known, of.inputs)
+    has_models = bool(of.inputs.model)
+    return replace(
+        one,
+        rows=rows,
+        judged=of.judgement,
+        keys=of.kept(one.keys),
+        placed=None if one.placed is None else of.kept(one.placed),
+        known=known.select("model").unique() if known is not None and has_models else None,
+    )
+
+
+def of_models(parts: Sequence[Contributions], known: pl.DataFrame) -> list[Contributions]:
+    """Return the same contributions where the models are known."""
+    models = known.lazy()
+    return [replace(one, judged=replace(one.judged, models=models), known=known) for one in parts]
+
+
+def of_sets(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list[Contributions]:
+    """Compute lists' contributions to set metrics, such as coverage."""
+    served = [
+        one
+        for one in conventions
+        if is_of_segment(one.metric) and not jackknife.reason_without(one.metric)
+    ]
+    inputs = described(inputs, run.ask) if served else inputs
+    of_means = [one for one in served if needs_of(one.metric).means]
+    of_sums = [one for one in served if one not in of_means]
+    return [
+        _of_sets(inputs.under(context), metrics, run, of_means=asked is of_means)
+        for asked in (of_sums, of_means)
+        for context, metrics in _by_policies(inputs, asked)
+    ]
+
+
+def _by_policies(
+    inputs: Inputs, conventions: Sequence[Convention]
+) -> Iterable[tuple[Context, list[Metric[...]]]]:
+    """Return the metrics that share a plan, with its context."""
+    found: Asked = {}
+    for one in conventions:
+        context = of_the_plan(one.context, inputs)
+        found.setdefault(context.policies, (context, []))[1].append(one.metric)
+    return found.values()
+
+
+def _of_sets(
+    inputs: Inputs, metrics: list[Metric[...]], run: Run, *, of_means: bool
+) -> Contributions:
+    """Return the contributions of lists; clusters and random groups of users are no segments of them."""
+    units = tuple(one for one in inputs.segments if one.inside in inputs.units)
+    segments = tuple(one for one in inputs.segments if one not in units)
+    whole = replace(inputs, segments=segments, draw=None, units=())
+    made = jackknife.contributions_of_means if of_means else jackknife.contributions
+    return Contributions(
+        metrics=metrics,
+        rows=made(whole, metrics, run),
+        empty=_nothing(metrics),
+        judged=judge(replace(inputs, segments=units)),
+        keys=[inside for inside, _ in keys_of(inputs, metrics)],
+        placed=[inside for inside, _ in keys_of(whole, metrics)],
+    )
+
+
+def _nothing(metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
+    """Return one row of nulls, for a user without a list."""
+    names = names_of(metrics)
+    return pl.select(pl.lit(None, pl.Float64).alias(name) for name in names).lazy()
+
+
+def _of_users(
+    inputs: Inputs, metrics: list[Metric[...]], run: Run, models: pl.LazyFrame | None
+) -> list[Contributions]:
+    parts = run.parts(inputs)
+    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    found = []
+    for part in parts:
+        values = values_of_users(judge(part, models), metrics, keys, run.ask, run.held)
+        # who is left out in one model may count in another, where the relevant rows are the lists' own
+        counts_absent = inputs.context.no_relevant != "skip"
+        found.append(
+            Contributions(
+                metrics=metrics,
+                rows=values.present,
+                empty=values.empty if counts_absent else _nothing(metrics),
+                judged=values.judged,
+                keys=keys,
+                counts_absent=counts_absent,
+                steep=values.steep,
+                aligned=values.aligned,
+            )
+        )
+    return found
+
+
+def _of_lists(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list[Contributions]:
+    metrics = [one.metric for one in conventions]
+    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    inputs = inputs.under(of_the_plan(conventions[0].context, inputs))
+    return [
+        Contributions(metrics, rows, _nothing(metrics), judged, keys)
+        for judged, rows in metrics_of_lists.values_of_each(inputs, metrics, run)
+    ]

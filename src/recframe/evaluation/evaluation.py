@@ -1,0 +1,233 @@
+"""Evaluation of metrics: several plans combined into one result."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from recframe.errors import ColumnError, RecframeError, without_order
+from recframe.evaluation import jackknife, metrics_of_lists, metrics_of_users, trainings
+from recframe.evaluation.execution import Run
+from recframe.evaluation.metrics_of_lists import Lists
+from recframe.evaluation.required_columns import n_frames, needs_of
+from recframe.evaluation.segments import n_keys, numbered
+from recframe.evaluation.support_columns import SQUARE, N, columns_beside, name_beside, support_of
+from recframe.frames.constant_columns import described
+from recframe.frames.hints import Given, bind
+from recframe.frames.inputs import Inputs
+from recframe.frames.options import DEFAULTS, Context
+from recframe.frames.rows import joins
+from recframe.metrics.language.definition import Metric, Over
+from recframe.side_info.requirements import check_needs
+
+Asked = dict[tuple[object, ...], tuple[Context, list[Metric[...]]]]
+"""Requested user metrics, by the policies of their plan."""
+
+
+@dataclass(frozen=True)
+class Convention:
+    """Metric with its full context; its string form names the column."""
+
+    context: Context
+    metric: Metric[...]
+
+    @property
+    def over(self) -> Over:
+        """The units that the metric runs over: users or lists."""
+        return needs_of(self.metric).over
+
+
+def evaluate(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
+) -> pl.LazyFrame:
+    """Return one row for each segment: the `by` columns, n_users, n_lists, and a column for each metric.
+
+    Metrics over lists have a plan of their own. Others under the same policies share one; several plans are joined on the
+    `by` columns. n_users is then that of the inputs' own universe, or of the first metric where none runs over it. Behind
+    a metric's column stands what `beside` names, such as the number of users or lists in it, which the plans then give too.
+    Where trainings are bound, values are means of theirs.
+    """
+    if inputs.training:
+        return _over_trainings(inputs, conventions, run, beside)
+    _check_names(inputs, conventions, beside)
+    check_parts_of_truth(inputs, conventions)
+    inputs = described(inputs, run.ask)
+    asked: Asked = {}
+    columns: dict[str, pl.Expr] = {}
+    lists = _of_lists(inputs, conventions, run, beside)
+    for one in conventions:
+        if lists is not None and one.over == "lists":
+            columns |= _from_lists(one, lists, beside)
+        else:
+            columns |= _from_users(one, inputs, asked, beside)
+    first_context = of_the_plan(inputs.context, inputs)
+    first = first_context.policies
+    asked = asked or {first: (first_context, [])}  # for n_users
+    ordered = (
+        asked[policies] for policies in sorted(asked, key=lambda policies: policies != first)
+    )
+    plans = [
+        metrics_of_users.evaluate(inputs.under(context), metrics, run, beside)
+        for context, metrics in ordered
+    ]
+    plain = lists is None and len(plans) == 1 and all(map(_is_plain, conventions))
+    return plans[0] if plain else _joined(plans, columns, inputs, lists)
+
+
+def _over_trainings(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
+) -> pl.LazyFrame:
+    """Return the means over the trainings of each model, or where these are `by` columns the values of each."""
+    each = values_of_trainings(inputs, conventions, run, beside)
+    decimals = {str(one.metric): one.context.decimals for one in conventions}
+    return trainings.means(each, inputs, [one.metric for one in conventions], decimals)
+
+
+def values_of_trainings(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
+) -> pl.LazyFrame:
+    """Evaluate each training as a model of its own, without rounding."""
+    plain = [replace(one, context=one.context.having(decimals=None)) for one in conventions]
+    return evaluate(trainings.apart(inputs), of_each_training(plain), run, beside)
+
+
+def of_each_training(conventions: Sequence[Convention]) -> list[Convention]:
+    """Return the conventions with each training as a model."""
+    return [replace(one, context=trainings.of_each(one.context)) for one in conventions]
+
+
+def _from_lists(one: Convention, lists: Lists, beside: Sequence[str]) -> dict[str, pl.Expr]:
+    """Return the columns of a list metric, from its sums."""
+    name = str(one.metric)
+    found = {name: _rounded(lists.values[name], one)}
+    return found | columns_beside(one.metric, beside, lists.beside.get(name, {}))
+
+
+def _from_users(
+    one: Convention, inputs: Inputs, asked: Asked, beside: Sequence[str]
+) -> dict[str, pl.Expr]:
+    """Return the columns of a user metric, from means, and record the plans that it needs."""
+    needs, context = needs_of(one.metric), of_the_plan(one.context, inputs)
+    check_needs(inputs, one.metric, needs.facts)
+    if needs.means and context.ties == "expected":
+        raise without_order(
+            str(one.metric), context.ties, "it is made of means, which are uncertain together"
+        )
+    means = needs.means or (one.metric,)
+    asked.setdefault(context.policies, (context, []))[1].extend(means)
+    # without a counted user there is nothing to make
+    known = [pl.col(str(mean)).is_not_null() for mean in needs.means]
+    value = pl.when(*known).then(needs.value) if known else pl.col(str(one.metric))
+    found = {str(one.metric): _rounded(value, one)}
+    if not needs.means:
+        names = [name_beside(part, one.metric) for part in beside]
+        return found | {name: pl.col(name).fill_null(0) for name in names}
+    least = pl.min_horizontal(map(support_of, means)).fill_null(0)
+    return found | columns_beside(one.metric, beside, {N: least})
+
+
+def _is_plain(one: Convention) -> bool:
+    """Return whether a metric's column is that of its plan."""
+    return not needs_of(one.metric).means and one.context.decimals is None
+
+
+def _check_names(inputs: Inputs, conventions: Sequence[Convention], beside: Sequence[str]) -> None:
+    """Reject `by` columns that have the name of a metric's extra column."""
+    taken = {name_beside(part, one.metric) for one in conventions for part in beside}
+    for segment in inputs.segments:
+        if segment.name in taken:
+            msg = f"{Given('by', segment.name)} is also the name of a result column; rename the column before"
+            raise ColumnError(msg)
+
+
+def check_parts_of_truth(inputs: Inputs, conventions: Sequence[Convention]) -> None:
+    """Reject numbers that a column of the truth alone cannot cut, since they would be equal in all segments."""
+    names = [one.name for one in inputs.segments if one.owner == "truth"]
+    if not names:
+        return
+    reasons = [f"{one.metric} reads whole lists" for one in conventions if one.over == "lists"]
+    universes = (one.context.universe for one in conventions)
+    reasons += [
+        f"universe={one!r} has users of lists" for one in universes if one in {"recs", "all"}
+    ]
+    if reasons:
+        msg = (
+            f"{Given('by', names[0])} is a column of the truth alone, and {reasons[0]}, which would be the same in each "
+            f"segment. If it describes users, move it from the truth into {bind(users='users')}; if lists have parts too, such "
+            "as weeks, give the lists the column"
+        )
+        raise ColumnError(msg)
+
+
+def _of_lists(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
+) -> Lists | None:
+    """Return the sums of list metrics, under the policies of those that read relevance."""
+    listed = [one for one in conventions if one.over == "lists"]
+    if not listed:
+        return None
+    reading = [one for one in listed if needs_of(one.metric).reads_relevance] or listed
+    planned = [of_the_plan(one.context, inputs) for one in reading]
+    contexts = {context.policies: context for context in planned}
+    if len(contexts) > 1:
+        msg = (
+            f"{', '.join(str(one.metric) for one in reading)} stand under different policies by the profile "
+            f"{inputs.context.profile!r}; ask for them in calls of their own, or bind {_differing(contexts.values())}"
+        )
+        raise RecframeError(msg)
+    inputs = inputs.under(*contexts.values())
+    metrics = [one.metric for one in listed]
+    lists = metrics_of_lists.evaluate(inputs, metrics, run, beside)
+    return jackknife.with_spread(lists, metrics, run) if SQUARE in beside else lists
+
+
+def _differing(contexts: Collection[Context]) -> str:
+    """Return the policies that differ between contexts, as options."""
+    values = zip(*(one.policies for one in contexts), strict=True)
+    names = [name for name, found in zip(DEFAULTS, values, strict=True) if len({*found}) > 1]
+    return " and ".join(f"{name}=" for name in names)
+
+
+def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:
+    return column if one.context.decimals is None else column.round(one.context.decimals)
+
+
+def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
+    """Return the number of frames of sums, of users, lists and items."""
+    listed = [one.metric for one in conventions if one.over == "lists"]
+    contexts = [one.context for one in conventions if one.over == "users"]
+    users = {of_the_plan(context, inputs).policies for context in contexts}
+    return max(len(users), 1) + (n_frames(listed) if listed else 0)
+
+
+def of_the_plan(context: Context, inputs: Inputs) -> Context:
+    """Return the context reduced to policies that affect a plan; the others have their defaults."""
+    return inputs.with_ties(context.having(decimals=None, min_relevance_for="all"))
+
+
+def _joined(
+    plans: Sequence[pl.LazyFrame],
+    columns: dict[str, pl.Expr],
+    inputs: Inputs,
+    lists: Lists | None = None,
+) -> pl.LazyFrame:
+    """Return the joined results of several plans, with the columns computed from them."""
+    names = plans[0].collect_schema().names()
+    keys = [f"key {place}" for place in range(n_keys(inputs))]
+    joined, *others = (numbered(one, keys) for one in plans)
+    support = [name for name in names[len(keys) :] if name in {"n_users", "n_lists"}]
+    others = [other.drop(support) for other in others]
+    if lists is not None:
+        others.append(lists.frame)
+        support += ["n_lists"] * ("n_users" in support)
+    for other in others:
+        joined = joins.joined(joined, other, keys, "full")
+    joined = joined if lists is None else lists.with_facts(joined)
+    joined = joined.sort(keys, nulls_last=True) if keys else joined
+    return joined.select(
+        *(pl.col(key).alias(name) for key, name in zip(keys, names, strict=False)),
+        *(pl.col(name).fill_null(0) for name in support),
+        *(column.alias(name) for name, column in columns.items()),
+    )

@@ -1,0 +1,470 @@
+"""Plan of list metrics: sums per list, item and segment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import polars as pl
+
+from recframe.errors import RecframeError, without_order
+from recframe.evaluation.execution import Run
+from recframe.evaluation.required_columns import needs_of
+from recframe.evaluation.segments import deepest_of, keys_of, with_attributes
+from recframe.evaluation.support_columns import SQUARE, TOTAL, UNDEFINED, ZERO, N
+from recframe.evaluation.user_values import CutsTaken
+from recframe.frames.collecting import Ask, stream
+from recframe.frames.inputs import Inputs
+from recframe.frames.rows.exact_sums import ExactSums, of_few
+from recframe.frames.rows.joins import aggregate, at_best_rank, distinct_names, joined
+from recframe.frames.rows.lookups import Lookup, lookup
+from recframe.frames.rows.profiling import distinct_ids, each_item_once, marked_sorted
+from recframe.metrics.language.at import ratio
+from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.definition import Metric
+from recframe.ranking.judged_frame import Judged, judge
+from recframe.ranking.precompute import ranked_or_relevant, ranked_with_relevance
+from recframe.side_info import attributes
+from recframe.side_info.aggregation_levels import Level, Levels
+from recframe.side_info.groups_of_items import Listed
+from recframe.side_info.precompute import settled
+from recframe.side_info.requirements import check_needs
+from recframe.side_info.sources import Fact, FromSides, Sides
+from recframe.side_info.sums_by_feature import Rows
+
+OF_SEGMENTS = {
+    Level.OVER_LISTS,
+    Level.OVER_ITEMS,
+    Level.OVER_GROUPS,
+    Level.IN_ALL,
+    Level.ACROSS,
+    "segment",
+    "whole",
+}
+OF_LISTS = {Level.OF_LIST, "list", "user", "segment", "whole"}
+RELEVANT = Fact(attributes.relevant)
+N_PLACES = "n places"
+"""Column with the number of an item's rows in a segment's lists."""
+SETS = ("segment", "at.over_items(...) or at.over_lists(...)")
+USERS = ("list", "at.sum(...) or at.mean(...)")
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Segment sums of list metrics, with facts and values."""
+
+    frame: pl.LazyFrame
+    """The keys, numbered, n_lists, and sums of lists and of items."""
+    values: dict[str, pl.Expr]
+    """Each metric's value of a segment."""
+    beside: dict[str, dict[str, pl.Expr]]
+    """Extra columns of each metric: number of lists averaged over or read, and spread."""
+    sides: Sides
+    asked: Levels
+    keys: list[str]
+    cuts: list[Cut]
+    """Lists, part by part."""
+
+    def with_facts(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return segments joined with their facts, those without a list included."""
+        roots = {name for value in self.values.values() for name in value.meta.root_names()}
+        facts = [fact for name, fact in self.asked.facts.items() if name in roots]
+        named = {key: f"key {place}" for place, key in enumerate(self.keys)}
+        if across := self.asked.named(Level.ACROSS):
+            of_users = [named[key] for key in self.keys if key not in self.sides.item_keys]
+            sums = {one.meta.output_name(): one.cast(pl.Float64) for one in across}
+            rows = joined(rows, ExactSums(sums).of(self.frame, of_users), of_users)
+        return self.sides.joined(rows, facts, "segment", "whole", named=named)
+
+
+def evaluate(
+    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str] = ()
+) -> Lists:
+    """Return the sums of the metrics, and their extra columns named in `beside`."""
+    check(inputs, metrics)
+    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    most, asked = deepest_of(metrics), Levels()
+    made = {str(metric): value_of(metric, asked, most, beside) for metric in metrics}
+    values = {name: value for name, (value, _) in made.items()}
+    found = {name: parts for name, (_, parts) in made.items()}
+    if run.is_divided and {Level.ALONG, Level.ALONG_ALL} & asked.columns.keys():
+        shown = f"one of {', '.join(values)} holds each list against all others"
+        whole = "with parts=1" if run.adds is None else "of frames of one machine"
+        msg = f"{shown}, which parts of the users do not have; ask it {whole}"
+        raise RecframeError(msg)
+    cuts = cuts_of(inputs, asked, keys, most, run)
+    if SQUARE in beside:
+        cuts = [cut.with_items_held() for cut in cuts]
+    frame = _added(cuts, run).rename({key: f"key {place}" for place, key in enumerate(keys)})
+    frame = frame.drop("n_lists") if "user" in keys else frame
+    return Lists(frame, values, found, cuts[0].sides, asked, keys, cuts)
+
+
+def values_of_each(
+    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run
+) -> list[tuple[Judged, pl.LazyFrame]]:
+    """Return, of each part of the users, the lists with an item up to k and the metrics' values of each: `value 0`, ..."""
+    check(inputs, metrics)
+    most, asked = deepest_of(metrics), Levels()
+    words = [_words(metric, asked, most) for metric in metrics]
+    values = [
+        _of_a_list(metric, at, metric.value(at)) for metric, at in zip(metrics, words, strict=True)
+    ]
+    cuts = cuts_of(inputs, asked, [], most, run)
+    named = [value.alias(f"value {number}") for number, value in enumerate(values)]
+    return [(cut.held, cut.lists().select(*cut.held.list_keys, *named)) for cut in cuts]
+
+
+def cuts_of(
+    inputs: Inputs, asked: Levels, keys: list[str], most: int | None, run: Run
+) -> list[Cut]:
+    """Return the lists, cut at the largest k, part by part, with the requested columns."""
+    models = run.models(inputs)
+    judged = [judge(part, models) for part in run.parts(inputs)]
+    cuts = [Cut(Sides(inputs, one), asked, keys, most) for one in judged]
+    if run.ask is None:
+        return cuts
+    kept = None if run.held is None or len(cuts) > 1 else run.held.cuts
+    return [cut.settled(run.ask, kept) for cut in cuts]
+
+
+def check(inputs: Inputs, metrics: Sequence[Metric[...]]) -> None:
+    """Reject metrics without a value under unbroken ties, or without a required side frame."""
+    for metric in metrics:
+        if inputs.sharing is not None:
+            uncertain = ", which is uncertain" * (inputs.sharing == "expected")
+            reason = f"it speaks of the items that are among the first k{uncertain}"
+            raise without_order(str(metric), inputs.sharing, reason)
+        check_needs(inputs, metric, needs_of(metric).facts)
+
+
+def _added(cuts: Sequence[Cut], run: Run) -> pl.LazyFrame:
+    """Return each segment with the sums of all parts: over its lists, its items and its groups of items."""
+    one, asked, keys = cuts[0], cuts[0].asked, cuts[0].keys
+    segments = run.added([cut.segments() for cut in cuts], keys)
+    segments = asked.sums(Level.OVER_LISTS)[0].put_together(segments)
+    if asked.columns.get(Level.OF_ITEM):
+        segments = joined(segments, one.over_items(items_of(cuts, run)), keys)
+    for groups in asked.sums_of_groups.values():
+        sums = run.added([cut.groups(groups) for cut in cuts], [*keys, "group"])
+        segments = joined(segments, one.over_groups(sums, groups), keys)
+    return one.in_all(segments)
+
+
+def items_of(cuts: Sequence[Cut], run: Run) -> pl.LazyFrame:
+    """Return each item of each segment with its sums over the lists of all parts."""
+    one = cuts[0]
+    items = run.added([cut.items() for cut in cuts], distinct_names(*one.keys, "item"))
+    return one.asked.sums(Level.OF_ITEM)[0].put_together(items)
+
+
+def value_of(
+    metric: Metric[...], asked: Levels, most: int | None, beside: Sequence[str]
+) -> tuple[pl.Expr, dict[str, pl.Expr]]:
+    """Return a metric's value of a segment (for user shape the mean over lists), and its extra columns.
+
+    `most` is where the rows of the lists are cut, the largest k of all metrics.
+    """
+    at = _words(metric, asked, most)
+    value = metric.value(at)
+    is_set = metric.shape == "set"
+    spoken_of = {at.asked.speaks_of.get(name) for name in value.meta.root_names()}
+    if not spoken_of <= (OF_SEGMENTS if is_set else OF_LISTS):
+        whose, how = SETS if is_set else USERS
+        msg = f"the metric {metric.name!r} has no value for each {whose}; return one: {how}"
+        raise RecframeError(msg)
+    if is_set:
+        return value.cast(pl.Float64), {N: _number(at.n_lists)} if N in beside else {}
+    value = _of_a_list(metric, at, value)
+    total, count = at.over_lists(value), at.over_lists(value.is_not_null(), counts=True)
+    found = {N: _number(count)} if N in beside else {}
+    if TOTAL in beside:
+        found |= {TOTAL: total, SQUARE: at.over_lists(value * value)}
+        found |= {ZERO: _number(at.over_lists(value == 0, counts=True))}
+        found |= {UNDEFINED: _number(pl.col("n_lists")) - _number(count)}
+    return ratio(total, count, empty=None), found
+
+
+def _words(metric: Metric[...], asked: Levels, most: int | None) -> AtLists:
+    k = metric.k
+    return AtLists(k, asked, cut=k == most)
+
+
+def _of_a_list(metric: Metric[...], at: AtLists, value: pl.Expr) -> pl.Expr:
+    """Return the column of a metric's value of each list."""
+    value = value.cast(pl.Float64)
+    # NOTE: beside an accuracy metric it is to speak of the same users
+    if needs_of(metric).reads_relevance:
+        value = pl.when(at.counted).then(value)
+    return at.asked.column(Level.VALUE, value)
+
+
+def _number(of: pl.Expr) -> pl.Expr:
+    return of.fill_null(0).cast(pl.Int64)
+
+
+def _running(share: pl.Expr, *, others: bool) -> pl.Expr:
+    """Return the cumulative overlap with previous lists, as long or longer; or with the following ones too."""
+    before = (share.is_not_null().cum_sum() - 1) * share
+    return before + share.sum() - share.cum_sum() if others else before
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Lists of one part of the users, cut at k, with sums."""
+
+    sides: Sides
+    asked: Levels
+    keys: list[str]
+    k: int | None
+    given: pl.LazyFrame | None = None
+    """Rows, if precomputed."""
+    crowd: pl.LazyFrame | None = None
+    """Distinct lists with a ranked row, if precomputed."""
+    summed: pl.LazyFrame | None = None
+    """Lists with their sums, if precomputed."""
+    itemed: pl.LazyFrame | None = None
+    """Items of the segments with their sums, if requested repeatedly."""
+    usual: Mapping[str, pl.Expr] = field(default_factory=dict)
+    """List values that most lists have in common, as literals, if precomputed."""
+    of_lists: Lookup | None = None
+    """List values in a lookup table, where users are integers of a small range."""
+    unusual: pl.DataFrame | None = None
+    """Lists with other values than `usual`; few where most lists have one length."""
+
+    def settled(self, ask: Ask, kept: CutsTaken | None = None) -> Cut:
+        """Return the cut with rows taken once from a large eager frame; results do not change.
+
+        `kept` has what was taken from the same frame before, and keeps what is.
+        """
+        keys = self.held.list_keys
+        cut_as = (self.held.context.policies, *self.held.rows, self.k, self._says_relevance)
+        rows, crowd = (kept or {}).get(cut_as) or self._taken(ask)
+        if kept is not None:
+            kept[cut_as] = rows, crowd
+        sides = settled(self.sides, ask, rows, self.asked.of_sides)
+        cut = replace(self, sides=sides, given=rows.lazy(), crowd=crowd.lazy())
+        if not (beside := self.asked.named(Level.BESIDE)):
+            return cut
+        summed = stream(cut.lists())
+        usual, values = ask(
+            [
+                summed.lazy().select(one.mode().first() for one in beside),
+                summed.lazy().select(*keys, *beside),
+            ]
+        )
+        if keys == ["user"] and (found := lookup(values, "user", rows.schema["user"])) is not None:
+            return replace(cut, summed=summed.lazy(), of_lists=found)
+        odd = pl.any_horizontal(
+            pl.col(name).ne_missing(usual[name].item()) for name in usual.columns
+        )
+        literals = {
+            name: pl.lit(usual[name].item(), dtype=dtype) for name, dtype in usual.schema.items()
+        }
+        return replace(cut, summed=summed.lazy(), usual=literals, unusual=values.filter(odd))
+
+    def _taken(self, ask: Ask) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Return the rows up to k, and the lists with a ranked row, each once."""
+        keys = self.held.list_keys
+        changes = [pl.col(key).ne_missing(pl.col(key).shift()) for key in keys]
+        heads = (
+            self.held.ranked().select(keys).filter(pl.any_horizontal(changes).fill_null(value=True))
+        )
+        says = self._says_relevance
+        given = ranked_or_relevant(self.held, self.k) if says else self.held.ranked(self.k)
+        rows, crowd = ask([given, heads])
+        rows = marked_sorted(rows, "user")
+        if says:
+            rows = ranked_with_relevance(rows, ask).rename({"relevant": RELEVANT.name})
+        elif self.held.scores is None:
+            rows = each_item_once(rows, keys, ask)
+        rows = marked_sorted(rows, "user")
+        crowd = distinct_ids(crowd["user"]).to_frame() if keys == ["user"] else crowd.unique()
+        return rows, crowd
+
+    @property
+    def _says_relevance(self) -> bool:
+        """Whether the rows' relevance is requested, and available in their frame."""
+        in_one = self.held.truth is None and self.held.list_keys == ["user"]
+        return in_one and RELEVANT.name in self.asked.facts
+
+    @property
+    def held(self) -> Judged:
+        """The lists joined with the truth."""
+        return self.sides.held
+
+    @property
+    def rows(self) -> pl.LazyFrame:
+        """The rows of the lists up to k, each item of a list once, at its best rank."""
+        if self.given is not None:
+            return self.given
+        rows = self.held.ranked(self.k)
+        return rows if self.held.scores is not None else at_best_rank(rows, self.held.list_keys)
+
+    def lists(self, given: pl.LazyFrame | None = None, *also: pl.Expr) -> pl.LazyFrame:
+        """Return each list with an item up to k, its sums, and the values of the metrics that have one for each list.
+
+        `also` is summed up too, of rows that have more columns.
+        """
+        if self.summed is not None and given is None:
+            return self.summed
+        rows = self.sides.joined(
+            self.rows if given is None else given,
+            self.asked.facts_in(Level.OF_LIST),
+            "pair",
+            "row",
+            "item",
+            "segment",
+            "whole",
+        )
+        of_features = Rows(self.sides, self.asked, self.held.list_keys, self.rows)
+        exact, counts = self.asked.sums(Level.OF_LIST)
+        lists = of_few(
+            of_features.with_counts(rows),
+            self.held.list_keys,
+            exact.values,
+            [*counts, *of_features.counts(), *also],
+        )
+        lists = of_features.beside(lists)
+        facts = self.asked.facts_in(Level.VALUE, Level.OVER_LISTS, Level.BESIDE)
+        lists = self.sides.joined(lists, facts, "list", "user", "member", "segment", "whole")
+        return lists.with_columns(self.asked.named(Level.VALUE))
+
+    def segments(self) -> pl.LazyFrame:
+        """Return each segment with its number of lists, and the sums over them."""
+        crowd = self.crowd
+        if crowd is None:
+            crowd = self.held.ranked().select(self.held.list_keys).unique()
+        support = aggregate(
+            self.described(crowd), self.keys, [pl.len().cast(pl.Int64).alias("n_lists")]
+        )
+        support = self._of_all_models(support)
+        if not self.asked.columns.get(Level.OVER_LISTS):
+            return support
+        exact, counts = self.asked.sums(Level.OVER_LISTS)
+        sums = exact.summed(self.described(self.lists()), self.keys, counts)
+        return joined(support, sums, self.keys)
+
+    def _of_all_models(self, support: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the segments with every model, since a segment of one model's lists is one of all models."""
+        parts = [key for key in self.keys if key != "model"]
+        if not parts or len(parts) == len(self.keys) or self.held.models is None:
+            return support
+        every = support.select(parts).unique().join(self.held.models, how="cross")
+        found = every.join(support, on=self.keys, how="left", nulls_equal=True)
+        return found.with_columns(pl.col("n_lists").fill_null(0))
+
+    def items(self) -> pl.LazyFrame:
+        """Return each item of each segment with its number of rows, and its sums over the lists."""
+        if self.itemed is not None:
+            return self.itemed
+        n_places = pl.len().cast(pl.Int64).alias(N_PLACES)
+        exact, counts = self.asked.sums(Level.OF_ITEM)
+        return exact.summed(self.places(), distinct_names(*self.keys, "item"), [*counts, n_places])
+
+    def with_items_held(self) -> Cut:
+        """Return the same with the sums of the items taken once, however many ask for them."""
+        return replace(self, itemed=self.items().cache())
+
+    def places(self) -> pl.LazyFrame:
+        """Return the rows with all columns that sums over an item's places need."""
+        rows = self.sides.joined(
+            self.rows, self.asked.facts_in(Level.OF_ITEM), "pair", "row", "item"
+        )
+        rows = self.described(self._with_beside(rows))
+        among = {Level.ALONG: self.keys, Level.ALONG_ALL: self._keys_of_all}
+        for level, keys in among.items():
+            shares = self.asked.columns.get(level, [])
+            running = (_running(share, others=level is Level.ALONG_ALL) for share in shares)
+            rows = rows.with_columns(
+                one.over(*distinct_names(*keys, "item"), order_by=share).alias(f"{level} {number}")
+                for number, (one, share) in enumerate(zip(running, shares, strict=True))
+            )
+        return rows
+
+    def _with_beside(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the values of their lists."""
+        beside, keys = self.asked.named(Level.BESIDE), self.held.list_keys
+        if not beside:
+            return rows
+        if self.of_lists is not None:
+            names = [one.meta.output_name() for one in beside]
+            return self.of_lists.beside(rows, names)
+        if self.unusual is None:
+            return rows.join(
+                self.lists().select(*keys, *beside), on=keys, how="left", nulls_equal=True
+            )
+        if self.unusual.is_empty():
+            return rows.with_columns(**self.usual)
+        lists = self.unusual.lazy().with_columns(odd=pl.lit(value=True))
+        rows = rows.join(lists, on=keys, how="left", nulls_equal=True)
+        values = (
+            pl.when("odd").then(name).otherwise(value).alias(name)
+            for name, value in self.usual.items()
+        )
+        return rows.with_columns(values).drop("odd")
+
+    def over_items(self, items: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the sums over the items of each segment."""
+        items = self.with_places(self.with_facts(items))
+        exact, counts = self.asked.sums(Level.OVER_ITEMS)
+        return exact.of(items, self.keys, counts)
+
+    def with_facts(self, items: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the items of the segments with their facts, and their sums over all segments of users."""
+        facts = self.asked.facts_in(Level.PLACE, Level.EVERYWHERE, Level.OVER_ITEMS)
+        items = self.sides.joined(items, facts, "item", "segment", "whole")
+        if everywhere := self.asked.named(Level.EVERYWHERE):
+            keys = distinct_names(*self._keys_of_all, "item")
+            sums = {one.meta.output_name(): one.cast(pl.Float64) for one in everywhere}
+            items = joined(items, ExactSums(sums).of(items, keys), keys)
+        return items
+
+    def with_places(
+        self, items: pl.LazyFrame, method: Literal["ordinal", "min"] = "ordinal"
+    ) -> pl.LazyFrame:
+        """Return the items with their places in their segments; those of one value share the lowest, or each has its own."""
+        if not (places := self.asked.columns.get(Level.PLACE)):
+            return items
+        # a window over no column at all does not stream
+        items, among = items.with_columns(all=pl.lit(0)), self.keys or ["all"]
+        ranks = (
+            one.rank(method).over(among).alias(f"{Level.PLACE} {number}")
+            for number, one in enumerate(places)
+        )
+        return items.with_columns(ranks)
+
+    def groups(self, of: FromSides) -> pl.LazyFrame:
+        """Return each group of items of each segment with its sums over the lists."""
+        sums: pl.LazyFrame = of.build(Listed(self.sides, self.rows, self.keys, self.described))
+        return sums
+
+    def over_groups(self, sums: pl.LazyFrame, of: FromSides) -> pl.LazyFrame:
+        """Return the aggregates over the groups of each segment."""
+        parts = [
+            name for name in sums.collect_schema().names() if name not in {*self.keys, "group"}
+        ]
+        groups = sums.select(*self.keys, pl.struct(parts).alias(of.name))
+        asked = [
+            one for one in self.asked.named(Level.OVER_GROUPS) if of.name in one.meta.root_names()
+        ]
+        return aggregate(groups, self.keys, asked)
+
+    def in_all(self, segments: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the segments with sums over those of all users in place of their own."""
+        if not (found := self.asked.named(Level.IN_ALL)):
+            return segments
+        sums = {one.meta.output_name(): one.cast(pl.Float64) for one in found}
+        keys = self._keys_of_all
+        return joined(segments, ExactSums(sums).of(segments, keys), keys)
+
+    @property
+    def _keys_of_all(self) -> list[str]:
+        """The segment keys of rows, and the model, without properties of users."""
+        of_rows = {*self.held.rows, *self.held.inputs.inside("constant")}
+        return [key for key in self.keys if key in {*of_rows, "model"}]
+
+    def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with the segments that are properties of their users."""
+        return with_attributes(rows, self.held.inputs)

@@ -1,0 +1,189 @@
+"""Plan of user metrics: users' values, and their means by segment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from recframe.evaluation.execution import Run
+from recframe.evaluation.segments import keys_of, n_users_of_segments
+from recframe.evaluation.support_columns import (
+    SQUARE,
+    TOTAL,
+    UNDEFINED,
+    WITHOUT_RELEVANT,
+    ZERO,
+    N,
+    columns_beside,
+)
+from recframe.evaluation.user_values import (
+    UserValues,
+    bounded_names,
+    names_of,
+    sums_of_values,
+    values_of_users,
+)
+from recframe.frames.inputs import Inputs
+from recframe.metrics.language.definition import Definition, Metric
+from recframe.ranking.data_checks import after_checks
+from recframe.ranking.judged_frame import Judged, judge
+from recframe.ranking.precompute import with_users
+
+WITH_RELEVANT: Metric[...] = Metric(
+    Definition(
+        "with relevant",
+        lambda at: (at.n_relevant > 0).cast(pl.Float64),
+        range=(0.0, 1.0),
+        linear=True,
+    )
+)
+"""Internal metric: whether a user has a relevant item; the space in its name avoids collisions."""
+By = list[tuple[str, str]]
+"""Key columns of a result, by internal name and own name."""
+
+
+def evaluate(
+    inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str] = ()
+) -> pl.LazyFrame:
+    """Return one row for each segment: the `by` columns, n_users, and a column for each metric.
+
+    `beside` names what stands behind each metric.
+    """
+    models = run.models(inputs)
+    judged = [judge(part, models) for part in run.parts(inputs)]
+    by = keys_of(inputs, metrics)
+    keys = [inside for inside, _ in by]
+    if "user" in keys:
+        each = [values_of_users(part, metrics, keys, run.ask, run.held).each() for part in judged]
+        return _values(run.added(each, keys), by, metrics, beside)
+    summed = _summed(metrics, beside)
+    same = [f"empty {name}" for name in names_of(summed)]
+    sums = [_sums(part, summed, keys, run, _with_spread(metrics, beside)) for part in judged]
+    return _means(judged[0], by, run.added(sums, keys, same), metrics, beside)
+
+
+def _summed(metrics: Sequence[Metric[...]], beside: Sequence[str]) -> list[Metric[...]]:
+    """Return the metrics whose values are summed up."""
+    return [*metrics, WITH_RELEVANT] if WITHOUT_RELEVANT in beside else [*metrics]
+
+
+def _with_spread(metrics: Sequence[Metric[...]], beside: Sequence[str]) -> list[str]:
+    """Return the names of the values whose squares and zeros are summed: those of requested metrics."""
+    return names_of(metrics) if SQUARE in beside else []
+
+
+def means_of(
+    values: UserValues, by: By, metrics: Sequence[Metric[...]], beside: Sequence[str]
+) -> pl.LazyFrame:
+    """Return the row of each segment from the values of its users."""
+    return _means(values.judged, by, values.sums(_with_spread(metrics, beside)), metrics, beside)
+
+
+def _values(
+    each: pl.LazyFrame, by: By, metrics: Sequence[Metric[...]], beside: Sequence[str]
+) -> pl.LazyFrame:
+    """Return the users' values under their names."""
+    columns: dict[str, pl.Expr] = {}
+    for number, metric in enumerate(metrics):
+        value = pl.col(f"value {number}")
+        columns[str(metric)] = value
+        columns |= columns_beside(metric, beside, {N: value.is_not_null().cast(pl.Int64)})
+    return _named(each, by, columns)
+
+
+def _sums(
+    judged: Judged,
+    metrics: Sequence[Metric[...]],
+    keys: Sequence[str],
+    run: Run,
+    spread: Sequence[str],
+) -> pl.LazyFrame:
+    """Return one row per segment: keys, n_users, and the sums for means."""
+    if metrics or judged.context.no_relevant == "skip":
+        return values_of_users(judged, metrics, keys, run.ask, run.held).sums(spread)
+    judged = judged if run.ask is None else with_users(judged, run.ask)
+    support = after_checks(
+        n_users_of_segments(judged, keys), judged, "n_users", pl.Int64, steep=False
+    )
+    return support.select(*keys, "n_users", n_present=pl.lit(0, dtype=pl.Int64))
+
+
+def _means(
+    judged: Judged,
+    by: By,
+    sums: pl.LazyFrame,
+    metrics: Sequence[Metric[...]],
+    beside: Sequence[str],
+) -> pl.LazyFrame:
+    """Return the means under their names: users without a row in the branches count with the value of an empty list."""
+    skips = judged.context.no_relevant == "skip"
+    n_users, n_present = pl.col("n_users"), pl.col("n_present").fill_null(0)
+    sums = sums.with_columns(absent=0 if skips else n_users - n_present)
+    sums = sums.with_columns(_with_absent(_summed(metrics, beside), _with_spread(metrics, beside)))
+    columns = {"n_users": n_present if skips else n_users}
+    for number, metric in enumerate(metrics):
+        value = f"value {number}"
+        total, count = pl.col(f"sum {value}"), pl.col(f"count {value}")
+        columns[str(metric)] = pl.when(count > 0).then(total / count)
+        if beside:
+            found = _beside(value, f"value {len(metrics)}", columns["n_users"])
+            columns |= columns_beside(metric, beside, found)
+    parts = [inside for inside, _ in by if inside != "model"]
+    if skips and parts:
+        # whose lists have a relevant row differs from model to model, and a part of one is one of all
+        by_model = judged.models is not None and judged.context.relevant_from == "list"
+        sums = sums.filter((n_present.max().over(parts) if by_model else n_present) > 0)
+    return _named(sums, by, columns)
+
+
+def _with_absent(metrics: Sequence[Metric[...]], spread: Sequence[str]) -> list[pl.Expr]:
+    """Return the sums and the counts of values with those of users who are absent from the branches, under their names."""
+    absent, names = pl.col("absent"), names_of(metrics)
+    exact = sums_of_values(names, bounded_names(metrics), spread=spread)
+    columns = []
+    for name in names:
+        empty = pl.col(f"empty {name}")
+        counted = {
+            "count": empty.is_not_null(),
+            **({"zero": (empty == 0).fill_null(value=False)} if name in spread else {}),
+        }
+        columns += [
+            (pl.col(f"{part} {name}").fill_null(0) + of_empty * absent)
+            .cast(pl.Int64)
+            .alias(f"{part} {name}")
+            for part, of_empty in counted.items()
+        ]
+        summed = {"sum": empty, **({"square": empty * empty} if name in spread else {})}
+        columns += [
+            exact.total(f"{part} {name}", (value, absent)).alias(f"{part} {name}")
+            for part, value in summed.items()
+        ]
+    return columns
+
+
+def _named(rows: pl.LazyFrame, by: By, columns: dict[str, pl.Expr]) -> pl.LazyFrame:
+    """Return a result with its final column names, sorted by the keys; these may equal internal names."""
+    inside = [key for key, _ in by]
+    rows = rows.select(
+        *inside,
+        *(column.alias(f"column {number}") for number, column in enumerate(columns.values())),
+    )
+    rows = rows.sort(inside, nulls_last=True) if inside else rows
+    return rows.select(
+        *(pl.col(key).alias(name) for key, name in by),
+        *(pl.col(f"column {number}").alias(name) for number, name in enumerate(columns)),
+    )
+
+
+def _beside(value: str, with_relevant: str, n_users: pl.Expr) -> dict[str, pl.Expr]:
+    """Return a metric's extra columns, by suffix."""
+    count = pl.col(f"count {value}")
+    return {
+        N: count,
+        TOTAL: pl.col(f"sum {value}"),
+        SQUARE: pl.col(f"square {value}"),
+        ZERO: pl.col(f"zero {value}"),
+        UNDEFINED: n_users - count,
+        WITHOUT_RELEVANT: pl.col("n_users") - pl.col(f"sum {with_relevant}").cast(pl.Int64),
+    }

@@ -1,0 +1,159 @@
+"""Recorder of the columns that a metric's words request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import polars as pl
+
+from recframe.evaluation import (
+    catalogue_rows,
+    category_rows,
+    propensity_rows,
+    weight_rows,
+)
+from recframe.metrics.language.at import At, Source
+from recframe.metrics.language.definition import Metric
+from recframe.side_info.aggregation_levels import Levels
+
+HITS = {"rank", "gain", "discount", "hits_so_far"}
+EXPECTED = {"hit", "first_hit", "exp_gain"}
+BEST_ORDER = {"ideal_gain", "ideal_rank", "ideal_discount"}
+RELEVANT = {"relevant_gain"} | BEST_ORDER
+NOT_RELEVANT = {"not_relevant"}
+LISTED = {
+    "listed_rank",
+    "whole_rank",
+    "listed_tied",
+    "listed_place",
+    "listed_judged",
+    "relevant_rank",
+    "misses_above",
+    "judged_misses_above",
+}
+OF_LISTED_RELEVANT = {"relevant_rank", "listed_tied", "misses_above", "judged_misses_above"}
+"""Columns of listed rows that only relevant rows need."""
+WHOLE = {"whole_rank"}
+"""Columns of whole lists, without a cut-off."""
+PLACES = {"listed_place"}
+PLACED = PLACES | {"misses_above", "judged_misses_above"}
+"""Columns of listed rows that depend on other rows of the list."""
+FLAGS = ("listed_judged", "not_relevant", "catalogue_relevant")
+DTYPES = {"hits_so_far": pl.Int64} | dict.fromkeys(FLAGS, pl.Boolean)
+"""Dtypes of columns other than Float64."""
+KINDS = (
+    RELEVANT,
+    NOT_RELEVANT,
+    WHOLE,
+    PLACES,
+    *catalogue_rows.KINDS,
+    propensity_rows.OF_RELEVANT,
+)
+"""Columns of one kind of rows, whose values are computed first."""
+LIST_IDEAL = "list_ideal_rank@"
+TOTALS = ("each_n_relevant", "each_n_not_relevant")
+
+
+@dataclass
+class Recorder:
+    """Column source that records requests, so nothing else is built."""
+
+    name: str = ""
+    """Metric that is recorded, if only one."""
+    asked: set[str] = field(default_factory=set)
+    """Row columns that words of `At` read."""
+    windows: list[pl.Expr] = field(default_factory=list)
+    values: list[pl.Expr] = field(default_factory=list)
+    """Values computed first, list by list, from one kind of rows, such as relevant ones."""
+    means: list[Metric[...]] = field(default_factory=list)
+    """Metrics whose means are requested."""
+    levels: Levels = field(default_factory=Levels)
+    """Columns requested by words of `AtLists`."""
+
+    def column(self, name: str) -> pl.Expr:
+        """Return the column of a name."""
+        self.asked.add(name)
+        return pl.lit(0) if name == "steepness" else pl.col(name)
+
+    def running(self, expression: pl.Expr) -> pl.Expr:
+        """Return the column of a cumulative expression."""
+        self.windows.append(expression)
+        return pl.col(f"running {len(self.windows) - 1}")
+
+    def total(self, value: pl.Expr) -> pl.Expr:
+        """Return the sum of a value over the rows."""
+        return value.sum()
+
+    def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
+        """Return the sum of a column that has the value on one row of each list."""
+        inner = Recorder()
+        expression = value(inner)
+        names = inner.asked - {"steepness"}
+        if (
+            inner.windows
+            or inner.values
+            or not (any(names <= kind for kind in KINDS) or category_rows.is_branch(names))
+        ):
+            return value(self)
+        self.asked |= inner.asked - names
+        number = next(
+            (place for place, other in enumerate(self.values) if other.meta.eq(expression)),
+            len(self.values),
+        )
+        if number == len(self.values):
+            self.values.append(expression)
+        return pl.col(f"of list {number}").sum()
+
+    def mean(self, metric: Any, at: At) -> pl.Expr:
+        """Return the column of another metric's mean."""
+        label = f"mean {len(self.means)} of {self.name}"
+        self.means.append(replace(metric, label=label, k=at.k))
+        return pl.col(label)
+
+    @property
+    def read(self) -> set[str]:
+        """The columns that are read, for a value or row by row."""
+        return self.asked.union(*[value.meta.root_names() for value in self.values])
+
+    def reads_relevant_alone(self) -> bool:
+        """Return whether all relevant rows are read, and no other: every model then has rows of the same users."""
+        others = any(self.values_of(kind) for kind in KINDS if kind is not RELEVANT)
+        ideal = {name for name in self.asked if name.startswith(LIST_IDEAL)}
+        of_relevant = {*HITS, *EXPECTED, *RELEVANT, *ideal, "steepness"}
+        read = bool(self.asked & RELEVANT or self.values_of(RELEVANT))
+        return read and not others and self.asked <= of_relevant
+
+    def reads_hits(self) -> bool:
+        """Whether a word needs columns of hits, not only of listed, relevant and non-relevant rows."""
+        return bool(self.windows) or not self.read <= {*LISTED, *RELEVANT, *NOT_RELEVANT}
+
+    def reads_lists(self) -> bool:
+        """Whether a word needs more than the hits and the relevant rows."""
+        others = {
+            *LISTED,
+            *NOT_RELEVANT,
+            *catalogue_rows.COLUMNS,
+            *propensity_rows.COLUMNS,
+            "each_n_not_relevant",
+            weight_rows.USER_WEIGHT,
+        }
+        return not others.isdisjoint(self.read) or any(map(category_rows.branch_of, self.read))
+
+    def values_of(self, names: set[str]) -> list[pl.Expr]:
+        """Return the values that are worked out from some columns, each under the name of its own column."""
+        numbered = enumerate(self.values)
+        return [
+            value.alias(f"of list {number}")
+            for number, value in numbered
+            if names.issuperset(value.meta.root_names())
+        ]
+
+    def branches(
+        self, keys: Sequence[str], rows: pl.LazyFrame, kind: set[str]
+    ) -> list[pl.LazyFrame]:
+        """Return the requests for one kind of rows: values per list, and columns read row by row."""
+        values, columns = self.values_of(kind), sorted(self.asked & kind)
+        branches = [rows.group_by(keys).agg(values)] if values else []
+        return [*branches, rows.select(*keys, *columns)] if columns else branches

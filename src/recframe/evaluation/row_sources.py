@@ -1,0 +1,225 @@
+"""Row sources of user metrics: hits, relevant rows, listed rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import polars as pl
+
+from recframe.errors import RecframeError
+from recframe.evaluation import (
+    catalogue_rows,
+    category_rows,
+    propensity_rows,
+    weight_rows,
+)
+from recframe.evaluation.recorder import (
+    BEST_ORDER,
+    EXPECTED,
+    HITS,
+    LIST_IDEAL,
+    LISTED,
+    NOT_RELEVANT,
+    OF_LISTED_RELEVANT,
+    PLACED,
+    RELEVANT,
+    TOTALS,
+    WHOLE,
+    Recorder,
+)
+from recframe.frames.collecting import Ask
+from recframe.frames.rows.positions import (
+    best_first,
+    by_item,
+    sorted_by_rank,
+    spread_ranks,
+    with_places,
+)
+from recframe.metrics.language.at import discount
+from recframe.ranking.expectation import at_last_places, over_places
+from recframe.ranking.judged_frame import Judged
+
+# The rows that the words stand for
+
+
+def rows_of_branches(
+    judged: Judged, words: Recorder, deepest: int | None, ask: Ask | None = None
+) -> pl.LazyFrame:
+    """Return the rows of all requested row sources, concatenated; columns of other sources are null."""
+    asked = words.asked
+    branches = []
+    if (
+        asked & (HITS | EXPECTED | propensity_rows.OF_HITS)
+        or words.windows
+        or any(name.startswith(LIST_IDEAL) for name in asked)
+    ):
+        branches.append(_hits(judged, words, deepest))
+    branches += _relevant(judged, words)
+    if words.read & LISTED:
+        branches += words.branches(
+            judged.list_keys, _listed(judged, words.read, deepest), LISTED.union(TOTALS)
+        )
+    if words.values_of(NOT_RELEVANT):
+        branches += words.branches(judged.list_keys, judged.not_relevant(), NOT_RELEVANT)
+    branches_of = partial(words.branches, judged.list_keys)
+    branches += catalogue_rows.branches(judged, words.read, deepest, branches_of)
+    branches += propensity_rows.branches(judged, words.read, branches_of)
+    branches += category_rows.branches(judged, words.read, deepest, words.branches, ask)
+    branches += [weight_rows.branch(judged)] if weight_rows.USER_WEIGHT in asked else []
+    branches = branches or [judged.relevant()]
+    return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
+
+
+def _hits(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
+    """Return the hits in the order of their ranks, where no two of a list are closer than 1."""
+    keys = judged.list_keys
+    if judged.sharing is not None:
+        return _hits_of_ties(judged, words, deepest)
+    hits = _with_totals(judged, judged.hits(deepest), words.asked)
+    if words.asked & propensity_rows.OF_HITS:
+        hits = propensity_rows.beside(judged, hits)
+    hits = _in_order(judged, hits, deepest, numbered="hits_so_far" in words.asked)
+    windows = [
+        window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)
+    ]
+    ideals = sorted(name for name in words.asked if name.startswith(LIST_IDEAL))
+    windows += [_list_ideal_rank(name).over(keys).alias(name) for name in ideals]
+    known = [*sorted(HITS | propensity_rows.OF_HITS), *TOTALS]
+    columns = [*keys, *(name for name in known if name in words.asked)]
+    columns += [window.meta.output_name() for window in windows]
+    numbers = pl.col("rank", "gain").cast(pl.Float64)
+    hits = hits.with_columns(numbers, discount=discount(pl.col("rank")))
+    return hits.with_columns(windows).select(columns)
+
+
+def _in_order(
+    judged: Judged, hits: pl.LazyFrame, deepest: int | None, *, numbered: bool
+) -> pl.LazyFrame:
+    """Return the hits per list with ranks at least 1 apart, numbered if requested."""
+    keys = judged.list_keys
+    if judged.known.in_order and judged.known.distinct:
+        return with_places(hits, keys).rename({"place": "hits_so_far"}) if numbered else hits
+    hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
+    hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks)
+    hits = hits.rename({"place": "hits_so_far"})
+    return hits if deepest is None else hits.filter(pl.col("rank") <= deepest)
+
+
+def _hits_of_ties(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
+    """Return the places that tied hits may take, with the expectations of the words there, or the last places of ties."""
+    keys, hits, beside = (
+        judged.list_keys,
+        judged.hits(deepest),
+        partial(_with_totals, judged, asked=words.asked),
+    )
+    places = (
+        over_places(hits, keys, deepest, beside)
+        if judged.sharing == "expected"
+        else at_last_places(hits, keys, beside)
+    )
+    columns = [name for name in [*sorted(HITS | EXPECTED), *TOTALS] if name in words.asked]
+    return places.with_columns(discount=discount(pl.col("rank"))).select(*keys, *columns)
+
+
+def _list_ideal_rank(name: str) -> pl.Expr:
+    """Return the place of each hit among the hits up to k, in the order of their gains."""
+    k = name.partition("@")[2]
+    inside = pl.when(pl.col("rank") <= float(k)).then("gain") if k else pl.col("gain")
+    return inside.rank("ordinal", descending=True)
+
+
+def _relevant(judged: Judged, words: Recorder) -> list[pl.LazyFrame]:
+    """Return the requested columns of relevant rows, listed or not, in ideal order if requested."""
+    values = words.values_of(RELEVANT)
+    asked = (words.asked & RELEVANT).union(*(value.meta.root_names() for value in values))
+    if not asked:
+        return []
+    # of a truth they are the same for every model
+    of_all = judged.truth is not None and judged.context.relevant_from == "truth"
+    one = replace(judged, models=None) if of_all and judged.models is not None else judged
+    keys = [key for key in judged.list_keys if not (of_all and key in judged.model)]
+    rows = one.relevant().rename({"gain": "relevant_gain"})
+    if asked & BEST_ORDER:
+        rows = _in_best_order(rows, keys, one, asked)
+    found = words.branches(keys, rows, RELEVANT)
+    return [judged.for_each_model(branch) for branch in found] if of_all else found
+
+
+def _in_best_order(
+    rows: pl.LazyFrame, keys: Sequence[str], judged: Judged, asked: set[str]
+) -> pl.LazyFrame:
+    """Return the relevant rows in ideal order per list, with the requested columns."""
+    rows = best_first(rows, keys, judged.key_dtype, "relevant_gain", narrow=judged.known.narrow)
+    rank = pl.col("place").cast(pl.Float64)
+    built = {
+        "ideal_rank": rank,
+        "ideal_gain": pl.col("relevant_gain"),
+        "ideal_discount": discount(rank),
+    }
+    columns = [column.alias(name) for name, column in built.items() if name in asked]
+    return with_places(rows, keys).select(*keys, "relevant_gain", *columns)
+
+
+def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
+    """Return the list rows, and the number of non-relevant rows above the relevant ones."""
+    keys = judged.list_keys
+    if "listed_tied" in asked and judged.scores is not None and judged.inputs.item_keys:
+        msg = (
+            "ties='expected' does not tell how many items of a segment are among the first k of a whole list that has scores; "
+            "ask list_length and judged without k here, or by a column that is no property of items"
+        )
+        raise RecframeError(msg)
+    rows = judged.listed(None if asked & WHOLE else deepest)
+    if asked & PLACED:
+        rows = sorted_by_rank(rows, keys, judged.key_dtype, "listed_rank")
+        rows = _among_others(rows, keys)
+    rank, relevant = pl.col("listed_rank"), pl.col("listed_relevant")
+    if asked & LISTED <= OF_LISTED_RELEVANT:
+        rows = rows.filter(relevant)
+    rows = rows.with_columns(whole_rank=rank, relevant_rank=pl.when(relevant).then(rank))
+    rows = _with_totals(judged, rows, asked)
+    columns = [name for name in sorted(LISTED.union(TOTALS)) if name in asked]
+    return rows.select(*keys, *columns)
+
+
+def _among_others(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """Return list rows with their positions, and for relevant ones the misses above.
+
+    NOTE: all of it from running counts of misses, at the bounds of lists and of runs of one rank: a window over the lists
+    costs ten times as much.
+    """
+    rank, relevant, place = pl.col("listed_rank"), pl.col("listed_relevant"), pl.col("place")
+    is_first = place == 1
+    opens = is_first | (rank != rank.shift())
+    closes = opens.shift(-1, fill_value=True)
+
+    def bounds(is_miss: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+        """Return how many misses of its list stand before a row's run of one rank, and up to its end."""
+        through = is_miss.cast(pl.Int64).cum_sum()
+        before = through - is_miss.cast(pl.Int64)
+        start = pl.when(is_first).then(before).forward_fill()
+        run = pl.when(opens).then(before).forward_fill()
+        return run - start, pl.when(closes).then(through).backward_fill() - start
+
+    # a miss of the same rank counts a half, and of judged ones not at all
+    above, through = bounds(~relevant)
+    judged_above, _ = bounds(pl.col("listed_judged") & ~relevant)
+    return with_places(rows, keys).with_columns(
+        listed_place=place,
+        misses_above=pl.when(relevant).then((above + through).cast(pl.Float64) / 2),
+        judged_misses_above=pl.when(relevant).then(judged_above.cast(pl.Float64)),
+    )
+
+
+def _with_totals(judged: Judged, rows: pl.LazyFrame, asked: set[str]) -> pl.LazyFrame:
+    """Return the rows with their list's numbers of relevant and of non-relevant rows."""
+    for name, branch in zip(TOTALS, (judged.relevant, judged.not_relevant), strict=True):
+        if name in asked:
+            totals = branch().group_by(judged.list_keys).agg(pl.len().cast(pl.Int64).alias(name))
+            rows = rows.join(
+                totals, on=judged.list_keys, how="left", nulls_equal=True, maintain_order="left"
+            )
+            rows = rows.with_columns(pl.col(name).fill_null(0))
+    return rows

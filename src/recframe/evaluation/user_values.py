@@ -1,0 +1,234 @@
+"""Users' values of every metric, before aggregation."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from recframe.evaluation.recorder import Recorder
+from recframe.evaluation.row_sources import rows_of_branches
+from recframe.evaluation.segments import (
+    deepest_of,
+    n_users_of_segments,
+    users_in_segments,
+    with_attributes,
+)
+from recframe.evaluation.values import (
+    check_shapes,
+    is_counted,
+    no_rows,
+    settled_for,
+    values_of_lists,
+)
+from recframe.frames.collecting import Ask
+from recframe.frames.rows.exact_sums import ExactSums
+from recframe.frames.rows.joins import beside_one_another
+from recframe.metrics.language.definition import Metric
+from recframe.ranking.data_checks import after_checks
+from recframe.ranking.judged_frame import Judged
+
+CutsTaken = dict[tuple[object, ...], tuple[pl.DataFrame, pl.DataFrame]]
+"""Cached list rows up to k, and all lists, by policies, row segments and k."""
+
+
+@dataclass(frozen=True)
+class UserValues:
+    """Users' values as `value 0`, `value 1`, ..., in metric order.
+
+    A user without a row in the branches that the metrics read is absent from `present`, and has the values of an empty list.
+    There may be millions of such users, so that `sums` counts them, and `each` alone has a row for every one.
+    """
+
+    judged: Judged
+    keys: list[str]
+    """The keys of the segments."""
+    names: list[str]
+    """The names of the values."""
+    present: pl.LazyFrame
+    """Counted lists with rows in the row sources: keys and values."""
+    empty: pl.LazyFrame
+    """One row: the values of an empty list."""
+    steep: bool
+    """Whether gains may overflow at high grades."""
+    aligned: bool
+    """Whether users are the same in all models."""
+    bounded: Collection[str] = ()
+    """Names of the values within -1 and 1."""
+
+    def each(self) -> pl.LazyFrame:
+        """Return every user of each segment, once: the keys, the user, and the values."""
+        judged = self.judged
+        on = [*judged.rows, *judged.model, "user"]
+        members = users_in_segments(judged)
+        present = judged.named(self.present).select(*on, *self.names, present=pl.lit(value=True))
+        skips = judged.context.no_relevant == "skip"
+        users = members.join(present, on=on, how="inner" if skips else "left", nulls_equal=True)
+        if self.names and not skips:
+            absent = self.empty.rename({name: f"empty {name}" for name in self.names})
+            users = users.join(absent, how="cross").with_columns(
+                pl.when("present").then(name).otherwise(f"empty {name}").alias(name)
+                for name in self.names
+            )
+        keys = list(dict.fromkeys([*self.keys, "user"]))
+        users = users.select(*keys, *self.names, n_users=pl.lit(1, dtype=pl.Int64))
+        return self._checked(users).select(*keys, *self.names)
+
+    def sums(self, spread: Collection[str] = ()) -> pl.LazyFrame:
+        """Return one row per segment: keys, n_users, sums for means, and the spread of some values.
+
+        The sums are in the parts that `sums_of_values` has.
+        """
+        counts = [pl.col(name).count().name.prefix("count ") for name in self.names]
+        counts += [(pl.col(name) == 0).sum().name.prefix("zero ") for name in spread]
+        exact = sums_of_values(self.names, self.bounded, spread=spread)
+        empty = self.empty.rename({name: f"empty {name}" for name in self.names})
+        per_segment = exact.summed(
+            self._present_in_segments(), self.keys, [pl.len().alias("n_present"), *counts]
+        )
+        joined = n_users_of_segments(self.judged, self.keys)
+        if self.keys:
+            joined = joined.join(per_segment, on=self.keys, how="left", nulls_equal=True)
+            # a frame without columns has no row
+            joined = joined.join(empty, how="cross") if self.names else joined
+        else:
+            joined = beside_one_another([joined, per_segment, empty])
+        others = [f"{part} {name}" for part in ("count", "empty") for name in self.names]
+        others += [f"zero {name}" for name in spread]
+        return self._checked(joined).select(
+            *self.keys, "n_users", pl.col("n_present").cast(pl.Int64), *exact.parts, *others
+        )
+
+    def _present_in_segments(self) -> pl.LazyFrame:
+        if {*self.keys} <= {*self.judged.model}:
+            return self.present
+        return with_attributes(self.judged.named(self.present), self.judged.inputs)
+
+    def _checked(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        return after_checks(rows, self.judged, "n_users", pl.Int64, steep=self.steep)
+
+
+def names_of(metrics: Sequence[Metric[...]]) -> list[str]:
+    """Return the names of metrics' values."""
+    return [f"value {number}" for number in range(len(metrics))]
+
+
+def bounded_names(metrics: Sequence[Metric[...]]) -> frozenset[str]:
+    """Return the names of those of metrics' values that are never above 1 or far below 2^-42, by recframe's own word."""
+    own = (one.definition.function.__module__.startswith("recframe.") for one in metrics)
+    bounded = (
+        is_own and not one.definition.tapers and max(map(abs, one.range)) <= 1
+        for is_own, one in zip(own, metrics, strict=True)
+    )
+    return frozenset(itertools.compress(names_of(metrics), bounded))
+
+
+def sums_of_values(
+    names: Sequence[str], bounded: Collection[str], *, spread: Collection[str] = ()
+) -> ExactSums:
+    """Return the sums of values, and of the squares of some: `sum value 0`, ..., `square value 0`, ..."""
+    values = {f"sum {name}": pl.col(name) for name in names}
+    values |= {f"square {name}": pl.col(name) * pl.col(name) for name in spread}
+    return ExactSums(values, {name for name in values if name.partition(" ")[2] in bounded})
+
+
+@dataclass(frozen=True)
+class HeldPlan:
+    """Collected values of metrics that share policies."""
+
+    columns: Mapping[tuple[object, ...], str]
+    """Column names of values, by metric identity."""
+    values: UserValues
+    models: pl.DataFrame | None
+
+    @staticmethod
+    def key(metric: Metric[...]) -> tuple[object, ...]:
+        """Return the identity of a metric, regardless of its column name."""
+        return id(metric.definition), metric.settings, metric.k
+
+
+@dataclass(frozen=True)
+class HeldValues:
+    """Cached users' values of some metrics, by policies."""
+
+    plans: Mapping[tuple[object, ...], HeldPlan]
+    cuts: CutsTaken | None = None
+    """Cached list rows of a large frame, if kept for later requests."""
+
+    @property
+    def models(self) -> pl.DataFrame | None:
+        """The models, where there are some."""
+        return next((one.models for one in self.plans.values()), None)
+
+    def of(
+        self, judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str]
+    ) -> UserValues | None:
+        """Return the values of some metrics, unless one is not held, or segments cut through the lists."""
+        plan = self.plans.get(judged.context.policies)
+        wanted = [HeldPlan.key(one) for one in metrics]
+        of_all = not judged.rows and judged.inputs.whole is None
+        if plan is None or not of_all or any(one not in plan.columns for one in wanted):
+            return None
+        held = plan.values
+        names = names_of(metrics)
+        taken = [
+            pl.col(plan.columns[one]).alias(name) for one, name in zip(wanted, names, strict=True)
+        ]
+        # the checks of the frames are passed
+        inputs = replace(judged.inputs, checks=())
+        return replace(
+            held,
+            judged=replace(held.judged, inputs=inputs),
+            keys=list(keys),
+            names=names,
+            present=held.present.select(*judged.model, "user", *taken),
+            empty=held.empty.select(taken),
+            bounded=bounded_names(metrics),
+        )
+
+
+def values_of_users(
+    judged: Judged,
+    metrics: Sequence[Metric[...]],
+    keys: Sequence[str],
+    ask: Ask | None = None,
+    held: HeldValues | None = None,
+) -> UserValues:
+    """Return the values of some metrics for the users of a judgement, in the segments of some keys."""
+    found = None if held is None else held.of(judged, metrics, keys)
+    return _planned(judged, metrics, keys, ask) if found is None else found
+
+
+def _planned(
+    judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str], ask: Ask | None
+) -> UserValues:
+    """Return the values as a plan makes them."""
+    words = Recorder()
+    deepest = deepest_of(metrics)
+    values = values_of_lists(metrics, words, deepest, judged)
+    counted = is_counted(words, judged.context.no_relevant)
+    if ask is not None:
+        judged = settled_for(judged, metrics, words, deepest, ask)
+    # the branches that the words above have asked for
+    rows = rows_of_branches(judged, words, deepest, ask)
+    lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
+    check_shapes(lists, metrics)
+    roots = {name for value in values.values() for name in value.meta.root_names()}
+    return UserValues(
+        judged=judged,
+        keys=list(keys),
+        names=list(values),
+        # NOTE: a name as text has Polars look it up in the whole plan's schema, which is a tenth of a small call
+        present=lists.filter(pl.col("counted")),
+        empty=no_rows(frozenset(roots)).select(values.values()),
+        steep="steepness" in words.asked,
+        aligned=_has_one_truth(judged) and words.reads_relevant_alone(),
+        bounded=bounded_names(metrics),
+    )
+
+
+def _has_one_truth(judged: Judged) -> bool:
+    """Return whether all models have the same relevant rows."""
+    return judged.truth is not None and judged.context.relevant_from == "truth"

@@ -1,0 +1,374 @@
+"""Profiling of large eager frames: sortedness, distinct ids, duplicates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar
+
+import polars as pl
+
+from recframe.frames.collecting import Ask, stream
+from recframe.frames.rows.integer_keys import (
+    HASH,
+    READS_BITS,
+    SMALL_INTEGERS,
+    key_hash,
+    repeated,
+    with_hash,
+)
+from recframe.frames.rows.joins import distinct_names
+
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+Id = Literal["user", "item"]
+_SCATTERS = READS_BITS  # Polars 1 scatters to sorted places alone
+_FAR = 2**38  # times as many segments as there are rows they are no more than Int64 holds
+_ROOM = 8  # places for a row take no more memory than its columns
+_SLICE = 2**19  # so many at a time take little memory
+_FIRST = 1_000
+_A_LOOK = 50_000
+_BITS_A_PAIR = 32
+MARKS = 64
+"""Bits per row: as much memory as an Int64 column."""
+
+
+def numbered(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows with a `number` for each user."""
+    return rows.with_columns(number=numbers_of(rows["user"]))
+
+
+def numbered_with_hash(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of users and items with a user `number` and the hash of both ids; see `key_hash`.
+
+    NOTE: long texts take long to read: those of items while users are told apart, and of a user whose rows stand together
+    one text.
+    """
+    numbers, items = numbers_of(rows["user"]), _streamed(rows, pl.col("item").hash(1))
+    if numbers.flags["SORTED_ASC"]:
+        runs = numbers.rle_id()
+        users = rows["user"].gather(runs.arg_unique()).hash().gather(runs)
+    else:
+        users = _streamed(rows, pl.col("user").hash())
+    return rows.with_columns(numbers.alias("number"), (users ^ items).alias(HASH))
+
+
+def _streamed(rows: pl.DataFrame, value: pl.Expr) -> pl.Series:
+    return stream(rows.lazy().select(value)).to_series()
+
+
+def numbers_of(ids: pl.Series) -> pl.Series:
+    """Return a number for each id: of other than whole numbers in the order of the rows where those of an id stand together."""
+    numbers = whole_numbers(ids)
+    if numbers is not None and numbers.cast(pl.Int64).is_between(-_FAR, _FAR).all():
+        return numbers.cast(pl.Int64)
+    changes = ids.ne_missing(ids.shift())
+    runs = ids.filter(changes)
+    is_text = ids.dtype == pl.String
+    if _have_other_hashes(runs) if is_text else runs.n_unique() == len(runs):
+        return changes.cum_sum().cast(pl.Int64).set_sorted()
+    if is_text:  # in a fifth of the time of ranking them
+        return ids.cast(pl.Categorical(pl.Categories.random())).to_physical().cast(pl.Int64)
+    return ids.rank("dense").cast(pl.Int64)
+
+
+def close_numbers(ids: Sequence[pl.Series]) -> tuple[list[pl.Series], int]:
+    """Return dense integer codes of the non-null ids of some frames, and their upper bound.
+
+    Whole numbers that are as close as there are rows are numbered as they are, other ids where runs of them begin.
+    """
+    ends: list[Any] = [end for one in ids if len(one) for end in (one.min(), one.max())]
+    if all(one.dtype in SMALL_INTEGERS for one in ids) and ends:
+        lowest, most = min(ends), sum(map(len, ids))
+        if lowest >= 0 and max(ends) < most:
+            return list(ids), max(ends) + 1
+        if max(ends) - lowest < most:
+            return [one.cast(pl.Int64) - lowest for one in ids], max(ends) - lowest + 1
+    starts = [one.ne_missing(one.shift()) for one in ids]
+    runs = [one.filter(start).alias("id") for one, start in zip(ids, starts, strict=True)]
+    numbers = pl.concat(runs).unique(maintain_order=True).to_frame().with_row_index("number")
+    numbered = (
+        one.to_frame().join(numbers, on="id", how="left", maintain_order="left")["number"]
+        for one in runs
+    )
+    return [
+        of_runs.gather(start.cum_sum() - 1).cast(pl.UInt32)
+        for of_runs, start in zip(numbered, starts, strict=True)
+    ], len(numbers)
+
+
+def whole_numbers(ids: pl.Series) -> pl.Series | None:
+    """Return ids as numbers that Int64 holds: those of categories are their places; None for ids of other dtypes."""
+    if ids.dtype in SMALL_INTEGERS:
+        return ids
+    if ids.dtype in (pl.Categorical, pl.Enum):  # a tuple: an Enum's hash is not that of pl.Enum
+        return ids.to_physical()
+    highest: Any = ids.max() if ids.dtype == pl.UInt64 else None
+    return ids.cast(pl.Int64) if highest is not None and highest < 2**63 else None
+
+
+def heads(rows: Frame, key: str = "user", *also: str) -> Frame:
+    """Return the keys at which runs of equal keys start.
+
+    Rows without a key stay, since the first of all follows none.
+    """
+    return rows.select(key, *also).filter(_changes(key) | pl.col(key).is_null())
+
+
+def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
+    """Return rows with the sorted flag set on users, if they are sorted, which speeds up some operations."""
+    user = rows[key]
+    return (
+        rows.with_columns(user.set_sorted())
+        if user.dtype.is_integer() and user.is_sorted()
+        else rows
+    )
+
+
+def distinct_ids(ids: pl.Series) -> pl.Series:
+    """Return the distinct non-null ids, unordered."""
+    ids = ids.drop_nulls()
+    found = distinct_numbers(ids, MARKS * len(ids))
+    if found is not None:
+        return found
+    numbers = whole_numbers(ids)
+    places = None if numbers is None else a_row_of_each(numbers, _ROOM * len(ids))
+    if places is not None:
+        return ids.gather(places.drop_nulls())
+    in_runs = stand_together(ids)
+    runs = ids.filter(ids.ne_missing(ids.shift())) if in_runs else ids
+    if ids.dtype == pl.String:
+        return runs if in_runs and _have_other_hashes(runs) else _distinct_texts(runs)
+    if ids.dtype in SMALL_INTEGERS:
+        ordered = runs.sort()
+        return ordered.filter(ordered.ne_missing(ordered.shift()))
+    return stream(runs.to_frame("id").lazy().unique()).to_series().alias(ids.name)
+
+
+def stand_together(ids: pl.Series) -> bool:
+    """Return whether many rows seem to repeat the previous row's id, judged by a few first rows."""
+    first = ids.head(_FIRST)
+    return int(first.ne_missing(first.shift()).sum()) <= len(first) // 2
+
+
+def _have_other_hashes(texts: pl.Series) -> bool:
+    """Return whether each text has a hash of its own, so that no two are the same."""
+    return texts.hash().n_unique() == len(texts)
+
+
+def _distinct_texts(ids: pl.Series) -> pl.Series:
+    """Return the distinct texts.
+
+    NOTE: one text for each hash is found in a tenth of the time of a hash table of text; those that differ from the one of
+    their hash, of which there is hardly ever any, are looked at again.
+    """
+    text, rows = pl.col("text"), ids.to_frame("text")
+    rows = rows.with_columns(_streamed(rows, text.hash()).alias(HASH))
+    found = rows[rows[HASH].arg_unique()].select(HASH, found=side_by_side(text))
+    others = rows.lazy().join(found.lazy(), on=HASH).filter(text != pl.col("found"))
+    once = [found["found"], stream(others.select("text").unique())["text"]]
+    return pl.concat(once).alias(ids.name)
+
+
+def side_by_side(texts: pl.Expr) -> pl.Expr:
+    """Return texts that stand side by side in memory, and no more far apart in that of all rows.
+
+    NOTE: that takes a moment for a few of them, and to look one up then half of the time.
+    """
+    return texts + pl.lit("")
+
+
+def constant_of(key: Id, rows: pl.DataFrame) -> pl.DataFrame | None:
+    """Return distinct users or items with the other columns' constant values; None if one varies."""
+    if len(rows) > _A_LOOK and constant_of(key, rows.head(_A_LOOK)) is None:
+        return None
+    n_runs = rows.select(_changes(key).sum()).item()
+    if n_runs <= len(rows) // 2:
+        changed = rows.select(pl.any_horizontal(*map(_changes, rows.columns)).arg_true())
+        if len(changed) > n_runs:
+            return None
+        found = rows[changed.to_series()]
+        return found if found[key].is_sorted() else _once(found.unique(), key)
+    numbers = whole_numbers(rows[key])
+    places = None if numbers is None else a_row_of_each(numbers, _ROOM * len(rows))
+    if numbers is None or places is None:
+        return _once(stream(rows.lazy().unique()), key)
+    lowest: Any = numbers.min()
+    number = pl.lit(numbers).cast(pl.Int64) - lowest
+    same = [
+        pl.lit(rows[name].gather(places)).gather(number).eq_missing(pl.col(name)).all()
+        for name in rows.columns
+        if name != key
+    ]
+    alike = stream(rows.lazy().select(pl.all_horizontal(same))).item()
+    return rows[places.drop_nulls()] if alike else None
+
+
+def _once(rows: pl.DataFrame, key: Id) -> pl.DataFrame | None:
+    """Return rows of which no two are alike, if no two are of one user or item either."""
+    return rows if rows[key].n_unique() == len(rows) else None
+
+
+def _changes(key: str) -> pl.Expr:
+    """Return whether a row has another key than the one before, as the first row has unless it has none."""
+    return pl.col(key).ne_missing(pl.col(key).shift(1))
+
+
+def a_row_of_each(ids: pl.Series, most: int) -> pl.Series | None:
+    """Return the number of a row of each whole number from the lowest id to the highest, null where it has none.
+
+    None where the ids are no whole numbers, or lie in a range of more than `most`.
+    """
+    if not (_SCATTERS and len(ids) and ids.dtype in SMALL_INTEGERS):
+        return None
+    lowest: Any = ids.min()
+    highest: Any = ids.max()
+    if lowest is None or highest - lowest >= most:
+        return None
+    found = pl.Series([None], dtype=pl.UInt32).new_from_index(0, highest - lowest + 1)
+    for start in range(0, len(ids), _SLICE):
+        part = ids.slice(start, _SLICE)
+        rows = pl.int_range(start, start + len(part), dtype=pl.UInt32, eager=True)
+        # the places of negative ids are beyond what their own dtype may hold
+        found.scatter(part.cast(pl.Int64) - lowest if lowest else part, rows)
+        if not found.null_count():  # whoever comes later came before
+            break
+    return found
+
+
+def distinct_numbers(numbers: pl.Series, most: int) -> pl.Series | None:
+    """Return the distinct sorted integers; None for other dtypes, or a range wider than `most`."""
+    bounds: list[Any] = (
+        [numbers.min(), numbers.max()] if numbers.dtype in SMALL_INTEGERS else [None, None]
+    )
+    if None in bounds or bounds[1] - bounds[0] >= most or not _SCATTERS:
+        return None
+    # the places of negative numbers are beyond what their own dtype may hold
+    place = pl.col("place").cast(pl.Int64) - bounds[0]
+    found = _marks(numbers.to_frame("place"), place, bounds[1] - bounds[0] + 1)
+    distinct: pl.Series = (found.arg_true().cast(pl.Int64) + bounds[0]).cast(numbers.dtype)
+    return distinct.alias(numbers.name)
+
+
+def _marks(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.Series:
+    """Return a mask of the numbers in [0, n) that occur in a row.
+
+    NOTE: a bit for each number that there may be takes a fifth of the time of sorting the rows, or of a hash table.
+    """
+    found = pl.Series([False]).new_from_index(0, n)
+    for start in range(0, len(rows), _SLICE):
+        part = rows.slice(start, _SLICE).select(number.alias("number"))
+        found.scatter(part.to_series().drop_nulls(), values=True)
+        if found.all():  # whoever comes later came before
+            break
+    return found
+
+
+def may_be_among(numbers: pl.Series, others: pl.Series) -> pl.Series:
+    """Return a mask of integers possibly among others, with few false positives."""
+    if not _SCATTERS:
+        return numbers.is_in(others.implode())
+    # so many bits tell most that are not among the others from those that are
+    n: int = 2 ** min(31, (_BITS_A_PAIR * len(others)).bit_length())
+    found = _marks(others.to_frame("number"), pl.col("number") & (n - 1), n)
+    return found.gather(numbers & (n - 1))
+
+
+def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return whether no list repeats an item; False if unsure."""
+    return _repeating(rows, keys)[1].select(distinct=pl.len() == 0)
+
+
+def each_item_once(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.DataFrame:
+    """Return the rows, of each item of a list the one with the best rank alone, or the first; they stay in their order."""
+    first = are_first(rows, keys, ask)
+    return rows if first is None else rows.filter(first)
+
+
+def are_first(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.Series | None:
+    """Return a mask of each list item's best row (by rank or position); None if all rows are."""
+    number, repeating = _repeating(rows, keys)
+    (twice,) = ask([repeating])
+    if twice.is_empty():
+        return None
+    again = number.is_in(twice.to_series().unique().implode())
+    pair = distinct_names(*keys, "item")
+    (found,) = ask([rows.lazy().with_row_index("row").filter(again)])
+    (found,) = ask([_with_numbers_alike(found, pair)])
+    found = found.sort("rank", "row") if "rank" in rows.columns else found
+    worse = ~pl.struct(pair).is_first_distinct()
+    (others,) = ask([found.lazy().filter(worse).select("row").sort("row")])
+    kept = pl.Series([True]).new_from_index(0, len(rows))
+    return kept.scatter(others.to_series(), values=False)
+
+
+def _with_numbers_alike(rows: pl.DataFrame, pair: list[str]) -> pl.LazyFrame:
+    """Return the rows whose pair may be that of another row.
+
+    NOTE: to tell which row is the first of its pair takes ten times as long as to sort numbers, of which few repeat.
+    """
+    number = key_hash([*map(pl.col, pair)], rows.schema)
+    alike = repeated(rows.lazy(), number).unique()
+    numbered = rows.lazy().with_columns(number=number)
+    return numbered.join(alike, on="number", how="semi", maintain_order="left").drop("number")
+
+
+def merged(
+    rows: pl.DataFrame, keys: Sequence[str], ask: Ask, values: Sequence[pl.Expr]
+) -> pl.DataFrame:
+    """Return the rows, those of one item of a list as one with some values of theirs, such as the highest gain.
+
+    The few lists or items that may repeat are looked at; where there are none, the rows are those that were given.
+    """
+    number, repeating = _repeating(rows, keys)
+    (twice,) = ask([repeating])
+    if twice.is_empty():
+        return rows
+    again = number.is_in(twice.to_series().unique().implode())
+    items = rows.lazy().filter(again).group_by(distinct_names(*keys, "item")).agg(values)
+    others, once = ask([rows.lazy().filter(~again), items])
+    found = pl.concat([others, once.select(others.columns)])
+    return found.sort(keys, maintain_order=True) if rows[keys[0]].flags["SORTED_ASC"] else found
+
+
+def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.LazyFrame]:
+    """Return a number of each row, and those numbers that are of all rows of an item which a list has twice, or of others."""
+    if len(keys) == 1 and rows[keys[0]].flags["SORTED_ASC"]:
+        item = pl.col(HASH if HASH in rows.schema else "item")
+        lists = rows.lazy().group_by(keys).agg(twice=item.n_unique() < pl.len())
+        return pl.col(keys[0]), lists.filter(pl.col("twice")).select(keys)
+    pair = [pl.col(key) for key in distinct_names(*keys, "item")]
+    number = pl.col(HASH) if HASH in rows.schema else key_hash(pair, rows.schema)
+    return number, repeated(rows.lazy(), number)
+
+
+def are_in_order(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return whether rows are sorted by list and rank, ranks at least 1 apart, missing ones last.
+
+    Rows that have no ranks, as those of a truth, do not.
+    """
+    if len(keys) > 1 or "rank" not in rows.columns or not rows[keys[0]].flags["SORTED_ASC"]:
+        return pl.LazyFrame({"in_order": [False]})
+    rank, user = pl.col("rank"), pl.col(keys[0])
+    follows = (
+        rank.is_null()
+        | (user != user.shift()).fill_null(value=True)
+        | (rank - rank.shift() >= 1).fill_null(value=False)
+    )
+    return rows.lazy().select(in_order=follows.all())
+
+
+def places_where_met(
+    rows: pl.DataFrame, where: pl.Expr, others: pl.DataFrame, keys: Sequence[str]
+) -> pl.DataFrame:
+    """Return the numbers of rows for which a condition holds and of `other` rows that have the same keys, none null, in order.
+
+    NOTE: a join of texts looks at each of them, and carries them along: numbers choose those that may be the same, few of all.
+    """
+    here = with_hash(rows.lazy().with_row_index("row").filter(where), keys).select("row", HASH)
+    there = with_hash(others.lazy(), keys).select(HASH).with_row_index("other")
+    met = stream(here.join(there, on=HASH).select("row", "other").sort("row", "other"))
+    # as columns, which are found at the same time
+    alike = met.select(
+        (pl.lit(rows[key]).gather("row") == pl.lit(others[key]).gather("other")).alias(key)
+        for key in keys
+    )
+    return met.filter(alike.select(pl.all_horizontal(keys)).to_series())

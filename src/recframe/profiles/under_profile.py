@@ -1,0 +1,90 @@
+"""Metrics under a profile: the policies and parameters that apply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from recframe.errors import RecframeError
+from recframe.evaluation.evaluation import Convention
+from recframe.evaluation.required_columns import needs_of
+from recframe.frames.hints import Given
+from recframe.frames.inputs import Inputs
+from recframe.frames.options import DEFAULTS, Context
+from recframe.metrics.language import weighing
+from recframe.metrics.language.definition import Metric
+from recframe.profiles import library_profiles
+
+GAINS = {"gain", "ideal_gain"}
+
+
+def bind(context: Context, options: Mapping[str, Any]) -> Context:
+    """Return the context with new values of some options, validated."""
+    if "profile" in options:
+        library_profiles.check_name(options["profile"])
+    return context.bind(options)
+
+
+def under(context: Context, metric: Metric[...]) -> Convention:
+    """Return the metric under the profile of a context; what was bound or stated wins over the profile.
+
+    A threshold that holds for binary metrics alone is dropped here from a metric that weighs gains.
+    """
+    if switches := library_profiles.switches_of(context.profile, metric.name, metric.k):
+        policies = {name: value for name, value in switches.items() if name in DEFAULTS}
+        context = context.assuming(policies)
+        metric = metric.assuming(
+            {name: switches[name] for name in switches if name not in DEFAULTS}
+        )
+    if context.min_relevance_for == "binary" and needs_of(metric).columns & GAINS:
+        context = context.having(min_relevance=None)
+    return Convention(context.having(min_relevance_for="all"), _weighed(context, metric))
+
+
+def _weighed(context: Context, metric: Metric[...]) -> Metric[...]:
+    """Return the metric as a weighted mean, where a column of weights is bound."""
+    if context.weight is None:
+        return metric
+    if metric.definition.over_lists:
+        msg = (
+            f"{metric} runs over lists, and {Given('weight', context.weight)} weighs the users of metrics over users alone; "
+            "ask for it in a call without weight="
+        )
+        raise RecframeError(msg)
+    return weighing.weighed(metric)
+
+
+def own(context: Context) -> Context:
+    """Return the context under its profile's policies, those that hold where no metric has others."""
+    policies = library_profiles.policies_of(context.profile)
+    return context.assuming(policies) if policies else context
+
+
+def at_home(inputs: Inputs) -> Inputs:
+    """Return the inputs under their profile's policies; of lists of which nobody knows what is relevant, all users count."""
+    return inputs.under(own(inputs.context)) if inputs.judged else inputs
+
+
+def asked(context: Context, metrics: Iterable[Metric[...]]) -> list[Convention]:
+    """Return the metrics under the profile of a context, one for each column."""
+    found: dict[str, Convention] = {}
+    for metric in metrics:
+        new = under(context, metric)
+        if found.setdefault(str(metric), new).metric.settings != new.metric.settings:
+            msg = (
+                f"{str(metric)!r} is asked for with the parameters of the profile {context.profile!r} and with others, but "
+                "both columns would have one name; ask for them in two calls"
+            )
+            raise RecframeError(msg)
+    return list(found.values())
+
+
+def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
+    """Return whether the metrics need relevance: all user metrics do, and some list metrics.
+
+    A profile's policies do not: they are those of the metrics over users.
+    """
+    of_users = context.universe in {"truth", "both"} or context.no_relevant == "skip"
+    if of_users or context.ties in {"pessimistic", "optimistic"}:
+        return True
+    return any(needs_of(one).reads_relevance for one in metrics)

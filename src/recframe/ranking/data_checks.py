@@ -1,0 +1,98 @@
+"""Data checks: lazy rows that fail when a rule is broken."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+
+from recframe.errors import fails_whole_if
+from recframe.frames.hints import Given, bind
+from recframe.frames.roles import Segment
+from recframe.frames.rows.joins import beside_one_another
+from recframe.ranking.judged_frame import Judged
+from recframe.ranking.relevance import (
+    INFINITE_RELEVANCE,
+    RANK_BELOW_1,
+    STEEP_RELEVANCE,
+    STEEPEST,
+    WITHOUT_MODEL,
+    lacks_model,
+    may_lack_models,
+)
+
+
+def after_checks(
+    rows: pl.LazyFrame,
+    judged: Judged,
+    number: str,
+    dtype: pl.DataType | type[pl.DataType],
+    *,
+    steep: bool,
+) -> pl.LazyFrame:
+    """Return rows in no certain column order, after checks that fail when the plan runs and the data breaks a rule.
+
+    `number` names a column of numbers that the rows have, of a dtype.
+
+    NOTE: the checks stand before the rows, as rows of a column of numbers that are filtered out again. Joined with the rows
+    they would not run where there are none, as in a part of the users that has no user.
+    """
+    checks = [
+        check.rename({"check": f"check {place}"})
+        for place, check in enumerate(_checks(judged, steep=steep))
+    ]
+    if not checks:
+        return rows
+    passed = beside_one_another(checks).select(
+        pl.sum_horizontal(pl.all()).cast(dtype).alias(number)
+    )
+    return pl.concat([passed.filter(pl.col(number) != 0), rows], how="diagonal")
+
+
+def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
+    """Return one-row frames that fail when the plan runs, for errors that no schema shows."""
+    rank, relevance = pl.col("rank"), pl.col("relevance")
+    highest = relevance.cast(pl.Float64).max()
+    found = [*_of_models(judged), *judged.inputs.checks]
+    source = judged.inputs.identified("truth")
+    if steep:
+        found.append(source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE)))
+    if judged.known.checked:
+        return [*found, *_of_segments(judged)]
+    if judged.context.strict:  # the audit's errors, which have what follows among them
+        return found
+    if not (judged.inputs.scored or judged.inputs.ranks_hold):
+        below = rank < 1
+        if judged.inputs.schema["rank"].is_float():
+            below &= rank > -math.inf  # which is no rank
+        found.append(judged.inputs.check("recommendations", below, str(RANK_BELOW_1)))
+    if judged.inputs.relevance_dtype.is_float():
+        found.append(source.select(check=fails_whole_if(highest == math.inf, INFINITE_RELEVANCE)))
+    return [*found, *_of_segments(judged)]
+
+
+def _of_models(judged: Judged) -> list[pl.LazyFrame]:
+    """Return the check of models, which comes first: where some rows have none, others would say that there are too few."""
+    inputs = judged.inputs
+    if judged.known.checked or judged.context.strict or not may_lack_models(inputs):
+        return []
+    message = WITHOUT_MODEL.format(judged.context.model)
+    return [inputs.check("recommendations", lacks_model(inputs), message)]
+
+
+def _of_segments(judged: Judged) -> list[pl.LazyFrame]:
+    """Return the checks of properties of users that the lists alone have."""
+    frame = judged.inputs.counted("recommendations")
+    segments = (one for one in judged.inputs.segments if one.owner == "recommendations")
+    return [_two_values(frame, one) for one in segments]
+
+
+def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
+    message = (
+        f"{Given('by', segment.name)}: a user has two values of this column, so it is not a property of the user. "
+        f"If it tells systems apart, write {bind(model=repr(segment.name))}; if it describes items, "
+        f"give it as {bind(items='...')}; if it cuts lists and truth into parts, such as weeks, give the truth the column "
+        "too: each part is a list of its own"
+    )
+    pairs = frame.select("user", segment.inside).drop_nulls().unique()
+    return pairs.select(check=fails_whole_if(pl.col("user").n_unique() < pl.len(), message))

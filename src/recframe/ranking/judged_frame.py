@@ -1,0 +1,498 @@
+"""The judged frame: universe, duplicates, nulls and unranked rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import polars as pl
+
+from recframe.errors import RecframeError
+from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.engine import MODELS
+from recframe.frames.options import Context, Sharing
+from recframe.frames.rows.integer_keys import (
+    SMALL_INTEGERS,
+    alike_as_one,
+    joined_as_numbers,
+    joined_by_hash,
+)
+from recframe.frames.rows.joins import at_best_rank, distinct_names
+from recframe.ranking.precomputed import NOTHING, Known, graded
+from recframe.ranking.relevance import (
+    as_number,
+    best_rank,
+    gain_of,
+    is_rank,
+    is_relevant_row,
+    rows_of_models,
+)
+from recframe.ranking.scores import Scored, in_order_given, scored
+from recframe.ranking.ties_of_lists import effective_lists
+
+PAIR = ["user", "item"]
+
+
+def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
+    """Join the recommendations with the truth; `models` are those that one part of the users may lack."""
+    lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
+    if inputs.truth is None and not (inputs.model or inputs.scored):
+        return Judged(inputs, effective_lists(lists, lists, inputs, inputs.inside("row")))
+    truth, shared = inputs.identified("truth"), inputs.inside("row")
+    # every model is held against the same truth: what the frame says of any of them
+    if inputs.truth is None:
+        truth = truth.select(*shared, *PAIR, "relevance")
+    truth = truth.filter(pl.col("relevance").is_not_null())
+    if inputs.ranks_by_gain and inputs.inside("truth"):
+        shared = inputs.row_keys
+        lists = _in_parts_of(truth, lists, shared)
+    if inputs.model and models is None and inputs.tables is not None:
+        models = inputs.tables.get(MODELS, {"model": inputs.schema["model"]})
+    elif inputs.model and models is None:
+        models = rows_of_models(inputs).unique()
+    scores = _scored(lists, shared, inputs) if inputs.scored else None
+    lists = effective_lists(lists, truth, inputs, shared)
+    return Judged(inputs, lists, truth, models, scores, shared=tuple(shared))
+
+
+def _in_parts_of(truth: pl.LazyFrame, lists: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
+    """Return rows of the lists once for each part of the truth that has their user; `names` are the parts' columns."""
+    parts = truth.select(*names, "user").unique()
+    shared = [name for name in names if name in lists.collect_schema()]
+    return lists.join(parts, on=[*shared, "user"], nulls_equal=True)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Judged data: hits, relevant, non-relevant and listed rows, and users.
+
+    One frame (a judged frame) is the source of all of them. With two, each branch comes from the frame that has it: the
+    hits from an inner join, the relevant rows from the truth alone.
+    """
+
+    inputs: Inputs
+    lists: pl.LazyFrame
+    truth: pl.LazyFrame | None = None
+    models: pl.LazyFrame | None = None
+    scores: Scored | None = None
+    """Lists ranked by score, if ranks come from scores."""
+    known: Known = NOTHING
+    """Precomputed properties of large eager frames."""
+    shared: tuple[str, ...] = ()
+    """Segments that both lists and truth have as columns: pairs are joined within them."""
+
+    @cached_property
+    def context(self) -> Context:
+        """The options bound by `rec(...)`."""
+        return self.inputs.context
+
+    @cached_property
+    def sharing(self) -> Sharing | None:
+        """The tie policy under which tied items share ranks; None otherwise."""
+        return self.inputs.sharing
+
+    @cached_property
+    def model(self) -> list[str]:
+        """The model as a key, where one is bound."""
+        return self.inputs.model
+
+    @cached_property
+    def rows(self) -> list[str]:
+        """The segments that cut the users' rows into parts, as keys: columns of rows, of their items, or the item itself."""
+        return [*self.of_rows, *self.inputs.item_keys]
+
+    @cached_property
+    def of_rows(self) -> list[str]:
+        """The row segments that are columns of the lists, of the truth, or of both."""
+        return self.inputs.row_keys
+
+    @cached_property
+    def user_keys(self) -> list[str]:
+        """The keys of a user in a segment, on which the universe is decided."""
+        return [*self.rows, "user"]
+
+    def in_segments(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of items with the segments that are properties of these."""
+        return self.inputs.with_item_keys(rows)
+
+    @cached_property
+    def list_keys(self) -> list[str]:
+        """The keys of a list."""
+        keys = [key for key in (*self.rows, *self.model) if key not in self._numbered]
+        return [*keys, self.key]
+
+    @cached_property
+    def key(self) -> str:
+        """The key of users' lists: the user, or a number for user and segments."""
+        return "number" if self._numbered else "user"
+
+    @cached_property
+    def _numbered(self) -> list[str]:
+        """The key columns that the number of a list replaces."""
+        names = [] if self.known.names is None else self.known.names.collect_schema()
+        return [name for name in names if name != "number"]
+
+    def named(self, lists: pl.LazyFrame) -> pl.LazyFrame:
+        """Return lists with the keys that their numbers replace."""
+        names = self.known.names
+        return lists if names is None else lists.join(names, on="number", how="left")
+
+    # Which users count
+
+    @cached_property
+    def universe(self) -> Literal["truth", "recs", "both", "all", "rows"]:
+        """The universe of users; "rows" is every user of a judged frame."""
+        return self.context.universe or ("rows" if self.inputs.truth is None else "truth")
+
+    @cached_property
+    def recommended_users(self) -> pl.LazyFrame:
+        """The users with a ranked row, in each segment that has one."""
+        return self._users_of(self._in_parts(self._with_rank))
+
+    @property
+    def _with_rank(self) -> pl.LazyFrame:
+        """The rows of the lists with a rank, which a plan of two frames reads by a scan of their own."""
+        if self.scores:
+            return self.lists
+        if self.truth is None or self._parted:
+            return self.lists.filter(self._ranked)
+        return self.inputs.identified("recommendations", where=self._ranked)
+
+    @cached_property
+    def judged_users(self) -> pl.LazyFrame:
+        """The users with a judged row, in each segment that has one."""
+        if self.truth is not None:
+            return self._users_of(self.truth)
+        return self._users_of(self.lists.filter(pl.col("relevance").is_not_null()))
+
+    def _users_of(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the keys of the users of rows, with repetitions."""
+        if self.inputs.item_keys:
+            rows = self.in_segments(rows.select(*self.of_rows, *PAIR))
+        return rows.select(self.user_keys)
+
+    @cached_property
+    def users(self) -> pl.LazyFrame:
+        """The users of the universe in each segment, with repetitions."""
+        if self.known.crowd is not None and not self.rows:
+            return self.known.crowd
+        if self.universe == "truth":
+            return self.judged_users
+        if self.universe == "recs":
+            return self.recommended_users
+        if self.universe == "both":
+            listed = self.recommended_users.unique()
+            return self.judged_users.join(listed, on=self.user_keys, how="semi", nulls_equal=True)
+        if self.universe == "rows" and self.inputs.crowd is not None and not self.rows:
+            return self.inputs.crowd
+        if self.universe == "rows" or self.inputs.truth is None:
+            everyone = [self._users_of(self.lists)]
+        else:
+            everyone = [self.judged_users, self.recommended_users]
+        if self.universe == "all" and self.inputs.users is not None:
+            users = self.inputs.users.select("user").drop_nulls()
+            parts = [self._parts()] if self.rows else []
+            everyone += [users.join(one, how="cross").select(self.user_keys) for one in parts] or [
+                users
+            ]
+        return pl.concat(everyone) if len(everyone) > 1 else everyone[0]
+
+    def _parts(self) -> pl.LazyFrame:
+        """Return each part that a row of a frame is in: the values of the segments that cut rows."""
+        if self.inputs.tables is not None:
+            raise RecframeError(
+                "universe='all' with users= has no segments of rows in buckets: drop users="
+            )
+        if self.inputs.whole is not None:
+            return judge(self.inputs.whole)._parts()  # noqa: SLF001  those of all users
+        own, of_items = self.of_rows, self.inputs.item_keys
+        rows = [self.lists] if self.truth is None else [self._in_parts(self.lists), self.truth]
+        parts = pl.concat(one.select(*own, "item") for one in rows)
+        if not of_items:
+            return parts.select(own).unique()
+        items = [parts.select("item")]
+        items += (
+            [] if self.inputs.items is None else [self.inputs.items.select("item").drop_nulls()]
+        )
+        of_items_ = self.in_segments(pl.concat(items).unique()).select(of_items).unique()
+        return parts.select(own).unique().join(of_items_, how="cross") if own else of_items_
+
+    def members(self) -> pl.LazyFrame:
+        """Return the distinct users of the universe, in each segment of rows where they count."""
+        return self.users if self.known.crowd is not None and not self.rows else self.users.unique()
+
+    def rows_of_users(self) -> list[pl.LazyFrame] | None:
+        """Return the rows that define the universe's users; None if no rows alone do."""
+        lists, truth = self.lists, self.truth
+        if self.universe == "truth":
+            return [lists.filter(pl.col("relevance").is_not_null()) if truth is None else truth]
+        if self.universe == "recs":
+            return [self._in_parts(self._with_rank)]
+        if self.universe == "both" or (self.universe == "all" and self.inputs.users is not None):
+            return None
+        if self.inputs.truth is None or truth is None:
+            return [lists]
+        return [truth, self._in_parts(self._with_rank)]
+
+    def counted(self, frame: pl.LazyFrame, unless: set[str]) -> pl.LazyFrame:
+        """Return the rows of users in the universe; only the universes in `unless` can leave a user of this branch out."""
+        if self.universe not in unless:
+            return frame
+        users = self.users.unique()
+        return frame.join(users, on=self.user_keys, how="semi", nulls_equal=bool(self.rows))
+
+    # The branches
+
+    def hits(self, k: int | None = None) -> pl.LazyFrame:
+        """Return the relevant rows with a rank up to k, one for each item of a list: keys, item, rank, gain."""
+        if self.known.hits is not None:
+            return self.known.hits.filter(self._up_to(k))
+        if self.truth is None:
+            return self._relevant_pairs.filter(self._up_to(k))
+        if self.scores is not None and self.scores.gains_at_hand(k):
+            hits = self._ranked_lists(k).filter(pl.col("gain").is_not_null())
+            hits, names = (
+                self.in_segments(hits.select(*PAIR, "rank", *self._tied, "gain")),
+                self.known.names,
+            )
+            return hits if names is None else hits.join(names, on="user", maintain_order="left")
+        rows, is_up_to = self.rows_to_meet(k)
+        ranked, pairs = rows.filter(is_up_to), self.relevant_rows()
+        if self.known.packs:
+            hits = joined_as_numbers(ranked, pairs, PAIR, "inner")
+        elif self.known.distinct:
+            hits = joined_by_hash(ranked, pairs, PAIR)
+        else:
+            hits = ranked.join(pairs, on=self._pair, nulls_equal=bool(self.shared))
+        highest = pl.col("gain", *self._tied).max()
+        return at_best_rank(self._with_keys(hits), self.list_keys, highest)
+
+    def rows_to_meet(self, k: int | None) -> tuple[pl.LazyFrame, pl.Expr]:
+        """Return rows of the lists: keys, item, rank; and whether one has a rank up to k."""
+        rows = self.lists if self.scores is None else self._ranked_lists(k)
+        return rows.select(*self.model, *self._pair, self._rank, *self._tied), self._up_to(k)
+
+    def relevant_rows(self) -> pl.LazyFrame:
+        """Return the relevant rows of the frame that has the relevance: keys, item, rank in a judged frame, gain."""
+        if self.known.pairs is not None:
+            return self.known.pairs
+        if self.truth is not None:
+            return self.truth.filter(self._relevant).select(*self.of_rows, *PAIR, gain=self._gain)
+        rows = self.lists.filter(self._relevant)
+        keys = distinct_names(*self.inputs.inside("row"), *self.model, *PAIR)
+        return self.in_segments(rows.select(*keys, self._rank, *self._tied, gain=self._gain))
+
+    @cached_property
+    def _relevant_pairs(self) -> pl.LazyFrame:
+        """Return the relevant rows of a judged frame, one for each item of a list: keys, item, rank, gain."""
+        rank, rows = pl.col("rank"), self.relevant_rows()
+        if self.known.distinct:
+            return rows
+        if not self._rank_dtype.is_integer():
+            rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
+        keys = distinct_names(*self.list_keys, "item")
+        values = [rank.min(), pl.col("gain", *self._tied).max()]
+        return alike_as_one(rows, keys, self.schema, values, few=self.inputs.few)
+
+    def relevant(self, *also: str) -> pl.LazyFrame:
+        """Return the relevant rows, one per item: keys, gain, and the item if requested."""
+        columns = [*distinct_names(*self.list_keys, *also), "gain"]
+        if self.context.relevant_from == "list":
+            return self.hits().select(columns)
+        if self.truth is None:
+            return self.counted(self._relevant_pairs.select(columns), {"recs", "both"})
+        of_all = [name for name in columns if name not in self.model]
+        rows = self._with_keys(self._pairs).select(of_all)
+        return self.for_each_model(self.counted(rows, {"recs", "both"}))
+
+    def not_relevant(self) -> pl.LazyFrame:
+        """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
+        if self.context.relevant_from == "list":
+            items = (
+                self.listed()
+                .filter(pl.col("listed_judged"))
+                .rename({"listed_relevant": "relevant"})
+            )
+        else:
+            rows = self.in_segments(self.lists if self.truth is None else self.truth)
+            judged = rows.filter(pl.col("relevance").is_not_null())
+            keys = [key for key in self.list_keys if self.truth is None or key not in self.model]
+            pair = distinct_names(*keys, "item")
+            items = (
+                judged.select(*pair, relevant=self._relevant)
+                if self.truth is None and self.known.once
+                else judged.group_by(pair).agg(self._relevant.any().alias("relevant"))
+            )
+        misses = self.counted(items.filter(~pl.col("relevant")), {"recs", "both"})
+        misses = misses.with_columns(not_relevant=pl.lit(value=True))
+        if self.context.relevant_from == "truth":
+            misses = self.for_each_model(misses)
+        return misses.select(*self.list_keys, "not_relevant")
+
+    def listed(self, k: int | None = None) -> pl.LazyFrame:
+        """Return the rows of the lists, one for each item: keys, item, listed_rank, listed_relevant, listed_judged.
+
+        With k those alone whose rank is up to k.
+        """
+        # an item that a judged frame repeats may have its best rank behind k
+        cut = k if self.truth is not None or self.known.once else None
+        rows = self._ranked_lists(cut)
+        if self.truth is not None:
+            rows = self._in_parts(rows).select(
+                *self.of_rows, *self.model, *PAIR, "rank", *self._tied
+            )
+            rows = graded(rows, self.truth, self.known, self.of_rows)
+        rows = self.counted(self.in_segments(rows), {"truth", "both"})
+        keys = distinct_names(*self.list_keys, "item")
+        tied = {f"listed_{name}": name for name in self._tied}
+        items = rows.select(
+            *keys,
+            **tied,
+            listed_rank=pl.col("rank").cast(pl.Float64),
+            listed_relevant=self._relevant.fill_null(value=False),
+            listed_judged=pl.col("relevance").is_not_null(),
+        )
+        if self.known.once:
+            return items
+        best = best_rank(pl.col("listed_rank"), pl.col("listed_relevant"))
+        values = [best, pl.col("listed_relevant", "listed_judged").any(), pl.col([*tied]).max()]
+        items = alike_as_one(items, keys, self.schema, values, few=self.inputs.few)
+        return items if cut == k else items.filter(pl.col("listed_rank") <= k)
+
+    def relevant_pairs(self, segments: Sequence[str] = ()) -> pl.LazyFrame:
+        """Return each relevant pair of a user and an item once, whoever recommended it; with segments, in each of them."""
+        rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
+        rows = self.in_segments(rows) if segments else rows
+        return rows.select(*distinct_names(*segments, *PAIR)).unique()
+
+    def relevant_items(self) -> pl.LazyFrame:
+        """Return the relevant items of each list, listed or not: keys, item; of users outside the universe too."""
+        rows = self.relevant_pairs(self.rows)
+        if self.context.relevant_from == "list":
+            return self.ranked().join(
+                rows, on=distinct_names(*self.rows, *PAIR), how="semi", nulls_equal=True
+            )
+        return self.for_each_model(rows)
+
+    def ranked(self, k: int | None = None) -> pl.LazyFrame:
+        """Return the rows of the lists with a rank, up to k, whether or not their users are in the universe."""
+        return self.in_segments(self._in_parts(self._ranked_lists(k))).select(
+            *distinct_names(*self.rows, *self.model, *PAIR), self._rank
+        )
+
+    def cut(self, k: int | None) -> pl.LazyFrame:
+        """Return the rows of the lists of the universe's users with a rank up to k, one for each item: keys, item, rank."""
+        if self.known.first is not None:
+            return self.known.first
+        rows = self.counted(self.ranked(k), {"truth", "both"})
+        return at_best_rank(rows, self.list_keys)
+
+    def for_each_model(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of the truth once for each model; as they are where there are none, or where the rows have theirs."""
+        return (
+            rows.join(self.models, how="cross")
+            if self.truth is not None and self.models is not None
+            else rows
+        )
+
+    @cached_property
+    def _relevant(self) -> pl.Expr:
+        return is_relevant_row(self.inputs)
+
+    def _ranked_lists(self, k: int | None = None) -> pl.LazyFrame:
+        """Return the rows of the lists with a rank, up to k."""
+        if self.scores is None:
+            return self.lists.filter(self._up_to(k))
+        return self.scores.ranked(k, lambda: self._pairs).filter(self._up_to(k))
+
+    @property
+    def _parted(self) -> bool:
+        """Whether list rows already carry the parts that only the truth has as columns."""
+        return len(self.shared) > len(self.inputs.inside("row"))
+
+    def _in_parts(self, lists: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of the lists, which stay whole where the truth alone has a column, once for each part of the truth."""
+        if self.truth is None or self._parted or not self.inputs.inside("truth"):
+            return lists
+        return _in_parts_of(self.truth, lists, self.of_rows)
+
+    def _with_keys(self, pairs: pl.LazyFrame) -> pl.LazyFrame:
+        """Return pairs of users and items with all keys of the lists, which the number of a list may stand for."""
+        return pairs if {*self.rows} <= {*self._numbered} else self.in_segments(pairs)
+
+    @property
+    def _pair(self) -> list[str]:
+        """The join keys of lists and truth: user, item and shared segments."""
+        return [*self.shared, *PAIR]
+
+    @cached_property
+    def _pairs(self) -> pl.LazyFrame:
+        """Each relevant pair of the truth once, with its gain, in each segment of its rows."""
+        rows, gain = self.relevant_rows(), pl.col("gain")
+        if self.known.distinct:
+            return rows
+        keys = [*self.of_rows, *PAIR]
+        return alike_as_one(rows, keys, rows.collect_schema(), [gain.max()], few=self.inputs.few)
+
+    def _up_to(self, k: int | None) -> pl.Expr:
+        return self._ranked if k is None else self._ranked & (pl.col("rank") <= k)
+
+    @cached_property
+    def _tied(self) -> list[str]:
+        return ["tied"] * (self.sharing == "expected")
+
+    @property
+    def _gain(self) -> pl.Expr:
+        return gain_of(self.inputs)
+
+    @cached_property
+    def _rank(self) -> pl.Expr:
+        return pl.col("rank") if self.scores else as_number("rank", self._rank_dtype)
+
+    @cached_property
+    def _ranked(self) -> pl.Expr:
+        return is_rank(pl.col("rank"), self._rank_dtype)
+
+    @cached_property
+    def _rank_dtype(self) -> pl.DataType:
+        return pl.Int64() if self.scores else self.schema["rank"]
+
+    @cached_property
+    def schema(self) -> pl.Schema:
+        """The columns of the lists and their dtypes."""
+        return self.lists.collect_schema()
+
+    @cached_property
+    def whole_ranks(self) -> bool:
+        """Whether the ranks of the hits are whole numbers."""
+        return self._rank_dtype in SMALL_INTEGERS
+
+    @property
+    def key_dtype(self) -> pl.DataType:
+        """The dtype of the last key of a list."""
+        return pl.Int64() if self.key == "number" else self.schema["user"]
+
+    # The judged frame
+
+    def frame(self) -> pl.LazyFrame:
+        """Return the judged frame, without segments: keys, item, rank and relevance."""
+        keys, rank, relevance = [*self.model, *PAIR], pl.col("rank"), pl.col("relevance")
+        if self.truth is None:
+            best = best_rank(pl.when(self._ranked).then(rank), self._relevant)
+            pairs = at_best_rank(self.lists, keys, relevance.max(), best=best)
+            return self.counted(pairs, {"truth", "recs", "both"})
+        kept = [rank.min(), *(pl.col(one).max() for one in self._tied)]
+        lists = self.counted(self._ranked_lists(), {"truth", "both"}).group_by(keys).agg(kept)
+        truth = self.counted(self.truth, {"recs", "both"})
+        truth = self.for_each_model(truth.group_by(PAIR).agg(relevance.max()))
+        return lists.join(truth, on=keys, how="full", coalesce=True, nulls_equal=True)
+
+
+def _scored(lists: pl.LazyFrame, segments: Sequence[str], inputs: Inputs) -> Scored:
+    """Return the lists with their scores, and where a row of theirs has the relevance of its pair, with its gain."""
+    own = ["gain"] * (inputs.truth is None and not inputs.model)
+    gain = pl.when(is_relevant_row(inputs)).then(gain_of(inputs))
+    lists = lists.with_columns(gain=gain) if own else lists
+    return scored(lists, [*segments, *inputs.model, "user"], own, inputs.context.ties)

@@ -1,0 +1,440 @@
+"""Nested lists, mappings and arrays in long form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from numbers import Real
+from operator import ne
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import polars as pl
+
+from recframe.errors import DataError, RecframeError, kind_of, shown, warn
+from recframe.frames.collecting import check_threads
+from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
+from recframe.frames.options import Context
+from recframe.frames.rows.exploding import AS_EVER
+from recframe.frames.rows.positions import by_item
+from recframe.readers.ids import column_of, either, has_a_score, ids_of, in_own_dtypes
+from recframe.readers.list_columns import PLACE, long
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def nested(
+    lists: Any, numbers: Any, users: Any, items: Any, *, ordered: bool, call: str
+) -> tuple[pl.DataFrame, bool]:
+    """Flatten a mapping of users to items, or rows of items with separate `users`.
+
+    There is a row for each item: list, user, place (from 1), item and, where there are some, number, a score or a relevance;
+    and it is said whether items were keys, so that the numbers tell what order they stand in.
+
+    `numbers` stand in the form of the items beside them, or None; `items` are the ids of the places that lists hold in place
+    of ids; `ordered` says that an order is asked for.
+    """
+    ids, rows, beside = _laid_out(lists, numbers, users, call)
+    values: Iterable[Any] | None = None
+    is_mapping = bool(rows) and all(isinstance(one, Mapping) for one in rows)
+    if is_mapping and beside is not None:
+        raise RecframeError(
+            f"the items have numbers of their own, and others beside them; give {call} one of the two"
+        )
+    if not is_mapping:
+        rows = _sequences(rows, ids, ordered=ordered, call=call)
+    lengths, held = pl.Series([*map(len, rows)], dtype=pl.Int64), [*chain.from_iterable(rows)]
+    if is_mapping:
+        values = chain.from_iterable(one.values() for one in rows)
+    elif beside is not None:
+        beside = _sequences(beside, ids, ordered=True, call=call)
+        _check_lengths(lengths.to_list(), list(map(len, beside)), ids)
+        values = chain.from_iterable(beside)
+    elif _are_pairs(held):
+        held, values = map(list, zip(*held, strict=True))
+    columns = {"item": _items(held)} | ({} if values is None else {"number": numbers_of(values)})
+    columns["item"] = _decoded(columns["item"], items)
+    users_of = pl.DataFrame({"user": ids, "length": lengths}).with_row_index("list")
+    places = pl.int_ranges(1, pl.col("length") + 1).alias("place")
+    longer = users_of.filter(pl.col("length") > 0).select("list", "user", places)
+    return longer.explode("place", **AS_EVER).with_columns(**columns), is_mapping
+
+
+def _decoded(places: pl.Series, items: Any) -> pl.Series:
+    """Return the ids that stand at the places which the items are, null below 0, which is padding."""
+    if items is None:
+        return places
+    ids = ids_of(items, "items")
+    if not places.dtype.is_integer() and places.count():
+        msg = f"the lists hold {places.dtype}, and items= has the ids of places, which are whole numbers from 0; "
+        raise RecframeError(msg + "leave items= out where the lists hold ids")
+    highest: Any = places.max()
+    if highest is not None and highest >= len(ids):
+        msg = f"the lists have the place {highest}, and items= has the ids of {len(ids):,} places, from 0"
+        raise DataError(msg)
+    numbers = places.cast(pl.Int64)
+    return ids.gather(numbers.set(numbers < 0, None))
+
+
+def are_relevances(rows: Any) -> bool:
+    """Whether nested lists are a matrix of relevances; where they may be one, and may be ids, say how to write it.
+
+    Rows of one length that hold fractions or Booleans hold no ids. Of ids one row has none twice, as a matrix has its zeros.
+    """
+    if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple) for row in rows):
+        return False
+    kinds = {*map(type, chain.from_iterable(rows))}
+    if len({*map(len, rows)}) != 1 or not kinds or not all(issubclass(one, Real) for one in kinds):
+        return False
+    if any(issubclass(one, bool) for one in kinds) or any(
+        value % 1 != 0 for row in rows for value in row if math.isfinite(value)
+    ):
+        return True
+    if any(map(_repeats, rows)):
+        raise either("the lists hold", "{user: [item, ...]}", "numpy.array(lists)")
+    return False
+
+
+def _laid_out(
+    lists: Any, numbers: Any, users: Any, call: str
+) -> tuple[pl.Series, list[Any], list[Any] | None]:
+    """Return the users, each one's list, and the numbers if there are any."""
+    if isinstance(lists, Mapping):
+        if users is not None:
+            msg = f"users= names the rows of arrays and of lists; here the users are keys: {call}({{user: [item, ...]}})"
+            raise RecframeError(msg)
+        beside = None if numbers is None else _values_for(lists, numbers)
+        return column_of(list(lists), "the keys"), list(lists.values()), beside
+    rows = _rows(lists, call)
+    beside = None if numbers is None else _rows(numbers, call)
+    return ids_of(users, "users", len(rows), "lists"), rows, beside
+
+
+def _items(values: Sequence[Any]) -> pl.Series:
+    """Return items as ids; whole numbers that came as floats, as they do beside a NaN, are whole again."""
+    ids = column_of(values, "the lists")
+    if not ids.dtype.is_float():
+        return ids
+    ids = ids.fill_nan(None)
+    parts = ids.filter(ids != ids.floor())
+    if len(parts):
+        msg = f"the lists hold {parts[0]}, which is no id of an item; a matrix of scores goes through rf.from_scores(scores)"
+        raise RecframeError(msg)
+    return ids.cast(pl.Int64)
+
+
+def numbers_of(values: Iterable[Any]) -> pl.Series:
+    """Return scores or relevances, whole numbers as such where all of them are."""
+    held = list(values)
+    for dtype in (None, pl.Float64):
+        try:
+            found = pl.Series(held, dtype=dtype)
+        except (TypeError, OverflowError, pl.exceptions.PolarsError):
+            continue
+        if found.dtype.is_numeric() or found.dtype in (pl.Boolean, pl.Null):
+            return found
+    wrong = next((one for one in held if one is not None and not isinstance(one, Real)), held[:1])
+    msg = f"an item has a number beside it, a score or a relevance; found {shown(wrong)}"
+    raise RecframeError(msg)
+
+
+def _values_for(lists: Mapping[Any, Any], numbers: Any) -> list[Any]:
+    if not isinstance(numbers, Mapping) or numbers.keys() != lists.keys():
+        found = "other users" if isinstance(numbers, Mapping) else kind_of(numbers)
+        msg = f"the items are a mapping of users, and the numbers beside them are {found}; give a mapping of the same users"
+        raise RecframeError(msg)
+    return [numbers[user] for user in lists]
+
+
+def _rows(lists: Any, call: str) -> list[Any]:
+    """Return the lists of an array or of a list of lists; a tensor comes from where it is."""
+    shape = tuple(getattr(lists, "shape", ()))
+    if shape and len(shape) != 2:  # noqa: PLR2004  users and places
+        msg = f"the array has the shape {shape}; give one row of items for each user: for one user write array[None, :]"
+        raise RecframeError(msg)
+    if hasattr(lists, "tolist"):
+        rows: list[Any] = lists.tolist()
+        return rows
+    if not isinstance(lists, Sequence) or isinstance(lists, str | bytes):
+        msg = f"{call} takes a frame with list columns, a mapping of users to their items, or rows of items with users=; "
+        raise RecframeError(msg + f"found {kind_of(lists)}")
+    return list(lists)
+
+
+def _sequences(rows: list[Any], users: pl.Series, *, ordered: bool, call: str) -> list[Any]:
+    """Return lists as Python holds them, or say which user has none."""
+    kinds = {*map(type, rows)}
+    sets = (set, frozenset) if ordered else ()
+    unlisted = (str, bytes, Mapping, *sets)
+    wrong = {one for one in kinds if issubclass(one, unlisted) or not hasattr(one, "__len__")}
+    if wrong:
+        place = next(number for number, row in enumerate(rows) if type(row) in wrong)
+        found = f"the user {users[place]!r} has {kind_of(rows[place])}"
+        if isinstance(rows[place], sets):
+            hint = "a set has no order, and a list of recommendations is nothing but one: give a list, the best item first; "
+            hint += "rf.from_truth takes sets"
+        else:
+            hint = f"give each user a list of items, or a mapping of items to numbers: {call}({{user: [item, ...]}})"
+        raise RecframeError(f"{found}; {hint}")
+    # arrays, tensors and series
+    listed = {one: getattr(one, "tolist", getattr(one, "to_list", None)) for one in kinds}
+    if not any(listed.values()):
+        return rows
+    return [row if (made := listed[type(row)]) is None else made(row) for row in rows]
+
+
+def _check_lengths(items: list[int], numbers: list[int], users: pl.Series) -> None:
+    if len(items) != len(numbers):
+        msg = f"there are {len(items):,} lists of items and {len(numbers):,} of numbers; give one of each for every user"
+        raise RecframeError(msg)
+    if items != numbers:
+        place = [*map(ne, items, numbers)].index(True)
+        found = f"the user {users[place]!r} has {items[place]} items and {numbers[place]} numbers beside them"
+        raise DataError(f"{found}; give one for each")
+
+
+def _are_pairs(held: list[Any]) -> bool:
+    """Whether the lists hold (item, number) pairs; a number is no part of an id."""
+    are_tuples = all(issubclass(one, tuple) for one in {*map(type, held)})
+    if not are_tuples or {*map(len, held)} != {2}:
+        return False
+    seconds = {type(second) for _, second in held}
+    return all(issubclass(one, Real) and not issubclass(one, bool) for one in seconds)
+
+
+def _repeats(row: Any) -> bool:
+    """Whether a row has a number twice; those below 0 are padding."""
+    present = [value for value in row if value >= 0]
+    return len(set(present)) < len(present)
+
+
+F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
+
+
+@overload
+def from_lists(
+    lists: F, *, user: str = ..., item: str = ..., score: str = ..., separator: str | None = ...
+) -> F: ...
+@overload
+def from_lists(
+    lists: Mapping[Any, Any] | Sequence[Any] | Any,
+    scores: Any = ...,
+    *,
+    users: Any = ...,
+    items: Any = ...,
+    user: str = ...,
+    item: str = ...,
+    score: str = ...,
+) -> pl.DataFrame: ...
+
+
+def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
+    lists: Any,
+    scores: Any = None,
+    *,
+    users: Any = None,
+    items: Any = None,
+    user: str = "user",
+    item: str = "item",
+    score: str = "score",
+    separator: str | None = None,
+) -> Any:
+    """Return nested recommendations as a frame in long form: user, item, rank and, where there are scores, score.
+
+    The order of a list is its ranking, and the ranks are its places from 1; scores come along and change no rank. What is a
+    mapping of items to scores has no other order than these: the best first, equal ones by item, ascending, NaN and None last.
+
+        lists: one of
+            a frame with a column of users and a list column of items, and of scores if there is one; a frame of the same kind
+                comes back, a LazyFrame for a LazyFrame, with its other columns, such as `model` or `week`, beside each item;
+            a mapping of users to lists, tuples, arrays or series of items, to lists of pairs (item, score), or to mappings
+                {item: score};
+            an array or tensor with a row of items for each user, or a list of such rows; `users` names them.
+        scores: beside a mapping or rows of items, the scores in the same form.
+        users: the ids of the rows, else their numbers from 0.
+        items: the ids of the places that the lists hold in place of ids, as a model gives them that was fitted on a matrix; a
+            place below 0 is padding and has no row.
+        user, item, score: the names of the columns, in the result and in the frame; its list columns may have the plural.
+        separator: what stands between the ids where a column of the frame has its lists as text: " " for "a b c". White space
+            around an id is no part of it, and the ids are text.
+
+    Whole numbers as ids are Int64 and categories text, the rank is Int64 and the score Float64, from `from_scores` and
+    `from_truth` too, so that `pl.concat` takes the lists of several models; pandas keeps the dtype of its users.
+
+    A score of minus infinity, or below -3e38, is padding that libraries write, and has no row. A user with an empty list has
+    none either, and counts with 0 where the truth has the user. An item that a list repeats stays
+    repeated, which `audit()` finds, and a None in a list is a row without an item, which is ignored and keeps its place.
+
+    Raises a RecframeError for sets, which have no order, for ids of several kinds, for a column of a frame that cannot be
+    repeated, such as further lists, and where a user has more scores than items or fewer; on a LazyFrame the last when it is
+    collected. Warns where a user of a frame has several lists that no other column tells apart.
+
+    >>> import recframe as rf
+    >>> rf.from_lists({"ann": ["emma", "dune"], "bob": ["dune"]})
+    shape: (3, 3)
+    ┌──────┬──────┬──────┐
+    │ user ┆ item ┆ rank │
+    │ ---  ┆ ---  ┆ ---  │
+    │ str  ┆ str  ┆ i64  │
+    ╞══════╪══════╪══════╡
+    │ ann  ┆ emma ┆ 1    │
+    │ ann  ┆ dune ┆ 2    │
+    │ bob  ┆ dune ┆ 1    │
+    └──────┴──────┴──────┘
+    """
+    check_threads()
+    lists = in_memory(lists)
+    if is_frame(lists):
+        _check_alone("rf.from_lists", {"scores": scores, "users": users, "items": items})
+        context = Context(user=user, item=item, score=score)
+        return long(lists, context, "score", ordered=True, separator=separator)
+    _check_frame("rf.from_lists", separator)
+    rows, is_mapping = nested(lists, scores, users, items, ordered=True, call="rf.from_lists")
+    rows = _by_score(rows) if is_mapping else _in_order(rows)
+    names = {"user": user, "item": item, "place": PLACE, "number": score}
+    return in_own_dtypes(_present(rows, items), names)
+
+
+@overload
+def from_truth(
+    truth: F,
+    relevance: str | None = ...,
+    *,
+    user: str = ...,
+    item: str = ...,
+    separator: str | None = ...,
+) -> F: ...
+@overload
+def from_truth(
+    truth: Mapping[Any, Any] | Sequence[Any] | Any,
+    relevance: Any = ...,
+    *,
+    users: Any = ...,
+    items: Any = ...,
+    user: str = ...,
+    item: str = ...,
+) -> pl.DataFrame: ...
+def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselves
+    truth: Any,
+    relevance: Any = None,
+    *,
+    users: Any = None,
+    items: Any = None,
+    user: str = "user",
+    item: str = "item",
+    separator: str | None = None,
+) -> Any:
+    """Return nested judgements, or a matrix of them, as a truth in long form: user, item and, with grades, relevance.
+
+        truth: one of
+            a frame with a column of users and a list column of items, and of relevances if there is one;
+            a mapping of users to sets, lists, tuples, arrays or series of items, to lists of pairs (item, grade), or to
+                mappings {item: grade}, as pytrec_eval and ranx take them;
+            an array with a row of ids for each user, or a list of such rows; `users` names them;
+            a matrix of relevances, users x items, as `from_scores` takes one: SciPy sparse, where each value that is stored
+                counts, an array or tensor of numbers or Booleans, where each number but NaN does, or a pandas frame with the
+                users in its index and the items in its columns. A 0 is judged not relevant, so that a user of zeros is in
+                the truth; where 0 means that nothing is known, give `scipy.sparse.csr_array(matrix)`.
+        relevance: beside a mapping or rows of items, the grades in the same form; for a frame, the name of their column.
+        users, items: the ids of rows, and of the places that the lists hold or that are the columns of the matrix.
+        user, item: the names of the columns, in the result and in the frame; its list columns may have the plural.
+        separator: what stands between the ids where a column of the frame has its lists as text, as in `from_lists`.
+
+    Its other columns are kept as `from_lists` keeps them, the dtypes of ids are those of `from_lists`, and the relevance is
+    Float64. A user without an item has no row, and so is not in the truth. Without grades every row is relevant.
+
+    An array is a matrix if it holds fractions or Booleans, or a number twice in a row; it is ids if it is padded by numbers
+    below 0, if `items` are more or fewer than its columns, or if a number is above 100. Nested lists are ids.
+
+    Raises a RecframeError for numbers that may be both, which says how to write either, for ids of several kinds, for a column
+    of a frame that cannot be repeated, and where a user has more grades than items or fewer.
+
+    >>> import recframe as rf
+    >>> rf.from_truth({"ann": {"emma": 2, "ilium": 1}, "bob": {"dune": 0}})
+    shape: (3, 3)
+    ┌──────┬───────┬───────────┐
+    │ user ┆ item  ┆ relevance │
+    │ ---  ┆ ---   ┆ ---       │
+    │ str  ┆ str   ┆ f64       │
+    ╞══════╪═══════╪═══════════╡
+    │ ann  ┆ emma  ┆ 2.0       │
+    │ ann  ┆ ilium ┆ 1.0       │
+    │ bob  ┆ dune  ┆ 0.0       │
+    └──────┴───────┴───────────┘
+    """
+    check_threads()
+    truth = in_memory(truth)
+    names = {"user": user, "item": item, "number": "relevance"}
+    if _is_matrix(truth, relevance, items, {user, item, f"{item}s"}):
+        from recframe.readers.score_cells import of_matrix  # noqa: PLC0415  NumPy is loaded with it
+
+        found = in_own_dtypes(of_matrix(truth, users, items), names)
+        return kind_for(truth).give(found.lazy(), {}) if is_frame(truth) else found
+    if is_frame(truth):
+        _check_alone("rf.from_truth", {"users": users, "items": items})
+        context = Context(user=user, item=item, relevance=relevance)
+        return long(truth, context, "relevance", ordered=False, separator=separator)
+    _check_frame("rf.from_truth", separator)
+    rows, _ = nested(truth, relevance, users, items, ordered=False, call="rf.from_truth")
+    return in_own_dtypes(_present(rows, items), names)
+
+
+def _is_matrix(truth: Any, relevance: Any, items: Any, columns: set[str]) -> bool:
+    """Whether a truth is a matrix of relevances, users x items, and not lists of ids."""
+    is_sparse = hasattr(truth, "tocsr")
+    if relevance is not None:
+        if is_sparse:
+            raise RecframeError("a sparse matrix holds its own relevances; leave relevance= out")
+        return False
+    if is_frame(truth) and not hasattr(truth, "axes"):
+        return False
+    if is_sparse or not hasattr(truth, "shape"):
+        return is_sparse or are_relevances(truth)
+    from recframe.readers.score_cells import is_matrix, is_table  # noqa: PLC0415  as above
+
+    return is_table(truth, columns) if is_frame(truth) else is_matrix(truth, items)
+
+
+def _present(rows: pl.DataFrame, items: Any) -> pl.DataFrame:
+    """Return the rows that are no padding: with an item, and without a masked score."""
+    if items is not None:
+        rows = rows.filter(pl.col("item").is_not_null())
+    return rows.filter(has_a_score("number")) if "number" in rows.columns else rows
+
+
+def _check_alone(call: str, given: dict[str, Any]) -> None:
+    for name, value in given.items():
+        if value is not None:
+            msg = f"{name}= goes with mappings, lists and arrays; a frame has a column of its own for it: {call}(frame)"
+            raise RecframeError(msg)
+
+
+def _check_frame(call: str, separator: object) -> None:
+    """Reject a separator for Python lists."""
+    if separator is not None:
+        msg = f"separator= is for a frame with lists in text; split others before: {call}({{user: text.split()}})"
+        raise RecframeError(msg)
+
+
+def _by_score(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of each list by score; as the places are those of whole lists, they stay where they are."""
+    score = (
+        pl.col("number").fill_nan(None) if rows.schema["number"].is_float() else pl.col("number")
+    )
+    order = [pl.col("list"), score, *by_item(rows.schema)]
+    ranked = rows.drop("place").sort(order, descending=[False, True, False], nulls_last=True)
+    return ranked.hstack([rows["place"]])
+
+
+def _in_order(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows, and warn where the scores of a list rise along it."""
+    if "number" in rows.columns:
+        score, before = pl.col("number"), pl.col("number").shift().over("list")
+        rising = rows.filter(has_a_score("number") & (score > before))
+        if len(rising):
+            warn(
+                f"the list of the user {rising['user'][0]!r} has a score that is higher than the one before it; the order of "
+                "a list is its ranking and scores change no rank: sort the lists, or give {user: {item: score}}"
+            )
+    return rows

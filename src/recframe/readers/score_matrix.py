@@ -1,0 +1,174 @@
+"""`rf.from_scores`: top-k lists from a users x items score matrix."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from recframe.errors import RecframeError, kind_of, shown, warn
+from recframe.frames.collecting import check_threads, stream
+from recframe.frames.dtypes import matched
+from recframe.frames.kinds.lookup import in_memory, is_frame
+from recframe.frames.named_frames import is_side
+from recframe.frames.options import Context
+from recframe.frames.roles import Side
+from recframe.frames.rows.positions import by_item
+from recframe.readers.ids import in_own_dtypes
+
+if TYPE_CHECKING:
+    from recframe.readers.score_cells import Numbers, Pairs
+
+NUMBERED = {"user": "row", "item": "column"}
+"""The roles of a matrix's rows and columns, and what these are called."""
+
+
+def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
+    scores: Any,
+    *,
+    users: Any = None,
+    items: Any = None,
+    k: int | None = 100,
+    exclude: Any = None,
+    user: str = "user",
+    item: str = "item",
+) -> pl.DataFrame:
+    """Return the first k items of each user as a frame in long form: user, item, rank, score.
+
+    The higher the score, the better; equal scores stand by item, ascending, at the cut too, as everywhere in recframe. A NaN,
+    minus infinity or what is below -3e38, as masks are filled with, is no candidate; a user with fewer than k candidates has
+    a shorter list, and one without any has no row. The dtypes are those of `from_lists`.
+
+        scores: a matrix of users x items: NumPy, SciPy sparse (only what is stored is a candidate, zeros included), a tensor
+            of torch or of another library that has `__array__` or DLPack, nested lists, or a pandas frame with the users in
+            its index and the items in its columns.
+        users, items: the ids of its rows and columns, as a list, an array, a series or an index; else their numbers from 0.
+        k: the length of the lists; None for all candidates.
+        exclude: pairs that are never recommended, such as the training data: a frame of any kind with a row for each pair,
+            or a matrix of the same shape, sparse (what is stored) or dense (what is not 0).
+        user, item: the names of the two columns, in the result and in the frame of pairs.
+
+    Raises a RecframeError for what is no matrix, for ids that are missing, repeated, or more or fewer than rows or columns,
+    and where the ids of `exclude` are of another dtype. Warns where none of its pairs is among the users and items.
+
+    NOTE: a block of users at a time is looked at, and of these nothing is sorted but what may be among the first k. For
+    20,000 x 10,000 scores of 32 bits and k = 100 that takes a fifth of the time and a twentieth of the memory of
+    `numpy.argsort` of the whole.
+
+    >>> import recframe as rf
+    >>> rf.from_scores([[0.1, 0.9, 0.5], [0.7, 0.2, 0.7]], users=["ann", "bob"], items=["dune", "emma", "ilium"], k=2)
+    shape: (4, 4)
+    ┌──────┬───────┬──────┬───────┐
+    │ user ┆ item  ┆ rank ┆ score │
+    │ ---  ┆ ---   ┆ ---  ┆ ---   │
+    │ str  ┆ str   ┆ i64  ┆ f64   │
+    ╞══════╪═══════╪══════╪═══════╡
+    │ ann  ┆ emma  ┆ 1    ┆ 0.9   │
+    │ ann  ┆ ilium ┆ 2    ┆ 0.5   │
+    │ bob  ┆ dune  ┆ 1    ┆ 0.7   │
+    │ bob  ┆ ilium ┆ 2    ┆ 0.7   │
+    └──────┴───────┴──────┴───────┘
+    """
+    check_threads()
+    _check(scores, k)
+    from recframe.readers import score_cells  # noqa: PLC0415  NumPy is loaded with the matrix that comes in
+
+    matrix = score_cells.matrix_of(scores)
+    titles = _turned("rows", scores, users, items), _turned("columns", scores, items, users)
+    ids = score_cells.labelled(scores, matrix, users, items, titles)
+    without = None
+    if exclude is not None:
+        without = _excluded(exclude, matrix.shape, ids, Context(user=user, item=item))
+    cells = score_cells.first_cells(matrix, k, _places(ids[1]), without)
+    names = {"user": user, "item": item, "rank": "rank", "number": "score"}
+    return in_own_dtypes(score_cells.with_ids(cells, *ids), names)
+
+
+def _check(scores: Any, k: object) -> None:
+    if is_frame(scores) and not hasattr(scores, "axes"):
+        msg = f"scores is {kind_of(scores)}, of which nothing says what its rows are; give its numbers as a matrix: "
+        msg += "rf.from_scores(frame.drop('user').to_numpy(), users=frame['user'], items=frame.columns[1:])"
+        raise RecframeError(msg)
+    if isinstance(scores, dict):
+        msg = "scores is a dict; rf.from_lists takes users with their items and scores: {user: {item: score}}"
+        raise RecframeError(msg)
+    try:
+        known = k is None or (type(k).__name__ not in {"bool", "bool_"} and operator.index(k) > 0)  # type: ignore[arg-type]
+    except TypeError:
+        known = False
+    if not known:
+        msg = f"k is a positive whole number, or None for all candidates; found {shown(k)}"
+        raise RecframeError(msg)
+
+
+def _turned(axis: str, scores: Any, ids: Any, others: Any) -> str:
+    """Return what ids are counted against, and what to write where they fit the other axis."""
+    shape = tuple(getattr(scores, "shape", ()))
+    lengths = [len(one) if hasattr(one, "__len__") else None for one in (ids, others)]
+    turned = [*shape[::-1]] if axis == "rows" else [*shape]
+    return f"{axis} of scores" + (
+        " (it has items x users: write scores.T)" if lengths == turned else ""
+    )
+
+
+def _places(items: pl.Series) -> Numbers:
+    """Return each item's position in recframe's tie order of equal scores."""
+    frame = pl.DataFrame({"item": items}).with_row_index("column")
+    return (
+        frame.sort(by_item(frame.schema)).with_row_index("place").sort("column")["place"].to_numpy()
+    )
+
+
+def _excluded(
+    exclude: Any, shape: Any, ids: tuple[pl.Series, pl.Series], context: Context
+) -> Pairs:
+    """Return the rows and columns of the pairs that are never recommended; the rows ascend."""
+    from recframe.readers import score_cells  # noqa: PLC0415  as above
+
+    exclude = in_memory(exclude, "exclude=")
+    if is_side(exclude):
+        return _pairs(exclude, ids, context)
+    found = tuple(getattr(exclude, "shape", ()))
+    if found and found == tuple(shape):
+        return score_cells.cells_of(exclude)
+    if len(found) == 2:  # noqa: PLR2004  a matrix
+        msg = f"exclude= has the shape {found}, and scores has {tuple(shape)}; give a matrix of the same users and items"
+    else:
+        msg = f"exclude= is {kind_of(exclude)}; give a frame of pairs with the columns {context.names['user']!r} and "
+        msg += f"{context.names['item']!r}, which rf.from_truth makes of a dict, or a matrix of the shape of scores"
+    raise RecframeError(msg)
+
+
+def _pairs(exclude: Any, ids: tuple[pl.Series, pl.Series], context: Context) -> Pairs:
+    known = {role: pl.DataFrame({role: one}) for role, one in zip(NUMBERED, ids, strict=True)}
+    sides = {"exclude": Side("the frame exclude=", exclude, context)}
+    sides |= {"user": Side("the rows of scores, which users= names", known["user"], context)}
+    sides |= {"item": Side("the columns of scores, which items= names", known["item"], context)}
+    for role in known:
+        sides["exclude"].require(
+            role, f"Name the column of the {role}: rf.from_scores(..., {role}='...')"
+        )
+    taken = {"exclude": sides["exclude"].take(known).lazy()}
+    taken |= {role: frame.lazy() for role, frame in known.items()}
+    schemas = {name: frame.collect_schema() for name, frame in taken.items()}
+    taken = matched(taken, schemas, sides, (), None)
+    pairs = taken["exclude"].drop_nulls()
+    for role, number in NUMBERED.items():
+        pairs = pairs.join(taken[role].with_row_index(number), on=role, how="left")
+    held = pairs.select(*NUMBERED.values())
+    found = stream(held.cast(pl.Int64).unique().sort("row"))
+    if all(map(len, ids)):
+        _warn_of_others(found)
+    found = found.drop_nulls()
+    return found["row"].to_numpy(), found["column"].to_numpy()
+
+
+def _warn_of_others(found: pl.DataFrame) -> None:
+    """Warn where no user or no item of the pairs is one of the scores, which ids of another kind are the usual cause of."""
+    for role, number in NUMBERED.items():
+        if len(found) and found[number].null_count() == len(found):
+            warn(
+                f"no {role} of exclude= is among the {number}s of scores, so that nothing is excluded; give the ids of its "
+                f"{number}s: rf.from_scores(scores, {role}s=..., exclude=...)"
+            )

@@ -1,0 +1,322 @@
+"""`rf.dashboard`: all runs of a history in one page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+import polars as pl
+
+import recframe
+from recframe.charts.formatting import NONE, Column, Row, Table, counted, named, table
+from recframe.charts.themes import Look
+from recframe.errors import ColumnError, RecframeError, shown, suggestion
+from recframe.frames.collecting import stream
+from recframe.frames.kinds.kind import Kind
+from recframe.frames.kinds.lookup import kind_for
+from recframe.reports.page import Content, Page, Section, Text, figure
+from recframe.statistics.stored_results import rounded
+from recframe.tracking import histories
+from recframe.tracking.changed_runs import changed, judged, runs_of, watched
+from recframe.tracking.runs import ABOUT, UNSEEN
+from recframe.tracking.time_series import LEVEL, WINDOW
+
+MOST_CHARTS = 12
+"""Most charts of metrics, to keep a page small."""
+MOST_FLAGGED, MOST_NEWEST, MOST_RUNS = 200, 100, 200
+"""Most rows of the two tables, to keep a page small."""
+MARKS = {
+    "better": "better",
+    "worse": "worse",
+    "higher": "warning",
+    "lower": "warning",
+    "open": "open",
+}
+VERSIONS = ("recframe", "polars")
+
+
+def dashboard(
+    history: Any,
+    *,
+    window: int = WINDOW,
+    level: float = LEVEL,
+    title: str = "Runs over time",
+    model: str = "model",
+) -> Page:
+    """Return a page of all runs of a history, which a notebook shows and `.save("dashboard.html")` writes as one file.
+
+    It has the newest numbers with their intervals beside what the runs before predict, all numbers that were ever flagged, a
+    chart over time of each metric, metrics that stood for something else from some run on, and the runs: their data by
+    fingerprint and which of them are of the same, versions and tags. What is flagged is what `rf.changes` flags.
+
+        history: a frame of `rf.history(...)`, of any kind, or its path.
+        window, level: those of `rf.changes`. title: what stands above the page. model: the column of models.
+
+    The file works offline, and asks nothing of any network. Tables of segments hold the flagged ones, those of runs the newest
+    200, and there are charts of the first 12 metrics; the page says what is left out. `.data` has the numbers as plain data.
+
+    It needs recframe[report]. Raises a RecframeError for a frame that is no history, and for one without runs.
+
+    >>> import polars as pl, recframe as rf
+    >>> days = pl.date_range(pl.date(2026, 11, 1), pl.date(2026, 11, 3), eager=True)
+    >>> runs = pl.DataFrame({"as_of": days, "metric": "ndcg@10", "k": 10, "value": [0.30, 0.31, 0.29]})
+    >>> rf.dashboard(runs, title="Nightly")
+    <Nightly: a page of 5 sections; .save('report.html') writes it>
+    """
+    from recframe.charts.history_charts import Lines  # noqa: PLC0415  Altair is an extra
+
+    if not isinstance(title, str):
+        msg = f"title={shown(title)}: title takes text"
+        raise RecframeError(msg)
+    how = watched(window, level)
+    path = isinstance(history, str | os.PathLike)
+    kind = kind_for(
+        histories.runs(history) if path else history, "the first argument of dashboard()"
+    )
+    runs = runs_of(kind, how)
+    found = judged(runs, how)
+    if found.is_empty():
+        msg = "the history has no numbers yet; track some: rec.track(..., history='history.parquet', as_of='2026-11-22')"
+        raise RecframeError(msg)
+    if model != "model" and model not in runs.keys:
+        close = suggestion(str(model), runs.keys) or f"; it has {', '.join(runs.keys) or 'none'}"
+        msg = f"model={shown(model)} is no column of the history that tells models or segments apart{close}"
+        raise ColumnError(msg)
+    lines, look = Lines(runs, found, model, window, level), Look("light", 600)
+    metrics = found["metric"].unique(maintain_order=True).to_list()
+    charts = {one: lines.chart(one, lines.splits_of(one)[0], look) for one in metrics[:MOST_CHARTS]}
+    numbers = changed(runs, found).with_columns(found.select("split_by", "n_users"))
+    return Page(
+        Dashboard(numbers, runs.keys, metrics, model, window, level).content(
+            title, charts, _about(kind)
+        )
+    )
+
+
+def _about(kind: Kind) -> pl.DataFrame:
+    """Return the columns about the runs, a row for each of their metrics."""
+    tags = [one for one in kind.columns if str(one).startswith("tag_")]
+    taken = [one for one in (*ABOUT, *tags, "metric") if one in kind.columns]
+    rows = stream(kind.take({one: one for one in taken}).lazy()).unique(maintain_order=True)
+    lacking = [one for one in ABOUT if one not in (*rows.columns, *UNSEEN)]
+    return rows.with_columns(pl.lit(None, ABOUT[one]).alias(one) for one in lacking)
+
+
+def _value(value: float | None) -> str:
+    return NONE if value is None else rounded(value)
+
+
+def _change(value: float | None) -> str:
+    return ("+" if value and value > 0 else "") + _value(value)
+
+
+def _time(of: Any) -> str:
+    """Return a time as text, the first moment of a day as the day."""
+    if isinstance(of, datetime):
+        is_day = of.time() == datetime.min.time()
+        return of.date().isoformat() if is_day else of.isoformat(" ", timespec="minutes")
+    return of.isoformat() if isinstance(of, date) else NONE
+
+
+def _said(value: Any) -> str:
+    return value or NONE
+
+
+COLUMNS = (
+    Column("metric", told="and below it the users that the number covers"),
+    Column("value", "number", "the number, and below it its interval", write=_value, interval=True),
+    Column(
+        "expected",
+        "number",
+        "what the runs before predict, and below it the band",
+        write=_value,
+        interval=True,
+    ),
+    Column("change", "number", "the value minus what is expected", write=_change),
+    Column("verdict", "verdict"),
+    Column("note"),
+)
+
+
+@dataclass(frozen=True)
+class Dashboard:
+    """The numbers of a history, and the sections that they make."""
+
+    numbers: pl.DataFrame
+    """The columns of `changes`, with `split_by` and `n_users`."""
+    keys: Sequence[str]
+    """The columns of segments and models."""
+    metrics: Sequence[str]
+    model: str
+    window: int
+    level: float
+
+    def content(self, title: str, charts: dict[str, Any], about: pl.DataFrame) -> Content:
+        """Return all of the page; `about` are the runs and their metrics: `tracked_run.ABOUT` and tags."""
+        runs = self.numbers.select("as_of", "name").unique()
+        first, last = runs["as_of"].min(), runs["as_of"].max()
+        is_newest = pl.col("as_of") == pl.col("as_of").max().over("name")
+        newest = self.numbers.filter(is_newest).to_dicts()
+        flagged = self.numbers.filter("flagged").sort("as_of", descending=True, maintain_order=True)
+        flags = flagged.to_dicts()
+        facts = {"runs": runs.height, "metrics": len(self.metrics), "flagged": len(flags)}
+        return Content(
+            title,
+            f"{counted(runs.height, 'run')} from {_time(first)} to {_time(last)}.",
+            [
+                self._newest(newest),
+                self._flagged(flags),
+                self._over_time(charts),
+                _definitions(about),
+                _runs(about, self.numbers),
+            ],
+            facts=[("newest run", _time(last)), *((name, f"{n:,}") for name, n in facts.items())],
+            data={"newest": newest, "flagged": flags},
+            footer=f"Made by recframe {recframe.__version__}.",
+        )
+
+    def _newest(self, rows: Sequence[Row]) -> Section:
+        n, flags = len(rows), [row for row in rows if row["flagged"]]
+        lead = f"The newest run has {counted(n, 'number')}; "
+        if any(row["p_value"] is not None for row in rows):
+            are = counted(len(flags), "of them is", "of them are")
+            lead += f"{are} not what the runs before predict."
+        else:
+            lead += f"there are too few runs before it to say what is expected: half of {self.window} are needed."
+        # those of segments where there is something to say, behind those of all users
+        of_all = [row for row in rows if not self._is_of_segment(row)]
+        shown_rows = [*of_all, *(row for row in flags if self._is_of_segment(row))]
+        left = n - len(shown_rows[:MOST_NEWEST])
+        words = f"{counted(left, 'number')} of segments, as expected or open, left out."
+        notes = [words] if left else []
+        lines = map(self._line, shown_rows[:MOST_NEWEST])
+        parts = [table("Newest numbers", COLUMNS, lines, notes)] if shown_rows else []
+        return Section("newest", "The newest run", lead, parts, missing=[] if shown_rows else notes)
+
+    def _flagged(self, rows: Sequence[Row]) -> Section:
+        n_judged = self.numbers["p_value"].count()
+        are = counted(len(rows), "is", "are")
+        lead = f"Of {counted(n_judged, 'number')} that could be judged, {are} flagged."
+        rule = (
+            f"A number is flagged where it lies outside the band that up to {self.window} runs before it predict, at "
+            f"{self.level * 100:.6g} % for all numbers of a run together. So about one run in {1 / (1 - self.level):.0f} has a "
+            "flag though nothing changed; numbers with heavy tails have more."
+        )
+        parts: list[Any] = [Text([rule])]
+        left = len(rows) - MOST_FLAGGED
+        notes = [f"{counted(left, 'earlier one')} left out."] if left > 0 else []
+        if rows:
+            columns = [Column("as of", field="as_of", write=_time), *COLUMNS]
+            lines = map(self._line, rows[:MOST_FLAGGED])
+            parts.append(table("Flagged changes, the newest first", columns, lines, notes))
+        return Section("flagged", "Flagged changes", lead, parts)
+
+    def _over_time(self, charts: dict[str, Any]) -> Section:
+        alt = "A line for each model: {} of the runs in the order of their time, and what the runs before predict."
+        figures = [
+            figure(f"chart-{place}", chart, alt.format(name))
+            for place, (name, chart) in enumerate(charts.items())
+        ]
+        left = list(self.metrics)[len(figures) :]
+        missing = [f"Without a chart: {', '.join(left)}."] if left else []
+        lead = f"{counted(len(figures), 'metric')}, run by run."
+        return Section("over-time", "Over time", lead, figures, [], missing)
+
+    def _is_of_segment(self, row: Row) -> bool:
+        others = [one for one in self.keys if one != self.model and row[one] is not None]
+        return bool(others) or (row["split_by"] or self.model) != self.model
+
+    def _line(self, row: Row) -> Row:
+        """Return a number with the users that it covers, and how its verdict looks."""
+        split = (row["split_by"] or "").split(", ")
+        parts = [row["name"], row.get(self.model) if self.model in self.keys else None]
+        about = [str(one) for one in parts if one is not None]
+        about += [
+            f"{one}={named(row[one])}"
+            for one in self.keys
+            if one != self.model and (one in split or row[one] is not None)
+        ]
+        users = " · ".join(about) or "all users"
+        return {**row, "metric_small": users, "verdict_mark": MARKS.get(row["verdict"], "same")}
+
+
+def _definitions(about: pl.DataFrame) -> Section:
+    """Return the section on changes of how numbers were made: definitions and versions."""
+    known = about.filter(pl.col("definition").is_not_null())
+    meant = _turns(known, ["name", "metric"], "definition")
+    made = [turn for one in VERSIONS for turn in _turns(about, ["name"], one)]
+    tables = [
+        _turned("Metrics whose meaning changed", ["metric", "stood for", "stands for"], meant),
+        _turned("Versions that changed", ["what", "before", "after"], made),
+    ]
+    lead = (
+        "The meaning of a metric changed: numbers from before and after the change are not compared."
+        if meant
+        else "Every metric means the same in all runs."
+    )
+    parts = [one for one in tables if one.rows]
+    return Section("definitions", "What the numbers stand for", lead, parts)
+
+
+def _turned(caption: str, titles: Sequence[str], turns: Sequence[Row]) -> Table:
+    """Return a table of changes; the first title is also the name of what changed."""
+    what, before, after = titles
+    columns = [
+        Column(what),
+        Column("from", field="as_of", write=_time),
+        Column(before, field="before"),
+        Column(after, field="now"),
+    ]
+    return table(caption, columns, turns)
+
+
+def _turns(about: pl.DataFrame, of: Sequence[str], what: str) -> list[dict[str, Any]]:
+    """Return the changes of a column's values, in order of time."""
+    rows = about.select("as_of", *of, pl.col(what).alias("now")).unique(maintain_order=True)
+    rows = rows.sort("as_of", maintain_order=True)
+    rows = rows.with_columns(before=pl.col("now").shift().over(of), what=pl.lit(what))
+    return rows.filter(pl.col("before") != pl.col("now")).to_dicts()
+
+
+def _runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
+    """Return the section on the runs: when, of which data, made by which versions, with which tags."""
+    tags = [one for one in about.columns if one.startswith("tag_")]
+    key = ["as_of", "name", "fingerprint"]
+    runs = about.group_by(key, maintain_order=True).agg(
+        pl.col("metric").n_unique().alias("metrics"),
+        *(pl.col(one).last() for one in (*VERSIONS, *tags)),
+    )
+    runs = runs.sort("as_of", descending=True, nulls_last=True, maintain_order=True)
+    flags = numbers.group_by("as_of", "name").agg(pl.col("flagged").sum())
+    on = ["as_of", "name"]
+    runs = runs.join(flags, on=on, how="left", nulls_equal=True, maintain_order="left")
+    first = pl.col("as_of").min().over("name", "fingerprint")
+    again = pl.col("fingerprint").is_not_null() & (pl.col("as_of") > first)
+    runs = runs.with_columns(same_as=pl.when(again).then(first))
+    lead = (
+        f"{counted(runs.height, 'run')}, the newest first; each with the fingerprint of its data."
+    )
+    n_again = runs["same_as"].count()
+    repeated = (
+        f"{counted(n_again, 'run is', 'runs are')} of the same data as an earlier one of their name: was the data not updated? "
+        "They count once in what is expected."
+    )
+    columns = [
+        Column("as of", field="as_of", write=_time),
+        Column("name", write=_said),
+        Column("data", field="fingerprint", write=_said),
+        *(Column(one.removeprefix("tag_"), field=one, write=_said) for one in (*VERSIONS, *tags)),
+        *(Column(one, "number", write=lambda n: f"{n or 0:,}") for one in ("metrics", "flagged")),
+    ]
+    lines = []
+    for row in runs.head(MOST_RUNS).to_dicts():
+        same = "" if row["same_as"] is None else f"as on {_time(row['same_as'])}"
+        lines.append({**row, "fingerprint_small": same})
+    left = runs.height - MOST_RUNS
+    notes = [f"{left:,} earlier left out."] if left > 0 else []
+    return Section(
+        "runs", "Runs", lead, [table("Runs", columns, lines, notes)], [repeated] if n_again else []
+    )

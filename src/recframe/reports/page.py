@@ -1,0 +1,319 @@
+"""A page in one file that needs no network.
+
+Another page (a history's, say) is made as the report is:
+
+    content = Content("Title", "what is seen, in a sentence", [Section("overview", "Overview", "One plain sentence.", [
+        Table("caption", [Column("model"), Column("ndcg@10", "number")], [[Cell("svd"), Cell("0.312", "0.30 to 0.32")]]),
+        figure("chart-name", chart_of_rec_plot, "In words what the chart shows."),
+    ])])
+    Page(content).save("page.html")
+
+Sections of text, tables and figures need nothing else; a page with parts of its own has a template that extends
+`page.html.j2` and overrides its blocks (`report.html.j2` does), and a script and styles of its own, by their names.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from html import escape
+from importlib import import_module, resources
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, ClassVar
+
+from recframe.charts.formatting import counted
+from recframe.charts.themes import FONT, THEMES
+from recframe.errors import RecframeError, short, wrong_ending
+from recframe.frames import atomic_write
+
+ENDINGS = (".html", ".htm")
+LONGEST = 2000
+"""Longest text of a page, in characters; cells and titles are shorter."""
+LONGEST_OF_CHARTS = 200
+"""Longest text of a chart, in characters."""
+HEIGHT = 720
+"""Height of a page's frame in a notebook, in pixels."""
+GROUNDS = ("background", "ink", "quiet", "grid", "band")
+"""The colours of a theme that a page's styles name."""
+GROUND: Callable[..., Sequence[str]] = attrgetter(*GROUNDS)
+SNIPPET = "window.vegaEmbed = vegaEmbed;"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with its title, its subtitle, and the words for those who do not see it."""
+
+    kind: ClassVar[str] = "figure"
+    name: str
+    """HTML id, such as "chart-curve-ndcg"."""
+    title: str
+    told: str
+    alt: str
+    spec: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Paragraphs and lists, collapsible under an optional title."""
+
+    kind: ClassVar[str] = "text"
+    blocks: Sequence[str | Sequence[str]]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Section: heading, lead sentence and parts."""
+
+    name: str
+    """HTML id."""
+    title: str
+    lead: str
+    parts: Sequence[Any] = ()
+    notes: Sequence[str] = ()
+    """Warnings and remarks, below the lead."""
+    missing: Sequence[str] = ()
+    """Sentences on missing parts, and what to bind to see them."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """Content of a whole page."""
+
+    title: str
+    subtitle: str
+    sections: Sequence[Section]
+    facts: Sequence[tuple[str, str]] = ()
+    """Names and values below the title."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """Data for the page's scripts and for other programs, as JSON."""
+    footer: str = ""
+
+    @property
+    def specs(self) -> dict[str, Mapping[str, Any]]:
+        """The charts by their names."""
+        parts = [part for section in self.sections for part in section.parts]
+        return {part.name: part.spec for part in parts if part.kind == "figure"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: a notebook shows it, `.save(path)` writes it as one file, and `.html` is its text."""
+
+    content: Content
+    template: str = "page.html.j2"
+    styles: tuple[str, ...] = ()
+    """Style sheets besides `page.css`."""
+    scripts: tuple[str, ...] = ()
+    """Scripts besides `page.js`."""
+
+    @cached_property
+    def html(self) -> str:
+        """The page as text, with all that it needs in it."""
+        charts = self.content.specs
+        data = _shortened(self.content.data)
+        early, *scripts = map(_file, ("theme.js", "page.js", *self.scripts))
+        scripts = [*([vega()] if charts else []), *scripts]
+        made: str = (
+            _templates()
+            .get_template(self.template)
+            .render(
+                content=self.content,
+                styles="\n".join([_variables(), *map(_file, ("page.css", *self.styles))]),
+                early=early,
+                scripts=scripts,
+                blocks={"charts": in_json(charts), "data": in_json(data)},
+                policy=_policy([early, *scripts]),
+            )
+        )
+        return made
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The numbers of the page, as they stand in it."""
+        return dict(self.content.data)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file that ends in .html, which is there whole or not at all."""
+        check_ending(str(path))
+        folder = Path(path).expanduser().parent
+        if not folder.is_dir():
+            msg = f"cannot write {str(path)!r}: there is no directory {str(folder)!r}"
+            raise RecframeError(msg)
+        atomic_write.write_text(path, self.html)
+
+    def __repr__(self) -> str:
+        sections = counted(len(self.content.sections), "section")
+        return (
+            f"<{short(self.content.title)}: a page of {sections}; .save('report.html') writes it>"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame of its own, whose scripts and styles do not reach the notebook."""
+        return (
+            f'<iframe title="{escape(self.content.title)}" sandbox="allow-scripts" '
+            f'style="width:100%;height:{HEIGHT}px;border:1px solid #8884;border-radius:6px" '
+            f'srcdoc="{escape(self.html)}"></iframe>'
+        )
+
+
+def figure(name: str, chart: Any, alt: str = "") -> Figure:
+    """Return a chart of `rec.plot`, drawn in the light theme, as a figure of a page.
+
+    NOTE: colours become names of the page's styles, so that a drawn chart follows the theme, on paper too, without being
+    drawn again. Data is left as it is: a title of an item may look like a colour.
+    """
+    spec = _shortened(chart.to_dict(validate=False))
+    datasets, heading = spec.pop("datasets", {}), spec.pop("title", {})
+    spec.pop("usermeta", None)
+    variables = {colour: f"var({variable(colour)})" for colour in dark_colours()}
+    spec = _mapped(spec, lambda value: variables.get(value, value))
+    config = {**spec.get("config", {}), "background": None, "font": FONT, "aria": False}
+    lines = [heading.get(part, "") for part in ("text", "subtitle")]
+    title, told = (one if isinstance(one, str) else " ".join(one) for one in lines)
+    alt = alt or f"Chart: {title}. {told} Its numbers stand below it."
+    return Figure(name, title, told, alt, {**spec, "datasets": datasets, "config": config})
+
+
+def check_ending(path: str) -> None:
+    """Reject a file ending other than that of a page."""
+    ending = Path(path).suffix
+    if ending.lower() not in ENDINGS:
+        msg = f"cannot write {path!r}: {wrong_ending(ending)}; a page is an .html file"
+        raise RecframeError(msg)
+
+
+def in_json(value: Any) -> str:
+    """Return JSON that ends no element of a page, whatever its texts are; numbers that JSON has no word for are null."""
+    finite = _mapped(
+        value, lambda one: one if not isinstance(one, float) or math.isfinite(one) else None
+    )
+    text = json.dumps(finite, ensure_ascii=False, separators=(",", ":"), default=str)
+    # what JSON itself writes of these signs stands in texts alone
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    # half of a sign of two has no bytes in a file
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return plain data with its inner values changed."""
+    if isinstance(value, Mapping):
+        return {str(name): _mapped(inner, change) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mapped(inner, change) for inner in value]
+    return change(value)
+
+
+def _shortened(data: Any) -> Any:
+    """Return plain data with truncated texts, such as names of models and segments."""
+    return _mapped(data, lambda value: _cut(value, LONGEST_OF_CHARTS))
+
+
+def _cut(value: Any, longest: int = LONGEST) -> Any:
+    """Return a plain text no longer than anybody reads."""
+    is_long = type(value) is str and len(value) > longest
+    return value[:longest] + "\u2026" if is_long else value
+
+
+def _policy(scripts: list[str]) -> str:
+    """Return the policy of a page: nothing is loaded from anywhere, and no other script than these runs."""
+    hashes = [base64.b64encode(hashlib.sha256(one.encode()).digest()).decode() for one in scripts]
+    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+@lru_cache(maxsize=1)
+def dark_colours() -> dict[str, str]:
+    """Return the colours of dark ground by those of light ground."""
+    light, dark = (
+        (*GROUND(theme), *theme.models, *theme.severities.values()) for theme in THEMES.values()
+    )
+    return dict(zip(light, dark, strict=True))
+
+
+def variable(colour: str) -> str:
+    """Return the name of a colour in the page's styles, where it has one value for each theme."""
+    return f"--on-{colour.removeprefix('#')}"
+
+
+def _variables() -> str:
+    """Return the colours of the themes as variables of the page's styles."""
+    pairs, written = dark_colours(), []
+    names = [f"--{name}" for name in GROUNDS] + [variable(one) for one in pairs]
+    for theme, colours in zip(THEMES.values(), ([*pairs], [*pairs.values()]), strict=True):
+        values = zip(names, (*GROUND(theme), *colours), strict=True)
+        written.append("".join(f"{name}:{value};" for name, value in values))
+    light, dark = written
+    return (
+        f":root{{--font:{FONT};{light}}}"
+        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
+        f"@media screen{{:root[data-theme=dark]{{{dark}}}}}"
+    )
+
+
+@lru_cache
+def _file(name: str) -> str:
+    return (resources.files(__package__) / "templates" / name).read_text(encoding="utf-8")
+
+
+def check_installed() -> None:
+    """Raise an error for missing packages of pages with charts."""
+    try:
+        for name in ("jinja2", "altair", "vl_convert"):
+            import_module(name)
+    except ModuleNotFoundError as missing:
+        msg = f"a report needs {missing.name}, which is not installed; write: pip install 'recframe[report]'"
+        raise RecframeError(msg) from None
+
+
+@lru_cache(maxsize=1)
+def _templates() -> Any:
+    check_installed()
+    import jinja2  # noqa: PLC0415  an extra
+
+    return jinja2.Environment(
+        autoescape=True,
+        finalize=_cut,
+        loader=jinja2.FunctionLoader(_file),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+@lru_cache(maxsize=1)
+def vega() -> str:
+    """Return the scripts that draw charts, Vega and Vega-Lite, which give a page the function `vegaEmbed`.
+
+    NOTE: to put it together takes vl-convert some seconds, so that it is kept in a folder of the user's, under the versions
+    that it is made of. Where the folder cannot be written to, it is made once in each process.
+    """
+    import altair as alt  # noqa: PLC0415  an extra
+    import vl_convert  # noqa: PLC0415
+
+    grammar = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    version = vl_convert.__version__  # type: ignore[attr-defined]  # which its stubs leave out
+    caches = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    folder = (Path(caches) if caches else Path.home() / ".cache") / "recframe"
+    kept = folder / f"vega-{version}-{grammar}.js"
+    with suppress(OSError, UnicodeError):
+        return kept.read_text(encoding="utf-8")
+    made = vl_convert.javascript_bundle(SNIPPET, vl_version=grammar)
+    # what would end the element that the script stands in
+    made = made.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    with suppress(OSError, RecframeError):
+        folder.mkdir(parents=True, exist_ok=True)
+        atomic_write.write_text(kept, made)
+    return made

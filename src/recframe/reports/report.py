@@ -1,0 +1,591 @@
+"""The report of a `rec`, section by section."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+import recframe
+from recframe.audit import call_warnings
+from recframe.audit.call_context import Seen
+from recframe.audit.data import SEVERITIES
+from recframe.audit.findings import meanings_of_checks
+from recframe.charts.formatting import (
+    Cell,
+    Column,
+    Row,
+    Table,
+    blocks,
+    count,
+    counted,
+    listed,
+    noted,
+    number,
+    share,
+    with_interval,
+)
+from recframe.charts.long_format import WITHOUT_MODELS, Names, interval_words, keyed, noun_of
+from recframe.charts.themes import ALL
+from recframe.errors import DataError, RecframeError, RecframeWarning, short, warn
+from recframe.evaluation import trainings
+from recframe.evaluation.cached_values import held_values
+from recframe.evaluation.jackknife import reason_without
+from recframe.evaluation.required_columns import is_of_segment, needs_of
+from recframe.evaluation.user_values import HeldValues
+from recframe.frames.collecting import stream
+from recframe.frames.hints import Either
+from recframe.metrics import accuracy_counts, catalogue_metrics, popularity_metrics
+from recframe.metrics.language import registry
+from recframe.metrics.language.definition import Metric
+from recframe.profiles import explanation, under_profile
+from recframe.reports import report_cases
+from recframe.reports.page import Content, Figure, Page, Section, Text, figure
+from recframe.reports.report_tables import (
+    VALUE,
+    differences_table,
+    findings_table,
+    first_sentence,
+    gaps_table,
+    slices_table,
+    verdict_in_words,
+    widest_gap,
+)
+from recframe.side_info.requirements import check_needs
+from recframe.statistics import options
+
+CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
+"""The cut-offs of curves."""
+MOST_CURVES = 2
+MOST_RANKS = 20
+MOST_SEGMENTS = 30
+"""Of a column in a chart, the largest."""
+MOST_MARKS = 120
+"""Of a chart of segments or differences, one below the other."""
+TO_BIND = {
+    "truth": Either("truth=, or a column of relevance,", "TRUTH, or a column of relevance,"),
+    "model": Either(
+        "model=, a column that tells models apart, or a frame for each, rf.rec({'a': a, 'b': b}),",
+        "--model, a column that tells models apart,",
+    ),
+    "baseline": Either("baseline=", "--baseline"),
+    "by": Either("by=", "--by"),
+    "train": Either("train=", "--train"),
+    "items": Either("items=", "--items"),
+}
+"""The arguments that let a report show more, in Python and in a shell."""
+OF_ONE_TRAINING = "a report of one training, whose lists are one of each user,"
+BEYOND = (
+    catalogue_metrics.coverage,
+    catalogue_metrics.gini,
+    popularity_metrics.novelty,
+    popularity_metrics.popularity_lift,
+)
+"""Metrics of the costs of accuracy."""
+TABLES = ("summary", "compared", "gaps", "slices", "costs", "zeros", "findings")
+"""The numbers of a report."""
+NOUNS = {"error": "error", "warning": "warning", "info": "note"}
+
+
+class Report(Page):
+    """A report: a notebook shows it, `.save("report.html")` writes it as one file, `.html` and `.data` are what is in it."""
+
+    def __repr__(self) -> str:
+        sections = counted(len(self.content.sections), "section")
+        return f"<{short(self.content.title)}: {sections}; .save('report.html') writes it>"
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The place of the cases, which the page's script shows from its data."""
+
+    kind = "cases"
+    models: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+def report(rec: Any, columns: Sequence[Any], **asked: Any) -> Report:
+    """Return the report of a `rec`, with the warnings on the way, which are given once more."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RecframeWarning)
+        builder = ReportBuilder(rec, list(columns), **asked)
+        sections = builder.sections()
+    found: dict[str, None] = {}
+    for one in caught:
+        if issubclass(one.category, RecframeWarning):
+            found[str(one.message)] = None
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    for message in found:
+        warn(message)
+    return Report(
+        builder.content(sections, list(found)), "report.html.j2", ("report.css",), ("report.js",)
+    )
+
+
+@dataclass
+class ReportBuilder:
+    """The sections of a report, in their order, each of which asks one `rec` for its numbers."""
+
+    plain: Any
+    columns: list[Any]
+    metrics: list[Metric[...]]
+    baseline: str | None
+    by: list[str]
+    """The names of the columns of segments."""
+    level: float
+    min_users: int
+    cluster: str | None
+    """The column of clusters: users within one are correlated."""
+    title: str
+    title_of: str | None
+    """The column of `items` that names an item."""
+
+    def __post_init__(self) -> None:
+        """Collect the users' values of all that is asked for."""
+        self.inputs = self.plain._inputs(None, None, self.metrics)  # noqa: SLF001  the methods of this room
+        self.missing: dict[str, list[str]] = {}
+        self.data: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
+        self.told_cases: dict[str, Any] | None = None
+        self.of_users = [one for one in self.metrics if not is_of_segment(one)]
+        over_cutoffs = {
+            one.name: replace(one, k=None) for one in self.of_users if one.k is not None
+        }
+        self.over_cutoffs = list(over_cutoffs.values())[:MOST_CURVES]
+        self.sure = {"level": self.level, "cluster": self.cluster}
+        self.k = next((one.k for one in self.metrics if one.k is not None), None)
+        self.last_rank = min(
+            max((one.k or MOST_RANKS for one in self.metrics), default=1), MOST_RANKS
+        )
+        self.rec = self._holding()
+        self.names = self._names()
+        self.models = self.names.order
+        self.has_models = len(self.models) > 1
+        self.at = options.per_cent(self.level)
+
+    def _holding(self) -> Any:
+        """Return the same `rec` with users' values of all requested metrics collected."""
+        rec = self.plain._in_polars()  # noqa: SLF001
+        conventions = under_profile.asked(self.inputs.context, self.metrics)
+        over_k = [replace(one, k=k) for one in self.over_cutoffs for k in CUTOFFS]
+        by_rank = [replace(accuracy_counts.n_hits, k=k) for k in range(1, self.last_rank + 1)]
+        for more in (over_k, by_rank if self.of_users else []):
+            # a profile's library may have them without a cut-off alone
+            with suppress(RecframeError):
+                conventions += under_profile.asked(self.inputs.context, more)
+        if conventions:
+            home = under_profile.at_home(self.inputs)
+            rec._held = held_values(home, conventions, rec._run(), rec._kind.run)  # noqa: SLF001
+        return rec
+
+    def _names(self) -> Names:
+        """Return the names of the models in the page."""
+        if not self.inputs.model:
+            return WITHOUT_MODELS
+        held = self.rec._held and self.rec._held.models  # noqa: SLF001
+        # of trainings each is held as one
+        if held is None or self.inputs.training:
+            lists = self.inputs.identified("recommendations").select("model").unique()
+            held = self.rec._kind.run(lists.drop_nulls())  # noqa: SLF001
+        return Names.of([held["model"]])
+
+    def sections(self) -> list[Section | None]:
+        """Return the sections but the first one, None where there is nothing to show."""
+        with ThreadPoolExecutor(1) as other:
+            findings = self._audited(other)
+            made: list[Section | None] = []
+            if self.metrics:
+                self._keep("summary", self._summary())
+                self.at = interval_words(self.rec, self.metrics[0], self.level, self.cluster)
+                steps = (self.comparison, self.segments, self.distributions, self.curves)
+                comparison, segments, distributions, curves = (step() for step in steps)
+                made = [comparison, segments, curves, distributions]
+            else:
+                self._lacks("overview", f"{TO_BIND['truth']} shows how good the lists are.")
+            return [*made, self.costs(), self.cases(), self.findings(findings())]
+
+    def _audited(self, other: Executor) -> Callable[[], pl.DataFrame | None]:
+        """Return a function that gives the findings; of a large frame they are looked for while charts are drawn.
+
+        NOTE: Polars and Altair leave each other a core. A LazyFrame's source may not be one that two may read at a time.
+        """
+        if self.plain._kind.asks is None:  # noqa: SLF001
+            return self._findings
+        # the words that messages are in are those of this thread
+        return other.submit(copy_context().run, self._findings).result
+
+    def content(self, sections: list[Section | None], warned: list[str]) -> Content:
+        """Return the whole page."""
+        made = [one for one in (self.overview(warned), *sections) if one is not None]
+        names = {one.name for one in made}
+        lines = [
+            words for name, told in self.missing.items() if name not in names for words in told
+        ]
+        if lines:
+            more = "What else a report can show", "What to bind to see more.", [Text([lines])]
+            made.append(Section("more", *more))
+        day = datetime.now().astimezone()
+        data = {
+            "metrics": [str(one) for one in self.metrics],
+            "models": self.models,
+            "baseline": self.baseline,
+            "by": self.by,
+            **self.sure,
+            **self.data,
+            "cases": self.told_cases,
+            "warnings": warned,
+        }
+        footer = f"Made by recframe {recframe.__version__} on {day.day} {day:%B %Y}. This page is one file and asks nothing of "
+        footer += "any network."
+        return Content(self.title, self._headline(), made, self._facts(), data, footer)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        users = max((row["n_users"] for row in self.data["summary"]), default=None)
+        facts = {
+            "Users": None if users is None else f"{users:,}",
+            "Models": f"{len(self.models):,}" if self.inputs.model else None,
+            "Baseline": self.baseline,
+            "Segments by": ", ".join(self.by) or None,
+            "Conventions of": self.inputs.context.profile or None,
+            "Intervals": self.at,
+            "recframe": recframe.__version__,
+        }
+        return [(name, value) for name, value in facts.items() if value is not None]
+
+    def _lacks(self, section: str, words: str) -> None:
+        self.missing.setdefault(section, []).append(words)
+
+    @contextmanager
+    def _where_it_can(self, section: str) -> Iterator[None]:
+        """Skip a section that frames or policies do not allow, with the reason; data errors are raised."""
+        try:
+            yield
+        except DataError:
+            raise
+        except RecframeError as error:
+            self._lacks(section, str(error))
+
+    def _keep(self, name: str, result: pl.DataFrame) -> list[dict[str, Any]]:
+        """Return the rows of a result, which are numbers of the page."""
+        self.data[name] = result.drop("place", "model_place", "known", strict=False).to_dicts()
+        return self.data[name]
+
+    def _section(
+        self, name: str, title: str, lead: str, parts: Sequence[Any], notes: Sequence[str] = ()
+    ) -> Section:
+        return Section(name, title, lead, parts, notes, self.missing.get(name, ()))
+
+    def _headline(self) -> str:
+        """Return the headline, in a sentence."""
+        if self.data["compared"]:
+            return verdict_in_words(self._first_compared())
+        return self._best() if self.data["summary"] else ""
+
+    def _first_compared(self) -> Row:
+        """Return the comparison for the headline: the first metric's, of the model with the best value."""
+        metric, rows = self.metrics[0], self.data["compared"]
+        rows = [one for one in rows if one["metric"] == str(metric)] or rows
+        rows = [one for one in rows if one["value"] is not None] or rows
+        if self.baseline is None:
+            return max(rows, key=lambda one: abs(one["difference"] or 0.0))
+        sign = -1 if metric.definition.direction == "lower" else 1
+        return max(rows, key=lambda one: sign * (one["value"] or 0.0))
+
+    def _best(self) -> str:
+        """Return the best value of the first metric as a sentence."""
+        metric = self.metrics[0]
+        rows = [one for one in self.data["summary"] if one["metric"] == str(metric)]
+        known = [one for one in rows if one["value"] is not None]
+        if not known:
+            return f"No user has a value of {metric}."
+        is_lower = metric.definition.direction == "lower"
+        best = (min if is_lower else max)(known, key=lambda one: one["value"])
+        value = with_interval(best, "value")
+        users = counted(best["n_users"], noun_of(metric))
+        if not self.has_models:
+            return f"{metric} is {value}, over {users}."
+        extreme = "lowest" if is_lower else "highest"
+        return f"{best['model']} has the {extreme} {metric}: {value}, over {users}."
+
+    def _summary(self) -> pl.DataFrame:
+        result = self.rec.summarize(self.metrics, **self.sure, wide=True)
+        if self.rec._kind.is_lazy:  # noqa: SLF001  whose calls tell nothing
+            wide = self.rec.evaluate(self.metrics)
+            home = trainings.one_of_each(under_profile.at_home(self.inputs))
+            call_warnings.tell(Seen(home, self.metrics, wide, stream))
+        return keyed(self.rec, result)
+
+    def overview(self, warned: Sequence[str]) -> Section | None:
+        """Return the values with their intervals, and what each metric means."""
+        if not self.metrics and not warned:
+            return None
+        rows = self.data["summary"]
+        parts: list[Any] = []
+        if rows:
+            parts.append(self._values(rows))
+        for metric in self.metrics:
+            meaning = explanation.meaning(self.inputs, metric).partition("\n\n")[2]
+            parts.append(Text(blocks(meaning), f"What {metric} means"))
+        lead = self._best() if rows else "No accuracy metric could be computed."
+        about = "{model} ({metric})" if self.has_models else "{metric}"
+        notes = [*warned, *noted((row["note"], about.format(**row)) for row in rows)]
+        return self._section("overview", "Overview", lead, parts, notes)
+
+    def _values(self, rows: Sequence[Row]) -> Table:
+        """Return a table of models and metrics."""
+        best, columns = {}, []
+        for metric in self.metrics:
+            direction, (low, high) = metric.definition.direction, metric.range
+            better = f", {direction} is better" if direction else ""
+            columns.append(Column(str(metric), "number", f"{low:g} to {high:g}{better}"))
+            values = [row["value"] for row in rows if row["metric"] == str(metric)]
+            known = [one for one in values if one is not None]
+            if known and direction and self.has_models:
+                best[str(metric)] = min(known) if direction == "lower" else max(known)
+        users: dict[str, int] = {}
+        for row in rows:
+            users[row["model"]] = max(users.get(row["model"], 0), row["n_users"])
+        lines = self._of_models(rows, best)
+        lines = [[*line, Cell(count(n))] for line, n in zip(lines, users.values(), strict=True)]
+        columns = [self._model_column, *columns, Column("users", "number")]
+        note = "Bold: the best value. An interval shows where the value lies among all users like these."
+        caption = f"Mean of each metric, with its interval at {self.at}"
+        return Table(caption, columns, lines, [note] if len(lines) > 1 else [])
+
+    @property
+    def _model_column(self) -> Column:
+        return Column("model" if self.has_models else "")
+
+    @staticmethod
+    def _of_models(rows: Sequence[Row], best: Mapping[str, float]) -> list[list[Cell]]:
+        """Return a line of values for each model."""
+        lines: dict[str, list[Cell]] = {}
+        for row in rows:
+            is_best = row["value"] is not None and row["value"] == best.get(row["metric"])
+            cell = VALUE.cell({**row, "value_mark": "best" if is_best else ""})
+            lines.setdefault(row["model"], [Cell(row["model"])]).append(cell)
+        return list(lines.values())
+
+    def _draw(self, name: str, chart: Any) -> Figure:
+        return figure(f"chart-{name}", chart)
+
+    def comparison(self) -> Section | None:
+        """Return models compared with one another."""
+        if len(self.models) < 2 and self.baseline is None:  # noqa: PLR2004  a pair
+            self._lacks("comparison", f"{TO_BIND['model']} holds models against one another.")
+            return None
+        untested = [one for one in self.metrics if is_of_segment(one) and reason_without(one)]
+        tested = [one for one in self.metrics if one not in untested]
+        if not tested:
+            return None
+        given = {"baseline": self.baseline, **self.sure}
+        found = self.rec.compare(tested, **given, wide=True)
+        if self.baseline is None:
+            told = f"{TO_BIND['baseline']} names the model that all others are held against."
+            self._lacks("comparison", told)
+        parts: list[Any] = []
+        if len(found) <= MOST_MARKS:
+            parts.append(self._draw("compare", self.rec.plot.compare(tested, **given)))
+        rows = self._keep("compared", keyed(self.rec, found))
+        lead = "There are not two models to compare."
+        if rows:
+            lead = verdict_in_words(self._first_compared())
+        parts.append(differences_table(rows, self.at))
+        notes = [f"{one}: no test is known." for one in untested]
+        notes += noted((row["note"], f"{row['model']} ({row['metric']})") for row in rows)
+        return self._section("comparison", "Comparison of models", lead, parts, notes)
+
+    def segments(self) -> Section | None:
+        """Return the gaps between segments, the worst slices, and a chart of each column."""
+        if not self.columns:
+            told = f"{TO_BIND['by']} shows segments, by columns of users, items or lists."
+            self._lacks("segments", told)
+            return None
+        if not self.of_users:
+            return None
+        first, min_users = self.of_users[0], self.min_users
+        given = {"by": self.columns, "min_users": min_users, **self.sure, "wide": True}
+        is_training = self.inputs.training
+        gaps = [] if is_training else self._of_model("gaps", self.rec.gaps(self.of_users, **given))
+        most = max(min(MOST_SEGMENTS, MOST_MARKS // max(len(self.models), 1)), 3)
+        charts = [
+            self.rec.plot.segments(first, by=one, min_users=min_users, most=most, **self.sure)
+            for one in self.columns
+        ]
+        if is_training:
+            self._lacks("segments", f"{OF_ONE_TRAINING} shows gaps between segments.")
+            return None
+        slices = self._of_model("slices", self.rec.slices(first, **given, depth=1))
+        figures = [self._draw(f"segments-{place}", one) for place, one in enumerate(charts)]
+        parts = [gaps_table(gaps, min_users, several=self.has_models), *figures]
+        if slices:
+            lower_is_better = first.definition.direction == "lower"
+            parts.append(
+                slices_table(slices, lower_is_better=lower_is_better, several=self.has_models)
+            )
+        notes = noted((row["note"], row["by"]) for row in gaps)
+        return self._section("segments", "Segments", widest_gap(gaps), parts, notes)
+
+    def _of_model(self, name: str, found: pl.DataFrame) -> list[dict[str, Any]]:
+        """Return the rows of a result with the model as text, in `model`."""
+        model = self.rec._context.model  # noqa: SLF001
+        if model is None:
+            return self._keep(name, found.with_columns(model=pl.lit(ALL)))
+        # NOTE: under a name of our own, since one such as "^.*$" is a pattern to Polars
+        models = found[model].alias("model").to_frame()
+        text = models.select(self.names.text(pl.col("model")))
+        return self._keep(name, found.drop(model).with_columns(text))
+
+    def distributions(self) -> Section | None:
+        """Return how users' values are spread, and how many have 0."""
+        parts, found = [], []
+        for place, one in enumerate(self.of_users[:MOST_CURVES]):
+            chart = self.rec.plot.distribution(one)
+            parts.append(self._draw(f"distribution-{place}", chart))
+            zeros = chart.vconcat[0].data.with_columns(metric=pl.lit(str(one)))
+            found.append(zeros.select("model", "metric", "n", "users", "share"))
+        rows = self._keep("zeros", pl.concat(found)) if found else []
+        if not rows:
+            return None
+        metric = rows[0]["metric"]
+        shares = self._by_model([one for one in rows if one["metric"] == metric], "share", share)
+        lead = f"The share of users with {metric} = 0: {shares}. A mean hides who they are; see the cases."
+        return Section("distributions", "How users differ", lead, parts)
+
+    def _by_model(self, rows: Sequence[Row], field: str, write: Callable[[Any], str]) -> str:
+        """Return a number of each model in a sentence."""
+        about = [f" with {row['model']}" if self.has_models else "" for row in rows]
+        return listed([write(row[field]) + words for row, words in zip(rows, about, strict=True)])
+
+    def curves(self) -> Section | None:
+        """Return the section on metrics over the cut-off."""
+        parts: list[Figure] = []
+        # the cut-offs of a curve are nobody's question, and the others are answered
+        with self._where_it_can("curves"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecframeWarning)
+            for one in self.over_cutoffs:
+                chart = self.rec.plot.curve(one, k=CUTOFFS, **self.sure)
+                parts.append(self._draw(f"curve-{one.name}", chart))
+            if self.of_users:
+                parts.append(self._draw("hits", self.rec.plot.hits_by_rank(k=self.last_rank)))
+        if not parts:
+            return None
+        titles = listed([one.title[0].lower() + one.title[1:] for one in parts])
+        lead = f"How the numbers change with the cut-off: {titles}."
+        return Section("curves", "Over the cut-off", lead, parts)
+
+    def costs(self) -> Section | None:
+        """Return what is beyond accuracy, and who is shown what."""
+        metrics = [replace(one, k=self.k) for one in BEYOND]
+        served = [one for one in metrics if self._is_served(one)]
+        if len(served) < len(metrics):
+            words = f"{TO_BIND['train']}, what the models were fitted on, and {TO_BIND['items']}, one row for each item, "
+            words += "tell what accuracy costs: coverage, concentration, novelty and popularity."
+            self._lacks("costs", words)
+        if not served:
+            return None
+        home = self.plain._in_polars()  # noqa: SLF001
+        # metrics and chart have the same lists, up to the same k
+        home._held = HeldValues({}, cuts={})  # noqa: SLF001
+        rows, parts = [], []
+        with self._where_it_can("costs"):
+            found = home.evaluate(served, tidy=True)
+            if self.inputs.training:
+                self._lacks("costs", f"{OF_ONE_TRAINING} shows who is shown what.")
+            else:
+                parts.append(self._draw("exposure", home.plot.exposure(k=self.k)))
+            rows = self._keep("costs", keyed(home, found).with_columns(metric=_with_cutoff()))
+        return self._costs(rows, parts) if rows else None
+
+    def _costs(self, rows: Sequence[Row], figures: Sequence[Figure]) -> Section:
+        names = list(dict.fromkeys(row["metric"] for row in rows))
+        metrics = [registry.parse(one) for one in names]
+        first = [one for one in rows if one["metric"] == names[0] and one["value"] is not None]
+        values = self._by_model(first, "value", number)
+        lead = (
+            f"What the lists are like besides being right: {names[0]} is {values}." if first else ""
+        )
+        columns = [Column(str(one), "number", one.definition.formula) for one in metrics]
+        notes = [f"{one}: {first_sentence(one)}" for one in metrics]
+        lines = self._of_models(rows, {})
+        values_table = Table(
+            "What the lists are like", [self._model_column, *columns], lines, notes
+        )
+        return self._section("costs", "Beyond accuracy", lead, [values_table, *figures])
+
+    def _is_served(self, metric: Metric[...]) -> bool:
+        """Return whether the frames that a metric needs are bound."""
+        with suppress(RecframeError):
+            check_needs(self.inputs, metric, needs_of(metric).facts)
+            return True
+        return False
+
+    def cases(self) -> Section | None:
+        """Return the section on users' cases."""
+        if not self.of_users:
+            return None
+        if self.inputs.training:
+            self._lacks("cases", f"{OF_ONE_TRAINING} shows lists of users.")
+            return None
+        lacking = {
+            f"{TO_BIND['items']}, one row for each item with a title, names items.": self.inputs.items,
+            f"{TO_BIND['train']} shows each user's history.": self.inputs.train,
+        }
+        if self.has_models:
+            words = f"{TO_BIND['baseline']} shows the users that a model changes the most."
+            lacking[words] = self.baseline
+        for words, bound in lacking.items():
+            if bound is None:
+                self._lacks("cases", words)
+        title = report_cases.title_column(self.inputs, self.title_of)
+        with self._where_it_can("cases"):
+            self.told_cases = report_cases.cases(
+                self.rec, self.inputs, self.of_users[0], self.names, title, self.baseline
+            )
+        if self.told_cases is None:
+            return None
+        every = self.told_cases["cases"]
+        models = tuple(dict.fromkeys(one["model"] for one in every))
+        kinds = tuple(dict.fromkeys(one["kind"] for one in every))
+        lead = f"{len(every)} lists of real users by {self.of_users[0]}: {listed(kinds)}."
+        section = self._section("cases", "Cases", lead, [Cases(models, kinds)])
+        if title is None:
+            return section
+        note = f"Items are named by the column {title!r} of the items frame."
+        return replace(section, missing=[note, *section.missing])
+
+    def _findings(self) -> pl.DataFrame | None:
+        if not self.inputs.judged:
+            self._lacks("findings", f"{TO_BIND['truth']} has the audit look at the data.")
+            return None
+        rec = self.plain._in_polars()  # noqa: SLF001
+        found: pl.DataFrame = rec.audit(self.k, by=self.columns or None)
+        what = pl.col("check").replace_strict(
+            meanings_of_checks(), default="", return_dtype=pl.String
+        )
+        return found.with_columns(what=what)
+
+    def findings(self, found: pl.DataFrame | None) -> Section | None:
+        """Return the findings of the audit."""
+        if found is None:
+            return None
+        rows, title = self._keep("findings", found), "Audit of the data"
+        if not rows:
+            return Section("findings", title, "The audit finds nothing odd in the data.")
+        levels = [row["severity"] for row in rows]
+        each = [counted(levels.count(one), NOUNS[one]) for one in SEVERITIES if one in levels]
+        lead = f"What the audit finds in the data: {listed(each)}."
+        return Section("findings", title, lead, [findings_table(rows)])
+
+
+def _with_cutoff() -> pl.Expr:
+    """Return a metric's name with its cut-off, of a result in long form."""
+    name, k = pl.col("metric"), pl.col("k")
+    return pl.when(k.is_null()).then(name).otherwise(pl.format("{}@{}", name, k))

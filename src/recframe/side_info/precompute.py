@@ -1,0 +1,155 @@
+"""Precomputed statistics of large side frames, shared by several facts.
+
+No answer changes a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from recframe.frames.collecting import Ask
+from recframe.frames.rows.integer_keys import distinct, fits_31_bits
+from recframe.frames.rows.profiling import are_first, distinct_ids, marked_sorted
+from recframe.ranking.judged_frame import PAIR
+from recframe.side_info import reference_lists
+from recframe.side_info.attributes import HISTORIES, OF_HISTORIES
+from recframe.side_info.by_category import Codes, codes_of
+from recframe.side_info.category_counts import History
+from recframe.side_info.features import ANY, CATEGORIES
+from recframe.side_info.requirements import missing
+from recframe.side_info.sources import Fact, FromSides, OfHistory, Sides, Summing
+
+ROWS_FOR_EACH_ITEM = 1.25
+"""Rows per item below which a join of categories is faster than encoding them."""
+
+
+def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]) -> Sides:
+    """Return the side frames with what the facts are made of at hand.
+
+    The rows have each item of a list once.
+    """
+    facts = [*facts, *_read_beside(sides, facts)]
+    named = [one for one in facts if isinstance(one, Fact)]
+    if sides.inputs.train is not None and any("train" in one.builder.needs for one in facts):
+        train: Any = sides.inputs.train
+        sides = replace(sides, pairs=_distinct(train, ask, kept=not _counts_alone(facts)))
+        if _reads_popularity(sides, facts):
+            sides = replace(sides, popular=ask([sides.popularity])[0].lazy())
+    if any("catalogue" in one.builder.needs for one in facts):
+        sides = replace(sides, shown=shown(sides, ask))
+    sides = replace(sides, codes=_codes(sides, ask, rows, facts))
+    sides = replace(sides, histories=_histories(sides, named))
+    sides = replace(sides, of_histories=_of_histories(sides, named))
+    named = [one for one in named if one.name not in sides.of_histories]
+    sides = reference_lists.settled(sides, ask, rows, named)
+    by_part = bool(sides.codes) and not sides.histories
+    kinds = {"pair"} if sides.held.of_rows else {"pair", "row"}
+    kept = [one for one in named if one.kind in kinds or (one.kind == "part" and by_part)]
+    there = [one.name for one in kept if one.name in rows.columns]
+    kept = [one for one in kept if one.name not in there]
+    built = ask([sides.built(one) for one in kept])
+    at_hand = {one.name: frame.lazy() for one, frame in zip(kept, built, strict=True)}
+    pairs = {one.name: frame for one, frame in zip(kept, built, strict=True) if one.kind in kinds}
+    narrow = all(fits_31_bits(one, PAIR) for one in (rows, *pairs.values()))
+    return replace(sides, at_hand=at_hand, narrow=narrow, beside=frozenset(there))
+
+
+def shown(sides: Sides, ask: Ask) -> pl.LazyFrame | None:
+    """Return the distinct items of all frames, if they are the catalogue."""
+    if sides.inputs.items is not None or sides.inputs.tables is not None:
+        return None
+    items = pl.concat(distinct_ids(one.to_series()) for one in ask(sides.all_items))
+    return distinct_ids(items).alias("item").to_frame().lazy()
+
+
+def _read_beside(sides: Sides, facts: Sequence[FromSides]) -> list[Fact]:
+    """Return the facts that sums read, of frames that are there, where they are not asked for as well."""
+    sums = [one.builder for one in facts if isinstance(one.builder, Summing)]
+    read = dict.fromkeys(Fact(builder) for one in sums for builder in one.reads)
+    return [
+        one for one in read if one not in facts and not missing(sides.inputs, one.builder.needs)
+    ]
+
+
+def _counts_alone(facts: Sequence[FromSides]) -> bool:
+    """Return whether a single pass over train yields all requested facts."""
+    counted = {*HISTORIES, *OF_HISTORIES}
+    return all(one.builder in counted for one in facts if "train" in one.builder.needs)
+
+
+def _distinct(train: pl.LazyFrame, ask: Ask, *, kept: bool) -> pl.LazyFrame:
+    """Return each pair of train once; unless they are `kept` as a frame, whoever reads them leaves out those that repeat.
+
+    NOTE: of many rows of which few repeat, a copy is a sixth of the memory that such a metric takes.
+    """
+    pairs = marked_sorted(ask([train.drop_nulls()])[0], "user")
+    if not pairs["user"].flags["SORTED_ASC"] and fits_31_bits(pairs, PAIR):
+        # one sort finds out and mends
+        return marked_sorted(ask([distinct(pairs.lazy(), PAIR)])[0], "user").lazy()
+    first = are_first(pairs, ["user"], ask)
+    if first is None or kept:
+        return (pairs if first is None else pairs.filter(first)).lazy()
+    return pairs.with_columns(first=first).lazy().filter("first").select(PAIR)
+
+
+def _reads_popularity(sides: Sides, facts: Sequence[FromSides]) -> bool:
+    """Return whether requested facts depend on popularity; sums over groups of the catalogue may."""
+    sides = replace(sides)
+    for one in facts:
+        if isinstance(one, Fact):
+            one.build(sides)
+    of_groups = any("catalogue" in one.builder.needs for one in facts if not isinstance(one, Fact))
+    # a property that was read is kept in the instance
+    return "popularity" in vars(sides) or of_groups
+
+
+def _codes(
+    sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]
+) -> dict[str, Codes]:
+    """Return the codes of the categories that are asked for, where lists are told apart by users that are narrow."""
+    columns = {str(one.settings[0]) for one in facts if one.builder.takes in {ANY, CATEGORIES}}
+    features = {of: sides.feature(of) for of in columns}
+    by_user = sides.held.list_keys == ["user"] and fits_31_bits(rows, ["user"])
+    if not (columns and by_user and all(one.shape in CATEGORIES for one in features.values())):
+        return {}
+    given = [rows.lazy(), *([] if sides.pairs is None else [sides.pairs])]
+    lengths = ask([one.group_by("user").agg(n=pl.len()) for one in given])
+    (n_items,) = ask([pl.concat(one.rows.select(pl.len()) for one in features.values()).max()])
+    n_rows = sum(one["n"].sum() for one in lengths)
+    if n_rows < ROWS_FOR_EACH_ITEM * n_items.item() or not all(
+        fits_31_bits(one, ["user"]) for one in lengths
+    ):
+        return {}
+    most: list[Any] = [one["n"].max() for one in lengths]
+    longest = max(one or 1 for one in most)
+    codes = {of: codes_of(one, rows.schema, ask, longest) for of, one in features.items()}
+    found = {of: one for of, one in codes.items() if one is not None}
+    n_parts = max((one.n_parts for one in found.values()), default=0)
+    found = {of: replace(one, n_parts=n_parts) for of, one in found.items()}
+    return found if len(found) == len(codes) else {}
+
+
+def _histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, History]:
+    """Return what users had before, as the facts of users and parts need it; nothing if one of these cannot be had of it."""
+    of_parts = [one for one in facts if one.kind == "part" and sides.codes]
+    found = {
+        one.name: sides.codes[str(one.settings[0])].history(sides.train, HISTORIES[one.builder])
+        for one in of_parts
+    }
+    histories = {name: one for name, one in found.items() if one is not None}
+    return histories if len(histories) == len(of_parts) else {}
+
+
+def _of_histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, OfHistory]:
+    """Return the user facts computed from precomputed histories."""
+    found = {}
+    for one in (one for one in facts if one.builder in OF_HISTORIES):
+        names = [Fact(builder, one.settings).name for builder in HISTORIES]
+        known = [name for name in names if name in sides.histories]
+        if known:
+            found[one.name] = OfHistory(known[0], OF_HISTORIES[one.builder])
+    return found

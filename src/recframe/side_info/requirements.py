@@ -1,0 +1,62 @@
+"""Checks for side frames and columns that a metric needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from recframe.errors import ColumnError
+from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, SideFrame, bind
+from recframe.frames.inputs import Inputs
+from recframe.side_info import features
+from recframe.side_info.sources import FromSides
+
+
+def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
+    """Return the needed side frames that are not bound; the catalogue comes from `items` or `train`."""
+    found = {
+        name
+        for name in ("train", "items", "users", "reference")
+        if getattr(inputs, name) is not None
+    }
+    found |= {"relevance"} | ({"catalogue"} if found & {"train", "items"} else set())
+    found |= {"propensity"} if "train" in found or inputs.has_propensity else set()
+    return [name for name in dict.fromkeys(needs) if name not in found]
+
+
+def _without_items(metric: Any) -> ColumnError:
+    """Return the error of a metric that needs item ids, where rows have none."""
+    found = f"{metric.name} tells items apart, and {FrameOf('judged')} has no ids of items, so that each row is an item"
+    return ColumnError(f"{found}; name the column of the ids: {bind(item=NAMED)}")
+
+
+def check_needs(inputs: Inputs, metric: Any, facts: Iterable[FromSides]) -> None:
+    """Raise an error for a missing side frame, or for an unusable feature."""
+    facts = list(facts)
+    if inputs.without_items and (facts or metric.definition.over_lists):
+        raise _without_items(metric)
+    lacking = missing(inputs, (need for one in facts for need in one.builder.needs))
+    if not lacking:
+        for of, takes in dict.fromkeys(
+            (str(one.settings[0]), one.builder.takes) for one in facts if one.builder.takes
+        ):
+            features.check_feature(inputs, of, metric.name, takes)
+        return
+    titles = {
+        "catalogue": f"{SideFrame('items')}, or {SideFrame('train')} for its items",
+        "reference": f"{SideFrame('reference')}, which is a {A_FRAME} of lists or the name of a model",
+        "propensity": f"a column of propensities, {bind(propensity=NAMED)}, or {SideFrame('train')} for the items' popularity",
+    }
+    frames = {"catalogue": "items", "propensity": "train"}
+    said = " and ".join(titles.get(name, str(SideFrame(name))) for name in lacking)
+    bound = [name for name in ("truth", "train", "items") if getattr(inputs, name) is not None]
+    options = dict.fromkeys([*bound, *(frames.get(name, name) for name in lacking)])
+    cutoff = [] if metric.k is None else [f"k={metric.k}"]
+    given = ", ".join([*cutoff, *(f"{name}={value!r}" for name, value in metric.settings)])
+    frame, bound_too = (
+        "recs" if inputs.truth is not None else "frame",
+        ", ".join(f"{one}={one}" for one in options),
+    )
+    call = Either(f": {frame}.rec({bound_too}).{metric.name}({given})")
+    msg = f"{metric.name} needs {said}{call}"
+    raise ColumnError(msg)

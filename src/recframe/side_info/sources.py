@@ -1,0 +1,354 @@
+"""Side frames of one call, and the builders of facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import polars as pl
+
+from recframe.errors import fails_if
+from recframe.frames.hints import FrameOf
+from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.engine import CATALOGUE, POPULARITY
+from recframe.frames.rows.integer_keys import joined_as_numbers
+from recframe.frames.rows.joins import joined
+from recframe.ranking.judged_frame import PAIR, Judged
+from recframe.side_info import features
+from recframe.side_info.by_category import ByCategory, Codes, by_category
+from recframe.side_info.category_counts import BOTH, Counts, History
+from recframe.side_info.features import CATEGORIES, Feature, Shape
+from recframe.side_info.reference_ranks import Places
+
+Branches = Callable[[pl.LazyFrame, set[str]], list[pl.LazyFrame]]
+"""Type of functions that return requested row sources of the plan of users, by their columns."""
+Kind = Literal["item", "pair", "row", "user", "member", "part", "list", "segment", "whole"]
+"""Kinds of fact, by their keys: item; user and item; these in a segment of rows; user (with item
+segments); user in each segment that cuts lists; user and category; list; item segment; none."""
+Setting = str | int | float | bool
+VALUE = pl.col("value")
+COUNT = pl.len().cast(pl.Float64).alias("value")
+
+
+@dataclass(frozen=True)
+class Summing:
+    """Aggregation of list rows that reads side frames, and its requirements."""
+
+    needs: tuple[str, ...]
+    build: Callable[..., pl.LazyFrame]
+    takes: tuple[Shape, ...] = ()
+    """Shapes of feature that the first setting may name."""
+    reads: tuple[Builder, ...] = ()
+    """Facts on pairs that are read as well, if their frames are bound."""
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Function that builds a fact, its required side frames and keys."""
+
+    kind: Kind
+    needs: tuple[str, ...]
+    build: Callable[..., pl.LazyFrame | pl.Expr]
+    takes: tuple[Shape, ...] = ()
+    """Shapes of feature that the first setting may name."""
+
+
+@dataclass(frozen=True)
+class FromSides:
+    """Request to the side frames: a function with its settings."""
+
+    builder: Builder | Summing
+    settings: tuple[Setting, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of its column."""
+        return " ".join(map(str, ("sums of", self.builder.build.__name__, *self.settings)))
+
+    def build(self, of: Any) -> Any:
+        """Return the frame, from what the function takes."""
+        return self.builder.build(of, *self.settings)
+
+
+@dataclass(frozen=True)
+class Fact(FromSides):
+    """Fact with its settings: a keyed frame, or one global value."""
+
+    builder: Builder
+
+    @property
+    def name(self) -> str:
+        """The name of its column."""
+        return " ".join(map(str, (self.kind, self.builder.build.__name__, *self.settings)))
+
+    @property
+    def kind(self) -> Kind:
+        """The keys of the fact, by kind."""
+        return self.builder.kind
+
+
+def fact(
+    kind: Kind, *needs: str, takes: tuple[Shape, ...] = ()
+) -> Callable[[Callable[..., pl.LazyFrame | pl.Expr]], Builder]:
+    """Turn a function of `Sides` and some settings into a builder of facts."""
+    return lambda function: Builder(kind, needs, function, takes)
+
+
+def summing(
+    *needs: str, takes: tuple[Shape, ...] = (), reads: tuple[Builder, ...] = ()
+) -> Callable[[Callable[..., pl.LazyFrame]], Summing]:
+    """Turn a function of list rows and some settings into an aggregation of them."""
+    return lambda function: Summing(needs, function, takes, reads)
+
+
+@dataclass(frozen=True)
+class OfHistory:
+    """User fact computed from the category counts of the user's history."""
+
+    history: str
+    """The name of the fact of parts that the counts are of."""
+    of: Callable[[Counts, Mapping[str, str]], pl.Expr]
+    """Function of the counts and of the new names of their columns."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Side frames of one call, prepared for building facts."""
+
+    inputs: Inputs
+    held: Judged
+    """Lists joined with the truth; of one part of the users where the call runs in parts."""
+    pairs: pl.LazyFrame | None = None
+    """Distinct pairs of train, if precomputed."""
+    popular: pl.LazyFrame | None = None
+    """Train items with their number of users, if precomputed."""
+    at_hand: Mapping[str, pl.LazyFrame] = field(default_factory=dict)
+    """Precomputed facts by name."""
+    narrow: bool = False
+    """Whether user and item fit into one 64-bit integer, in the rows and in facts on pairs."""
+    codes: Mapping[str, Codes] = field(default_factory=dict)
+    """Integer codes of the items' categories by column: of all requested columns, or none."""
+    histories: Mapping[str, History] = field(default_factory=dict)
+    """Counts of users' histories by fact: of all requested facts, or none."""
+    of_histories: Mapping[str, OfHistory] = field(default_factory=dict)
+    """User facts computed from their histories, by name."""
+    beside: frozenset[str] = frozenset()
+    """Names of facts that are columns of the list rows already."""
+    shown: pl.LazyFrame | None = None
+    """Distinct items of all frames, if precomputed."""
+    places: Places | None = None
+    """Ranked items of lists and references as narrow integers, if precomputed."""
+
+    def by_category(
+        self, rows: pl.LazyFrame, keys: Sequence[str], of: str, *kept: str
+    ) -> ByCategory:
+        """Return rows exploded by category or dimension of a feature."""
+        return by_category(rows, keys, self.feature(of), self.codes.get(of), *kept)
+
+    def few_counts(self, of: str, sums: Sequence[pl.Expr]) -> Counts | None:
+        """Return the dense count layout for sums by a feature, where it applies."""
+        return self.codes[of].few_counts(sums) if of in self.codes else None
+
+    def with_users(self, parts: pl.LazyFrame, of: str) -> pl.LazyFrame:
+        """Return parts of users' features with the users."""
+        return self.codes[of].with_users(parts) if self.codes else parts
+
+    @property
+    def part_keys(self) -> list[str]:
+        """The keys of what a user has of a part of a feature."""
+        return [BOTH] if self.codes else [*self.user_keys, "part"]
+
+    @property
+    def item_keys(self) -> list[str]:
+        """The keys of the segments that are properties of the item."""
+        return self.inputs.item_keys
+
+    @property
+    def user_keys(self) -> list[str]:
+        """The keys of a user's own facts."""
+        return [*self.item_keys, "user"]
+
+    def feature(self, of: str) -> Feature:
+        """Return a feature of the items."""
+        return features.read(self.inputs, of)
+
+    @cached_property
+    def train(self) -> pl.LazyFrame:
+        """Each pair of a user and an item of the train frame once."""
+        if self.pairs is not None:
+            return self.pairs
+        return _frame(self.inputs.train).drop_nulls().unique()
+
+    @cached_property
+    def popularity(self) -> pl.LazyFrame:
+        """The items of train with their number of users."""
+        if self.popular is not None:
+            return self.popular
+        if self.inputs.tables is not None:
+            schema = {"item": self.inputs.schema["item"], "value": pl.Float64()}
+            return self.inputs.tables.get(POPULARITY, schema)
+        return self.train.group_by("item").agg(value=pl.len().cast(pl.Float64))
+
+    @cached_property
+    def catalogue(self) -> pl.LazyFrame:
+        """The items of the catalogue, each once in each segment, with those that are properties of them."""
+        return self.inputs.outside(self.inputs.with_made_of_ids(self.items, "item"))
+
+    @property
+    def items(self) -> pl.LazyFrame:
+        """The items of the catalogue, each once."""
+        if self.inputs.items is not None:
+            return self.inputs.items.filter(pl.col("item").is_not_null())
+        if self.inputs.tables is not None:
+            return self.inputs.tables.get(CATALOGUE, {"item": self.inputs.schema["item"]})
+        return pl.concat(self.all_items).unique() if self.shown is None else self.shown
+
+    @property
+    def all_items(self) -> list[pl.LazyFrame]:
+        """The items of each of the frames of which any item is shown, where there is no frame of items."""
+        given = [self.inputs.counted("recommendations")]
+        given += [] if self.inputs.truth is None else [self.inputs.counted("truth")]
+        given += [] if self.inputs.train is None else [self.inputs.train.drop_nulls()]
+        return [one.select("item") for one in given]
+
+    def with_item_keys(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of items with the segments that are properties of them."""
+        return self.inputs.with_item_keys(rows)
+
+    def built(self, one: Fact) -> Any:
+        """Return a fact, precomputed or built from the side frames."""
+        return self.at_hand[one.name] if one.name in self.at_hand else one.build(self)
+
+    def table(
+        self, kind: Kind, facts: Sequence[Fact]
+    ) -> tuple[list[str], pl.LazyFrame | None, list[pl.Expr]]:
+        """Return the keys of a kind of fact, a frame of the facts by these keys, and the facts that are the same for all."""
+        keys = {"item": ["item"], "pair": PAIR, "user": self.user_keys, "segment": self.item_keys}
+        keys |= {"row": [*self.held.of_rows, *PAIR], "member": self.held.user_keys}
+        keys |= {"part": self.part_keys, "list": self.held.list_keys}
+        on, table, same = keys.get(kind, []), None, []
+        for one in (one for one in facts if one.kind == kind):
+            built = self.built(one)
+            if isinstance(built, pl.Expr):
+                same.append(built.alias(one.name))
+                continue
+            built = built.rename({"value": one.name})
+            table = built if table is None else joined(table, built, on, "full")
+        return on, table, same
+
+    def joined(
+        self,
+        rows: pl.LazyFrame,
+        facts: Sequence[Fact],
+        *kinds: Kind,
+        named: Mapping[str, str] | None = None,
+    ) -> pl.LazyFrame:
+        """Return rows joined with the facts of some kinds; `named` has other names of the keys."""
+        if self.beside or self.codes:
+            there = {*rows.collect_schema().names()}
+            facts = [one for one in facts if one.name not in there]
+        for kind in kinds:
+            if kind == "user":
+                rows, facts = self._with_histories(rows, facts)
+            on, table, same = self.table(kind, facts)
+            if kind == "part" and self.histories:
+                rows = rows.with_columns(
+                    self.histories[one.name].value().alias(one.name)
+                    for one in facts
+                    if one.kind == kind
+                )
+            elif table is not None:
+                others = {key: (named or {}).get(key, key) for key in on}
+                table, on = table.rename(others), list(others.values())
+                as_numbers = self.narrow and on == PAIR
+                rows = (
+                    joined_as_numbers(rows, table, on, "left")
+                    if as_numbers
+                    else joined(rows, table, on, in_order=on == [BOTH])
+                )
+            rows = rows.with_columns(same) if same else rows
+        return rows
+
+    def _with_histories(
+        self, rows: pl.LazyFrame, facts: Sequence[Fact]
+    ) -> tuple[pl.LazyFrame, list[Fact]]:
+        """Return rows joined with facts computed from histories, and the remaining facts."""
+        made = {
+            one.name: self.of_histories[one.name] for one in facts if one.name in self.of_histories
+        }
+        for name in dict.fromkeys(one.history for one in made.values()):
+            history = self.histories[name]
+            rows, renamed = history.beside(rows, name)
+            rows = rows.with_columns(
+                one.of(history.counts, renamed).alias(fact)
+                for fact, one in made.items()
+                if one.history == name
+            ).drop(renamed.values())
+        return rows, [one for one in facts if one.name not in made]
+
+
+def _frame(frame: Any) -> pl.LazyFrame:
+    return pl.LazyFrame(schema={"user": pl.Int64, "item": pl.Int64}) if frame is None else frame
+
+
+@fact("item", "train")
+def popularity_quantile(sides: Sides) -> pl.LazyFrame:
+    """The share of train's items that an item is as popular as or more; those of one popularity share their mean place."""
+    counts = sides.popularity.group_by("value").agg(same=pl.len().cast(pl.Float64)).sort("value")
+    same = pl.col("same")
+    places = counts.with_columns(quantile=(same.cum_sum() - (same - 1) / 2) / same.sum())
+    return sides.popularity.join(places, on="value").select("item", value=pl.col("quantile"))
+
+
+@fact("member", "relevance")
+def in_universe(sides: Sides) -> pl.LazyFrame | pl.Expr:
+    """Whether a user with a list is of the universe; every one is, where the universe has all users with a list."""
+    if sides.held.universe in {"truth", "both"}:
+        return sides.held.judged_users.unique().with_columns(value=pl.lit(value=True))
+    return pl.lit(value=True)
+
+
+# Of lists
+
+
+@fact("list", "relevance")
+def has_relevant(sides: Sides) -> pl.LazyFrame | pl.Expr:
+    """Whether a list's user has a relevant item; not computed where users without one count as well."""
+    if sides.inputs.context.no_relevant == "zero":
+        return pl.lit(value=True)
+    return (
+        sides.held.relevant_items()
+        .select(sides.held.list_keys)
+        .unique()
+        .with_columns(value=pl.lit(value=True))
+    )
+
+
+@fact("list", "relevance", "items", takes=CATEGORIES)
+def n_categories_of_relevant(sides: Sides, of: str) -> pl.LazyFrame:
+    """The number of categories of a user's relevant items, listed or not; in a segment of items, of its own."""
+    found = sides.held.relevant_items().join(sides.feature(of).parts(), on="item")
+    return (
+        found.select(*sides.held.list_keys, "part")
+        .unique()
+        .group_by(sides.held.list_keys)
+        .agg(COUNT)
+    )
+
+
+def counted_items() -> pl.Expr:
+    """Return the number of items in the catalogue, or fail when the plan runs and there are none."""
+    return pl.len().cast(pl.Float64) + fails_if(
+        pl.len() == 0, f"the catalogue is empty: {FrameOf('items')} has no item"
+    )
+
+
+# Of the whole
+
+
+@fact("whole", "catalogue")
+def n_whole_catalogue(sides: Sides) -> pl.LazyFrame:
+    """The number of items in the catalogue, in a segment of items too."""
+    return sides.items.select(value=counted_items())

@@ -1,0 +1,465 @@
+"""`rec.compare`: models compared with a baseline by paired differences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from recframe.errors import warn
+from recframe.evaluation.required_columns import is_of_segment
+from recframe.evaluation.support_columns import TOTAL, N, name_beside
+from recframe.frames.collecting import run_by_size
+from recframe.frames.dtypes import as_text
+from recframe.metrics.language.definition import Metric
+from recframe.statistics import summary
+from recframe.statistics.arrays import Flags, Labels, Numbers, np, ratio
+from recframe.statistics.looks import ANY_LOOK, ONE_LOOK, Law
+from recframe.statistics.moments import Ends, Moments, Sums, Trainings
+from recframe.statistics.options import Correction, Family, Looks, Test
+from recframe.statistics.p_values import adjusted, least_p, t_statistic
+from recframe.statistics.pairs import BASELINE, MODEL
+from recframe.statistics.resampling import (
+    Tested,
+    bootstrap_means,
+    bootstrap_test,
+    groups_of,
+    percentile_interval,
+    sign_flip_test,
+)
+from recframe.statistics.summary import (
+    FEW,
+    FEW_VALUES,
+    ONE_CLUSTER,
+    Intervals,
+    added,
+    columns_of,
+    of_clusters,
+    summarized,
+)
+
+COLUMNS = columns_of(
+    "metric k value baseline_value difference difference_low difference_high relative relative_low "
+    "relative_high p_value p_adjusted effect_size wins ties losses n_users n_differ n_unpaired "
+    "n_trainings std_trainings n_baseline_trainings std_baseline_trainings p_not_worse p_equivalent "
+    "verdict note"
+)
+"""Columns after the keys, model and baseline; those of a margin or of trainings only where these are given."""
+SHORT = (
+    *("metric", "verdict", "value", "baseline_value"),
+    *("difference", "difference_low", "difference_high", "p_adjusted", "n_users", "note"),
+)
+"""Columns after the keys in the short form."""
+OF_MARGIN = ("p_not_worse", "p_equivalent")
+OF_TRAININGS = ("n_trainings", "std_trainings", "n_baseline_trainings", "std_baseline_trainings")
+SKEWED = 0.1
+"""Skewness of sums above which sign flips reject too often; below, families of 40 equal rows err in about 8 %."""
+SKEWED_NOTE = (
+    "skewed differences, of which max_t finds more than is there; correction='holm' errs less often"
+)
+FEWEST_DRAWN = 5
+"""Fewest users or clusters for a bootstrap; draws of fewer are often all alike."""
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """How models are compared, or values drawn anew."""
+
+    level: float = 0.95
+    margin: float | None = None
+    test: Test = "t"
+    correction: Correction | None = "holm"
+    family: Family = "table"
+    looks: Looks | None = None
+    n_resamples: int = 9999
+    seed: int = 0
+    min_users: int = 5
+    """Minimum users, or clusters, per row to be tested; the numbers are given anyway."""
+    cluster: str | None = None
+    """Column of clusters: users within one are correlated."""
+    over_trainings: bool = False
+    """Whether trainings are bound, as a second sample besides users."""
+    tell: Callable[[int, int], None] | None = None
+
+    @property
+    def columns(self) -> dict[str, type[pl.DataType]]:
+        """The columns of the result behind its keys."""
+        dropped = {*(OF_MARGIN if self.margin is None else ())}
+        dropped |= set() if self.over_trainings else {*OF_TRAININGS}
+        return {name: dtype for name, dtype in COLUMNS.items() if name not in dropped}
+
+    @property
+    def law(self) -> Law:
+        """That of the intervals and p values."""
+        return ONE_LOOK if self.looks is None else ANY_LOOK
+
+    @property
+    def resamples(self) -> bool:
+        """Whether p values come from resamples."""
+        return self.test != "t" or self.correction == "max_t"
+
+
+def compared(
+    cells: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Comparing
+) -> pl.DataFrame:
+    """Return a row for each segment, model and metric, from sums over pairs of users' values; see `Sums`."""
+    sums = Sums(cells, keys, metrics)
+    moments = sums.moments(how.cluster)
+    of = Direction.of(metrics)
+    found = _numbers(sums, moments, of, how)
+    found["few"] = (moments.n > 0) & (moments.units < how.min_users)
+    found |= _tested(sums, moments, found["few"], how)
+    within = (
+        None if how.margin is None else _within(moments, how.margin, of.higher, sums.ends, how.law)
+    )
+    if within is not None:
+        found["p_not_worse"] = np.where(of.directed, within.not_worse, np.nan)
+        found["p_equivalent"] = np.maximum(within.not_worse, within.not_better)
+    found["verdict"] = verdicts(found, within, of, 1.0 - how.level)
+    single = {} if moments.trainings is None else _of_one_training(sums, moments.trainings)
+    found["note"] = _notes(found, moments, of, how, single)
+    if moments.trainings is not None:
+        found |= of_both(moments.trainings)
+    for name in ("wins", "ties", "losses"):  # of values that users have
+        found[name] = np.where(of.of_each, found[name], np.nan)
+    return sums.long(found, how.columns)
+
+
+class Direction(NamedTuple):
+    """Better end of each metric, and whether it has one."""
+
+    higher: Flags
+    directed: Flags
+    of_each: Flags
+    """Whether the metric has users' values."""
+
+    @classmethod
+    def of(cls, metrics: Sequence[Metric[...]]) -> Direction:
+        """Return those of some metrics."""
+        ends = np.array([one.definition.direction for one in metrics])
+        of_each = np.array([not is_of_segment(one) for one in metrics], dtype=bool)
+        return cls(ends != "lower", ends != "", of_each)
+
+
+def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dict[str, Any]:
+    """Return the numbers that the moments determine."""
+    n, difference = moments.n, moments.difference
+    half = how.law.quantile(how.level, moments.freedom) * moments.standard_error
+    relative = moments.relative(how.level, how.law.quantile)
+    std = (moments if how.cluster is None else sums.moments()).std
+    above, ties = sums.column("wins"), sums.column("ties")
+    below = n - above - ties
+    return {
+        "value": ratio(moments.a + moments.d, n),
+        "baseline_value": ratio(moments.a, n),
+        "difference": difference,
+        "difference_low": difference - half,
+        "difference_high": difference + half,
+        "relative": relative.value,
+        "relative_low": relative.low,
+        "relative_high": relative.high,
+        "effect_size": np.where(std > 0, ratio(difference, std), np.nan),
+        "wins": np.where(of.higher, above, below),
+        "ties": ties,
+        "losses": np.where(of.higher, below, above),
+        "n_users": n,
+        "n_differ": moments.differ,
+        "n_unpaired": sums.column("unpaired"),
+    }
+
+
+def _tested(sums: Sums, moments: Moments, few: Flags, how: Comparing) -> dict[str, Any]:
+    """Return the unadjusted and the family-wise p values; rows of few users are left out."""
+    shape = moments.n.shape
+    families = _families(sums, how)
+    t = t_statistic(moments.difference, moments.standard_error)
+    p_value = how.law.p_two_sided(t, moments.freedom)
+    resampled = _resampled(sums, few, families, how) if how.resamples else None
+    skewed = np.zeros(shape, dtype=bool)
+    if resampled is not None and how.test != "t":
+        untested = np.isnan(p_value) | (how.test == "bootstrap") & (moments.units < FEWEST_DRAWN)
+        p_value = np.where(untested, np.nan, resampled.p_value.reshape(shape))
+    if resampled is not None:
+        _warn_of_few_resamples(np.where(few, np.nan, p_value), families, how)
+    p_value = np.maximum(p_value, least_p(moments.differ))
+    judged = np.where(few, np.nan, p_value)
+    if how.correction is None:
+        p_adjusted = judged
+    elif how.correction == "max_t" and resampled is not None:
+        p_adjusted = np.maximum(resampled.p_max_t.reshape(shape), judged)
+        skewed = (resampled.skewness.reshape(shape) > SKEWED) & ~np.isnan(judged)
+    else:
+        flat = adjusted(judged.reshape(-1), method=str(how.correction), families=families)
+        p_adjusted = flat.reshape(shape)
+    return {"p_value": p_value, "p_adjusted": p_adjusted, "skewed": skewed}
+
+
+def _families(sums: Sums, how: Comparing) -> Labels | None:
+    """Return the labels of families corrected together; None if all tests are one family."""
+    n_metrics = len(sums.metrics)
+    if how.family == "metric":
+        return np.tile(np.arange(n_metrics), len(sums.rows))
+    if how.family == "segment" and sums.keys:
+        labels = sums.rows.select(pl.struct(sums.keys).rank("dense")).to_series().to_numpy()
+        return np.repeat(labels.astype(np.int64), n_metrics)
+    return None
+
+
+def _resampled(sums: Sums, few: Flags, families: Labels | None, how: Comparing) -> Tested:
+    """Return the p values by resamples of random groups of users, or of clusters."""
+    groups = groups_of(sums.cells, sums.rows)
+    test = bootstrap_test if how.test == "bootstrap" else sign_flip_test
+    # nobody is drawn of rows that are not judged
+    differences, counts = (
+        np.where(few.reshape(-1), 0.0, groups.matrix(sums.names(part))) for part in ("d", "n")
+    )
+    return test(
+        differences,
+        counts,
+        n_resamples=how.n_resamples,
+        seed=how.seed,
+        families=families,
+        tell=how.tell,
+    )
+
+
+class Within(NamedTuple):
+    """P values against a margin: not worse, and not better."""
+
+    not_worse: Numbers
+    not_better: Numbers
+
+
+def _within(moments: Moments, margin: float, higher: Flags, ends: Ends, law: Law) -> Within:
+    """Return the p values against a margin: of the mean of b - (1 - margin) a, and of b - (1 + margin) a, so of no ratio.
+
+    Each is that of the users and of two more, whose values are as far apart as any can be.
+    """
+    above, below = (
+        moments.with_share(share).with_ends(*ends.of_gap(1.0 - share))
+        for share in (margin, -margin)
+    )
+    at_least = law.p_above(t_statistic(above.difference, above.standard_error), above.freedom)
+    at_most = law.p_below(t_statistic(below.difference, below.standard_error), below.freedom)
+    return Within(np.where(higher, at_least, at_most), np.where(higher, at_most, at_least))
+
+
+def of_both(of: Trainings) -> dict[str, Any]:
+    """Return the number of trainings of both models, and their standard deviations."""
+    found = of.n, np.sqrt(of.variance), of.n_baseline, np.sqrt(of.variance_baseline)
+    return dict(zip(OF_TRAININGS, found, strict=True))
+
+
+def _of_one_training(sums: Sums, of: Trainings) -> dict[str, Flags]:
+    """Return the notes on models with one training, which has no spread."""
+    found: dict[str, Flags] = {}
+    for side, n in ((MODEL, of.n), (BASELINE, of.n_baseline)):
+        names = sums.rows.select(as_text(pl.col(side), sums.rows.schema[side])).to_series()
+        for name in names.unique().to_list():
+            note = f"one training of {name}, which says nothing of another"
+            single = (n == 1) & (names == name).to_numpy()[:, None]
+            found[note] = found.get(note, np.zeros(n.shape, dtype=bool)) | single
+    return found
+
+
+def verdicts(found: Mapping[str, Any], within: Within | None, of: Direction, alpha: float) -> Any:
+    """Return the verdict of each row, in a word or two."""
+    difference, shown = found["difference"], found["p_adjusted"] <= alpha
+    good = np.where(of.higher, difference > 0, difference < 0)
+    words = np.where(good, "better", "worse")
+    words = np.where(of.directed, words, np.where(difference > 0, "higher", "lower"))
+    same = (found["n_users"] > 1) & (found["ties"] == found["n_users"])
+    few, selected = found["few"], is_selected(found, of)
+    if within is None:
+        return np.select([few, selected, same, shown], ["few", "open", "same", words], "open")
+    # on one side, as a gate that holds
+    alike = found["p_equivalent"] <= alpha / 2
+    not_worse, not_better = (of.directed & (p <= alpha / 2) for p in within)
+    return np.select(
+        [few, selected, same | alike, shown, not_worse, not_better],
+        ["few", "open", "same", words, "not worse", "not better"],
+        "open",
+    )
+
+
+def is_selected(found: Mapping[str, Any], of: Direction) -> Flags:
+    """Return whether paired users of each row are so few that they are a biased selection."""
+    selected: Flags = of.directed & of.of_each & are_selected(found["n_users"], found["n_unpaired"])
+    return selected
+
+
+def _notes(
+    found: Mapping[str, Any],
+    moments: Moments,
+    of: Direction,
+    how: Comparing,
+    single: Mapping[str, Flags],
+) -> Any:
+    """Return the notes of each row, in words."""
+    n, same = found["n_users"], found["ties"] == found["n_users"]
+    lacks = {
+        "nobody has both values": n == 0,
+        "one user, so no interval": n == 1,
+        "hardly any list changes it, so no interval is known to hold": np.isnan(moments.units),
+        ONE_CLUSTER: np.isnan(moments.freedom),
+    }
+    alpha, tests = 1.0 - how.level, np.count_nonzero(~np.isnan(found["p_adjusted"]))
+    by_itself = found["p_value"] <= alpha
+    alone = by_itself & (found["p_adjusted"] > alpha) & (found["verdict"] == "open")
+    kind = "users" if how.cluster is None else "clusters"
+    few_clusters = how.cluster is not None and moments.effective < FEW
+    words = {
+        "both have the same value for all users": same,
+        f"fewer than {how.min_users} {kind}, so not judged": found["few"],
+        _too_few(how): np.isnan(found["p_adjusted"]) & ~found["few"],
+        f"by itself, not among {tests} rows": alone,
+        **_within_margin(by_itself & ~same & (found["verdict"] == "same"), found, how),
+        **_of_spread(found, moments, same),
+        SKEWED_NOTE: found["skewed"],
+        **of_unpaired(n, found["n_unpaired"], is_selected(found, of)),
+        f"fewer than {FEW_VALUES} {kind} differ, so the interval is rough": ~same
+        & (moments.differ < FEW_VALUES),
+        f"clusters count as fewer than {FEW} of one size, so the interval is rough": few_clusters,
+        **single,
+    }
+    return first_or_joined(lacks, words)
+
+
+def _of_spread(found: Mapping[str, Any], moments: Moments, same: Flags) -> dict[str, Flags]:
+    """Return the notes of differences that do not vary, and of a baseline that is 0 or may be."""
+    without_spread, effect = moments.standard_error == 0, found["effect_size"]
+    some = moments.a != 0
+    return {
+        "all clusters have the same mean difference": without_spread
+        & (effect != 0)
+        & ~np.isnan(effect),
+        "the difference is the same for all users": without_spread & ~same & np.isnan(effect),
+        "the baseline is 0, of which a difference is no share": ~some,
+        "the baseline may be 0, so its share has no interval": some
+        & np.isnan(found["relative_low"]),
+    }
+
+
+def _within_margin(alike: Flags, found: Mapping[str, Any], how: Comparing) -> dict[str, Flags]:
+    """Return the notes of differences that are shown, and shown to be within the margin."""
+    if how.margin is None:
+        return {}
+    within, difference = f"within {how.margin * 100:.10g} %", found["difference"]
+    return {
+        f"{within}, lower": alike & (difference < 0),
+        f"{within}, higher": alike & (difference > 0),
+    }
+
+
+def _too_few(how: Comparing) -> str:
+    """Return the reason why resampling tests nothing: too few groups."""
+    fewest = f"fewer than {FEWEST_DRAWN} users or clusters, which are " * (how.test == "bootstrap")
+    return f"{fewest}too few to resample"
+
+
+def _warn_of_few_resamples(p_value: Numbers, families: Labels | None, how: Comparing) -> None:
+    """Warn where the number of resamples is too low for a significant p value after correction."""
+    tests = ~np.isnan(p_value.reshape(-1))
+    labels = np.zeros(len(tests), np.int64) if families is None else families
+    rows = int(np.bincount(labels[tests], minlength=1).max())
+    corrects = how.correction in {"holm", "bonferroni"}
+    rows = rows if corrects else min(rows, 1)
+    alpha, least = 1.0 - how.level, 1.0 / (how.n_resamples + 1.0)
+    if rows * least <= alpha * (1 + 1e-9):
+        return
+    needed = int(np.ceil(rows / alpha * (1 - 1e-9))) - 1
+    over = f" over {rows} rows with correction={how.correction!r}" * corrects
+    instead = ", or correction='max_t'" * (corrects and least <= alpha)
+    warn(
+        f"n_resamples={how.n_resamples}: no p value is below {least:.2g}, which shows nothing at level={how.level:g}{over}; "
+        f"write n_resamples={needed}{instead}"
+    )
+
+
+BETWEEN = "; "
+MANY_UNPAIRED = 0.05
+"""Share of users with only one of two values from which a note is given."""
+SELECTED = 0.2
+"""Share of users with only one of two values from which the paired users are a biased selection."""
+SELECTED_NOTE = (
+    "more than a fifth of the users have but one of the two values, so those with both show nothing"
+)
+
+
+def are_selected(n: Numbers, unpaired: Numbers) -> Flags:
+    """Return whether paired users, n, are so few that they are a biased selection."""
+    return np.asarray(unpaired > SELECTED * (n + unpaired))
+
+
+def of_unpaired(n: Numbers, unpaired: Numbers, selected: Flags) -> dict[str, Flags]:
+    """Return the notes of rows with many unpaired users."""
+    many = unpaired > MANY_UNPAIRED * (n + unpaired)
+    return {
+        SELECTED_NOTE: selected,
+        "many users have but one of the two values, and are left out": many & ~selected,
+    }
+
+
+def first_or_joined(lacks: Mapping[str, Flags], words: Mapping[str, Flags]) -> Any:
+    """Return the first note on missing numbers, or else all other notes joined.
+
+    Both have the words of a note, and in which rows it holds. A row without any has an empty text.
+    """
+    found = np.full(np.broadcast_shapes(*map(np.shape, words.values())), "", dtype=object)
+    for note, holds in words.items():
+        if note and np.any(holds):
+            more = np.where(found == "", note, found + BETWEEN + note)
+            found = np.where(holds, more, found)
+    return np.select(list(lacks.values()), list(lacks), found.astype(str))
+
+
+def bootstrapped(
+    wide: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Comparing
+) -> pl.DataFrame:
+    """Return the rows of `summarized` with percentile intervals, from sums of random groups of users.
+
+    A segment whose users or clusters are one has no interval. Source: Efron 1979.
+    """
+    _warn_of_few_draws(how)
+    whole = run_by_size(_sums_of_segments(wide.lazy(), keys, metrics, how.cluster), len(wide))
+    whole = whole.sort(keys, nulls_last=True) if keys else whole
+    long = run_by_size(summarized(whole.lazy(), keys, metrics, Intervals(how.level)), len(whole))
+    groups = groups_of(wide, whole.select(keys))
+    sums = groups.matrix(name_beside(TOTAL, metric) for metric in metrics)
+    counts = groups.matrix(name_beside(N, metric) for metric in metrics)
+    draws = bootstrap_means(sums, counts, n_resamples=how.n_resamples, seed=how.seed, tell=how.tell)
+    low, high = percentile_interval(draws, level=how.level)
+    found = long.with_columns(
+        low=pl.Series(low).fill_nan(None),
+        high=pl.Series(high).fill_nan(None),
+        alone=pl.Series(np.count_nonzero(counts, axis=0) == 1),
+    )
+    known = pl.col("value_low").is_not_null() & ~pl.col("alone")
+    too_few = pl.col("alone") & pl.col("value_low").is_not_null()
+    return found.with_columns(
+        value_low=pl.when(known).then("low"),
+        value_high=pl.when(known).then("high"),
+        note=pl.when(too_few).then(pl.lit("too few users to resample")).otherwise("note"),
+    ).select(*keys, *summary.COLUMNS)
+
+
+def _sums_of_segments(
+    wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], cluster: str | None
+) -> pl.LazyFrame:
+    """Return the sums of each segment from those of its random groups, which divide no cluster."""
+    if cluster is None:
+        return added(wide, keys, metrics)
+    return of_clusters(wide, [*keys, cluster], metrics)
+
+
+def _warn_of_few_draws(how: Comparing) -> None:
+    """Warn where the ends of intervals lie beyond the outermost resamples."""
+    needed = math.ceil(2.0 / (1.0 - how.level) * (1 - 1e-9)) - 1
+    if how.n_resamples < needed:
+        warn(
+            f"n_resamples={how.n_resamples}: the ends of intervals at level={how.level:g} lie beyond so few resamples; "
+            f"write n_resamples={needed} at least, and some thousand to have two digits"
+        )

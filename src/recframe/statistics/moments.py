@@ -1,0 +1,410 @@
+"""Moments of paired differences: means, standard errors, clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import polars as pl
+
+from recframe.evaluation.required_columns import is_of_segment, is_share
+from recframe.frames.collecting import run_by_size
+from recframe.frames.rows.exact_sums import ExactSums
+from recframe.metrics.language.definition import Metric
+from recframe.statistics import clusters
+from recframe.statistics.arrays import Given, Numbers, np, numbers, ratio
+from recframe.statistics.clusters import ROUNDING
+from recframe.statistics.p_values import t_quantile
+from recframe.statistics.pairs import BASELINE, ENDS, MODEL, OF_TRAININGS, SUMS, has_no_ends
+from recframe.statistics.summary import FEWEST
+
+_ROUNDING = 1e-13
+Quantile: TypeAlias = Callable[[Given, Given], Numbers]
+"""Type of functions from level and degrees of freedom to a quantile in standard errors."""
+
+
+class PairedMeans(NamedTuple):
+    """Baseline's mean and mean difference, with their variances and covariance.
+
+    All of one shape, or of shapes that broadcast.
+    """
+
+    a: Given
+    d: Given
+    aa: Given
+    ad: Given
+    dd: Given
+    freedom: Given
+
+
+class Share(NamedTuple):
+    """Relative difference to the baseline, with its interval."""
+
+    value: Numbers
+    low: Numbers
+    high: Numbers
+
+
+def relative_difference(
+    means: PairedMeans, *, level: float = 0.95, quantile: Quantile = t_quantile
+) -> Share:
+    """Return r = d / a, with the interval of all shares r for which the mean of d - r a may be 0.
+
+    That is (d - r a)^2 <= t^2 (var d - 2 r cov + r^2 var a), with the quantile t of Student's t: between the two roots of
+    A r^2 - 2 B r + C, with A = a^2 - t^2 var a, B = a d - t^2 cov and C = d^2 - t^2 var d.
+
+    Where A is not above 0 the baseline's mean may itself be 0, and the shares have no bound: both ends are NaN. So are those of
+    a mean without a variance. All are NaN where the baseline's mean is 0. Source: Fieller 1954.
+    """
+    a, d, aa, ad, dd, freedom = (numbers(one) for one in means)
+    value = ratio(np.where(a == 0, np.nan, d), a)
+    squared = quantile(level, freedom) ** 2
+    outer, middle, inner = a**2 - squared * aa, a * d - squared * ad, d**2 - squared * dd
+    outer = np.where(outer > 0, outer, np.nan)
+    apart = middle**2 - outer * inner
+    # what rounding leaves where all differences are one share is nothing
+    half = np.sqrt(np.where(apart <= _ROUNDING * middle**2, 0.0 * apart, apart)) / outer
+    return Share(value, middle / outer - half, middle / outer + half)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums over users or clusters per result row, rows x metrics."""
+
+    n: Numbers
+    """Number of users with both values."""
+    a: Numbers
+    """Sum of the baseline's values; `d` is that of the differences."""
+    d: Numbers
+    aa: Numbers
+    """Sums of products over units: users, or clusters with summed values."""
+    ad: Numbers
+    dd: Numbers
+    an: Numbers
+    """Sums of products with the number of users per unit."""
+    dn: Numbers
+    nn: Numbers
+    units: Numbers
+    """Number of users or clusters; NaN where no valid interval is known."""
+    effective: Numbers
+    """Effective number of users or clusters: (Σ n)² / Σ n² for clusters of n users."""
+    differ: Numbers
+    """Number of users, or clusters, whose two values differ."""
+    trainings: Trainings | None = None
+    """Variance between trainings of both models, where they are a sample too."""
+
+    @property
+    def difference(self) -> Numbers:
+        """The mean difference."""
+        return ratio(self.d, self.n)
+
+    @property
+    def freedom(self) -> Numbers:
+        """The degrees of freedom, by Satterthwaite where trainings are a sample too."""
+        users = self.freedom_of_users
+        return users if self.trainings is None else self.trainings.freedom(self._error**2, users)
+
+    @property
+    def freedom_of_users(self) -> Numbers:
+        """Those of users, or of clusters, alone."""
+        return np.where((self.units > 1) & (self.effective >= 2.0), self.effective - 1.0, np.nan)  # noqa: PLR2004  a spread wants two
+
+    @property
+    def standard_error(self) -> Numbers:
+        """The standard error of the mean difference: of users, and of trainings where these are a sample too."""
+        if self.trainings is None:
+            return self._error
+        return np.sqrt(self._error**2 + self.trainings.squared_error)
+
+    @property
+    def _error(self) -> Numbers:
+        """The error of users alone: that of independent ones, or of leaving out one cluster at a time."""
+        mean = self.difference
+        rest = self.dd - 2.0 * mean * self.dn + mean**2 * self.nn
+        # what rounding leaves of a difference that is the same for all is 0, and no -0, by which infinities change sign
+        rest = np.where(rest <= ROUNDING * self.dd, 0.0, rest)
+        return np.sqrt(self._of_sample * rest) / np.where(self.n > 0, self.n, np.nan)
+
+    @property
+    def _of_sample(self) -> Numbers:
+        """The correction G / (G - 1) for sums of squares of G units."""
+        return ratio(self.units, np.where(self.units > 1, self.units - 1.0, np.nan))
+
+    @property
+    def std(self) -> Numbers:
+        """The standard deviation of users' differences; for clusters, that of equivalent independent users."""
+        return self._error * np.sqrt(self.n)
+
+    def with_share(self, share: float | Numbers) -> Moments:
+        """Return the moments of d + share · a in place of d."""
+        return replace(
+            self,
+            d=self.d + share * self.a,
+            ad=self.ad + share * self.aa,
+            dd=self.dd + 2.0 * share * self.ad + share**2 * self.aa,
+            dn=self.dn + share * self.an,
+            trainings=None if self.trainings is None else self.trainings.with_share(share),
+        )
+
+    def with_ends(self, low: Numbers, high: Numbers) -> Moments:
+        """Return the moments with two more users, or clusters of the mean size, whose differences are `low` and `high`.
+
+        So a difference that few users have is not taken for certain. Where the ends are NaN there is none more, and of fewer
+        than two users or clusters there are no moments. Source: Agresti and Min 2005.
+        """
+        known = ~np.isnan(low) & ~np.isnan(high)
+        size = np.where(known, ratio(self.n, np.where(self.units > 1, self.units, np.nan)), 0.0)
+        low, high, more = np.where(known, low, 0.0), np.where(known, high, 0.0), 2.0 * known
+        return replace(
+            self,
+            n=self.n + more * size,
+            d=self.d + size * (low + high),
+            dd=self.dd + size**2 * (low**2 + high**2),
+            dn=self.dn + size**2 * (low + high),
+            nn=self.nn + more * size**2,
+            units=self.units + more,
+            effective=self.effective + more,
+        )
+
+    def relative(self, level: float, quantile: Quantile) -> Share:
+        """Return the difference as a share of the baseline, with its interval by the quantile of a difference's own."""
+        a, d = ratio(self.a, self.n), self.difference
+        scale = ratio(self._of_sample, self.n**2)
+        # d = b - a falls by what the trainings of the baseline add to a
+        of_baseline = 0.0 if self.trainings is None else self.trainings.of_baseline
+        means = PairedMeans(
+            a,
+            d,
+            scale * (self.aa - 2.0 * a * self.an + a**2 * self.nn) + of_baseline,
+            scale * (self.ad - a * self.dn - d * self.an + a * d * self.nn) - of_baseline,
+            self.standard_error**2,
+            self.freedom,
+        )
+        return relative_difference(means, level=level, quantile=quantile)
+
+
+class Trainings(NamedTuple):
+    """Variance between trainings of two models (unpaired), rows x metrics.
+
+    The squared error of the mean of n values with the variance s² is s² / n, of n - 1 degrees of freedom. One training says
+    nothing of others: it adds no error.
+    """
+
+    n: Numbers
+    variance: Numbers
+    n_baseline: Numbers
+    variance_baseline: Numbers
+    factor: float | Numbers = 1.0
+    """Weight of the baseline's value."""
+
+    @property
+    def of_model(self) -> Numbers:
+        """The squared error of the model's mean over its trainings."""
+        return np.nan_to_num(ratio(self.variance, self.n))
+
+    @property
+    def of_baseline(self) -> Numbers:
+        """The squared error of the baseline's mean over its trainings, times its squared weight."""
+        return self.factor**2 * np.nan_to_num(ratio(self.variance_baseline, self.n_baseline))
+
+    @property
+    def squared_error(self) -> Numbers:
+        """The squared error of the difference."""
+        return self.of_model + self.of_baseline
+
+    def freedom(self, users: Numbers, freedom: Numbers) -> Numbers:
+        """Return the degrees of freedom of the error of trainings and of users, whose squared error and freedom are given.
+
+        Source: Satterthwaite 1946.
+        """
+        parts = (
+            (users, freedom),
+            (self.of_model, self.n - 1),
+            (self.of_baseline, self.n_baseline - 1),
+        )
+        spread = sum(np.where(error > 0, ratio(error**2, of), 0.0 * freedom) for error, of in parts)
+        whole = users + self.squared_error
+        return np.where(self.squared_error > 0, ratio(whole**2, numbers(spread)), freedom)
+
+    def with_share(self, share: float | Numbers) -> Trainings:
+        """Return those of b - (1 - share) a in place of b - a."""
+        return self._replace(factor=self.factor - share)
+
+
+class Ends(NamedTuple):
+    """Range of users' values per metric; NaN where unbounded."""
+
+    low: Numbers
+    high: Numbers
+
+    def of_gap(self, factor: float | Numbers) -> tuple[Numbers, Numbers]:
+        """Return the ends of b - f a, with a and b the values of a user and f the factor."""
+        return self.low - factor * self.high, self.high - factor * self.low
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over paired users' values, by segment, model and baseline."""
+
+    given: pl.DataFrame
+    """Keys, `model`, `baseline`, group keys, and `pairs.SUMS` per metric, by its place."""
+    keys: Sequence[str]
+    """Keys of the segments, without the model."""
+    metrics: Sequence[Metric[...]]
+
+    @property
+    def by(self) -> list[str]:
+        """The keys of the rows of a result."""
+        return [*self.keys, MODEL, BASELINE]
+
+    def names(self, part: str) -> list[str]:
+        """Return the names of the columns of one sum, metric by metric."""
+        return [f"{part} {number}" for number in range(len(self.metrics))]
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """The given sums without rounding errors of set metrics: for all of a row's differences, or none of them.
+
+        NOTE: a contribution is n times what a list changes, and so is the rounding of it. Sums of users' values have lost
+        theirs before.
+        """
+        of_sets = [at for at, metric in enumerate(self.metrics) if is_of_segment(metric)]
+        return self.given.with_columns(
+            column for at in of_sets for column in _without_rounding(at, self.by)
+        )
+
+    @cached_property
+    def totals(self) -> pl.DataFrame:
+        """The rows of the result, with the sums of all groups."""
+        names = [name for part in SUMS for name in self.names(part)]
+        known = {*self.by, *names, *self._of_trainings}
+        if known.issuperset(self.cells.columns):  # a row is its only group
+            numbers = pl.col(names).cast(pl.Float64) + 0.0
+            return self.cells.select(*self.by, numbers).sort(self.by, nulls_last=True)
+        return added_up(self.cells, self.by, {name: pl.col(name) for name in names})
+
+    @cached_property
+    def rows(self) -> pl.DataFrame:
+        """The keys of the rows of the result."""
+        return self.totals.select(self.by)
+
+    @cached_property
+    def _columns(self) -> dict[str, Numbers]:
+        return self._arrays(self.totals, SUMS)
+
+    def column(self, part: str) -> Numbers:
+        """Return one of the sums, rows x metrics."""
+        return self._columns[part]
+
+    def _arrays(self, of: pl.DataFrame, parts: Sequence[str]) -> dict[str, Numbers]:
+        """Return some sums of a frame with the rows of the result, each as rows x metrics."""
+        names = [f"{part} {number}" for part in parts for number in range(len(self.metrics))]
+        shape = len(of), len(parts), len(self.metrics)
+        found = of.select(names).to_numpy().astype(np.float64).reshape(shape)
+        return dict(zip(parts, found.swapaxes(0, 1), strict=True))
+
+    def _of_rows(self, found: pl.DataFrame) -> pl.DataFrame:
+        """Return what is known of the rows of the result, in their order."""
+        return self.rows.join(
+            found, on=self.by, how="left", nulls_equal=True, maintain_order="left"
+        )
+
+    @property
+    def _of_trainings(self) -> list[str]:
+        """The columns of trainings of both models; none without trainings."""
+        names = [name for part in OF_TRAININGS for name in self.names(part)]
+        return names if {*names} <= {*self.given.columns} else []
+
+    @cached_property
+    def trainings(self) -> Trainings | None:
+        """The variances between trainings of both models."""
+        if not self._of_trainings:
+            return None
+        each = self.given.select(*self.by, *self._of_trainings).unique(self.by)
+        return Trainings(*self._arrays(self._of_rows(each), OF_TRAININGS).values())
+
+    @property
+    def ends(self) -> Ends:
+        """The ends of the metrics' ranges, or where a range has none the lowest and the highest value of all users and models.
+
+        Of what is made of all lists, or of means, no user has a value.
+        """
+        found = []
+        for number, metric in enumerate(self.metrics):
+            if has_no_ends(metric):
+                low, high = (pl.col(f"{end} {number}") for end in ENDS)
+                found.append(self.given.select(low.min(), high.max()).row(0))
+            else:
+                found.append((None, None) if is_of_segment(metric) else metric.range)
+        return Ends(*np.array(found, dtype=np.float64).reshape(-1, 2).T)
+
+    def moments(self, cluster: str | None = None) -> Moments:
+        """Return the moments of users who are independent, or whose squares and products are of the clusters of a column."""
+        parts = ("n", "a", "d", *clusters.PARTS)
+        if cluster is None:
+            taken = {part: self.column(clusters.OF_USERS.get(part, part)) for part in parts}
+            taken["differ"] = taken["n"] - self.column("ties")
+        else:
+            plan = clusters.of_clusters(self.cells.lazy(), self.by, cluster, len(self.metrics))
+            taken = self._arrays(self._of_rows(run_by_size(plan, len(self.cells))), parts)
+        taken["units"] = self._sure(taken["units"])
+        return Moments(**taken, trainings=self.trainings)
+
+    def _sure(self, units: Numbers) -> Numbers:
+        """Return the numbers of units, NaN where a set metric hangs on so few lists that no interval is known to hold."""
+        hangs = np.array([not is_share(one) for one in self.metrics], dtype=bool)
+        few = self.column("dd") ** 2 < FEWEST * self.column("dddd")
+        return np.where(hangs & few, np.nan, units)
+
+    def long(self, found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
+        """Return a result with a row for each metric of each segment, from arrays of rows x metrics."""
+        every = self.rows[np.repeat(np.arange(len(self.rows)), len(self.metrics))]
+        return every.hstack(self.metrics_beside(as_columns(found, columns))).select(
+            *self.by, *columns
+        )
+
+    def metrics_beside(self, made: pl.DataFrame) -> list[pl.Series]:
+        """Return stacked columns of rows x metrics, preceded by metric name and k."""
+        n = made.height // len(self.metrics)
+        # a result may have no row, from which no dtype can be told
+        named = pl.Series("metric", [str(one) for one in self.metrics] * n, dtype=pl.String)
+        ks = pl.Series("k", [one.k for one in self.metrics] * n, dtype=pl.Int64)
+        return [named, ks, *made]
+
+
+def added_up(
+    rows: pl.DataFrame, keys: Sequence[str], values: Mapping[str, pl.Expr]
+) -> pl.DataFrame:
+    """Return exact sums of rows, such as those of groups, for each combination of the keys, in their order."""
+    exact = ExactSums({name: value.cast(pl.Float64) for name, value in values.items()})
+    return run_by_size(exact.of(rows.lazy(), keys).sort(keys, nulls_last=True), len(rows))
+
+
+def _without_rounding(number: int, by: Sequence[str]) -> list[pl.Expr]:
+    n, aa, dd = (pl.col(f"{part} {number}").sum().over(by) for part in ("n", "aa", "dd"))
+    is_rounding = dd <= (ROUNDING * n) ** 2 * aa
+    same = dict.fromkeys(("d", "ad", "dd", "dddd", "wins"), pl.lit(0))
+    same["ties"] = pl.col(f"n {number}")
+    return [
+        pl.when(is_rounding).then(value).otherwise(f"{part} {number}").alias(f"{part} {number}")
+        for part, value in same.items()
+    ]
+
+
+def as_columns(found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
+    """Return arrays as columns, one below the other; NaN and empty words are null."""
+    return pl.DataFrame(
+        [
+            _column(name, np.asarray(found[name]).reshape(-1), dtype)
+            for name, dtype in columns.items()
+            if name in found
+        ]
+    )
+
+
+def _column(name: str, values: Any, dtype: Any) -> pl.Series:
+    if dtype == pl.String:
+        return pl.Series(name, [one or None for one in values.tolist()], dtype=dtype)
+    return pl.Series(name, values, nan_to_null=True).cast(dtype)

@@ -1,0 +1,397 @@
+"""Rows of requirements: values joined with bounds, models, earlier results and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from recframe.errors import fails_whole_if, shown_in_plan
+from recframe.evaluation.required_columns import is_of_segment, is_share
+from recframe.frames.dtypes import as_text
+from recframe.frames.rows.exact_sums import ExactSums
+from recframe.frames.rows.exploding import AS_EVER
+from recframe.frames.rows.joins import aggregate
+from recframe.metrics.language.at import ratio as ratio_of
+from recframe.metrics.language.definition import Metric
+from recframe.statistics import clusters
+from recframe.statistics.pairs import MODEL, OF_TRAININGS, difference, has_no_ends
+from recframe.statistics.requirements import Requirement
+from recframe.statistics.summary import FEWEST, Intervals, rows_with_intervals
+
+OF_PAIRS = ("a", "d", *clusters.PARTS, *OF_TRAININGS)
+"""Of users with two values what `moments.Moments` has."""
+WINDOW = tuple(f"window_{part}" for part in ("n", "mean", "spread", "errors", "own"))
+"""Predictions from the last runs of a history; see `prediction.Windows`."""
+ROW = {
+    "place": pl.Int64,
+    **dict.fromkeys(("value", "value_low", "value_high", "mean", "error"), pl.Float64),
+    **dict.fromkeys(("freedom", "own_freedom"), pl.Float64),
+    **dict.fromkeys(("n_trainings", "n_users", "unpaired", "other_n"), pl.Int64),
+    **dict.fromkeys(("of_each", "share", "few", "missing", "rounded"), pl.Boolean),
+    **dict.fromkeys(("note", "window_note"), pl.String),
+    **dict.fromkeys(("other", "other_low", "other_high", "least", "most"), pl.Float64),
+    **dict.fromkeys((*OF_PAIRS, *WINDOW), pl.Float64),
+}
+"""Columns behind the keys: the place of the requirement; the value with its interval, squared standard error and degrees of
+freedom; how many users there are, and how many have but one of two values; whether a value hangs on so few lists that no
+interval is known to hold, whether earlier numbers have the row and today's do not, and whether they are rounded; the other
+value, of an earlier result with its interval; the lowest and the highest value that a user can have, and the sums over users
+with both values; and of a history what its last runs predict."""
+BEFORE = "the earlier result has it, of {} users, and today's rows do not"
+IN_EACH_RUN = "each of the last {} runs of the history has it, and today's rows do not"
+NO_SUCH_RUN = "the history has no such number"
+PAIRED = "{} of {} users, each against their own mean of {} runs"
+FEW_KNOWN = "the history knows {} of {} users, fewer than half, so held against the band of runs"
+TWICE = "the earlier result has a user twice in one segment; ask both by the same columns"
+TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
+"""Dtypes other than numbers to which text can be cast."""
+Places = Mapping[int, Requirement]
+"""Requirements by place."""
+Decimals = Mapping[str, int]
+"""Decimals that the values of some metrics are shown with."""
+ROUNDING = 1e-12
+"""Tolerance within which a value meets its bound."""
+
+
+def from_bounds(
+    wide: pl.LazyFrame, keys: Sequence[str], required: Places, how: Intervals
+) -> pl.LazyFrame:
+    """Return the rows of values compared with a number, from sums of each metric; see `summarized`."""
+    metrics = {place: one.metric for place, one in required.items()}
+    return rows_of(rows_with_intervals(wide, keys, metrics, how), keys)
+
+
+def from_pairs(
+    sums: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], required: Places
+) -> pl.LazyFrame:
+    """Return the rows of values that are held against another model's, with the sums over users with both values.
+
+    `sums` has for each metric, by its place among `metrics`, the sums of `pairs.SUMS` and those of `clusters.PARTS`, and of
+    earlier values whether they are rounded.
+    """
+    places = {metric: number for number, metric in enumerate(metrics)}
+    may_lack = (*OF_TRAININGS, "rounded")
+    names = [f"{part} {number}" for part in may_lack for number in places.values()]
+    there = sums.collect_schema()
+    sums = sums.with_columns(pl.lit(None).alias(one) for one in names if one not in there)
+    known = [_of_pairs(one, places[one.metric], place) for place, one in required.items()]
+    rows = sums.select(*keys, pl.concat_list(known).alias("rows")).explode("rows", **AS_EVER)
+    return rows_of(rows.unnest("rows"), keys)
+
+
+def _of_pairs(one: Requirement, number: int, place: int) -> pl.Expr:
+    """Return the sums of a metric's pairs of values as a row of its requirement."""
+    parts = (*OF_PAIRS, "n", "dddd", "unpaired", "rounded")
+    sums = {part: pl.col(f"{part} {number}") for part in parts}
+    n, few = sums["n"], sums["dd"].cast(pl.Float64) ** 2 < FEWEST * sums.pop("dddd")
+    few = (pl.lit(not is_share(one.metric)) & few).fill_null(value=False)
+    low, high = _ends(one.metric, number)
+    values = sums | {
+        "place": pl.lit(place),
+        "value": pl.when(n > 0).then((sums["a"] + sums["d"]) / n),
+        "n_users": n,
+        "n_trainings": sums[OF_TRAININGS[0]],
+        "of_each": pl.lit(not is_of_segment(one.metric)),
+        "few": few,
+        "share": pl.lit(is_share(one.metric)),
+        "units": pl.when(~few).then(sums["units"]),
+        "least": low,
+        "most": high,
+    }
+    return pl.struct(value.alias(name) for name, value in values.items())
+
+
+def _ends(metric: Metric[...], number: int) -> tuple[pl.Expr, pl.Expr]:
+    """Return the lowest and the highest value that a user can have, or has by some model; null where there is none."""
+    if has_no_ends(metric):
+        return pl.col(f"low {number}").min(), pl.col(f"high {number}").max()
+    low, high = (None, None) if is_of_segment(metric) else metric.range
+    return pl.lit(low, pl.Float64), pl.lit(high, pl.Float64)
+
+
+def rows_of(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return rows with their keys, these as text, and the columns of `ROW`, null for those that they lack."""
+    schema = rows.collect_schema()
+    texts = (as_text(pl.col(key), schema[key]).alias(_text(at)) for at, key in enumerate(keys))
+    columns = (
+        (pl.col(name) if name in schema else pl.lit(None)).cast(dtype).alias(name)
+        for name, dtype in ROW.items()
+    )
+    return rows.select(*keys, *texts, *columns)
+
+
+def _text(at: int) -> str:
+    """Return the name of a key's text, as which keys are matched with those of files, which keep no dtypes."""
+    return f"key {at}"
+
+
+def _on(then: pl.LazyFrame) -> list[str]:
+    """Return what earlier rows are matched by: the texts of the keys that they have, and the place."""
+    names = then.collect_schema().names()
+    return [name for name in names if name == "place" or name.startswith("key ")]
+
+
+def _beside(rows: pl.LazyFrame, then: pl.LazyFrame) -> pl.LazyFrame:
+    """Return rows with the columns that earlier ones have."""
+    on = _on(then)
+    replaced = [name for name in then.collect_schema() if name not in on]
+    return rows.drop(replaced, strict=False).join(then, on=on, how="left", nulls_equal=True)
+
+
+def with_earlier(rows: pl.LazyFrame, keys: Sequence[str], had: pl.LazyFrame) -> pl.LazyFrame:
+    """Return rows of `from_bounds` with what `had_in_summary` has of the same metrics."""
+    return rows_of(_beside(rows, had.rename({"n": "other_n"})), keys)
+
+
+def had_in_summary(
+    earlier: pl.LazyFrame, keys: Sequence[str], required: Places, dtypes: pl.Schema
+) -> pl.LazyFrame:
+    """Return an earlier result's rows: keys as text, `place`, the value `other` with its ends, and `n` users.
+
+    `earlier` has some of the keys, `metric`, `value`, `value_low`, `value_high` and `n_users`.
+    """
+    numbers = {"other": "value", "other_low": "value_low", "other_high": "value_high"}
+    rows = earlier.select(
+        *_texts(earlier, keys, dtypes),
+        "metric",
+        *(pl.col(name).cast(pl.Float64).alias(new) for new, name in numbers.items()),
+        n=pl.col("n_users").cast(pl.Int64),
+    )
+    once = rows.unique([*_on(rows), "metric"], keep="first", maintain_order=True)
+    return at_places(once, required)
+
+
+def with_predictions(
+    rows: pl.LazyFrame, keys: Sequence[str], required: Places, predicted: pl.DataFrame
+) -> pl.LazyFrame:
+    """Return rows of `from_bounds` joined with a history's predictions of the same numbers.
+
+    `predicted` has the keys as text, as `key 0` and on, `metric`, the columns of `ROW` that begin with `window_`, and
+    `in_each`: in how many runs a number stands that each run of the window has.
+    """
+    found = _beside(rows, at_places(predicted.lazy().drop("in_each"), required))
+    nothing = pl.when(pl.col("window_n").is_null()).then(pl.lit(NO_SUCH_RUN))
+    return rows_of(found.with_columns(pl.coalesce("window_note", nothing)), keys)
+
+
+def had_in_each_run(predicted: pl.DataFrame, required: Places) -> pl.LazyFrame:
+    """Return the rows common to all runs of the window, for `with_missing`, with the number of runs."""
+    had = at_places(predicted.lazy().filter(pl.col("in_each") > 0), required)
+    return had.select(*_on(had), n="in_each")
+
+
+def with_missing(
+    rows: pl.LazyFrame,
+    keys: Sequence[str],
+    had: pl.LazyFrame,
+    least: int,
+    words: str,
+    present: pl.LazyFrame | None = None,
+) -> pl.LazyFrame:
+    """Return rows extended by those that only earlier numbers have.
+
+    `had` has some of the keys as text, `place`, the number of users (or runs) `n`, which may be null, and if known the value
+    `other`; what had fewer than `least` does not count. `present` has the keys and the places that have a value now, where
+    the rows do not say it. `words` is the note of such a row, with a place for the number.
+    """
+    own, on, n = rows.collect_schema(), _on(had), pl.col("n").cast(pl.Int64)
+    there = rows.filter(pl.col("value").is_not_null()) if present is None else present
+    gone = had.filter(n.is_null() | (n >= least)).join(there, on=on, how="anti", nulls_equal=True)
+    told = pl.format(words, n.cast(pl.String).fill_null("some"))
+    other = pl.col("other") if "other" in had.collect_schema() else pl.lit(None, pl.Float64)
+    gone = gone.select(*on, told=told, other=other).unique(on)
+    texts = {key: pl.col(_text(at)) for at, key in enumerate(keys) if _text(at) in on}
+    lost = [pl.lit(None).cast(own[key]).alias(key) for key in keys if key not in texts]
+    new = gone.join(rows, on=on, how="anti", nulls_equal=True).select(
+        *(_of_text(text, own[key]).alias(key) for key, text in texts.items()),
+        *lost,
+        "place",
+        "other",
+        note=_naming(texts, own),
+        n_users=pl.lit(0, pl.Int64),
+        missing=pl.lit(value=True),
+    )
+    marked = _beside(rows, gone.drop("other")).with_columns(
+        missing=pl.col("told").is_not_null() | pl.col("missing").fill_null(value=False),
+        note=pl.coalesce("told", "note"),
+    )
+    return pl.concat([rows_of(marked, keys), rows_of(new, keys)])
+
+
+def without_baselines(
+    had: pl.LazyFrame, keys: Sequence[str], baselines: Mapping[int, str]
+) -> pl.LazyFrame:
+    """Return earlier rows without the baselines, by the places of requirements."""
+    text = _text(keys.index(MODEL)) if MODEL in keys else ""
+    if not baselines or text not in _on(had):
+        return had
+    is_other = [(pl.col("place") == at) & (pl.col(text) == name) for at, name in baselines.items()]
+    return had.filter(~pl.any_horizontal(is_other).fill_null(value=False))
+
+
+def _naming(texts: Mapping[str, pl.Expr], dtypes: pl.Schema) -> pl.Expr:
+    """Return the note of a row that is missing, with its keys where one is no value of today's dtype."""
+    if not texts:
+        return pl.col("told")
+    lost = [
+        _of_text(text, dtypes[key]).is_null() & text.is_not_null() for key, text in texts.items()
+    ]
+    names = pl.concat_str(map(shown_in_plan, texts.values()), separator=", ", ignore_nulls=True)
+    named = pl.format("{}: {}", "told", names)
+    return pl.when(pl.any_horizontal(lost)).then(named).otherwise("told")
+
+
+def _texts(
+    earlier: pl.LazyFrame, keys: Sequence[str], dtypes: Mapping[str, pl.DataType]
+) -> list[pl.Expr]:
+    """Return the texts of the keys that earlier rows have, as those of today's dtypes are written.
+
+    NOTE: a file may have 2026-11-01T10:00 or 1.0 as text, which a column writes in another way.
+    """
+    schema, found = earlier.collect_schema(), []
+    for at, key in enumerate(keys):
+        if key in schema:
+            text = as_text(pl.col(key), schema[key])
+            if schema[key] != dtypes[key]:
+                text = pl.coalesce(as_text(_of_text(text, dtypes[key]), dtypes[key]), text)
+            found.append(text.alias(_text(at)))
+    return found
+
+
+def _of_text(text: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Return a key in its dtype from its text, null where the dtype has no such value, as a category that is gone."""
+    if dtype == pl.Boolean:
+        return pl.when(text.is_in(["true", "false"])).then(text == "true")
+    if isinstance(dtype, pl.Datetime):
+        read = text.str.to_datetime(time_unit=dtype.time_unit, strict=False)
+        return read.dt.replace_time_zone(dtype.time_zone)
+    if dtype == pl.Date:
+        return text.str.to_date("%Y-%m-%d", strict=False)
+    if dtype.is_numeric() or dtype in TEXTUAL:
+        return text.cast(dtype, strict=False)
+    return pl.lit(None).cast(dtype)
+
+
+def at_places(rows: pl.LazyFrame, required: Places) -> pl.LazyFrame:
+    """Return rows of metrics once for each requirement of them, with its place."""
+    places = pl.LazyFrame(
+        {"place": list(required), "metric": [str(one.metric) for one in required.values()]},
+        schema={"place": pl.Int64, "metric": pl.String},
+    )
+    return rows.join(places, on="metric").drop("metric")
+
+
+def by_user_or_run(
+    rows: pl.LazyFrame,
+    paired: pl.LazyFrame,
+    keys: Sequence[str],
+    required: Places,
+    windows: pl.DataFrame,
+) -> pl.LazyFrame:
+    """Return rows of `from_pairs` where half of the users, or more, are known from the runs before, else those of runs.
+
+    `rows` are those of `with_predictions`; `windows` has what is said of the runs once users are allowed for, with the keys as
+    text, as `key 0` and on, `metric`, some of the columns that begin with `window_`, and `users_note`.
+    """
+    said = at_places(windows.lazy(), required)
+    n, unpaired, note = pl.col("n_users"), pl.col("unpaired"), pl.col("users_note")
+    enough, runs = (n >= unpaired) & (n > 0), pl.col("window_n").cast(pl.Int64)
+    every = (n + unpaired).cast(pl.Int64)
+    counted = pl.when(enough).then(pl.format(PAIRED, n, every, runs))
+    told = pl.coalesce(note, counted.otherwise(pl.format(FEW_KNOWN, n, every)))
+    now = _beside(paired, said).filter(pl.col("window_n").is_not_null())
+    now = now.with_columns(told=told, is_paired=note.is_null() & enough)
+    is_paired = pl.col("is_paired").fill_null(value=False)
+    both = _beside(rows, now.select(*_on(now), "is_paired", "told"))
+    found = [now.filter(is_paired), both.filter(~is_paired)]
+    whole = pl.concat_str("told", "note", separator="; ", ignore_nulls=True)
+    noted = pl.when(whole != "").then(whole).alias("note")
+    return pl.concat(rows_of(one.with_columns(noted), keys) for one in found)
+
+
+def sums_with_earlier(
+    now: pl.LazyFrame,
+    then: pl.LazyFrame,
+    keys: Sequence[str],
+    metrics: Sequence[Metric[...]],
+    decimals: Decimals,
+) -> pl.LazyFrame:
+    """Return the sums of `pairs.SUMS` over users who have a value now and had one then, and whether those are rounded.
+
+    Both have the keys (`then` some of them), `user` and for each metric, by its place, its value.
+    """
+    schema, own = then.collect_schema(), now.collect_schema()
+    common = [name for name in [*keys, "user"] if name in schema]
+    differ = [name for name in common if schema[name] != own[name]]
+    on, places = [f"on {name}" for name in common], range(len(metrics))
+    twice = fails_whole_if(pl.struct(on).is_duplicated().any(), TWICE)
+    then = then.select(
+        *_matched(common, differ, schema),
+        *(pl.col(f"value {place}").alias(f"a {place}") for place in places),
+    ).with_columns(pl.col(f"a {place}") + twice for place in places)
+    # NOTE: of users who had a value then and have no row now nothing is known of their segments, so they do not count.
+    now = now.with_columns(_matched(common, differ, own))
+    joined = now.join(then, on=on, how="left", nulls_equal=True)
+    sums: dict[str, pl.Expr] = {}
+    counts: list[pl.Expr] = []
+    for place, metric in enumerate(metrics):
+        a, b = pl.col(f"a {place}"), pl.col(f"value {place}")
+        d, both = difference(b, a), (a + b).is_not_null()
+        made = {"a": pl.when(both).then(a), "d": d, "aa": pl.when(both).then(a * a)}
+        made |= {"ad": a * d, "dd": d * d}
+        sums |= {f"{part} {place}": one for part, one in made.items()}
+        n_decimals = decimals.get(str(metric))
+        found = {
+            "n": both.sum().cast(pl.Int64),
+            # they are users' own values, of as many as there are
+            "dddd": pl.lit(0.0),
+            "ties": (d == 0).sum().cast(pl.Int64),
+            "unpaired": (a.is_null() != b.is_null()).sum().cast(pl.Int64),
+            "rounded": pl.lit(value=False)
+            if n_decimals is None
+            else ((a.round(n_decimals) - a).abs() <= ROUNDING).all(),
+        }
+        if has_no_ends(metric):
+            found["low"] = pl.min_horizontal(a, b).filter(both).min()
+            found["high"] = pl.max_horizontal(a, b).filter(both).max()
+        counts += [one.alias(f"{part} {place}") for part, one in found.items()]
+    return ExactSums(sums).of(joined, list(keys), counts)
+
+
+def _matched(names: Sequence[str], as_texts: Sequence[str], dtypes: pl.Schema) -> list[pl.Expr]:
+    """Return the columns that users are joined on, some as text."""
+    columns = {
+        name: as_text(pl.col(name), dtypes[name]) if name in as_texts else pl.col(name)
+        for name in names
+    }
+    return [column.alias(f"on {name}") for name, column in columns.items()]
+
+
+def had_by_users(
+    then: pl.LazyFrame, keys: Sequence[str], numbers: Mapping[int, int], dtypes: pl.Schema
+) -> pl.LazyFrame:
+    """Return earlier users' rows for `with_missing`; `numbers` has each place's value number."""
+    common = [key for key in keys if key in then.collect_schema()]
+    found = []
+    for place, number in numbers.items():
+        value = pl.col(f"value {number}")
+        n = value.count().cast(pl.Int64).alias("n")
+        rows = ExactSums({"other": value}).of(then, common, [n])
+        mean = ratio_of(pl.col("other"), pl.col("n"), empty=None)
+        texts = _texts(rows, keys, dtypes)
+        found.append(rows.select(*texts, pl.lit(place).alias("place"), "n", other=mean))
+    return pl.concat(found)
+
+
+def present_users(
+    now: pl.LazyFrame, keys: Sequence[str], numbers: Mapping[int, int]
+) -> pl.LazyFrame:
+    """Return the keys and places with a user's value now."""
+    counts = [pl.col(f"value {number}").count() for number in dict.fromkeys(numbers.values())]
+    rows = aggregate(now, keys, counts)
+    found = [
+        rows.filter(pl.col(f"value {number}") > 0).with_columns(place=pl.lit(place, pl.Int64))
+        for place, number in numbers.items()
+    ]
+    return pl.concat(rows_of(one, keys) for one in found)

@@ -1,0 +1,185 @@
+"""What `rec`, its metrics and the package show of themselves: reprs, cards, names to complete."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import recframe as rf
+from recframe.api import reprs
+from recframe.metrics.language.registry import registered
+
+RECS = pl.DataFrame(
+    {"user": [1, 1, 2, None], "movie": [1, 2, 3, 1], "rank": [1, 2, 1, 2], "m": [*"aabb"]}
+)
+TRUTH = pl.DataFrame({"user": [1], "movie": [2]})
+
+
+def bound(frame):
+    return frame.rec(truth=TRUTH, item="movie", model="m", universe="recs").group_by("movie")
+
+
+@pytest.mark.parametrize("make", [lambda frame: frame, lambda frame: frame.to_pandas()])
+def test_a_rec_shows_what_is_bound_and_how_much_there_is(make):
+    # user null is no user
+    kind = "pandas" if isinstance(make(RECS), pd.DataFrame) else "polars"
+    title = f"rec of a {kind}.DataFrame of 4 rows, 2 users, 2 models"
+    rows = {
+        "columns": "item='movie', model='m'",
+        "truth": "a polars.DataFrame of 1 row, 1 user",
+        "options": "universe='recs'",
+        "by": "'movie'",
+    }
+
+    rec = bound(make(RECS))
+
+    assert repr(rec) == f"<{title}; {'; '.join(f'{name}: {said}' for name, said in rows.items())}>"
+    assert str(rec).splitlines() == [
+        title,
+        *(f"  {name:<7}  {said}" for name, said in rows.items()),
+    ]
+    html = rec._repr_html_()
+    assert html.count("<tr>") == 4
+    assert title in html
+    assert "item=&#x27;movie&#x27;" in html
+
+
+def test_nothing_of_a_lazy_frame_is_collected_to_show_it():
+    def fails(_frame):
+        raise AssertionError
+
+    lazy = RECS.lazy().map_batches(fails, schema=RECS.schema)
+
+    assert repr(lazy.rec) == "<rec of a polars.LazyFrame>"
+    assert repr(lazy.rec(truth=lazy)) == "<rec of a polars.LazyFrame; truth: a polars.LazyFrame>"
+
+
+def test_users_of_a_very_large_frame_are_not_counted(monkeypatch):
+    monkeypatch.setattr(reprs, "COUNTED", 3)
+
+    assert repr(RECS.rec) == "<rec of a polars.DataFrame of 4 rows>"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pl.DataFrame(),
+        pl.DataFrame({"user": [object()]}, schema={"user": pl.Object}),
+        pd.DataFrame({"user": [1, "a", (2,)]}),
+        pd.DataFrame([[1, 2]], columns=["user", "user"]),
+        pd.DataFrame({("user", "a"): [1]}),
+    ],
+    ids=["empty", "objects", "mixed", "twice", "levels"],
+)
+def test_a_frame_that_no_metric_takes_is_shown_all_the_same(frame):
+    assert repr(frame.rec).startswith("<rec of a ")
+
+
+def test_a_metric_is_shown_as_its_string():
+    assert repr(rf.ndcg(gain="exp") @ 10) == "ndcg(gain=exp)@10"
+
+
+@pytest.mark.slow
+def test_a_failing_assert_is_short(tmp_path):
+    path = tmp_path / "test_fails.py"
+    path.write_text(
+        "import polars as pl, recframe as rf\n"
+        "df = pl.DataFrame({'user': [1], 'item': [1], 'rank': [1], 'relevance': [1]})\n"
+        "def test_fails():\n"
+        "    rec = df.rec(universe='recs')\n"
+        "    assert rec.ndcg(k=10) > 2\n"
+        "def test_differs():\n"
+        "    assert rf.ndcg @ 10 == rf.recall @ 10\n"
+    )
+    ran = subprocess.run(  # noqa: S603  our own interpreter
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-header", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(rf.__file__).parents[1])},
+    )
+    said = [line for line in ran.stdout.splitlines() if line.startswith("E ")]
+
+    assert "2 failed" in ran.stdout
+    assert len(said) <= 16
+    assert not [line for line in said if len(line) > 260]
+    assert "first_rank" not in ran.stdout
+
+
+def test_the_package_lists_what_users_may_use_and_nothing_else():
+    names = [name for name in dir(rf) if not name.startswith("_")]
+
+    assert {*names} == {*rf.__all__, "map"}
+    assert "explain" in names
+    assert not [name for name in names if isinstance(getattr(rf, name), types.ModuleType)]
+
+
+@pytest.mark.parametrize(
+    "frame", [RECS, RECS.lazy(), RECS.to_pandas()], ids=["eager", "lazy", "pd"]
+)
+def test_a_rec_lists_its_methods_and_nothing_else(frame):
+    names = dir(frame.rec)
+
+    assert {*names} > registered().keys()
+    assert {"evaluate", "judge", "audit", "explain", "group_by", "collect"} < {*names}
+    assert all(callable(getattr(frame.rec, name)) for name in names)
+    assert not [name for name in names if name.startswith("_")]
+
+
+@pytest.mark.parametrize("metric", registered().values(), ids=str)
+def test_the_signature_of_a_metric_is_that_of_its_own_parameters(metric):
+    own = [
+        (name, one.default, inspect.Parameter.KEYWORD_ONLY)
+        for name, one in metric.definition.parameters.items()
+    ]
+    bound = [("k", None), ("by", None), ("profile", None)]
+
+    signature = inspect.signature(metric)
+    of_frame = inspect.signature(getattr(RECS.rec, metric.name))
+
+    said = [(one.name, one.default, one.kind) for one in signature.parameters.values()]
+    assert said == own
+    assert [(one.name, one.default) for one in of_frame.parameters.values()] == [
+        *bound,
+        *(one[:2] for one in own),
+    ]
+    for name, one in signature.parameters.items():
+        assert one.annotation is not one.empty, name
+        assert not isinstance(one.annotation, str), name
+        assert of_frame.parameters[name].annotation == one.annotation
+
+
+def test_a_signature_shows_the_values_that_are_allowed_and_those_that_were_chosen():
+    signature = inspect.signature(rf.ndcg(gain="exp"))
+
+    assert signature.parameters["gain"].default == "exp"
+    assert "gain: Literal['linear', 'exp', 'binary'] = 'exp'" in str(signature)
+    assert "Bounds(above=1)" in str(signature)
+
+
+def test_the_source_of_a_metric_is_that_of_its_function():
+    for thing in (rf.mrr, RECS.rec.mrr):
+        assert inspect.unwrap(thing) is rf.mrr.definition.function
+        assert "def mrr(" in inspect.getsource(inspect.unwrap(thing))
+    # the classes keep their own
+    assert [*inspect.signature(rf.Metric).parameters][:2] == ["definition", "settings"]
+
+
+def test_a_metric_of_one_s_own_has_a_signature():
+    def reach(at, *, page: int = 5, free="x"):  # noqa: ARG001  an annotation may be missing
+        return (at.rank <= page).sum()
+
+    from recframe.metrics.language.definition import Definition  # noqa: PLC0415  not registered
+
+    assert str(inspect.signature(rf.Metric(Definition("reach", reach)))) == (
+        "(*, page: int = 5, free='x')"
+    )

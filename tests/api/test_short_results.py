@@ -1,0 +1,241 @@
+"""Short results and wide ones: which columns come back, and what reads results of both forms again."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from recframe.statistics import comparison, gaps, power, requirements, slices, summary, winners
+
+USERS = pl.DataFrame({"user": range(120), "country": ["DE", "FR"] * 60})
+TRUTH = USERS.select("user", item=pl.col("user") % 4)
+RECS = pl.concat(
+    TRUTH.with_columns(model=pl.lit(model), rank=pl.col("user") % n + 1)
+    for model, n in {"a": 3, "b": 4, "c": 6}.items()
+)
+REC = RECS.rec(truth=TRUTH, users=USERS, model="model")
+M = "metric"
+VALUES = ["value", "baseline_value", "difference", "difference_low", "difference_high"]
+CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any], list[str]]] = {
+    "summary": (
+        *("summarize", ("mrr@3",), {"by": "country"}),
+        ["model", "country", M, "value", "value_low", "value_high", "n_users", "note"],
+    ),
+    "comparison": (
+        *("compare", ("mrr@3",), {"baseline": "a", "by": "country", "margin": 0.1}),
+        ["country", "model", M, "verdict", *VALUES, "p_adjusted", "n_users", "note"],
+    ),
+    "each two": (
+        *("compare", ("mrr@3",), {}),
+        ["model", "baseline", M, "verdict", *VALUES, "p_adjusted", "n_users", "note"],
+    ),
+    "gate": (
+        *("require", ("mrr@3 >= 0.1", "mrr@3 >= 0.5 * a"), {"raises": False}),
+        [
+            *("model", "requirement", "state", "value", "bound", *VALUES[1:]),
+            *("p_adjusted", "n_users", "note"),
+        ],
+    ),
+    "winner": (
+        *("winner", ("mrr@3",), {"baseline": "a", "n_resamples": 9}),
+        [
+            *("model", M, "verdict", "runner_up", *VALUES, "difference_shrunk", "first"),
+            *("p_adjusted", "n_users", "note"),
+        ],
+    ),
+    "power": (
+        *("power", ("mrr@3",), {"baseline": "a"}),
+        [
+            *("model", M, "users_needed", "wanted", "detectable", "detectable_relative"),
+            *("value", "n_users", "note"),
+        ],
+    ),
+    "power of a gate": (
+        *("power", ("mrr@3",), {"baseline": "a", "margin": 0.1}),
+        ["model", M, "users_needed", "wanted", "margin", "chance", "value", "n_users", "note"],
+    ),
+    "gaps": (
+        *("gaps", ("mrr@3",), {"by": "country"}),
+        [
+            *("by", "model", M, "best", "worst", "best_value", "worst_value", "p_value"),
+            *("gap", "gap_low", "gap_high", "note"),
+        ],
+    ),
+    "slices": (
+        *("slices", ("mrr@3",), {"by": "country"}),
+        [
+            *("model", "segment", M, "value", "rest", *VALUES[2:]),
+            *("p_adjusted", "pooled", "n_users", "note"),
+        ],
+    ),
+}
+METHODS = sorted({method for method, *_ in CASES.values()})
+
+
+def asked(rec: Any, case: str, **wide: Any) -> Any:
+    """Return what a case asks of a rec."""
+    method, metrics, options, _ = CASES[case]
+    return getattr(rec, method)(*metrics, **options, **wide)
+
+
+WITHOUT_TRAININGS = [name for name in comparison.COLUMNS if name not in comparison.OF_TRAININGS]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_short_result_has_what_decides_of_the_wide_one(case):
+    short, wide = asked(REC, case), asked(REC, case, wide=True)
+
+    assert short.columns == CASES[case][-1]
+    assert_frame_equal(short, wide.select(short.columns))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_frames_of_other_kinds_give_the_same_columns_and_plans_stay_plans(case):
+    lazy = rf.rec(RECS.lazy(), truth=TRUTH.lazy(), users=USERS.lazy(), model="model")
+    pandas = rf.rec(RECS.to_pandas(), truth=TRUTH, users=USERS, model="model")
+
+    plan = asked(lazy, case)
+    assert isinstance(plan, pl.LazyFrame)
+    assert_frame_equal(plan.collect(), asked(REC, case), rel_tol=1e-12)
+    assert list(asked(pandas, case).columns) == CASES[case][-1]
+
+
+@pytest.mark.parametrize(
+    ("case", "columns"),
+    [
+        ("summary", ["model", "country", *summary.COLUMNS]),
+        ("comparison", ["country", "model", "baseline", *WITHOUT_TRAININGS]),
+        ("gate", ["model", *requirements.COLUMNS]),
+        ("winner", ["model", "baseline", *winners.COLUMNS]),
+        ("gaps", ["by", "model", *gaps.COLUMNS]),
+        ("slices", ["model", *slices.KEYS, *slices.COLUMNS]),
+    ],
+)
+def test_a_wide_result_has_all_columns_in_their_order(case, columns):
+    assert asked(REC, case, wide=True).columns == columns
+
+
+@pytest.mark.parametrize(
+    "module", [summary, comparison, requirements, winners, power, gaps, slices]
+)
+def test_a_short_form_is_made_of_columns_that_there_are_and_ends_with_the_note(module):
+    assert set(module.SHORT) < set(module.COLUMNS)
+    assert module.SHORT[-1] == "note"
+
+
+def test_the_columns_do_not_depend_on_the_data():
+    nobody = RECS.clear().rec(truth=TRUTH.clear(), users=USERS, model="model")
+
+    assert asked(nobody, "summary").columns == CASES["summary"][-1]
+    gate = nobody.require("mrr@3 >= 0.1", raises=False)
+    assert gate.columns == CASES["gate"][-1]
+
+
+def test_a_column_may_have_the_name_of_a_pattern():
+    users = USERS.rename({"country": "^.*$"})
+    found = RECS.rec(truth=TRUTH, users=users, model="model").compare(
+        "mrr@3", baseline="a", by="^.*$"
+    )
+
+    assert found.columns == ["^.*$", *CASES["comparison"][-1][1:]]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_wide_that_is_neither_true_nor_false_is_an_error(method):
+    case = next(name for name, (one, *_) in CASES.items() if one == method)
+
+    with pytest.raises(rf.RecframeError, match="wide='yes': wide takes True or False"):
+        asked(REC, case, wide="yes")
+    assert inspect.signature(getattr(rf.Rec, method)).parameters["wide"].default is False
+
+
+def test_a_gate_of_a_plan_that_raises_is_short_too():
+    lazy = rf.rec(RECS.lazy(), truth=TRUTH.lazy(), model="model")
+
+    assert lazy.require("mrr@3 >= 0.1").columns == CASES["gate"][-1]
+    with pytest.raises(rf.RequirementError, match=r"mrr@3 >= 0\.9"):
+        lazy.require("mrr@3 >= 0.9")
+
+
+STORED = ["parquet", "csv"]
+
+
+def stored(result: pl.DataFrame, folder: Path, form: str) -> pl.DataFrame:
+    """Return a result written to a file and read again."""
+    path = folder / f"result.{form}"
+    getattr(result, f"write_{form}")(path)
+    return getattr(pl, f"read_{form}")(path)
+
+
+@pytest.mark.parametrize("form", STORED)
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("case", ["summary", "gate"])
+def test_last_reads_files_of_both_forms(case, wide, form, tmp_path):
+    by = CASES[case][2].get("by")
+    last = stored(asked(REC, case, wide=wide), tmp_path, form)
+    summarized = REC.summarize("mrr@3", by=by, wide=True)
+    gate = {"by": by, "raises": False, "wide": True}
+
+    found = REC.require("mrr@3 >= 0.9 * last", last=last, **gate)
+    expected = REC.require("mrr@3 >= 0.9 * last", last=summarized, **gate)
+    assert expected["difference_low"].null_count() == 0
+    assert_frame_equal(found, expected, rel_tol=1e-12)
+
+
+def test_last_says_what_a_short_gate_lacks():
+    last = REC.require("mrr@3 >= 0.5 * a")
+
+    with pytest.raises(rf.DataError, match=r"keep that of summarize\(...\), or of require"):
+        REC.require("mrr@3 >= 0.9 * last", last=last)
+    with pytest.raises(rf.ColumnError, match="it comes from summarize"):
+        REC.require("mrr@3 >= 0.9 * last", last=REC.compare("mrr@3", baseline="a"))
+    assert REC.require(
+        "mrr@3 >= 0.2 * last", last=REC.require("mrr@3 >= 0.5 * a", wide=True)
+    ).height
+
+
+@pytest.mark.parametrize("form", STORED)
+@pytest.mark.parametrize("case", ["summary", "each two", "gate"])
+def test_a_history_and_flat_read_files_of_both_forms(case, form, tmp_path):
+    short = stored(asked(REC, case), tmp_path, form)
+    wide = stored(asked(REC, case, wide=True), tmp_path, form)
+    numbers = [*(["value_low"] if case == "summary" else []), "value"]
+
+    about = ["metric", "k", *(["requirement"] if case == "gate" else [])]
+    kept = []
+    for name, one in (("short", short), ("wide", wide)):
+        rf.track(one, tmp_path / name, as_of="2026-11-22")
+        kept.append(rf.history(tmp_path / name).select("split_by", "model", *about, *numbers))
+    assert_frame_equal(*kept)
+    if case != "gate":  # several rows of one metric
+        both = rf.flat(wide)
+        assert rf.flat(short) == {name: both[name] for name in rf.flat(short)}
+        assert "b/mrr_at_3" in {
+            name.partition("/country")[0].partition("/baseline")[0] for name in both
+        }
+
+
+def test_a_short_summary_replaces_the_wide_one_of_the_same_run(tmp_path):
+    for wide in (True, False):
+        rf.track(asked(REC, "summary", wide=wide), tmp_path, as_of="2026-11-22")
+
+    runs = rf.history(tmp_path)
+    assert runs.height == asked(REC, "summary").height
+    assert runs["std"].null_count() == runs.height
+
+
+def test_a_short_comparison_without_its_baseline_is_not_tracked(tmp_path):
+    with pytest.raises(rf.RecframeError, match=r"track that of compare\(..., wide=True\)"):
+        rf.track(REC.compare("mrr@3", baseline="a"), tmp_path, as_of="2026-11-22")
+
+
+def test_a_tracked_run_keeps_all_columns(tmp_path):
+    REC.track("mrr@3", by="country", history=tmp_path, as_of="2026-11-22")
+
+    assert {*summary.COLUMNS} <= {*rf.history(tmp_path).columns}

@@ -1,0 +1,625 @@
+"""Calls of summarize, compare and power: kinds of frame, names and dtypes, laws, degenerate inputs, and wrong calls' words."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from compared_lists import asked_of, frames
+from frame_kinds import KINDS
+from lanes import crossed
+from recframe.api import progress
+from recframe.frames.collecting import LARGE
+
+METRICS = ["ndcg@3", "recall", "first_rank", "novelty@3", "entropy@3"]
+CALLS = {
+    "summarize": lambda rec, *metrics, **options: rec.summarize(*metrics, **options, wide=True),
+    "summarize by clusters": lambda rec, *metrics, **options: rec.summarize(
+        *metrics, cluster="household", **options, wide=True
+    ),
+    "compare": lambda rec, *metrics, **options: rec.compare(
+        *metrics, baseline="a", **options, wide=True
+    ),
+    "compare all": lambda rec, *metrics, **options: rec.compare(
+        *metrics, margin=0.1, **options, wide=True
+    ),
+    "power": lambda rec, *metrics, **options: rec.power(*metrics, **options, wide=True),
+    "power of a margin": lambda rec, *metrics, **options: rec.power(
+        *metrics, margin=0.1, rows=3, **options, wide=True
+    ),
+    "power of a margin of pairs": lambda rec, *metrics, **options: rec.power(
+        *metrics, margin=0.1, baseline="a", **options, wide=True
+    ),
+    "power of pairs": lambda rec, *metrics, **options: rec.power(
+        *metrics, baseline="a", **options, wide=True
+    ),
+}
+DRAWN = {
+    "bootstrap": lambda rec, *metrics, **options: rec.summarize(
+        *metrics, method="bootstrap", n_resamples=200, **options, wide=True
+    ),
+    "permutation": lambda rec, *metrics, **options: rec.compare(
+        *metrics, test="permutation", n_resamples=999, **options, wide=True
+    ),
+    "max_t": lambda rec, *metrics, **options: rec.compare(
+        *metrics, correction="max_t", n_resamples=999, **options, wide=True
+    ),
+    "winner": lambda rec, *metrics, **options: rec.winner(
+        *metrics, baseline="a", n_resamples=200, **options, wide=True
+    ),
+}
+each_call = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+every_call = pytest.mark.parametrize(
+    "call", [*CALLS.values(), *DRAWN.values()], ids=[*CALLS, *DRAWN]
+)
+OF_USERS = METRICS[:-1]
+
+
+def same(one, other, **options):
+    assert_frame_equal(one, other, rel_tol=1e-9, abs_tol=1e-9, **options)
+
+
+@functools.cache
+def plain(call, *metrics, by=None):
+    """What is expected of other frames."""
+    return call(asked_of(), *metrics, by=by)
+
+
+@pytest.mark.parametrize(("call", "kind"), crossed({**CALLS, **DRAWN}, KINDS[1:]))
+def test_every_kind_of_frame_gives_the_same_in_its_own_kind(call, kind):
+    expected = plain(call, *OF_USERS, by="country")
+
+    found = kind.read(call(asked_of(make=kind), *OF_USERS, by="country"))
+
+    same(found, expected, check_dtypes=False)
+
+
+@every_call
+def test_a_large_frame_and_frames_by_model_give_the_same(call):
+    expected, tables = plain(call, *METRICS[:3]), frames()
+    sides = {name: tables[name] for name in ("truth", "users", "items", "train")}
+    models = {name: tables["recs"].filter(pl.col("model") == name).drop("model") for name in "abc"}
+
+    same(call(rf.rec(models, **sides), *METRICS[:3]), expected)
+    large = asked_of(make=lambda frame: pl.concat([frame, frame.clear(LARGE + 1)]))
+    same(call(large, *METRICS[:3]), expected)
+
+
+IDS = {
+    "text": pl.col("user").cast(pl.String),
+    "categories": pl.col("user").cast(pl.String).cast(pl.Categorical),
+    "the end of UInt64": 2**64 - 1 - pl.col("user").cast(pl.UInt64),
+    "bytes": pl.col("user").cast(pl.String).cast(pl.Binary),
+    "small": pl.col("user").cast(pl.Int8),
+    "dates": pl.col("user").cast(pl.Int32).cast(pl.Date),
+}
+
+
+@pytest.mark.parametrize(("call", "user"), crossed(CALLS, IDS))
+def test_users_by_any_name_are_the_same_users(call, user):
+    def renamed(frame):
+        return frame.with_columns(user=user) if "user" in frame.columns else frame
+
+    same(call(asked_of(make=renamed), *METRICS), plain(call, *METRICS))
+
+
+MODELS = {
+    "whole numbers": (
+        pl.col("model").replace_strict({"a": 1, "b": 2, "c": 10}, return_dtype=pl.Int64),
+        1,
+    ),
+    "categories": (pl.col("model").cast(pl.Categorical), "a"),
+    "an enumeration": (pl.col("model").cast(pl.Enum(["a", "b", "c"])), "a"),
+    "of its own order": (pl.col("model").cast(pl.Enum(["c", "b", "a"])), "a"),
+}
+
+
+@pytest.mark.parametrize(("model", "baseline"), MODELS.values(), ids=MODELS)
+def test_models_of_any_dtype_are_compared(model, baseline):
+    def renamed(frame):
+        return frame.with_columns(model=model) if "model" in frame.columns else frame
+
+    rec = asked_of(make=renamed)
+    found, expected = (
+        rec.compare(*METRICS, baseline=baseline, wide=True),
+        asked_of().compare(*METRICS, baseline="a", wide=True),
+    )
+
+    values = ["value", "baseline_value", "difference", "p_adjusted", "verdict"]
+    same(found.sort("value").select(values), expected.sort("value").select(values))
+    assert found["model"].dtype == found["baseline"].dtype == rec.judge()["model"].dtype
+    pairs = rec.compare("recall", wide=True).select("model", "baseline").rows()
+    assert len({frozenset(pair) for pair in pairs}) == len(pairs) == 3
+
+
+def test_rows_without_a_model_are_an_error():
+    def without_c(frame):
+        missing = pl.col("model").replace("c", None)
+        return frame.with_columns(model=missing) if "model" in frame.columns else frame
+
+    for baseline in ("a", None):
+        with pytest.raises(rf.DataError, match="a ranked row has no model"):
+            asked_of(make=without_c).compare("recall", "novelty@3", baseline=baseline, wide=True)
+
+
+@pytest.mark.parametrize("bound", ["system", "^.*$", "user_id"])
+def test_columns_come_back_under_their_own_names(bound):
+    tables = frames()
+    recs = tables["recs"].rename({"model": bound})
+
+    found = recs.rec(truth=tables["truth"], users=tables["users"], model=bound).compare(
+        "recall", by="country", wide=True
+    )
+
+    assert found.columns[:3] == [bound, "country", "baseline"] or found.columns[:3] == [
+        "country",
+        bound,
+        "baseline",
+    ]
+
+
+def test_the_value_is_that_of_evaluate():
+    rec = asked_of(decimals=3)
+    evaluated = rec.evaluate(*METRICS, by="country").unpivot(
+        METRICS, index=["model", "country"], variable_name="metric", value_name="expected"
+    )
+
+    found = rec.summarize(*METRICS, by="country", wide=True).join(
+        evaluated, on=["model", "country", "metric"], nulls_equal=True
+    )
+
+    assert len(found) == 60
+    assert found["value"].equals(found["expected"])
+
+
+@every_call
+def test_a_column_of_one_value_divides_nothing(call):
+    def with_one(frame):
+        return frame.with_columns(one=pl.lit("x")) if "household" in frame.columns else frame
+
+    whole = plain(call, *OF_USERS)
+    found = call(asked_of(make=with_one), *OF_USERS, by="one")
+
+    if call in DRAWN.values():
+        # segments have fewer random groups
+        values = ["value", "n_users", "metric"]
+        whole, found = whole.select(values), found.select(values)
+    same(found.drop("one", strict=False), whole)
+
+
+@every_call
+def test_a_metric_changes_no_number_of_another(call):
+    options = {"correction": None} if call in {CALLS["compare"], CALLS["compare all"]} else {}
+    alone = call(asked_of(), "recall", by="country", **options)
+    # draws are those of as many groups, where there are no other users
+    others = ["ndcg@3", "first_rank"] if call in DRAWN.values() else OF_USERS
+    beside = call(asked_of(), *others, "recall", "hit_rate@2", by="country", **options)
+
+    columns = [name for name in alone.columns if name != "p_adjusted"]
+    # "by itself, not among 12 rows" is of all rows too
+    columns = [name for name in columns if name not in {"verdict", "note"} or options]
+    same(beside.filter(pl.col("metric") == "recall").select(columns), alone.select(columns))
+
+
+@each_call
+def test_the_order_of_rows_changes_nothing(call):
+    mixed = asked_of(make=lambda frame: frame.sample(fraction=1, shuffle=True, seed=1))
+
+    same(call(mixed, *METRICS, by="country"), plain(call, *METRICS, by="country"))
+
+
+USERS = list(range(8))
+ALL = pl.DataFrame({"user": USERS, "item": [1] * 8})
+
+
+def lists(rank, users=USERS, item=1):
+    return pl.DataFrame({"user": users, "item": [item] * len(users)}).with_columns(rank=rank)
+
+
+VARIED = pl.col("user") % 3 + 1
+DEGENERATE = {
+    "identical models": {"a": lists(VARIED), "b": lists(VARIED)},
+    "no variance": {"a": lists(1), "b": lists(2)},
+    "one user": {"a": lists(VARIED, [1]), "b": lists(1, [1])},
+    "two users": {"a": lists(VARIED, [1, 2]), "b": lists(1, [1, 2])},
+    "no user in common": {"a": lists(VARIED, [1, 2, 3]), "b": lists(1, [4, 5, 6])},
+    "all missed": {"a": lists(VARIED, item=2), "b": lists(1, item=2)},
+    "the baseline missed all": {"a": lists(VARIED, item=2), "b": lists(VARIED)},
+    "no list in a segment": {"a": lists(VARIED, [0, 2, 4, 6]), "b": lists(1)},
+    "strangers": {"a": lists(VARIED, [91, 92]), "b": lists(1, [91, 92])},
+}
+STRUCTURAL = {
+    "n_zero",
+    "n_undefined",
+    "n_without_relevant",
+    "wins",
+    "ties",
+    "losses",
+    "p_not_worse",
+}
+"""What set metrics, lists, or metrics without a direction, have not at all."""
+ALWAYS = [
+    "mrr",
+    "first_rank",
+    "auc",
+    "novelty",
+    "list_length",
+    "coverage",
+    "entropy",
+    "personalization",
+]
+
+
+def assert_told(found):
+    numbers = [
+        name
+        for name, dtype in found.schema.items()
+        if dtype.is_numeric() and name not in {"k", "user"} | STRUCTURAL
+    ]
+    lacks = found.filter(pl.any_horizontal(pl.col(numbers).is_null()) & pl.col("note").is_null())
+    assert lacks.is_empty(), lacks.to_dicts()[0]
+    floats = found.select(pl.col(pl.Float64).is_nan().any()).row(0)
+    assert not any(floats)
+
+
+OF_USERS_LEFT_OUT = [{}, {"universe": "recs", "no_relevant": "skip"}, {"universe": "all"}]
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@pytest.mark.parametrize(
+    ("models", "call", "by", "policies"),
+    crossed(DEGENERATE, {**CALLS, **DRAWN}, [None, "side"], OF_USERS_LEFT_OUT),
+)
+def test_no_number_is_missing_without_a_note(models, call, by, policies):
+    users = pl.DataFrame({"user": USERS}).with_columns(
+        side=pl.col("user") % 2, household=pl.col("user") // 4
+    )
+    items, train = pl.DataFrame({"item": [1, 2, 3]}), ALL.head(3)
+    rec = rf.rec(models, truth=ALL, users=users, items=items, train=train)
+    metrics = ALWAYS if call is not DRAWN["bootstrap"] else ALWAYS[:5]
+
+    assert_told(call(rec(**policies), *metrics, by=by))
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+def test_words_for_what_is_degenerate():
+    rec = rf.rec(DEGENERATE["identical models"], truth=ALL)
+    row = rec.compare("mrr", baseline="a", margin=0.1, wide=True).row(0, named=True)
+    assert (row["p_value"], row["verdict"], row["effect_size"]) == (1.0, "same", None)
+    assert row["note"] == "both have the same value for all users"
+    row = (
+        rf.rec(DEGENERATE["no variance"], truth=ALL)
+        .compare("mrr", baseline="a", wide=True)
+        .row(0, named=True)
+    )
+    # the smallest that eight users can show
+    assert (row["p_value"], row["verdict"]) == (2 / 2**8, "worse")
+    few = "fewer than 15 users differ, so the interval is rough"
+    assert row["note"] == f"the difference is the same for all users; {few}"
+    one = rf.rec(DEGENERATE["one user"], truth=ALL.head(2).tail(1))
+    row = one.compare("mrr", baseline="a", wide=True).row(0, named=True)
+    assert (row["difference"], row["p_value"], row["verdict"]) == (0.5, None, "few")
+    assert row["note"] == "one user, so no interval"
+    row = (
+        rf.rec(DEGENERATE["all missed"], truth=ALL)
+        .compare("first_rank", wide=True)
+        .row(0, named=True)
+    )
+    assert (row["value"], row["note"]) == (None, "nobody has both values")
+
+
+def test_a_baseline_of_nothing_has_no_share():
+    n = 60
+    truth = pl.DataFrame({"user": range(n), "item": 1})
+    models = {"a": truth.with_columns(rank=1, item=2), "b": truth.with_columns(rank=VARIED)}
+
+    row = rf.rec(models, truth=truth).compare("mrr", baseline="a", wide=True).row(0, named=True)
+
+    assert row["relative"] is None
+    assert row["note"] == "the baseline is 0, of which a difference is no share"
+
+
+def test_clusters_that_are_alike_are_not_users_who_are():
+    n = 80
+    truth = pl.DataFrame({"user": range(n), "item": 1})
+    users = truth.select("user").with_columns(household=pl.col("user") // 2)
+    models = {"a": truth.with_columns(rank=1), "b": truth.with_columns(rank=pl.col("user") % 2 + 1)}
+    rec = rf.rec(models, truth=truth, users=users)
+
+    of_means = rec.summarize("mrr", cluster="household", wide=True)["note"].to_list()
+    of_differences = rec.compare("mrr", cluster="household", wide=True)["note"].to_list()
+
+    assert of_means == ["all clusters have the same mean"] * 2
+    assert set(rec.summarize("hit_rate@2", wide=True)["note"]) == {"all users have the same value"}
+    assert of_differences == ["all clusters have the same mean difference"]
+
+
+NOT_SHARES = [0, 1, 95, "0.95", True, None]
+NOT_WHOLE = [10.5, True, "10", None]
+WRONG = [
+    *(
+        (
+            "summarize",
+            {"level": value},
+            f"level={value!r}: level takes a number between 0 and 1, such as level=0.95",
+        )
+        for value in NOT_SHARES
+    ),
+    *(
+        (
+            "compare",
+            {"margin": value},
+            f"margin={value!r}: margin takes a number between 0 and 1, such as margin=0.01",
+        )
+        for value in NOT_SHARES[:-1]
+    ),
+    *(
+        (
+            call,
+            {"n_resamples": value, **method},
+            f"n_resamples={value!r}: n_resamples takes a whole number from 1 up",
+        )
+        for call, method in (
+            ("summarize", {"method": "bootstrap"}),
+            ("summarize", {}),
+            ("compare", {}),
+        )
+        for value in [0, -1, *NOT_WHOLE]
+    ),
+    *(
+        (call, {"seed": value}, f"seed={value!r}: seed takes a whole number from 0 up")
+        for call in ("summarize", "compare")
+        for value in [-1, *NOT_WHOLE]
+    ),
+    ("summarize", {"method": "bca"}, "method='bca': method takes 'auto' or 't' or 'bootstrap'"),
+    (
+        "compare",
+        {"test": "wilcoxon"},
+        "test='wilcoxon': test takes 't' or 'permutation' or 'bootstrap'",
+    ),
+    (
+        "compare",
+        {"correction": "tukey"},
+        "correction='tukey': correction takes 'holm' or 'max_t' or 'bonferroni' or 'benjamini-hochberg' or None",
+    ),
+    ("compare", {"correction": ["holm"]}, "correction=['holm']: correction takes"),
+    ("compare", {"family": "row"}, "family='row': family takes 'table' or 'metric' or 'segment'"),
+    ("power", {"power": 80}, "power=80: power takes a number between 0 and 1, such as power=0.8"),
+    (
+        "power",
+        {"wanted": 0},
+        "wanted=0: wanted takes a number between 0 and 1, such as wanted=0.01",
+    ),
+    *(
+        (
+            call,
+            {"by": "user"},
+            "by='user': one user has no interval; evaluate(by='user') has the values",
+        )
+        for call in ("summarize", "compare", "power")
+    ),
+    *(
+        (call, {"by": "country", "cluster": "country"}, "cluster='country' is a column of by= too")
+        for call in ("summarize", "compare")
+    ),
+    (
+        "summarize",
+        {"cluster": "genre"},
+        "cluster='genre' describes no users; name a column of users, such as their household",
+    ),
+    *(
+        (
+            call,
+            {"by": "country", "cluster": "housold", **more},
+            "cluster='housold' is not a column of the frame of recommendations, the frame truth=, the frame users=",
+        )
+        for call, more in {"summarize": {}, "winner": {"baseline": "a"}, "gaps": {}}.items()
+    ),
+    (
+        "summarize",
+        {"cluster": "user"},
+        "cluster='user': each user is one by themself where nothing is given; leave it out",
+    ),
+    (
+        "compare",
+        {"by": ["housold", "country"], "cluster": "housold"},
+        "by='housold' is not a column of",
+    ),
+    (
+        "summarize",
+        {"cluster": ["household"]},
+        "cluster=['household']: cluster takes the name of a column, such as 'household'",
+    ),
+    ("winner", {"baseline": "svd"}, "baseline='svd' is no model: the column 'model' has a, b, c"),
+    ("winner", {"baseline": None}, "baseline=None: winner takes the name of the model"),
+    ("winner", {}, "rec.winner() needs baseline; write rec.winner('ndcg@10', baseline="),
+    (
+        "power",
+        {"margin": 1},
+        "margin=1: margin takes a number between 0 and 1, such as margin=0.01",
+    ),
+    ("power", {"rows": 0}, "rows=0: rows takes a whole number from 1 up"),
+    (
+        "power",
+        {"margin": 0.1, "wanted": -0.1},
+        "wanted=-0.1: with margin=0.1, wanted is how much better the model really is, a number above -0.1 and below 1",
+    ),
+    ("compare", {"baseline": "svd"}, "baseline='svd' is no model: the column 'model' has a, b, c"),
+    ("power", {"baseline": "svd"}, "baseline='svd' is no model: the column 'model' has a, b, c"),
+]
+
+
+def test_words_of_others_say_how_it_is_written_here():
+    with pytest.raises(AttributeError, match=r"'ttest'; compare\('ndcg@10', baseline="):
+        asked_of().ttest  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'CI'; summarize\('ndcg@10'\) gives intervals"):
+        asked_of().CI  # noqa: B018
+    with pytest.raises(rf.UnknownMetricError, match=r"If it is a model .* write baseline=$"):
+        asked_of().compare("ndcg@3", "a", wide=True)
+    with pytest.raises(rf.UnknownMetricError, match=r"did you mean 'ndcg@3'\? If it is a model"):
+        asked_of().compare("ndgc@3", wide=True)
+    with pytest.raises(rf.UnknownMetricError, match=r"did you mean 'ndcg@3'\?$"):
+        asked_of().compare("ndgc@3", baseline="a", wide=True)
+
+
+@pytest.mark.parametrize(("call", "options", "words"), WRONG, ids=lambda one: str(one)[:50])
+def test_a_wrong_call_says_what_to_write(call, options, words):
+    with pytest.raises(rf.RecframeError) as raised:
+        getattr(asked_of(), call)("recall", **options)
+
+    assert str(raised.value).startswith(words)
+
+
+@pytest.mark.parametrize("metric", ["recall", "novelty@3", "coverage@3", "f_score(average=means)"])
+@pytest.mark.parametrize("baseline", ["svd", "A", ""])
+def test_an_unknown_baseline_is_told_whatever_is_asked(metric, baseline):
+    with pytest.raises(rf.RecframeError, match=r"is no model: the column 'model' has a, b, c$"):
+        asked_of().compare(metric, baseline=baseline, wide=True)
+
+
+def test_of_many_models_a_few_are_named():
+    ids = [f"m{number:02}" for number in range(25)]
+    frame = pl.DataFrame({"user": 1, "item": 1, "rank": 1, "relevance": 1, "model": ids})
+
+    with pytest.raises(rf.RecframeError, match=r"has m00, m01, .*, m19 and 5 more$"):
+        frame.rec(model="model").compare("recall", baseline="svd", wide=True)
+    with pytest.raises(rf.DataError, match=r"those are 'm00', 'm01', .*, 'm19' and 5 more$"):
+        frame.rec(model="model").require("recall >= 0.1", models="svd", wide=True)
+
+
+@pytest.mark.parametrize("metric", ["recall", "novelty@3", "coverage@3"])
+def test_one_model_is_compared_with_nothing(metric):
+    def of_a(frame):
+        return frame.filter(pl.col("model") == "a") if "model" in frame.columns else frame
+
+    with pytest.raises(
+        rf.RecframeError, match="there are no two models to compare: the column 'model' has a"
+    ):
+        asked_of(make=of_a).compare(metric, wide=True)
+    with pytest.raises(rf.RecframeError, match="without a column that tells models apart"):
+        frames()["recs"].drop("model").unique(["user", "item"]).rec(
+            truth=frames()["truth"]
+        ).compare("recall", wide=True)
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        ("coverage", "is one function of all lists"),
+        ("f_score(average=means)@3", "is made of means over all users"),
+    ],
+)
+def test_a_set_metric_is_not_drawn_anew(metric, words):
+    with pytest.raises(rf.RecframeError, match=words):
+        asked_of().summarize(metric, method="bootstrap", wide=True)
+
+
+class Shown:
+    """What is done with a bar."""
+
+    task_ids = (0,)
+
+    def __init__(self):
+        self.said = []
+
+    def start(self):
+        self.said.append("start")
+
+    def update(self, _task, *, completed, total):
+        self.said.append((completed, total))
+
+    def stop(self):
+        self.said.append("stop")
+
+
+def test_a_bar_comes_after_two_seconds_and_goes_at_the_end(monkeypatch):
+    shown, now = Shown(), iter([0.0, 1.9, 2.1, 9.0, 20.0, 21.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    bar = progress.Bar("resamples", lambda _title: shown)
+
+    for done in (1, 2, 3, 4):
+        bar(done, 4)
+    # a second run of the same plan begins anew
+    bar(1, 2)
+    bar(2, 2)
+
+    assert shown.said == ["start", (3, 4), (4, 4), "stop"]
+
+
+def test_a_bar_goes_where_resampling_is_interrupted():
+    from recframe.statistics import resampling  # noqa: PLC0415
+
+    told = []
+
+    def tell(done, total):
+        told.append((done, total))
+        if len(told) == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        resampling.bootstrap_means(
+            np.ones((9_000, 1)), np.ones(9_000), n_resamples=2_000, seed=0, tell=tell
+        )
+    assert told[-1] == (2_000, 2_000)
+
+
+@pytest.mark.parametrize(("terminal", "rich"), [(True, True), (True, False), (False, True)])
+def test_nobody_is_shown_a_bar_without_a_terminal_and_rich(terminal, rich, monkeypatch):
+    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: terminal, raising=False)
+    if not rich:
+        monkeypatch.setitem(progress.sys.modules, "rich", None)
+
+    assert (progress.of_resamples() is not None) == (terminal and rich)
+
+
+def test_richs_bar_is_one(monkeypatch):
+    pytest.importorskip("rich")
+    now = iter([0.0, 5.0, 6.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now, 7.0))
+    monkeypatch.setattr(progress, "_is_seen", lambda: True)
+    bar = progress.of_resamples()
+
+    for done in (1, 2, 3):
+        bar(done, 3)
+
+    assert bar._shown is None
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        (1.0, 2.5),
+        (True, False),
+        (3, 4),
+        (dt.date(2026, 1, 1), dt.date(2026, 1, 2)),
+        (dt.datetime(2026, 1, 1), dt.datetime(2026, 1, 1, 6)),  # noqa: DTZ001
+    ],
+)
+def test_a_baseline_is_given_as_the_value_that_its_column_has(names):
+    lists = {"user": [1, 2, 3, 4], "item": [1, 2, 3, 4]}
+    worse, better = (pl.DataFrame({**lists, "rank": rank}) for rank in ([2, 2, 2, 2], [1, 2, 1, 2]))
+    recs = pl.concat(
+        [
+            one.with_columns(model=pl.lit(name))
+            for one, name in zip((worse, better), names, strict=True)
+        ]
+    )
+    rec = recs.rec(truth=pl.DataFrame(lists), model="model")
+    found = rec.compare("mrr", baseline=names[0], wide=True)
+
+    # half of the users have 1 in place of 1/2
+    assert found.select("model", "baseline", "difference").rows() == [(names[1], names[0], 0.25)]
+    assert rec.power("mrr", baseline=names[0], wide=True).height == 1
+    required = rec.require("mrr >= 0.1", models=[names[1]], on="value", min_users=4, wide=True)
+    assert required["model"].to_list() == [names[1]]
+    # and in a report each of them is one model
+    report = rec.report("mrr", baseline=names[0]).data
+    gained = {one["model"] for one in report["cases"]["cases"] if one["kind"] == "gained most"}
+    assert gained == {*report["models"]} - {report["baseline"]}
+    assert len(gained) == 1

@@ -1,0 +1,412 @@
+"""What charts are drawn of: the numbers of the tables, and sums that stand to be counted by hand."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from frame_kinds import KINDS, sharp_and_thorough
+from planted_shop import shop
+from recframe.charts.list_charts import lorenz
+
+SHOP = shop(n=120)
+TRAIN = pl.DataFrame({"user": [1, 2, 3, 3], "item": [0, 0, 0, 5]})
+each_kind = pytest.mark.parametrize("kind", sharp_and_thorough(KINDS), ids=str)
+# whose numbers are those of a method, which other tests ask of every kind of frame
+others = {one.name for one in KINDS} - {"polars"}
+each_kind_thoroughly = pytest.mark.parametrize("kind", sharp_and_thorough(KINDS, others), ids=str)
+KS = [1, 2, 3, 5]
+ABS = 1e-12
+
+
+def bound(kind: Any = None, **options: Any) -> Any:
+    return SHOP.rec(kind or (lambda frame: frame), **options)
+
+
+def values(frame: pl.DataFrame, *columns: str) -> list[Any]:
+    return [pytest.approx(row, abs=ABS) for row in frame.select(columns).rows()]
+
+
+@each_kind
+def test_a_curve_has_the_values_and_intervals_of_summarize(kind):
+    data = bound(kind).plot.curve("ndcg", k=KS, level=0.9).data
+    found = bound().summarize("ndcg", k=KS, level=0.9, wide=True)
+
+    assert data["model"].to_list() == found["model"].to_list()
+    expected = values(found, "k", "value", "value_low", "value_high", "n_users")
+    assert data.select("k", "value", "low", "high", "n_users").rows() == expected
+
+
+OF_CLUSTERS = {
+    "curve": (lambda plot, **more: plot.curve("ndcg", k=KS, **more), {"k": KS}),
+    "curves": (
+        lambda plot, **more: plot.curve("ndcg", k=KS, by="age", **more),
+        {"k": KS, "by": "age"},
+    ),
+    "segments": (lambda plot, **more: plot.segments("ndcg", by="age", **more), {"by": "age"}),
+}
+
+
+@pytest.mark.parametrize("name", OF_CLUSTERS)
+def test_charts_of_clusters_have_the_intervals_of_summarize_and_say_how_many_clusters(name):
+    draw, options = OF_CLUSTERS[name]
+    # the first five users are in no household
+    households = pl.when(pl.col("user") >= 5).then(pl.col("user") // 3)
+    rec = SHOP.rec()(users=SHOP.users.with_columns(household=households))
+    chart = draw(rec.plot, level=0.9, cluster="household")
+    found = rec.summarize("ndcg", level=0.9, cluster="household", **options)
+
+    ends = found.select("value_low", "value_high").sort(pl.all())
+    drawn = chart.data.select(value_low="low", value_high="high").sort(pl.all())
+    assert_frame_equal(drawn, ends, abs_tol=ABS)
+    n = 5 + len({user // 3 for user in range(5, 120)})
+    told = " ".join(chart.to_dict()["title"]["subtitle"])
+    assert f"at 90% (users in {n} clusters, by household)" in told
+
+
+def test_the_other_charts_of_intervals_take_clusters_too():
+    rec = SHOP.rec()(users=SHOP.users.with_columns(household=pl.col("user") // 3))
+    options = {"level": 0.9, "cluster": "household"}
+    plot = rec.plot
+    both = rec.summarize("ndcg@3", "interpolated_precision(recall=0.5)", **options)
+    ndcg, interpolated = (
+        values(both.filter(metric=one), "value_low", "value_high")
+        for one in both["metric"].unique(maintain_order=True)
+    )
+
+    assert plot.tradeoff("ndcg@3", "mrr", **options).data.select("x_low", "x_high").rows() == ndcg
+    data = plot.interpolated_precision(**options).data.filter(pl.col("recall") == 0.5)
+    assert data.select("low", "high").rows() == interpolated
+    alone, together = plot.gains(k=3, level=0.9).data, plot.gains(k=3, **options).data
+    assert alone["value"].to_list() == together["value"].to_list()
+    assert (alone["low"] != together["low"]).all()
+    told = " ".join(plot.compare("ndcg@3", **options).to_dict()["title"]["subtitle"])
+    assert "each interval at 90% (users in 40 clusters, by household) by itself" in told
+
+
+def test_curves_by_segment_have_the_values_and_intervals_of_summarize():
+    rec = bound()
+    data = rec.plot.curve("ndcg", k=KS, by="country").data.sort("place", "model", "k")
+    found = rec.summarize("ndcg", k=KS, by="country", wide=True).sort(
+        "country", "model", "k", nulls_last=True
+    )
+
+    assert data["segment"].to_list() == found["country"].fill_null("(none)").to_list()
+    columns = ["model", "k", "value", "value_low", "value_high", "n_users"]
+    drawn = data.select("model", "k", "value", "low", "high", "n_users").rows()
+    assert drawn == [
+        (*row[:2], *map(approximately, row[2:])) for row in found.select(columns).rows()
+    ]
+    grouped = rec.group_by("country").plot.curve("ndcg", k=KS).data.sort("place", "model", "k")
+    assert_frame_equal(grouped, data)
+
+
+def approximately(value: Any) -> Any:
+    return pytest.approx(value, abs=ABS)
+
+
+@each_kind_thoroughly
+def test_segments_have_the_values_of_summarize_and_pooled_those_of_slices(kind):
+    rec = bound(kind)
+    data = rec.plot.segments("ndcg@5", by="country", min_users=40).data.sort("segment", "model")
+    found = (
+        bound()
+        .summarize("ndcg@5", by="country", wide=True)
+        .sort("country", "model", nulls_last=True)
+    )
+    found = found.with_columns(pl.col("country").fill_null("(none)")).sort("country", "model")
+    slices = bound().slices("ndcg@5", by="country", depth=1, min_users=1, wide=True)
+    pooled = {(f"{row['segment'][8:]}", row["model"]): row for row in slices.to_dicts()}
+
+    assert data["segment"].to_list() == found["country"].to_list()
+    columns = ["value", "value_low", "value_high", "n_users"]
+    assert data.select("value", "low", "high", "n_users").rows() == values(found, *columns)
+    small = data.filter(pl.col("n_users") < 40, pl.col("segment") != "(none)").to_dicts()
+    assert small
+    for row in small:
+        assert row["pooled"] == pytest.approx(pooled[row["segment"], row["model"]]["pooled"])
+    assert data.filter(pl.col("n_users") >= 40)["pooled"].null_count() == 2
+    assert data.filter(pl.col("segment") == "(none)")["pooled"].null_count() == 2
+
+
+def test_segments_stand_from_the_highest_to_the_lowest_with_their_users():
+    data = bound().plot.segments("ndcg@5", by="country").data
+
+    means = data.group_by("label", maintain_order=True).agg(pl.col("value").mean())["value"]
+    assert means.to_list() == sorted(means, reverse=True)
+    for row in data.to_dicts():
+        assert row["label"] == f"{row['segment']} ({row['n_users']})"
+
+
+def test_of_many_segments_the_largest_are_shown_and_the_chart_says_so():
+    chart = bound().plot.segments("mrr", by="country", most=2)
+
+    assert set(chart.data["segment"]) == {"DE", "FR"}
+    assert "2 of 5 segments" in " ".join(chart.to_dict()["title"]["subtitle"])
+
+
+def test_segments_bound_before_are_drawn_and_two_columns_stand_together():
+    assert set(bound().group_by("age").plot.segments("mrr").data["segment"]) == {"20", "30", "40"}
+    both = bound().plot.segments("mrr", by=["country", "age"], most=99).data
+    assert "DE · 20" in both["segment"].to_list()
+
+
+@each_kind
+def test_a_distribution_counts_users_values_in_bins_and_the_zeros_apart(kind):
+    chart = bound(kind).plot.distribution("ndcg@5", bins=4)
+    users = bound().evaluate("ndcg@5", by="user")
+    # (a, b], as the sentence below the title says
+    binned = Counter(
+        (model, math.ceil(value * 4 - 1e-9)) for model, _, value in users.rows() if value > 0
+    )
+    none = Counter(model for model, _, value in users.rows() if value == 0)
+
+    zeros, above = chart.vconcat[0].data, chart.vconcat[1].data
+    assert {row["model"]: row["n"] for row in zeros.to_dicts()} == none
+    assert {row["model"]: row["share"] for row in zeros.to_dicts()} == {
+        model: count / 120 for model, count in none.items()
+    }
+    found = {
+        (row["model"], round(row["high"] * 4)): row["n"] for row in above.to_dicts() if row["n"]
+    }
+    assert found == binned
+
+
+def test_bins_of_a_metric_without_an_end_run_over_its_values():
+    # 3 hits and 1 hit: the bins are (0, 1.5] and (1.5, 3]
+    frame = pl.DataFrame(
+        {"user": [1, 1, 1, 2], "item": [1, 2, 3, 1], "rank": [1, 2, 3, 1], "relevance": 1}
+    )
+    above = frame.rec.plot.distribution("n_hits", bins=2).vconcat[1].data
+
+    assert above.select("low", "high", "n").rows() == [(0.0, 1.5, 1), (1.5, 3.0, 1)]
+
+
+@each_kind_thoroughly
+def test_differences_are_those_of_compare(kind):
+    options = {"baseline": "old", "by": "country", "margin": 0.1}
+    data = bound(kind).plot.compare("ndcg@5", **options).data
+    found = bound().compare("ndcg@5", **options, wide=True)
+
+    columns = ["difference", "difference_low", "difference_high", "p_adjusted", "n_users"]
+    drawn = data.select("difference", "low", "high", "p_adjusted", "n_users").rows()
+    assert drawn == values(found, *columns)
+    assert data["verdict"].to_list() == found["verdict"].to_list()
+    margins = [(-0.1 * value, 0.1 * value) for value in found["baseline_value"]]
+    assert data.select("margin_low", "margin_high").rows() == [
+        pytest.approx(one) for one in margins
+    ]
+
+
+def test_several_metrics_are_compared_as_shares_of_the_baseline():
+    data = bound().plot.compare("ndcg@5", "recall@5", baseline="old", margin=0.1).data
+    found = bound().compare("ndcg@5", "recall@5", baseline="old", margin=0.1, wide=True)
+
+    columns = ["relative", "relative_low", "relative_high"]
+    assert data.select("difference", "low", "high").rows() == values(found, *columns)
+    assert data["row"].to_list() == ["ndcg@5", "recall@5"]
+    assert set(data["margin_high"]) == {0.1}
+
+
+def test_without_a_baseline_each_two_models_have_a_row():
+    frames = {name: SHOP.recs.filter(pl.col("model") == "old").drop("model") for name in "abc"}
+    data = rf.rec(frames, truth=SHOP.truth).plot.compare("mrr").data
+
+    assert data["row"].to_list() == ["b - a", "c - a", "c - b"]
+
+
+@each_kind_thoroughly
+def test_a_tradeoff_has_the_values_and_intervals_of_both_metrics(kind):
+    data = bound(kind).plot.tradeoff("ndcg", "recall", k=5).data
+    found = bound().summarize("ndcg@5", "recall@5", wide=True)
+
+    for axis, metric in {"x": "ndcg@5", "y": "recall@5"}.items():
+        columns = ["model", "value", "value_low", "value_high"]
+        of_metric = found.filter(pl.col("metric") == metric).select(columns).rows()
+        assert data.select("model", axis, f"{axis}_low", f"{axis}_high").rows() == [
+            (name, *(pytest.approx(one) for one in others)) for name, *others in of_metric
+        ]
+
+
+def test_the_front_has_what_no_other_beats_in_both():
+    # hits at rank 1 of two users and of none; first_rank is the better the lower it is
+    lists = {"best": [1, 1], "late": [2, 2], "mixed": [1, 3]}
+    frames = {
+        name: pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": ranks})
+        for name, ranks in lists.items()
+    }
+    rec = rf.rec(frames, truth=pl.DataFrame({"user": [1, 2], "item": [1, 1]}))
+
+    data = rec.plot.tradeoff("hit_rate@1", "first_rank").data
+    assert dict(data.select("model", "best").rows()) == {
+        "best": True,
+        "late": False,
+        "mixed": False,
+    }
+    # hit_rate@1: 1, 0, .5; list_length has no better end
+    assert not rec.plot.tradeoff("hit_rate@1", "list_length").data["best"].any()
+    # hit_rate@3 is 1 for all, so that the best in the other is alone
+    data = rec.plot.tradeoff("mrr", "hit_rate@3").data
+    assert dict(data.select("model", "best").rows()) == {
+        "best": True,
+        "late": False,
+        "mixed": False,
+    }
+
+
+@each_kind_thoroughly
+def test_hits_by_rank_are_what_n_hits_grows_by(kind):
+    data = bound(kind).plot.hits_by_rank(k=5).data
+    found = bound().evaluate("n_hits", k=range(1, 6))
+
+    for model, *counts in found.drop("n_users").rows():
+        steps = [b - a for a, b in zip([0.0, *counts], counts, strict=False)]
+        of_model = data.filter(pl.col("model") == model)
+        assert of_model["rank"].to_list() == [1, 2, 3, 4, 5]
+        assert of_model["value"].to_list() == pytest.approx(steps, abs=ABS)
+
+
+@each_kind_thoroughly
+def test_precision_and_recall_are_those_of_evaluate(kind):
+    data = bound(kind).plot.precision_recall(k=KS).data
+    found = bound().evaluate("precision", "recall", k=KS)
+
+    for row in data.to_dicts():
+        of_model = found.row(by_predicate=pl.col("model") == row["model"], named=True)
+        for name in ("precision", "recall"):
+            assert row[name] == pytest.approx(of_model[f"{name}@{row['k']}"], abs=ABS)
+
+
+@each_kind_thoroughly
+def test_interpolated_precision_has_the_intervals_of_summarize(kind):
+    data = bound(kind).plot.interpolated_precision(k=5).data
+    found = bound().summarize(rf.interpolated_precision(recall=0.3) @ 5, wide=True)
+
+    of_point = data.filter(pl.col("recall") == 0.3).select("value", "low", "high").rows()
+    assert of_point == values(found, "value", "value_low", "value_high")
+    assert data["recall"].unique().sort().to_list() == [tenth / 10 for tenth in range(11)]
+
+
+@each_kind_thoroughly
+def test_gains_add_up_over_k_below_those_of_the_best_order(kind):
+    recs = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 3], "rank": [1, 2, 1]})
+    truth = pl.DataFrame({"user": [1, 1, 2], "item": [2, 9, 8], "relevance": [2, 5, 3]})
+
+    data = kind(recs).rec(truth=kind(truth)).plot.gains(k=[1, 2]).data
+    # user 1: 0, 2 of at best 5, 7; user 2: nothing of at best 3, 3
+    assert data.select("k", "value", "best").rows() == [(1, 0.0, 4.0), (2, 1.0, 5.0)]
+
+
+def test_gains_of_relevance_1_are_n_hits():
+    data = bound().plot.gains(k=KS).data
+    found = bound().evaluate("n_hits", k=KS, tidy=True)
+
+    assert data["value"].to_list() == pytest.approx(found["value"].to_list(), abs=ABS)
+
+
+def area(points: pl.DataFrame) -> float:
+    pairs = points.select("items", "exposure").rows()
+    return sum((x2 - x1) * (y1 + y2) / 2 for (x1, y1), (x2, y2) in pairwise(pairs))
+
+
+@each_kind
+def test_the_lorenz_curve_lies_around_the_gini_of_the_metric(kind):
+    rec = bound(kind, train=kind(TRAIN))
+    chart = rec.plot.exposure(k=5)
+    metrics = ["gini@5", "gini(normalizer=n)@5"]
+    found = bound(train=TRAIN).evaluate(*metrics)
+
+    curve = chart.vconcat[0].layer[1].data
+    for row in found.to_dicts():
+        of_model = curve.filter(pl.col("model") == row["model"])
+        assert of_model["gini"].unique().to_list() == pytest.approx([row["gini@5"]])
+        assert 1 - 2 * area(of_model) == pytest.approx(row["gini(normalizer=n)@5"], abs=1e-3)
+    # of 30 items 28 have no user in train, one has one and one has three
+    train = curve.filter(pl.col("model") == "train").select("items", "exposure").rows()
+    assert train == [(0.0, 0.0), (28 / 30, 0.0), (29 / 30, 0.25), (1.0, 1.0)]
+
+
+def test_exposure_is_that_of_all_lists_whoever_is_in_the_truth():
+    # items 1, 2 and 3 have one place each, of which one is of a user with truth
+    recs = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 3], "rank": [1, 1, 1]})
+    truth = pl.DataFrame({"user": [1], "item": [1]})
+
+    for universe in ("truth", "both"):
+        rec = recs.rec(truth=truth, items=pl.DataFrame({"item": [1, 2, 3]}), universe=universe)
+        gini = rec.plot.exposure(k=1).vconcat[0].layer[1].data["gini"]
+        assert gini.unique().to_list() == [rec.evaluate("gini@1")["gini@1"].item()] == [0.0]
+
+
+def test_the_lorenz_curve_keeps_the_corner_up_to_which_nothing_is_shown():
+    # of 1,000 items two have one place each and one has 998: steps of a hundredth hold both and the corner
+    found = pl.DataFrame({"exposure": [1, 998], "items": [2, 1]})
+    curve = lorenz(found.with_columns(model=pl.lit("m"), model_place=0, is_train=False), 1000)
+
+    points = curve.select("items", "exposure").rows()
+    assert points == [(0.0, 0.0), (0.997, 0.0), (0.999, 0.002), (1.0, 1.0)]
+
+
+def test_the_tail_has_the_share_of_each_place():
+    recs = pl.DataFrame({"user": [1, 2, 3, 3], "item": [1, 1, 1, 2], "rank": [1, 1, 1, 2]})
+    items = pl.DataFrame({"item": [1, 2, 3]})
+
+    tail = recs.rec(items=items).plot.exposure().vconcat[1].data
+    assert tail.select("place", "share").rows() == [(1, 0.75), (2, 0.25)]
+
+
+@each_kind
+def test_scores_are_counted_by_what_is_known_of_their_items(kind):
+    recs = pl.DataFrame(
+        {"user": [1] * 4 + [7], "item": [1, 2, 3, 4, 1], "score": [0.0, 1.0, 2.0, 4.0, 99.0]}
+    )
+    truth = pl.DataFrame({"user": [1, 1], "item": [4, 2], "relevance": [1, 0]})
+
+    # user 7 is not in the truth, and does not count; [0, 2) and [2, 4]
+    data = kind(recs).rec(truth=kind(truth)).plot.scores(bins=2).data.filter(pl.col("n") > 0)
+    found = {(row["group"], row["low"], row["high"]): row["share"] for row in data.to_dicts()}
+    assert found == {
+        ("relevant", 2.0, 4.0): 1.0,
+        ("judged not relevant", 0.0, 2.0): 1.0,
+        ("not judged", 0.0, 2.0): 0.5,
+        ("not judged", 2.0, 4.0): 0.5,
+    }
+
+
+def test_scores_are_read_beside_ranks_that_are_given():
+    frame = pl.DataFrame(
+        {"user": [1, 1], "item": [1, 2], "r": [1, 2], "s": [0.5, 0.1], "relevance": [1, 0]}
+    )
+    data = frame.rec(rank="r", score="s").plot.scores(bins=1).data
+
+    assert dict(data.filter(pl.col("n") > 0).select("group", "low").rows()) == {
+        "relevant": 0.1,
+        "judged not relevant": 0.1,
+    }
+
+
+@each_kind_thoroughly
+def test_overlap_is_each_model_held_against_each(kind):
+    data = bound(kind).plot.overlap("rbo@5").data
+    old = bound(reference="old").rbo(k=5)
+
+    found = {(row["model"], row["other"]): row["value"] for row in data.to_dicts()}
+    assert found["old", "old"] == found["new", "new"] == pytest.approx(1)
+    assert found["new", "old"] == pytest.approx(dict(old.select("model", "rbo@5").rows())["new"])
+    assert found["new", "old"] == pytest.approx(found["old", "new"])
+
+
+@each_kind_thoroughly
+def test_findings_are_those_of_the_audit(kind):
+    data = bound(kind).plot.audit(k=9).data
+    # whose example is any of the rows
+    found = bound().audit(k=9).drop("example")
+
+    assert data.select(found.columns).rows() == found.rows()
+    assert len(found)

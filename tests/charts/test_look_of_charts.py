@@ -1,0 +1,411 @@
+"""How charts look: titles, units, tooltips and colours, the same in all of them, and what they are saved as."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import altair as alt
+import polars as pl
+import pytest
+import vl_convert
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recframe as rf
+from charts_asked import (
+    ASKED,
+    OF_FAMILIES,
+    REC,
+    RUNS,
+    SCORED,
+    SHOP,
+    WIDTH,
+    channels,
+    chart_of,
+    each_sharply,
+    parts,
+    spec_of,
+)
+from recframe.api.plots import CHARTS
+from recframe.audit.data import SEVERITIES
+from recframe.charts.cutoff_charts import ticks
+from recframe.charts.model_charts import placed
+from recframe.charts.style import LETTER, SYMBOL, legend_of
+from recframe.charts.themes import THEMES, Look
+from recframe.errors import CallError
+
+OF_MODELS = {"compare", "overlap"}
+each_chart = pytest.mark.parametrize("name", ASKED)
+SCRIPT = "</script><script>alert(1)</script>"
+
+
+def test_every_chart_is_asked_for_here():
+    assert set(CHARTS) == set(ASKED)
+
+
+@each_chart
+def test_a_chart_has_a_title_and_says_below_it_what_is_drawn(name):
+    title = spec_of(name)["title"]
+
+    assert " ".join(title["text"])
+    assert " ".join(title["subtitle"]).endswith(".")
+
+
+@each_chart
+def test_every_axis_of_numbers_has_a_title_and_every_mark_a_tooltip(name):
+    chart = spec_of(name)
+
+    axes = [one for one in channels(chart, "x", "y") if one.get("type") == "quantitative"]
+    # layers share an axis, which the first one names
+    assert all(one["title"] for one in axes if "title" in one)
+    assert any("title" in one for one in axes) or name == "overlap"
+    tooltips = channels(chart, "tooltip")
+    assert tooltips
+    assert all(field["title"] for one in tooltips for field in one)
+    assert all("format" in field for one in tooltips for field in one if field["type"] != "nominal")
+
+
+def test_axes_of_metrics_have_their_range_and_their_better_end():
+    chart = spec_of("tradeoff")
+    titles = {" ".join(one["title"]) for one in channels(chart, "x", "y") if one.get("title")}
+
+    assert titles == {
+        "ndcg@5 (0 to 1, higher is better)",
+        "novelty@5 (from 0 up, higher is better)",
+    }
+
+
+@pytest.mark.parametrize("longest", [1, 9, 30, 300])
+@pytest.mark.parametrize("n", [1, 3, 12])
+def test_a_legend_is_no_wider_than_the_chart(n, longest):
+    names = [f"{place:02}".ljust(longest, "m")[:longest] for place in range(n)]
+    for width in (240, 400, 600):
+        legend = legend_of(names, Look(width=width)).to_dict()
+
+        widths = [min(len(one) * LETTER, legend["labelLimit"]) + SYMBOL for one in names]
+        in_rows = [widths[at : at + legend["columns"]] for at in range(0, n, legend["columns"])]
+        assert all(sum(row) <= width - 60 for row in in_rows)
+
+
+@given(st.sets(st.integers(1, 5000), min_size=1, max_size=60))
+def test_an_axis_of_places_names_whole_ones_and_the_first(places):
+    found = ticks(pl.Series(sorted(places)))
+
+    assert found[0] == min(places)
+    assert found == sorted(set(found))
+    assert found[-1] <= max(places)
+    assert len(found) <= 10
+
+
+@pytest.mark.parametrize(
+    ("theme", "width"), [("light", 400), pytest.param(None, 600, marks=pytest.mark.slow)]
+)
+def test_curves_by_segment_have_a_view_for_each_of_the_largest(theme, width):
+    many = SHOP.users.with_columns(town=pl.col("user") // 3)
+    rec = rf.rec(SCORED, truth=SHOP.truth, users=many, model="model")
+    chart = rec.plot(theme=theme, width=width).curve("mrr", k=[1, 2], by="town")
+    spec = chart.to_dict()
+
+    assert chart.data["label"].n_unique() == 12
+    assert "12 of 20 segments" in " ".join(spec["title"]["subtitle"])
+    drawn = vl_convert.vegalite_to_svg(json.dumps(spec))
+    across = float(re.match(r'<svg.* width="(\d+)"', drawn).group(1))
+    assert 0.75 * width <= across <= width + 30
+    assert "town" in [field["title"] for one in channels(spec, "tooltip") for field in one]
+    nobody = rf.rec(SCORED.clear(), truth=SHOP.truth.clear(), users=many.clear(), model="model")
+    empty = nobody.plot.curve("mrr", by="town").to_dict()
+    assert "nothing to draw" in " ".join(empty["title"]["subtitle"])
+
+
+def test_an_interval_at_one_cut_off_is_a_rule():
+    marks = [
+        one["mark"]["type"]
+        for one in parts(REC.plot.curve("mrr", k=[3]).to_dict())
+        if "mark" in one
+    ]
+
+    assert marks == ["rule", "line", "point"]
+
+
+def test_the_front_is_told_of_where_there_is_one():
+    frames = {
+        name: SHOP.recs.filter(pl.col("model") == name).drop("model") for name in ("old", "new")
+    }
+    rec = rf.rec(frames, truth=SHOP.truth)
+
+    def told(x: str, y: str) -> str:
+        return " ".join(rec.plot.tradeoff(x, y).to_dict()["title"]["subtitle"])
+
+    value = dict(rec.evaluate("mrr").select("model", "mrr").rows())
+    best = max(value, key=value.__getitem__)
+    assert told("mrr", "hit_rate@30").endswith(f"No other model beats {best} in either.")
+    assert told("mrr", "list_length") == "Crosses: intervals at 95%."
+
+
+def test_a_name_on_a_tradeoff_stands_away_from_a_point_above_it():
+    # b close below a, c far from both
+    points = {"a": (0.8, 0.8), "b": (0.9, 0.75), "c": (0.1, 0.1)}
+    data = pl.DataFrame(
+        [(name, *at) for name, at in points.items()], schema=["model", "x", "y"], orient="row"
+    )
+    found = dict(
+        placed(data)
+        .select("model", pl.concat_list("align", pl.col("below").cast(pl.String)))
+        .rows()
+    )
+
+    assert found == {"a": ["right", "false"], "b": ["right", "true"], "c": ["left", "false"]}
+
+
+def test_findings_of_two_columns_say_which_and_a_legend_has_their_severities():
+    items = pl.DataFrame({"item": [1, 2], "genre": [None, "a"], "brand": [None, "b"]})
+    frame = pl.DataFrame({"user": [1], "item": [2], "rank": [1], "relevance": [1]})
+    spec = frame.rec(items=items).plot.audit().to_dict()
+    (rows,) = spec["datasets"].values()
+
+    labels = [one["label"] for one in rows if one["check"] == "items_without_features"]
+    assert labels == [
+        f"items without features: 1 row (items, column '{one}')" for one in ("genre", "brand")
+    ]
+    shown = {tuple(one["legend"]["values"]) for one in channels(spec, "color") if "legend" in one}
+    assert shown == {tuple(one for one in SEVERITIES if one in {row["severity"] for row in rows})}
+
+
+def test_models_stand_in_their_own_order():
+    frames = [
+        SHOP.recs.filter(pl.col("model") == "old").with_columns(model=n) for n in (10, 9, 100)
+    ]
+    rec = pl.concat(frames).rec(truth=SHOP.truth, model="model")
+
+    for chart in (rec.plot.curve("mrr", k=[1]), rec.plot.compare("mrr", baseline=9)):
+        domains = [one["scale"]["domain"] for one in channels(chart, "color") if "field" in one]
+        assert domains
+        assert all(one == ["9", "10", "100"] for one in domains)
+
+
+def test_more_models_than_colours_are_told_apart_by_shapes_and_dashes():
+    old = SHOP.recs.filter(pl.col("model") == "old").drop("model")
+    rec = rf.rec({f"model {n:02}": old for n in range(10)}, truth=SHOP.truth)
+    chart = rec.plot.curve("mrr", k=[1, 2])
+
+    looks = []
+    for name in ("color", "strokeDash"):
+        scale = next(one["scale"] for one in channels(chart, name) if "field" in one)
+        looks.append([json.dumps(one) for one in scale["range"]])
+    assert len(set(zip(*looks, strict=True))) == 10
+
+
+@each_sharply(ASKED, ["curve", "exposure"])
+def test_charts_come_light_and_dark_and_bare(name):
+    dark, bare = (ASKED[name](REC.plot(theme=one)) for one in ("dark", None))
+
+    assert spec_of(name)["config"]["background"] == "#ffffff"
+    assert dark.to_dict()["config"]["background"] == THEMES["dark"].background
+    assert "background" not in bare.to_dict().get("config", {})
+    assert bare.config is alt.Undefined
+
+
+def test_bare_charts_are_put_together():
+    plot = REC.plot(theme=None)
+
+    both = plot.curve("ndcg", k=[1, 2]) | plot.exposure()
+    assert len(both.to_dict()["hconcat"]) == 2
+
+
+def test_a_chart_is_restyled_as_any_of_altair():
+    chart = REC.plot.curve("ndcg", k=[1, 2]).properties(title="Ours", height=99)
+
+    assert chart.to_dict()["title"] == "Ours"
+    assert chart.to_dict()["height"] == 99
+
+
+@each_sharply(ASKED, [*OF_FAMILIES, "compare", "overlap"])
+def test_a_chart_is_drawn_without_browser_or_network_as_wide_as_asked(name):
+    drawn = vl_convert.vegalite_to_svg(json.dumps(spec_of(name)))
+
+    width, height = map(float, re.match(r'<svg.* width="(\d+)" height="(\d+)"', drawn).groups())
+    assert 300 <= width <= WIDTH + 30
+    assert height > 60
+
+
+@each_sharply(ASKED, ["curve", "exposure"])
+def test_a_chart_is_saved_as_a_picture(name, tmp_path):
+    chart_of(name).save(tmp_path / "chart.png")
+
+    image = (tmp_path / "chart.png").read_bytes()
+    width, height = struct.unpack(">II", image[16:24])
+    assert image.startswith(b"\x89PNG")
+    assert 300 <= width <= WIDTH + 30
+    assert height > 60
+
+
+def test_names_end_no_script_of_a_page():
+    old = SHOP.recs.drop("model")
+    truth = SHOP.truth.with_columns(place=pl.lit(f"<!--{SCRIPT}"))
+    rec = rf.rec({SCRIPT: old, "b": old}, truth=truth)
+    for chart in (
+        rec.plot.curve("ndcg", k=[1, 2]),
+        rec.plot.compare("ndcg@5", baseline=SCRIPT),
+        rec.plot.segments("ndcg@5", by="place"),
+        rec.plot.overlap("rbo@5"),
+    ):
+        # what a page has of a chart is its specification, as it is
+        spec = json.dumps(chart.to_dict(), ensure_ascii=False)
+        assert "alert(1)" in spec
+        assert not re.search(r"</script|<!--|<script", spec, re.IGNORECASE)
+
+
+@pytest.mark.slow
+def test_a_page_loads_nothing():
+    truth = SHOP.truth.with_columns(place=pl.lit(f"<!--{SCRIPT}"))
+    rec = rf.rec({SCRIPT: SHOP.recs.drop("model")}, truth=truth)
+    page = io.StringIO()
+    rec.plot.segments("ndcg@5", by="place").save(page, format="html", inline=True)
+
+    assert not re.findall(r"<(?:script|link)[^>]+(?:src|href)=", page.getvalue())
+    assert "alert(1)" in page.getvalue()
+    assert "</script><script>" not in page.getvalue().replace("</script>\n", "")
+    assert "<!--<" not in page.getvalue()
+
+
+HARDEST = 'it\'s "x" \\ \n 日本 🙂'
+
+
+def named_charts(name: str) -> dict[str, Callable[[], Any]]:
+    """Return calls of charts of a model, a segment and a column with one name, which stands in them in ways of their own."""
+    old = SHOP.recs.drop("model")
+    old = old.with_columns(score=-pl.col("rank").cast(pl.Float64))
+    users = SHOP.users.with_columns(pl.lit(name).alias(name))
+    plot = rf.rec({name: old, "b": old}, truth=SHOP.truth, users=users, rank="rank").plot
+    return {
+        "segments": lambda: plot.segments("mrr", by=name),
+        "compare": lambda: plot.compare("mrr", baseline="b"),
+        "tradeoff": lambda: plot.tradeoff("mrr", "recall"),
+        "scores": lambda: plot.scores(bins=5),
+        "curve": lambda: plot.curve("ndcg", k=[1, 2]),
+        "curves": lambda: plot.curve("ndcg", k=[1, 2], by=name),
+        "distribution": lambda: plot.distribution("mrr"),
+        "overlap": lambda: plot.overlap("rbo@5"),
+    }
+
+
+@each_sharply(named_charts("name"), ["segments", "compare", "tradeoff", "scores"])
+def test_models_and_segments_may_have_any_name(name):
+    spec = json.dumps(named_charts(HARDEST)[name]().to_dict())
+
+    vl_convert.vegalite_to_svg(spec)
+    assert json.dumps(HARDEST) in spec
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("odd", ["^.*$", "a.b[0]", " ", "*"])
+def test_models_and_segments_may_have_odd_names(odd):
+    for draw in named_charts(odd).values():
+        spec = json.dumps(draw().to_dict())
+        vl_convert.vegalite_to_svg(spec)
+        assert json.dumps(odd) in spec
+
+
+@each_sharply(ASKED)
+def test_charts_of_nothing_say_so(name):
+    if name == "compare":
+        with pytest.raises(rf.RecframeError, match="no two models"):
+            ASKED[name](nothing().plot)
+        return
+    if name == "timeline":
+        with pytest.raises(rf.RecframeError, match="it has no numbers"):
+            RUNS.head(0).rec.plot.timeline("ndcg@10")
+        return
+    chart = ASKED[name](nothing().plot)
+    spec = chart.to_dict()
+
+    told = " ".join(spec["title"]["subtitle"])
+    assert "nothing" in told or "No row" in told
+    vl_convert.vegalite_to_svg(json.dumps(spec))
+
+
+def nothing() -> Any:
+    frames = {"truth": SHOP.truth, "users": SHOP.users}
+    sides = {side: frame.clear() for side, frame in frames.items()}
+    return SCORED.clear().rec(**sides, items=SHOP.items, train=SHOP.truth.clear(), model="model")
+
+
+@each_sharply(sorted(set(ASKED) - OF_MODELS))
+def test_without_models_there_is_no_legend_of_them(name):
+    one = SCORED.filter(pl.col("model") == "old").drop("model")
+    rec = one.rec(truth=SHOP.truth, users=SHOP.users, items=SHOP.items, train=SHOP.truth)
+    chart = ASKED[name](rec.plot).to_dict()
+
+    shown = [one for one in channels(chart, "color") if one.get("field") == "model"]
+    assert all(not one.get("legend") or "train" in one["scale"]["domain"] for one in shown)
+    told = [field["title"] for one in channels(chart, "tooltip") for field in one]
+    assert "model" not in told
+
+
+# What is written wrong
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda plot: plot.curve("ndcg@10"), r"write|curve\('ndcg', k=range\(1, 51\)\)"),
+        (lambda plot: plot.curve("ndcg", k=None), r"over cut-offs: k=range\(1, 51\)"),
+        (lambda plot: plot.segments("ndcg@10"), r"segments\(..., by='country'\)"),
+        (lambda plot: plot.distribution("coverage@10"), "no user has a value of it"),
+        (lambda plot: plot.tradeoff("mrr", "rr"), "takes two metrics, and found 'mrr' twice"),
+        (lambda plot: plot.overlap("ndcg@10"), "holds lists against no reference"),
+        (lambda plot: plot.hits_by_rank(k=0), "k takes a whole number from 1 up"),
+        (lambda plot: plot(theme="blue"), "theme takes 'light', 'dark' or None"),
+        (lambda plot: plot(width=10), "pixels from 240 up"),
+    ],
+)
+def test_what_is_asked_wrong_is_told(ask, words):
+    with pytest.raises(rf.RecframeError, match=words):
+        ask(REC.plot)
+
+
+def test_an_option_or_a_chart_that_there_is_not_has_the_closest_one_named():
+    with pytest.raises(
+        CallError, match=r"rec.plot.curve\(\) has no option 'levels'; did you mean 'level'"
+    ):
+        REC.plot.curve("ndcg", levels=0.9)
+    with pytest.raises(AttributeError, match="no chart 'curves'; did you mean 'curve'"):
+        REC.plot.curves  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "name", sorted(set(ASKED) - {"curve", "segments", "compare", "audit", "timeline"})
+)
+def test_charts_without_segments_say_so_where_some_are_bound(name):
+    with pytest.raises(rf.RecframeError, match=rf"plot.{name}\(\) draws no segments, and by='age'"):
+        ASKED[name](REC.group_by("age").plot)
+
+
+def test_without_models_there_is_nothing_to_overlap():
+    with pytest.raises(rf.RecframeError, match=r"rec\(model='model'\)"):
+        SHOP.recs.drop("model").rec(truth=SHOP.truth).plot.overlap()
+
+
+def test_altair_is_imported_when_a_chart_is_drawn_and_its_absence_is_told():
+    code = """
+        import sys, polars as pl, recframe as rf
+        frame = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]})
+        plot = frame.rec.plot(theme="dark")
+        assert "altair" not in sys.modules and "numpy" not in sys.modules
+        sys.modules["altair"] = None
+        try:
+            plot.curve("ndcg", k=[1])
+        except rf.RecframeError as error:
+            assert str(error) == "charts need altair, which is not installed; write: pip install 'recframe[plot]'", error
+        else:
+            raise SystemExit("no error")
+    """
+    lines = "\n".join(line.removeprefix("        ") for line in code.splitlines())
+    subprocess.run([sys.executable, "-c", lines], check=True)  # noqa: S603

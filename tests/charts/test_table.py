@@ -1,0 +1,330 @@
+"""`rec.table`: what stands in a table that people publish, in HTML, LaTeX and Markdown."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+import recframe as rf
+from recframe.charts.table import Cell, Table
+
+N = 400
+PEOPLE = pl.select(user=pl.int_range(N), item=pl.lit(1, pl.Int64))
+USERS = PEOPLE.select(
+    "user",
+    country=pl.when(pl.col("user") < 100)
+    .then(None)
+    .when(pl.col("user") < 200)
+    .then(pl.lit("a|b_<i>"))
+    .otherwise(pl.lit("FR")),
+)
+
+
+def lists(rank: pl.Expr) -> pl.DataFrame:
+    return PEOPLE.with_columns(rank=rank.cast(pl.Int64))
+
+
+# the mean of 1 / rank is 3/4, 1/2 and 1/4: within 1 of users, every other user is one place off
+POPULAR = lists(pl.lit(2))
+BETTER = lists(pl.col("user") % 2 + 1)
+WORSE = lists(pl.lit(4))
+MODELS = {"popular": POPULAR, "svd_&<b>": BETTER, "worse": WORSE}
+REC = rf.rec(MODELS, PEOPLE, users=USERS)
+
+
+def rows(table: Table) -> list[list[str]]:
+    """Return the cells of the Markdown of a table."""
+    lines = [line for line in table.markdown().splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def test_models_are_rows_and_metrics_columns_and_the_best_is_bold():
+    head, rules, popular, better, worse = rows(REC.table("mrr", "first_rank", intervals=False))
+
+    assert head == ["model", "mrr", "first_rank"]
+    assert rules == [":---", "---:", "---:"]
+    # of first_rank the lowest is the best
+    assert popular == ["popular", "0.500", "2.000"]
+    assert better == ["svd\\_&amp;&lt;b&gt;", "**0.750**", "**1.500**"]
+    assert worse == ["worse", "0.250", "4.000"]
+
+
+def test_what_looks_alike_is_equally_good_and_a_metric_without_direction_has_no_best():
+    near = BETTER.with_columns(rank=pl.when(pl.col("user") == 0).then(2).otherwise("rank"))
+    rec = rf.rec({"a": BETTER, "b": near, "c": WORSE}, PEOPLE)
+
+    # 0.75 and 0.75 - 1/800
+    assert [row[1] for row in rows(rec.table("mrr", decimals=2, intervals=False))[2:]] == [
+        "**0.75**",
+        "**0.75**",
+        "0.25",
+    ]
+    assert [row[1] for row in rows(rec.table("mrr", decimals=4, intervals=False))[2:]] == [
+        "**0.7500**",
+        "0.7488",
+        "0.2500",
+    ]
+    assert "**" not in rec.table("list_length").markdown()
+    assert "lowest" not in rec.table("mrr").markdown()
+    assert "Bold: the best model; of first_rank the lowest." in rec.table("mrr", "first_rank").notes
+
+
+def test_where_all_look_alike_none_is_the_best():
+    rec = rf.rec({"a": BETTER, "b": WORSE}, PEOPLE)
+
+    # all have the only item among four places
+    assert [row[1:] for row in rows(rec.table("recall@4", "mrr", intervals=False))[2:]] == [
+        ["1.000", "**0.750**"],
+        ["1.000", "0.250"],
+    ]
+    assert "Bold" not in rec.table("recall@4").markdown()
+
+
+def test_the_interval_is_that_of_summarize():
+    found = rows(REC.table("mrr", level=0.9))
+    low, high = REC.summarize("mrr", level=0.9).select("value_low", "value_high").row(1)
+
+    assert found[3][1] == f"**0.750** [{low:.3f}, {high:.3f}]"
+
+
+def test_marks_are_the_verdicts_against_the_baseline_and_a_legend_says_so():
+    table = REC.table("mrr", baseline="popular", intervals=False)
+    popular, better, worse = (row[1] for row in rows(table)[2:])
+
+    assert (popular, better, worse) == ("0.500", "**0.750**\\*", "0.250†")
+    assert table.notes[-1] == (
+        "* better, † worse than popular: paired t test, p of at most 0.05 after Holm's correction for all tests of the table."
+    )
+    assert "† worse than popular" in table.markdown()
+
+
+def test_marks_of_a_metric_without_a_direction_are_told_apart():
+    longer = pl.concat(
+        [WORSE, WORSE.head(300).with_columns(pl.col("item") + 1, pl.col("rank") + 1)]
+    )
+    table = rf.rec({"a": POPULAR, "b": longer}, PEOPLE).table("list_length", baseline="a")
+
+    assert "* better (higher, of a metric without a direction)" in table.notes[-1]
+    assert rows(table)[3][1].startswith("1.750\\*")
+
+
+def test_segments_are_groups_of_models_in_the_order_of_the_segments():
+    table = REC.table("mrr", by="country", baseline="popular")
+    found = rows(table)
+
+    assert found[0][:2] == ["country", "model"]
+    assert [row[:2] for row in found[2:]] == [
+        [country, model]
+        for country in ("FR", "a\\|b\\_&lt;i&gt;", "null")
+        for model in ("popular", "svd\\_&amp;&lt;b&gt;", "worse")
+    ]
+    assert all(row[2].startswith("**") == row[1].startswith("svd") for row in found[2:])
+
+
+def test_without_a_model_segments_are_rows_and_without_both_there_is_one():
+    rec = POPULAR.rec(PEOPLE, users=USERS)
+
+    assert [row[0] for row in rows(rec.table("mrr", by="country"))] == [
+        "country",
+        ":---",
+        "FR",
+        "a\\|b\\_&lt;i&gt;",
+        "null",
+    ]
+    head, _, *found = rows(rec.table("mrr", intervals=False))
+    assert head == ["mrr"]
+    assert found == [["0.500"]]
+    assert "Bold" not in rec.table("mrr", by="country").markdown()
+
+
+def test_every_kind_of_frame_has_the_same_table(kind):
+    rec = rf.rec({name: kind(one) for name, one in MODELS.items()}, kind(PEOPLE), users=kind(USERS))
+
+    made = rec.table("mrr", "ndcg@10", by="country", baseline="popular")
+
+    assert made == REC.table("mrr", "ndcg@10", by="country", baseline="popular")
+
+
+def test_a_number_that_is_none_is_a_dash():
+    table = REC.table("auc", baseline="popular")
+
+    assert [row[1] for row in rows(table)[2:]] == ["\N{EN DASH}"] * 3
+    assert table.notes[0] == "Users: 0."
+
+
+def test_notes_say_of_how_many_users_numbers_speak():
+    assert REC.table("mrr").notes[0] == "Users: 400."
+    assert REC.table("mrr", "auc").notes[0] == "Users: 400 (mrr); 0 (auc)."
+    assert REC.table("mrr", by="country").notes[0] == "Users: 100 to 200."
+    large = pl.select(user=pl.int_range(20_001), item=1, rank=1)
+    assert large.rec(large.select("user", "item")).table("mrr").notes[0] == "Users: 20,001."
+
+
+def test_what_has_no_test_stands_without_a_mark():
+    items = pl.DataFrame({"item": [1, 2], "group": ["x", "y"]})
+    rec = rf.rec(MODELS, PEOPLE, items=items)
+    table = rec.table("mrr", "exposure_share", baseline="popular", by="group")
+
+    assert table.notes[-1] == "Not tested: exposure_share."
+
+
+def test_options_that_are_none_are_told():
+    for more, said in (
+        ({"decimals": -1}, "decimals=-1: table takes a whole number of decimals from 0 to 15"),
+        ({"decimals": 2.5}, "decimals=2.5"),
+        ({"level": 2}, "level takes a number between 0 and 1"),
+        ({"baseline": "popularity"}, "popularity"),
+        ({"title": 3}, "title=3: title takes text"),
+    ):
+        with pytest.raises(rf.RecframeError, match=said):
+            REC.table("mrr", **more)
+    with pytest.raises(
+        rf.RecframeError, match="baseline='a' needs a column that tells models apart"
+    ):
+        POPULAR.rec(PEOPLE).table("mrr", baseline="a")
+
+
+# ---- forms
+
+
+def test_markdown_is_written_without_great_tables(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "great_tables", None)
+    table = REC.table("mrr")
+
+    table.save(tmp_path / "table.md")
+
+    assert (tmp_path / "table.md").read_text(encoding="utf-8") == table.markdown() == str(table)
+    for write in (table.html, table.latex, lambda: table.gt):
+        with pytest.raises(
+            rf.RecframeError, match=r"needs great_tables, .*: pip install 'recframe\[table\]'"
+        ):
+            write()
+    assert table._repr_html_() is None
+
+
+def test_html_has_what_markdown_has_and_names_are_text():
+    pytest.importorskip("great_tables")
+    html = REC.table("mrr", "mrr@1", baseline="popular", by="country", title="A <b> & c").html()
+
+    assert "svd_&amp;&lt;b&gt;" in html
+    assert "<b>" not in html
+    assert "country: a|b_&lt;i&gt;" in html
+    assert "A &lt;b&gt; &amp; c" in html
+    assert re.search(r"<strong>0.750</strong><sup[^>]*>\*</sup><br><span", html)
+    assert re.search("0.250<sup[^>]*>†</sup>", html)
+    assert "* better, † worse than popular" in html
+
+
+def test_latex_has_what_markdown_has_and_names_are_text():
+    pytest.importorskip("great_tables")
+    latex = REC.table("mrr", "first_rank", baseline="popular").latex()
+
+    cell = r"\begin{tabular}[t]{@{}r@{}}"
+    named = r"svd\_\&\textless{}b\textgreater{}"
+    assert rf"{named} & {cell}\textbf{{0.750}}$^{{*}}$\\{{\scriptsize [" in latex
+    assert rf"{cell}0.250$^{{\dag}}$\\{{\scriptsize [" in latex
+    assert r"first\_rank" in latex
+    assert r"$^{\dag}$ worse than popular" in latex
+    assert latex.isascii()
+
+
+def test_cut_offs_of_a_metric_stand_below_its_name():
+    pytest.importorskip("great_tables")
+    table = REC.table("mrr", "recall@5", k=[1, 10])
+
+    assert table.columns == (("mrr", "@1"), ("mrr", "@10"), ("", "recall@5"))
+    assert r"\multicolumn{2}{c}{mrr}" in table.latex()
+    assert rows(table)[0] == ["model", "mrr@1", "mrr@10", "recall@5"]
+
+
+def test_a_table_is_saved_by_the_ending(tmp_path):
+    pytest.importorskip("great_tables")
+    table = REC.table("mrr")
+    for name, text in (
+        ("t.html", table.html()),
+        ("t.tex", table.latex()),
+        ("t.MD", table.markdown()),
+    ):
+        table.save(tmp_path / name)
+        written = (tmp_path / name).read_text(encoding="utf-8")
+        # Great Tables gives every table in HTML another id
+        assert re.sub('id="[a-z]+"|#[a-z]+ ', "", written) == re.sub(
+            'id="[a-z]+"|#[a-z]+ ', "", text
+        )
+    for name, said in (
+        ("t.pdf", "its ending is '.pdf'; known are .html, .tex, .md"),
+        ("t", "it has no ending"),
+        ("none/t.md", "No such file or directory"),
+    ):
+        with pytest.raises(rf.RecframeError, match=f"cannot write .*{said}"):
+            table.save(tmp_path / name)
+
+
+TRICKY = {
+    "a_b & 50% #1 $x$ \\foo {}": r"a\_b \& 50\% \#1 \$x\$ \textbackslash{}foo \{\}",
+    "a--b `c` ~ ^": r"a-{}-b \textasciigrave{}c\textasciigrave{} \textasciitilde{} \textasciicircum{}",
+}
+
+
+@pytest.mark.parametrize(("name", "written"), TRICKY.items())
+def test_names_are_read_in_latex_as_they_are(name, written, tmp_path):
+    pytest.importorskip("great_tables")
+    lists = PEOPLE.with_columns(pl.lit(name).alias(name))
+    rec = rf.rec({name: POPULAR, "b": WORSE}, PEOPLE, users=lists.drop("item"))
+    latex = rec.table("mrr", "first_rank", by=name, baseline=name, title=name).latex()
+
+    # above the table, as a segment with its column's name, as a model, and as the baseline in the legend
+    assert latex.count(written) == 5
+    assert name not in latex
+    compiler = shutil.which("pdflatex")
+    if compiler:
+        document = "\\documentclass{article}\\usepackage{booktabs,caption}\\begin{document}\n"
+        page = tmp_path / "page.tex"
+        page.write_text(document + latex + "\\end{document}", encoding="utf-8")
+        options = ["-interaction=nonstopmode", "-halt-on-error", page.name]
+        found = subprocess.run([compiler, *options], cwd=tmp_path, capture_output=True, check=False)  # noqa: S603
+        assert found.returncode == 0, found.stdout.decode(errors="replace")[-2000:]
+
+
+def test_the_letters_of_a_table_in_latex_are_as_large_as_those_around_it():
+    pytest.importorskip("great_tables")
+
+    assert "fontsize" not in REC.table("mrr", title="T").latex()
+
+
+def test_rows_that_read_alike_are_told_apart():
+    models = {"null": POPULAR, "b": WORSE}
+    recs = pl.concat([one.with_columns(model=pl.lit(name)) for name, one in models.items()])
+    half = pl.col("user") < N // 2
+    users = PEOPLE.select(
+        "user",
+        x=pl.when(half).then(pl.lit("a, b")).otherwise(pl.lit("a")),
+        y=pl.when(half).then(pl.lit("c")).otherwise(pl.lit("b, c")),
+    )
+    rec = recs.rec(PEOPLE, users=users, model="model")
+
+    assert [above for above, _, _ in rec.table("mrr", by=["x", "y"]).rows] == [
+        *["a, b, c"] * len(models),
+        *["a, b, c (2)"] * len(models),
+    ]
+
+
+def test_a_model_whose_name_begins_with_a_bracket_is_no_option_of_latex():
+    pytest.importorskip("great_tables")
+    table = rf.rec({"a": POPULAR, "[x]": WORSE}, PEOPLE).table("mrr")
+
+    assert "\n{}[x] &" in table.latex()
+
+
+def test_a_cell_in_each_form():
+    cell = Cell("0.5", "[0.4, 0.6]", "*", best=True)
+
+    assert cell.markdown == "**0.5**\\* [0.4, 0.6]"
+    lines = r"\textbf{0.5}$^{*}$\\{\scriptsize [0.4, 0.6]}"
+    assert cell.latex == rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{lines}\end{{tabular}}"
+    assert Cell("0.5").html == Cell("0.5").latex == Cell("0.5").markdown == "0.5"

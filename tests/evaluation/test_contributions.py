@@ -1,0 +1,170 @@
+"""What users contribute to metrics: in parts and in one piece, by both roads of pairing; and the plans that summaries are."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from compared_lists import POLICIES, asked_of, some_policies
+from lanes import crossed, in_turn
+from plain_uncertainty import values_of
+from plans import POLARS_2, fallbacks, python_functions
+from recframe.api.request import question
+from recframe.evaluation.contributions import contributions
+from recframe.evaluation.execution import Run
+from recframe.statistics.pairs import BASELINE, MODEL, Pairing, sums_of_all
+
+METRICS = ["ndcg@3", "recall", "first_rank", "hit_rate@2", "judged@4", "list_length", "novelty@3"]
+SETS = ["coverage@3", "entropy@3", "personalization@3", "f_score(average=means)@3"]
+BYS = [None, "country", "genre", "week", ["country", "genre"]]
+
+
+def lazy(frame):
+    return frame.lazy()
+
+
+def asked(rec, metrics, by=None):
+    return question(rec, metrics, None, by, None, None)
+
+
+def pairing(one, baseline="a"):
+    return Pairing(baseline, one.inputs.schema[MODEL], "model")
+
+
+def sums(rec, metrics, by, baseline, run):
+    one = asked(rec, metrics, by)
+    plans = contributions(one.inputs, one.conventions, run)
+    found = sums_of_all(plans, one.metrics, pairing(one, baseline), run)
+    keys = [*one.by, BASELINE]
+    return found.sort(keys).collect()
+
+
+@pytest.mark.parametrize(("policy", "by", "baseline"), crossed(POLICIES, BYS, ["a", None], fast=4))
+def test_parts_of_the_users_give_the_sums_of_one_piece(policy, by, baseline):
+    rec = asked_of(make=lazy, **policy)
+    metrics = METRICS if by is None or "genre" not in by else METRICS[:-1]
+
+    whole = sums(rec, metrics, by, baseline, Run())
+    parts = sums(rec, metrics, by, baseline, Run(n_parts=3))
+
+    assert_frame_equal(parts, whole, rel_tol=1e-12, abs_tol=1e-12, check_column_order=False)
+    assert whole["n 0"].sum() > 0
+
+
+def test_parts_give_the_same_contributions_of_lists_to_set_metrics():
+    rec = asked_of(make=lazy)
+
+    whole, parts = (sums(rec, SETS, "country", "a", Run(n_parts=n)) for n in (1, 3))
+
+    assert_frame_equal(parts, whole, rel_tol=1e-9, abs_tol=1e-9, check_column_order=False)
+
+
+@pytest.mark.parametrize("by", [None, "country"])
+@pytest.mark.parametrize("baseline", ["a", None])
+def test_where_all_models_have_the_same_users_one_join_is_as_good_as_the_other(baseline, by):
+    one = asked(asked_of(make=lazy), ["ndcg@3", "recall", "map"], by)
+    ((aligned,),) = contributions(one.inputs, one.conventions, Run())
+    assert aligned.aligned
+
+    quick, full = (
+        sums_of_all([[road]], one.metrics, pairing(one, baseline), Run()).collect()
+        for road in (aligned, replace(aligned, aligned=False))
+    )
+
+    assert_frame_equal(quick, full, rel_tol=1e-12, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{}, {"relevant_from": "list"}], ids=str)
+@pytest.mark.parametrize("metric", ["recall", "hit_rate@2", "novelty@3"])
+def test_models_have_the_same_users_only_where_the_truth_says_who_has_a_row(metric, options):
+    one = asked(asked_of(make=lazy, **options), [metric])
+    ((made,),) = contributions(one.inputs, one.conventions, Run())
+
+    assert made.aligned == (metric == "recall" and not options)
+
+
+@some_policies
+@pytest.mark.parametrize("metric", ["recall", "hit_rate@2", "first_rank", "novelty@3"])
+def test_contributions_are_the_users_values_and_absent_users_have_those_of_an_empty_list(
+    metric, policy
+):
+    rec = asked_of(make=lazy, **policy)
+    one = asked(rec, [metric])
+    ((made,),) = contributions(one.inputs, one.conventions, Run())
+    rows = made.described(made.rows).select("model", "user", "value 0").collect()
+    (empty,) = made.empty.collect().row(0)
+
+    found = {(model, user): value for model, user, value in rows.rows()}
+
+    assert len(found) == len(rows)
+    for (model,), values in values_of(rec, metric).items():
+        for user, value in values.items():
+            assert found.pop((model, user), empty) == pytest.approx(value, abs=1e-15)
+    assert not found
+
+
+def test_contributions_are_taken_before_they_are_rounded():
+    plain, rounded = (
+        asked_of(decimals=decimals).summarize("ndcg@3", wide=True).row(0, named=True)
+        for decimals in (None, 2)
+    )
+
+    assert rounded["value"] == round(plain["value"], 2) != plain["value"]
+    for name in ("value_low", "value_high", "std"):
+        assert rounded[name] == pytest.approx(plain[name], rel=1e-12)
+
+
+@pytest.fixture(scope="module")
+def scanned(tmp_path_factory):
+    """Frames in files."""
+    folder = tmp_path_factory.mktemp("plans")
+    written = iter(range(100))
+
+    def scan(frame):
+        path = folder / f"{next(written)}.parquet"
+        frame.write_parquet(path)
+        return pl.scan_parquet(path)
+
+    return asked_of(make=scan)
+
+
+@pytest.mark.parametrize(("by", "method"), in_turn(BYS, ["auto", "t"], fast=2))
+def test_a_summary_is_a_plan_without_python_that_travels(scanned, method, by):
+    plan = scanned.summarize(*METRICS, *SETS, by=by, method=method, wide=True)
+    assert isinstance(plan, pl.LazyFrame)
+
+    assert not python_functions(plan)
+    again = pl.LazyFrame.deserialize(io.BytesIO(plan.serialize()))
+    assert again.collect_schema() == plan.collect_schema()
+    assert_frame_equal(again.collect(), plan.collect(), rel_tol=1e-9, abs_tol=1e-9)
+
+
+@pytest.mark.skipif(not POLARS_2, reason="Polars 1 runs windows in memory")
+@pytest.mark.parametrize("by", [None, "country"])
+@pytest.mark.parametrize("cluster", [None, "household"])
+def test_a_summary_streams(scanned, by, cluster):
+    plan = scanned.summarize("ndcg@3", "recall", "hit_rate@2", by=by, cluster=cluster, wide=True)
+
+    assert not fallbacks(plan)
+
+
+def test_a_comparison_of_lazy_frames_is_a_plan_whose_last_step_alone_is_python(scanned):
+    plan = scanned.compare(
+        "ndcg@3", "novelty@3", "entropy@3", baseline="a", by="country", wide=True
+    )
+    assert isinstance(plan, pl.LazyFrame)
+
+    (step,) = python_functions(plan)
+    above = plan.explain().partition(step.strip())[0]
+    assert "JOIN" not in above
+    assert "AGGREGATE" not in above
+    eager = asked_of().compare(
+        "ndcg@3", "novelty@3", "entropy@3", baseline="a", by="country", wide=True
+    )
+    assert plan.collect_schema() == eager.schema
+    for engine in ("in-memory", "streaming"):
+        assert_frame_equal(plan.collect(engine=engine), eager, rel_tol=1e-9, abs_tol=1e-9)

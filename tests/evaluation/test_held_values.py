@@ -1,0 +1,114 @@
+"""Users' values that are held: every question is answered from them as from the frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from lanes import crossed, thorough
+from planted_shop import shop
+from recframe.evaluation import user_values
+from recframe.evaluation.cached_values import held_values
+from recframe.evaluation.metrics_of_lists import Cut
+from recframe.evaluation.user_values import HeldValues
+from recframe.metrics.language import registry
+from recframe.profiles import under_profile
+
+METRICS = ["ndcg@3", "recall@5", "judged@3", "f_score(average=means)@3", "list_length"]
+ALONE = METRICS[:2]
+SHOP = shop(n=60)
+POLICIES: list[dict[str, Any]] = [
+    {},
+    {"no_relevant": "skip"},
+    {"no_relevant": "null", "universe": "all"},
+    {"relevant_from": "list"},
+]
+QUESTIONS = {
+    "evaluate": lambda rec: rec.evaluate(METRICS),
+    "by": lambda rec: rec.evaluate(ALONE, by=["country", "age"]),
+    "by items": lambda rec: rec.evaluate(ALONE, by=["genre", "age"]),
+    "summarize": lambda rec: rec.summarize(METRICS, by="country"),
+    "compare": lambda rec: rec.compare(ALONE, baseline="old", by="age"),
+    "permutation": lambda rec: rec.compare(ALONE, test="permutation", n_resamples=99),
+    "gaps": lambda rec: rec.gaps(ALONE, by=["country", "genre"], min_users=2),
+    "slices": lambda rec: rec.slices(ALONE, by=["country", "age"], min_users=2, baseline="old"),
+    "users": lambda rec: rec.evaluate(METRICS[:3], by="user"),
+}
+
+
+def holding(rec: Any, metrics: list[str]) -> Any:
+    """Return the same with the users' values of some metrics collected."""
+    rec = rec._in_polars()
+    asked = registry.asked(metrics, None)
+    inputs = rec._inputs(None, None, asked)
+    conventions = under_profile.asked(inputs.context, asked)
+    home = under_profile.at_home(inputs)
+    rec._held = held_values(home, conventions, rec._run(), rec._kind.run)
+    return rec
+
+
+def answers(rec: Any, ask: Any) -> pl.DataFrame | str:
+    try:
+        return ask(rec)
+    except rf.RecframeError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize(
+    ("policies", "lazy"), crossed(POLICIES, {"eager": False, "lazy": True}, fast=4)
+)
+def test_held_values_answer_as_the_frames_do(policies, lazy, monkeypatch):
+    # as of a large frame, which is asked questions first
+    monkeypatch.setattr("recframe.frames.kinds.kind.LARGE", 10)
+    rec = SHOP.rec(pl.DataFrame.lazy if lazy else lambda frame: frame, **policies)
+    held = holding(rec, METRICS)
+
+    for name, ask in QUESTIONS.items():
+        plain, found = answers(rec._in_polars(), ask), answers(held, ask)
+        assert type(plain) is type(found), name
+        if isinstance(plain, str):
+            assert plain == found
+        else:
+            assert_frame_equal(plain, found, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def test_held_values_are_not_worked_out_again(monkeypatch):
+    held = holding(SHOP.rec(), METRICS)
+    monkeypatch.setattr(user_values, "_planned", None)
+
+    assert len(held.summarize(ALONE, by="country")) == 2 * 2 * 5
+    assert len(held.compare(ALONE, baseline="old")) == 2
+    with pytest.raises(TypeError, match="not callable"):
+        held.evaluate("mrr")
+
+
+def test_what_is_bound_anew_holds_nothing():
+    held = holding(SHOP.rec(), METRICS)
+    other = SHOP.truth.head(1)
+
+    assert held(truth=other).evaluate(ALONE)["n_users"].to_list() == [1, 1]
+    assert held._held is not None
+    assert held.group_by("age")._held is None
+
+
+@pytest.mark.parametrize("policies", thorough([{"universe": "both"}, *POLICIES]), ids=str)
+def test_lists_that_are_kept_are_taken_once_for_each_cut_off(policies, monkeypatch):
+    monkeypatch.setattr("recframe.frames.kinds.kind.LARGE", 10)
+    taken = []
+    of_cut = Cut._taken
+    monkeypatch.setattr(Cut, "_taken", lambda cut, ask: taken.append(cut.k) or of_cut(cut, ask))
+    plain, keeping = SHOP.rec(**policies), SHOP.rec(**policies)._in_polars()
+    keeping._held = HeldValues({}, cuts={})
+
+    for k in (3, 5):
+        metrics = [f"coverage@{k}", f"gini@{k}"]
+        assert_frame_equal(keeping.evaluate(metrics), plain._in_polars().evaluate(metrics))
+        taken.clear()
+        chart, same = keeping.plot.exposure(k=k), plain.plot.exposure(k=k)
+        assert chart.to_dict() == same.to_dict()
+        # the plain one's alone
+        assert taken == [k]

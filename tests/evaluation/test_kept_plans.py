@@ -1,0 +1,478 @@
+"""Plans that are kept for frames with the same columns: every call answers as if nothing had been asked before."""
+
+from __future__ import annotations
+
+import gc
+import random
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from choices import CHOICES
+from frame_kinds import KINDS, Kind
+from frame_sizes import SIZE
+from random_cases import VARIANTS, bound, cases, exploring, some_metrics
+from recframe.evaluation import cached_plans, required_columns
+from recframe.evaluation.required_columns import needs_of
+from recframe.frames.hints import InShell, in_words
+
+EAGER = [kind for kind in KINDS if kind.name not in {"lazy", "streaming"}]
+FRAME = pl.DataFrame(
+    {"user": [1, 1, 2, 2], "item": [1, 2, 1, 3], "rank": [1, 2, 1, 2], "relevance": [0, 1, 3, 1]}
+)
+# one item more, in another order
+OTHER = pl.concat(
+    [FRAME.reverse(), pl.DataFrame({"user": 3, "item": 1, "rank": 1, "relevance": 2})]
+)
+COUNTRIES = pl.DataFrame({"user": [1, 2, 3], "country": ["AT", "BE", None]})
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept() -> Iterator[None]:
+    cached_plans._kept.clear()
+    yield
+    cached_plans._kept.clear()
+
+
+def answer(ask: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """What a call answers or fails with, and what it warns of."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            found = ask()
+        except (rf.RecframeError, pl.exceptions.PolarsError) as error:
+            found = f"{type(error).__name__}: {error}"
+    return found, [str(one.message) for one in told]
+
+
+def made_anew(ask: Callable[[], Any]) -> tuple[Any, list[str]]:
+    """What it answers where no plan is kept."""
+    with mock.patch.object(cached_plans, "_is_of_columns", return_value=False):
+        return answer(ask)
+
+
+def assert_same(found: tuple[Any, list[str]], expected: tuple[Any, list[str]]) -> None:
+    assert found[1] == expected[1]
+    if isinstance(expected[0], pl.DataFrame):
+        assert_frame_equal(found[0], expected[0], rel_tol=1e-12, abs_tol=1e-12)
+    else:
+        assert found[0] == expected[0]
+
+
+def n_kept() -> int:
+    return len(cached_plans._kept)
+
+
+@exploring
+@given(
+    case=st.one_of(cases("rank"), cases("score")),
+    asked=some_metrics,
+    kind=st.sampled_from(EAGER),
+    tidy=st.booleans(),
+)
+def test_a_kept_plan_answers_other_frames_as_a_new_one_does(case, asked, kind, tidy):
+    others = replace(
+        case,
+        recs=[*case.recs[::-1], case.recs[0]],
+        truth=case.truth and (case.truth[1:] or case.truth),
+    )
+
+    def ask(frames: Any) -> Any:
+        rec = bound(frames, kind)
+        return kind.read(rec.evaluate(*map(str, asked), by=list(case.by) or None, tidy=tidy))
+
+    expected = made_anew(lambda: ask(case))
+    answer(lambda: ask(others))
+    for _ in range(2):
+        assert_same(answer(lambda: ask(case)), expected)
+
+
+def middling(seed: int) -> dict[str, pl.DataFrame]:
+    """Lists of two models, more rows than small frames have, in no order; pairs, ranks and nulls as chance has it."""
+    chance = pl.col("row").hash(seed)
+    rows = pl.select(row=pl.int_range(SIZE + seed)).select(
+        user=chance // 7 % 400,
+        item=(chance // 11 % 60).cast(pl.Int16),
+        model=pl.lit(pl.Series(["a", "b"])).gather(chance % 2),
+        rank=pl.when(chance % 13 > 0).then(chance // 3 % 30 + 1).cast(pl.Int64),
+        relevance=pl.when(chance % 5 > 0).then(chance // 17 % 4 / 2),
+        side=chance % 3,
+    )
+    users = rows.select("user").unique().with_columns(segment=pl.col("user") % 4)
+    return {"rows": rows, "users": users}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"model": "model"},
+        {"model": "model", "by": ["side"], "universe": "both"},
+        {"by": ["segment"], "no_relevant": "null"},
+        {"truth": True, "by": ["segment"]},
+        {"relevant_from": "list", "min_relevance": 1.5},
+    ],
+    ids=str,
+)
+def test_some_thousand_rows_have_a_kept_plan_too_and_the_answers_of_frames_that_are_asked(
+    options,
+):
+    metrics = ["ndcg@10", "ndcg", "map@3", "mrr", "recall@10", "err@5", "precision@10"]
+    options = dict(options)
+    by, two = options.pop("by", None), options.pop("truth", False)
+
+    def ask(seed: int) -> pl.DataFrame:
+        rows, users = middling(seed).values()
+        truth = {"truth": rows.select("user", "item", "relevance")} if two else {}
+        frame = rows.drop("relevance") if two else rows
+        return frame.rec(users=users, **truth, **options).evaluate(*metrics, by=by)
+
+    asked = [ask(seed) for seed in (1, 2)]
+    assert not n_kept()
+    with mock.patch.object(cached_plans, "MIDDLING", 8 * SIZE):
+        kept = [ask(seed) for seed in (1, 2)]
+    assert n_kept() == 1
+
+    for found, expected in zip(kept, asked, strict=True):
+        assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def test_metrics_that_read_whole_lists_ask_them_from_few_rows_up():
+    rows = middling(1)["rows"]
+    with mock.patch.object(cached_plans, "MIDDLING", 2 * SIZE):
+        rows.rec.evaluate("auc", "ndcg@10")
+
+    assert not n_kept()
+
+
+def scene(seed: int) -> Any:
+    """Lists of two models and all side frames, whose columns are the same for each seed."""
+    draw = random.Random(f"kept {seed}")  # noqa: S311  no secret
+
+    def ids(n: int, **columns: Callable[[], Any]) -> pl.DataFrame:
+        made = {"user": lambda: draw.choice("uvwxyz"), "item": lambda: draw.choice("abcdefg")}
+        made |= columns
+        return pl.DataFrame({name: [value() for _ in range(n)] for name, value in made.items()})
+
+    def rank() -> int:
+        return draw.randint(1, 6)
+
+    columns = {
+        "genre": lambda: draw.choice("pqr"),
+        "tags": lambda: draw.sample("pqr", 2),
+        "vector": lambda: [draw.random() + 0.1, draw.random()],
+        "price": lambda: draw.random() + 0.5,
+        "cost": lambda: draw.randint(1, 5),
+    }
+    items = ids(40, **columns).drop("user").unique("item", keep="first", maintain_order=True)
+    recs = ids(40, model=lambda: draw.choice("xy"), rank=rank)
+    truth = ids(30, relevance=lambda: draw.choice([0.0, 1.0, 2.0]))
+    return recs.rec(
+        truth=truth, items=items, train=ids(30), reference=ids(20, rank=rank), model="model"
+    )
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in VARIANTS} | CHOICES.keys()))
+def test_every_metric_answers_other_frames_as_if_they_were_the_first(name):
+    own = [parameters for one, parameters in VARIANTS if one == name]
+    of_columns, of_data = [], []
+    for parameters in CHOICES.get(name, own):
+        metric = rf.parse(name)(**parameters) @ 3
+        needs = needs_of(metric)
+        (of_data if needs.facts or needs.groups else of_columns).append(metric)
+    for metrics in filter(None, (of_columns, of_data)):
+        asks = {seed: partial(scene(seed).evaluate, *metrics) for seed in (1, 2)}
+        expected = {seed: made_anew(ask) for seed, ask in asks.items()}
+        for seed in (1, 2, 1):
+            assert_same(answer(asks[seed]), expected[seed])
+        # of data alone no plan is kept
+        assert n_kept() == (metrics is of_columns)
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    *({"universe": one} for one in ("truth", "recs", "both", "all")),
+    *({"no_relevant": one} for one in ("skip", "null")),
+    *({"min_relevance": one} for one in (2, 2.0, 3, Decimal(2), Decimal(3), "any")),
+    {"min_relevance": 2, "min_relevance_for": "binary"},
+    {"relevant_from": "list"},
+    *({"ties": one} for one in ("item", "expected", "last", "pessimistic")),
+    {"decimals": 1},
+    *({"profile": one} for one in ("trec_eval", "ranx", "jurity")),
+    {"profile": "jurity", "universe": "truth"},
+    {"users": COUNTRIES},
+    {"users": COUNTRIES, "universe": "all"},
+    {"truth": OTHER.drop("rank")},
+    {"truth": rf.frame(OTHER.drop("rank").rename({"user": "who"}), user="who")},
+    {"model": "item"},
+    {"rank": "user", "user": "rank"},
+    {"score": "rank"},
+    {"strict": True},
+]
+
+
+def test_what_is_bound_or_asked_never_meets_the_plan_of_something_else():
+    asked = {
+        "ndcg": lambda rec: rec.evaluate("ndcg", "recall@1", "precision@2"),
+        "beta": lambda rec: rec.evaluate("f_score(beta=2)@1"),
+        "another beta": lambda rec: rec.evaluate("f_score(beta=2.5)@1"),
+        "one": lambda rec: rec.evaluate("ndcg@1"),
+        "support": lambda rec: rec.evaluate("ndcg@1", support=True),
+        "tidy": lambda rec: rec.evaluate("ndcg@1", tidy=True),
+        "by": lambda rec: rec.evaluate("ndcg@1", by="user"),
+        "made": lambda rec: rec.evaluate("ndcg@1", by=pl.col("user") % 2),
+        "made otherwise": lambda rec: rec.evaluate(
+            "ndcg@1", by=(pl.col("user") // 2).alias("user")
+        ),
+        "profile": lambda rec: rec.evaluate("ndcg@1", "precision@5", profile="ranx"),
+        "country": lambda rec: rec.evaluate("ndcg@1", by="country"),
+        "k": lambda rec: rec.ndcg(k=[1, 2]),
+    }
+    calls = [
+        lambda options=options, ask=ask, frame=frame: ask(frame.rec(**options))
+        for options in OPTIONS
+        for name, ask in asked.items()
+        for frame in (FRAME, OTHER)
+        if name in {"ndcg", "country"} or options in ({}, {"users": COUNTRIES})
+    ]
+    expected = [made_anew(one) for one in calls]
+    random.Random(0).shuffle(order := list(range(len(calls))))  # noqa: S311  no secret
+
+    for place in order:
+        assert_same(answer(calls[place]), expected[place])
+
+
+DTYPES = [
+    *(pl.Int64, pl.UInt8, pl.Int128, pl.Float64, pl.Float32, pl.Decimal(10, 2), pl.Date),
+    *(pl.String, pl.Categorical, pl.Enum(list("1234")), pl.Enum(list("4321")), pl.Binary),
+]
+
+
+def test_columns_of_another_dtype_have_a_plan_of_their_own():
+    def cast(name: str, dtype: Any) -> pl.DataFrame:
+        column = pl.col(name)
+        if dtype == pl.Date:
+            column = column.cast(pl.Int32)
+        elif isinstance(dtype, pl.Enum) or dtype in {pl.String, pl.Categorical, pl.Binary}:
+            column = column.cast(pl.String)
+        return FRAME.with_columns(column.cast(dtype))
+
+    for name in ("user", "item", "rank", "relevance"):
+        for dtype in DTYPES:
+
+            def ask(name: str = name, dtype: Any = dtype) -> Any:
+                return cast(name, dtype).rec.evaluate("ndcg@2", "auc", by="user")
+
+            expected = made_anew(ask)
+            for _ in range(2):
+                assert_same(answer(ask), expected)
+
+
+def test_results_and_errors_of_a_kept_plan_have_the_names_of_their_own_call():
+    for name in ("system", "variant", "system"):
+        found = FRAME.with_columns(pl.lit("x").alias(name)).rec(model=name).evaluate("ndcg@2")
+        assert found.columns == [name, "n_users", "ndcg@2"]
+    for name in ("country", "city", "country"):
+        values = pl.Series(name, ["x", "y", "x", "x"])
+        halved = FRAME.drop("relevance").with_columns(values).rec(truth=FRAME.drop("rank"))
+        with pytest.raises(rf.DataError, match=f"by='{name}': a user has two values"):
+            halved.ndcg(k=2, by=name)
+        twice = rf.frame(pl.DataFrame({name: [1, 1]}), user=name)
+        with pytest.raises(rf.DataError, match=f"unique\\('{name}'\\)"):
+            FRAME.rec(users=twice).ndcg(k=2)
+
+
+def test_errors_of_a_kept_plan_are_in_the_words_of_their_own_surface():
+    below = FRAME.with_columns(pl.col("rank") - 1)
+    for _ in range(2):
+        with pytest.raises(rf.DataError, match="pandas_frame"):
+            below.rec.ndcg(k=2)
+        with in_words(InShell({})), pytest.raises(rf.DataError, match="in the file"):
+            below.rec.ndcg(k=2)
+        assert FRAME.rec.ndcg(k=2) > 0
+
+
+def test_a_second_frame_runs_the_plan_of_the_first_on_the_thread_that_asks():
+    me, seen = threading.get_native_id(), []
+    given = cached_plans._given
+
+    def watched(*asked: Any) -> pl.DataFrame:
+        seen.append(threading.get_native_id())
+        return given(*asked)
+
+    with mock.patch.object(cached_plans, "_given", watched):
+        first = FRAME.rec(truth=OTHER).evaluate("ndcg@2", "recall", by="user")
+        (kept,) = cached_plans._kept.values()
+        with mock.patch("recframe.evaluation.evaluation.evaluate", side_effect=AssertionError):
+            second = OTHER.to_pandas().rec(truth=FRAME).evaluate("ndcg@2", "recall", by="user")
+
+    assert [len(first), len(second)] == [3, 2]
+    assert [*cached_plans._kept.values()] == [kept]
+    # of each of the two frames once a call: a worker of Polars that waited for Python would keep others from theirs
+    assert seen == [me] * 4
+
+
+UNCERTAIN: list[Callable[[Any], pl.DataFrame]] = [
+    lambda rec: rec.summarize("ndcg@3", "gauc", "personalization@3", wide=True),
+    lambda rec: rec.summarize("ndcg@3", level=0.9, method="t", wide=True),
+    lambda rec: rec.summarize("ndcg@3", by="segment", wide=True),
+    lambda rec: rec.summarize("ndcg@3", cluster="segment", wide=True),
+    lambda rec: rec.compare("ndcg@3", "gauc", "personalization@3", wide=True),
+    lambda rec: rec.compare("ndcg@3", baseline="a", margin=0.1, by="segment", wide=True),
+    lambda rec: rec.compare("ndcg@3", baseline="b", cluster="segment", wide=True),
+    lambda rec: rec.compare("ndcg@3", correction="max_t", n_resamples=99, wide=True),
+    lambda rec: rec.require(
+        "ndcg@3 >= 0.1", "gauc <= 0.6", "personalization@3 >= 0", raises=False, wide=True
+    ),
+    lambda rec: rec.require("ndcg@3 >= 0.2", by="segment", level=0.9, raises=False, wide=True),
+    lambda rec: rec.require(
+        "ndcg@3 >= 0.9 * a", "gauc >= a", cluster="segment", raises=False, wide=True
+    ),
+    lambda rec: rec.require(
+        "ndcg@3 >= 0.8 * a", "gauc >= a", cluster="segment", raises=False, wide=True
+    ),
+    lambda rec: rec.gaps("ndcg@3", by="segment", wide=True),
+    lambda rec: rec.gaps("ndcg@3", by=["segment", "item"], baseline="a", wide=True),
+    lambda rec: rec.slices("ndcg@3", by="segment", wide=True),
+    lambda rec: rec.slices("ndcg@3", by="segment", baseline="b", wide=True),
+    lambda rec: rec.slices("ndcg@3", by="item", wide=True),
+    lambda rec: rec.winner("ndcg@3", baseline="a", wide=True),
+    lambda rec: rec.power("ndcg@3", wide=True),
+    lambda rec: rec.power("ndcg@3", baseline="a", wide=True),
+]
+
+
+def test_summaries_and_comparisons_of_other_frames_make_no_plan_and_have_the_same_bits():
+    recs = []
+    for seed in (1, 2):
+        rows, users = middling(seed).values()
+        rows = rows.select("user", "item", "model", "rank", "relevance").head(SIZE // 4)
+        recs.append(rows.rec(users=users, model="model"))
+    calls = [partial(ask, rec) for rec in recs for ask in UNCERTAIN]
+    expected = [made_anew(one) for one in calls]
+    random.Random(0).shuffle(order := list(range(len(UNCERTAIN))))  # noqa: S311  no secret
+    for place in order:
+        answer(calls[place])
+    assert n_kept() == len(UNCERTAIN)
+
+    made = AssertionError("a plan is made")
+    rooms = ("api.uncertain", "api.gates", "statistics.segment_sums")
+    makers = ["evaluation.evaluation.evaluate", *(f"{room}.contributions" for room in rooms)]
+    with ExitStack() as stack:
+        for one in makers:
+            stack.enter_context(mock.patch(f"recframe.{one}", side_effect=made))
+        found = [answer(one) for one in calls]
+
+    for (result, told), (wanted, warned) in zip(found, expected, strict=True):
+        assert_frame_equal(result, wanted, check_exact=True)
+        assert told == warned
+
+
+def test_no_frame_outlives_its_call():
+    def ask() -> weakref.ref[Any]:
+        numbers = np.arange(1, 101)
+        buffers = [None, pa.py_buffer(numbers)]
+        column = pl.from_arrow(pa.Array.from_buffers(pa.int64(), 100, buffers))
+        recs = pl.DataFrame({"user": [1] * 100, "item": column, "rank": column})
+        truth = pl.DataFrame({"user": [1] * 50, "item": column[50:]})
+        # of the items 51 to 100 those up to 60 stand among the first 60
+        assert recs.rec(truth=truth).recall(k=60) == 0.2
+        with pytest.raises(rf.DataError):
+            recs.with_columns(rank=column - 1).rec(truth=truth).recall(k=60)
+        return weakref.ref(numbers)
+
+    found = ask()
+    gc.collect()
+
+    # of ranks that hold, and of others, which are checked
+    assert n_kept() == 2
+    assert found() is None
+
+
+def test_the_plans_that_ran_last_are_kept_by_how_many_metrics_they_have(monkeypatch):
+    monkeypatch.setattr(cached_plans, "MOST", 60)
+
+    for k in range(1, 20):
+        FRAME.rec.ndcg(k=k)
+    assert kept_ks() == [{k} for k in range(10, 20)]
+
+    FRAME.rec.ndcg(k=12)
+    FRAME.rec.evaluate("ndcg", k=range(1, 26))
+    assert kept_ks() == [{16}, {17}, {18}, {19}, {12}, {*range(1, 26)}]
+
+
+def kept_ks() -> list[set[int]]:
+    return [{k for *_, k, _ in key[1:]} for key in cached_plans._kept]
+
+
+def test_what_hundreds_of_metrics_need_is_found_out_once():
+    frame = FRAME.lazy()  # of which no plan is kept
+    frame.rec.evaluate("recall", "map", "ndcg", k=range(1, 301))
+    found = required_columns._needs.cache_info().misses
+
+    frame.rec.evaluate("recall", "map", "ndcg", k=range(1, 301))
+
+    assert required_columns._needs.cache_info().misses == found
+
+
+def test_threads_that_ask_the_same_of_other_frames_get_their_own_answers():
+    frames = [FRAME.with_columns(relevance=pl.Series([1, grade, 0, 0])) for grade in range(2, 6)]
+    expected = [frame.rec.ndcg(k=2) for frame in frames]
+    assert len(set(expected)) == len(frames)
+
+    with ThreadPoolExecutor(8) as pool:
+        found = [*pool.map(lambda place: frames[place % 4].rec.ndcg(k=2), range(400))]
+
+    assert found == pytest.approx(expected * 100, rel=1e-12)
+    assert all(not one.frames for one in cached_plans._kept.values())
+
+
+@rf.metric
+def of_a_global(at):
+    """The number of relevant items, times a number that may change."""
+    return at.n_relevant * TIMES
+
+
+TIMES = 1
+
+
+def test_plans_that_depend_on_more_than_columns_are_not_kept(monkeypatch):
+    assert FRAME.rec.evaluate(of_a_global)["of_a_global"].item() == 1.5
+    monkeypatch.setitem(globals(), "TIMES", 2)
+    assert FRAME.rec.evaluate(of_a_global)["of_a_global"].item() == 3
+    items = pl.DataFrame({"item": [1, 2, 3], "price": [1, 2, 3]})
+    FRAME.rec(items=items).evaluate("value(of=price)@2")
+    FRAME.rec(strict=True).ndcg(k=2)
+    many = pl.Enum([str(number) for number in range(cached_plans.FEW + 1)])
+    FRAME.with_columns(pl.col("item").cast(pl.String).cast(many)).rec.ndcg(k=2)
+    FRAME.lazy().rec.ndcg(k=2)
+    FRAME.rec(truth=FRAME.lazy()).ndcg(k=2)
+    pl.concat([FRAME] * 600).rec.ndcg(k=2)
+    with in_words(InShell({})):
+        FRAME.rec.ndcg(k=2)
+
+    assert n_kept() == 0
+
+
+@pytest.mark.parametrize("kind", EAGER, ids=repr)
+def test_frames_of_every_kind_share_a_plan(kind: Kind):
+    whole = FRAME.cast(pl.Int64)
+    assert FRAME.rec.ndcg(k=2) == rf.rec(kind(whole)).ndcg(k=2)
+    assert n_kept() == 1

@@ -1,0 +1,305 @@
+"""Ids and categories as numbers, which plans of large eager frames rely on where they fit: no number changes by them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from lanes import crossed
+from recframe.side_info.category_counts import Tally
+from recframe.side_info.packed_sums import PartsInTurn
+
+N_USERS, N_ITEMS, LENGTH = 210, 300, 10
+OF_CATEGORIES = [
+    "miscalibration@10",
+    "miscalibration(weight=log)@5",
+    "miscalibration(divergence=hellinger)",
+    "diversity@10",
+    "diversity@3",
+    "category_coverage@10",
+    "category_coverage(relevance=true)@5",
+    "serendipity@10",
+    "serendipity@4",
+    "alpha_ndcg@10",
+    "err_ia@5",
+    "nrbp(normalizer=best)@5",
+    "exposure_disparity@5",
+    "exposure_disparity(target=relevant)@10",
+]
+OF_TRAIN = [
+    *("coverage", "gini@10", "entropy@3", "personalization@10", "user_coverage", "fall_out@10"),
+    *("mcc@5", "novelty@10", "popularity", "epc@10", "efd@3", "repeat_rate@10"),
+    *("popularity_lift@10", "long_tail_share@4", "long_tail_count", "tail_coverage@10"),
+    *("tail_coverage(tail=items)", "personalization(similarity=overlap)@10"),
+]
+OF_RELEVANT = [
+    *("serendipity@10", "serendipity@4", "serendipity(against=popularity)@10"),
+    *("serendipity(against=reference)@5", "epc(relevance=true)@10", "mcc@10", "fall_out@3"),
+    *("alpha_ndcg@10", "alpha_ndcg(alpha=0.3)@4", "err_ia@5", "nrbp(normalizer=best)@5"),
+]
+OF_REFERENCE = ["rbo@10", "rbo(form=min)@4", "rbo(form=truncated)", "overlap@10", "unexpectedness"]
+Ids = Callable[[str], pl.Expr]
+"""Gives a column's numbers from 0 up as ids."""
+IDS: dict[str, Ids] = {
+    "from 0": pl.col,
+    "small": lambda name: pl.col(name).cast(pl.UInt16),
+    "below 0": lambda name: pl.col(name) - 150,
+    "at 2^31": lambda name: pl.col(name) + 2**31 - 200,
+    "ends of Int64": lambda name: (
+        pl.col(name) % 150 + pl.when(pl.col(name) < 150).then(-(2**63)).otherwise(2**63 - 2_000)
+    ),
+    "apart": lambda name: pl.col(name) * 1_003,
+    "far apart": lambda name: pl.col(name) * 7_000_003,
+    "UInt64": lambda name: pl.col(name).cast(pl.UInt64) + 2**63,
+    "text": lambda name: pl.format("{}", name),
+}
+COLUMNS = {
+    "lists": pl.List(pl.String),
+    "lists of numbers": pl.List(pl.Int16),
+    "text": pl.String,
+    "flags": pl.Boolean,
+    "enum": pl.Enum([f"g{number}" for number in range(7)]),
+}
+
+
+def frames(ids: Ids, *, in_order: bool) -> dict[str, pl.DataFrame]:
+    """Lists that repeat items, in part unknown ones; a train frame with repeats, and with users who have no list."""
+    choose = random.Random(3)  # noqa: S311  test data
+    users = [user for user in range(N_USERS) for _ in range(LENGTH)]
+    lists = [
+        (user, min(int(choose.expovariate(0.02)), N_ITEMS - 1), number % LENGTH + 1)
+        for number, user in enumerate(users)
+    ]
+    pairs = [(choose.randrange(N_USERS + 50), choose.randrange(N_ITEMS)) for _ in range(900)]
+    liked = [(user, item) for user, item, _ in lists if choose.random() < 0.1] + pairs[:300]
+    # in some frames a user likes more items than a best order is followed up to
+    liked += [(3, item) for item in range(40)] * in_order
+    if not in_order:
+        choose.shuffle(lists)
+    other = [(user, (item * 7 + user) % 60, 11 - rank) for user, item, rank in lists[::2]]
+    pair = {"user": pl.Int64, "item": pl.Int64}
+    made = {
+        "recs": pl.DataFrame(lists, schema=pair | {"rank": pl.Int64}, orient="row"),
+        "train": pl.DataFrame(pairs + pairs[:99], schema=pair, orient="row"),
+        "truth": pl.DataFrame(liked, schema=pair, orient="row"),
+        "reference": pl.DataFrame(other, schema=pair | {"rank": pl.Int32}, orient="row"),
+    }
+    return {
+        name: frame.with_columns(ids("user").alias("user"), ids("item").alias("item"))
+        for name, frame in made.items()
+    }
+
+
+def items(ids: Ids, dtype: pl.DataType) -> pl.DataFrame:
+    """Items with a column of categories, of which some have none."""
+    choose = random.Random(5)  # noqa: S311  test data
+    known = [number for number in range(N_ITEMS) if number % 11]
+    values: list[object]
+    if isinstance(dtype, pl.List):
+        names = range(7) if dtype.inner.is_integer() else [f"g{number}" for number in range(7)]
+        values = [choose.choices(names, k=number % 4) for number in known]
+    elif dtype == pl.Boolean:
+        values = [choose.choice([True, False, None]) for _ in known]
+    else:
+        values = [choose.choice([*(f"g{number}" for number in range(7)), None]) for _ in known]
+    frame = pl.DataFrame(
+        {"item": known, "genre": values}, schema={"item": pl.Int64, "genre": dtype}
+    )
+    return frame.with_columns(ids("item").alias("item"))
+
+
+def assert_same(given: dict[str, pl.DataFrame], metrics: list[str], by: str | None) -> None:
+    lazy = {name: frame.lazy() for name, frame in given.items()}
+    sides = {name: frame for name, frame in given.items() if name != "recs"}
+    found = rf.rec(given["recs"])(**sides).evaluate(*metrics, by=by)
+    recs = lazy.pop("recs")
+
+    expected = rf.rec(recs)(**lazy).evaluate(*metrics, by=by).collect()
+
+    assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize(("ids", "in_order"), crossed([*IDS], [True, False], fast=9))
+def test_any_ids_have_the_numbers_of_the_lazy_plan(ids: str, in_order: bool):  # noqa: FBT001  a case
+    given = frames(IDS[ids], in_order=in_order)
+    given["items"] = items(IDS[ids], pl.List(pl.String))
+
+    assert_same(given, [*OF_CATEGORIES, *OF_REFERENCE], None)
+
+
+@pytest.mark.parametrize(("ids", "in_order"), crossed([*IDS], [True, False], fast=9))
+def test_any_ids_have_the_numbers_of_the_lazy_plan_without_features(ids: str, in_order: bool):  # noqa: FBT001  a case
+    given = frames(IDS[ids], in_order=in_order)
+    lengths = pl.col("rank") <= 3 + pl.col("user").cast(pl.String).hash(0) % 9
+    given["recs"] = given["recs"].filter(lengths)
+
+    assert_same({name: given[name] for name in ("recs", "truth", "train")}, OF_TRAIN, None)
+
+
+def judged(recs: pl.DataFrame, truth: pl.DataFrame, order: str) -> pl.DataFrame:
+    """Lists that say which rows are relevant; unless `once`, items repeat behind the cut-off or without a rank."""
+    number, rank = pl.int_range(pl.len()), pl.col("rank")
+    rows = recs.with_columns(relevance=pl.when(number % 5 > 0).then(number % 5 - 2))
+    behind = rows[::3].with_columns(rank + 9, relevance=number % 4 - 1)
+    unranked = truth.with_columns(rank=pl.lit(None, dtype=pl.Int64), relevance=number % 2 + 1)
+    unranked = unranked.select(rows.columns)
+    if order == "once":
+        both = pl.concat([rows, unranked]).unique(["user", "item"], keep="first")
+        return both.sort("user", "rank", nulls_last=True)
+    both = pl.concat([rows, behind, unranked, rows.clear(40)])
+    return (
+        both.sort("user", "rank")
+        if order == "sorted"
+        else both.sample(fraction=1, shuffle=True, seed=1)
+    )
+
+
+@pytest.mark.parametrize(("ids", "order"), crossed([*IDS], ["once", "sorted", "shuffled"], fast=9))
+def test_a_judged_frame_has_the_numbers_of_the_lazy_plan(ids: str, order: str):
+    given = frames(IDS[ids], in_order=True)
+    sides = {"train": given["train"], "reference": given["reference"]}
+    sides["items"] = items(IDS[ids], pl.List(pl.String))
+
+    assert_same({"recs": judged(given["recs"], given["truth"], order), **sides}, OF_RELEVANT, None)
+
+
+@pytest.mark.parametrize("n_relevant", [0, 1, 2])
+def test_few_relevant_rows_have_the_numbers_of_the_lazy_plan(n_relevant: int):
+    given = frames(pl.col, in_order=True)
+    sides = {name: given[name] for name in ("train", "reference")}
+    sides["items"] = items(pl.col, pl.List(pl.String))
+    relevant = pl.int_range(pl.len()).is_between(1_000, 999 + n_relevant)
+    recs = given["recs"].with_columns(relevance=relevant.cast(pl.Int8))
+
+    assert_same({"recs": recs, **sides}, OF_RELEVANT, None)
+
+
+def test_an_item_is_relevant_if_any_row_of_it_is():
+    # up to 3 each user has items 0, 1 and 2: item 0 is relevant behind that, 1 without a rank, 2 in a first row that is not
+    rows = [(0, 1, None), (1, 2, 0), (2, 3, 1), (2, 5, None), (0, 4, 1), (1, None, 2), (3, 6, 1)]
+    columns = {"item": pl.Int64, "rank": pl.Int64, "relevance": pl.Int64}
+    users = pl.DataFrame({"user": range(400)})
+    recs = users.join(pl.DataFrame(rows, schema=columns, orient="row"), how="cross")
+    reference = pl.DataFrame({"user": [0], "item": [0], "rank": [1]})
+
+    found = rf.rec(recs)(reference=reference).evaluate(
+        "serendipity(against=reference)", k=[1, 3], by="user"
+    )
+
+    # all are relevant, and one item of one user is in the reference
+    assert found.rows()[:2] == [(0, 0.0, pytest.approx(2 / 3)), (1, 1.0, 1.0)]
+    none = rf.rec(recs)(reference=reference, min_relevance=2)
+    found = none.evaluate("serendipity(against=reference)", k=[1, 3], by="user")
+    # item 1 alone is
+    assert found.rows()[:2] == [(0, 0.0, pytest.approx(1 / 3)), (1, 0.0, pytest.approx(1 / 3))]
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_any_categories_have_the_numbers_of_the_lazy_plan(column: str):
+    given = frames(pl.col, in_order=True)
+    given["items"] = items(pl.col, COLUMNS[column])
+
+    assert_same(given, OF_CATEGORIES, "user")
+
+
+# more parts than lists have sums for, more than are counted, and an item of many; a user with most of the items
+@pytest.mark.parametrize("n_parts", [3, 64, 70, 290])
+@pytest.mark.parametrize("in_order", [True, False])
+def test_any_number_of_categories_has_the_numbers_of_the_lazy_plan(n_parts: int, in_order: bool):  # noqa: FBT001  a case
+    given = frames(pl.col, in_order=in_order)
+    long = pl.DataFrame({"user": 7, "item": range(N_ITEMS - 20)}, schema=given["train"].schema)
+    given["train"] = pl.concat([given["train"], long])
+    number = pl.col("item")
+    one, several = number % n_parts, [number * prime % n_parts for prime in (1, 3, 7, 11)]
+    given["items"] = pl.DataFrame({"item": range(N_ITEMS)}).with_columns(
+        one=pl.when(number % 13 > 0).then(one),
+        several=pl.concat_list(several).list.head(number % 5),
+    )
+
+    for of in ("one", "several", "several,log_base=4"):
+        made = [f"miscalibration(of={of})@10", f"miscalibration(weight=log,of={of})"]
+        made += [f"serendipity(of={of.partition(',')[0]})@10", "category_coverage(of=one)@4"]
+        assert_same(given, [*made, "miscalibration(of=one)@3"], None)
+
+
+def test_counts_are_those_of_the_items():
+    # user 1: items 1 and 2, user 2: 2 and 3, which has no part; shares are thirds and whole
+    parts = pl.DataFrame({"item": [1, 1, 1, 2], "part": [0, 1, 2, 2], "size": [3, 3, 3, 1]})
+    rows = pl.LazyFrame({"user": [1, 1, 2, 2], "item": [1, 2, 2, 3]})
+    share, unit = pl.col("share").sum(), pl.col("unit").sum()
+
+    whole = Tally(parts, pl.Int64(), 2).counts([share])
+    each = Tally(parts, pl.Int64(), 2).counts([share, unit])
+
+    assert whole is not None
+    assert each is not None
+    sums = whole.summed(rows, 10).select("user and part", "share").collect()
+    assert sums.rows() == [(10, 1 / 3), (11, 1 / 3), (12, pytest.approx(4 / 3)), (22, 1.0)]
+    sums = each.summed(rows, 10).select("user and part", "unit").collect()
+    root = 1 / 3**0.5
+    assert sums.rows() == [(10, root), (11, root), (12, pytest.approx(1 + root)), (22, 1.0)]
+
+
+def test_lists_have_sums_over_the_parts_that_they_have():
+    # list 1: halves of parts 0 and 1, twice; list 2: an item of none; list 3: all of part 2
+    parts = pl.DataFrame(
+        {"item": [1, 1, 2, 2, 3], "part": [0, 1, 0, 1, 2], "size": [2, 2, 2, 2, 1]}
+    )
+    counts = Tally(parts, pl.Int64(), 2).counts([pl.col("share").sum()])
+    assert counts is not None
+    added = {"squares": pl.col("share") ** 2, "high": pl.col("share") > 0.7, "all": pl.lit(1.0)}
+    turns = PartsInTurn("of a list", counts, added)
+    rows = pl.LazyFrame({"user": [1, 1, 2, 3], "item": [1, 2, 9, 3]})
+
+    lists = turns.with_counts(rows).group_by("user").agg(turns.sums())
+    found = turns.over(lists).sort("user").collect()
+
+    # list 1 has 1 of part 0 and 1 of part 1
+    assert found.rows() == [(1, 2.0, 2.0, 2.0), (2, 0.0, 0.0, 0.0), (3, 1.0, 1.0, 1.0)]
+    assert found.columns == ["user", *added]
+
+
+def test_counts_tell_how_many_items_have_a_part_and_how_many_parts_they_have():
+    # user 1: items 1 and 2, which have parts 0 and 1, twice; user 2: item 9, which has none
+    parts = pl.DataFrame({"item": [1, 1, 2], "part": [0, 1, 1], "size": [2, 2, 1]})
+    counts = Tally(parts, pl.Int64(), 3).counts([pl.col("unit").sum()])
+    assert counts is not None
+    rows = pl.LazyFrame({"user": [1, 1, 1, 2], "item": [1, 2, 2, 9]})
+    same = {name: name for name in counts.numbers}
+
+    found = counts.of_users(rows).select(
+        "user", counts.n_described(same).alias("n"), had=counts.n_parts_had(same)
+    )
+
+    assert found.collect().rows() == [(1, 3.0, 2.0), (2, 0.0, 0.0)]
+
+
+@pytest.mark.parametrize("n_items", [N_ITEMS, 40_000])
+def test_any_number_of_items_has_the_numbers_of_the_lazy_plan(n_items: int):
+    given = frames(pl.col, in_order=True)
+    others = pl.DataFrame({"item": range(N_ITEMS, n_items)}, schema={"item": pl.Int64})
+    given["items"] = items(pl.col, pl.List(pl.String))
+    given["items"] = pl.concat([given["items"], others], how="diagonal")
+
+    assert_same(given, OF_CATEGORIES, None)
+
+
+def test_sums_that_may_be_0_are_not_counted():
+    parts = pl.DataFrame({"item": [1], "part": [0], "size": [1]})
+
+    assert Tally(parts, pl.Int64(), 2).counts([(pl.col("share") - 1).sum()]) is None
+
+
+def test_users_of_any_number_have_references_of_any_ranks():
+    given = frames(pl.col, in_order=False)
+    rank = pl.col("rank")
+    ranks = [rank.cast(pl.UInt8), rank / 3, rank // 2 + 1, rank * 2**40]
+
+    for one in ranks:
+        given["reference"] = given["reference"].with_columns(rank=one + 1)
+        assert_same({name: given[name] for name in ("recs", "reference")}, OF_REFERENCE, "user")

@@ -1,0 +1,602 @@
+"""Profiles: the switches of each library, its numbers on a fixture, by plain definitions, and live."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import re
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+import pytest
+
+import recframe as rf
+from asking import liked, recommended, rows
+from frame_kinds import KINDS, Kind
+from lanes import in_turn, thorough
+from plain_profiles import DEFINED, a_crowd, expected
+from recframe.frames.options import DEFAULTS, Context
+from recframe.metrics.language.registry import registered
+from recframe.profiles.library_profiles import PROFILES
+from two_users import FRAME
+
+NAMES = list(PROFILES)
+each_profile = pytest.mark.parametrize("profile", NAMES)
+
+
+# u3 has no truth, u4 no list, u5 a short one
+LISTS = recommended(u1="axbyc", u2="xyz", u3="abc", u5="ab")
+TRUTH = liked(u1="abc", u2="a", u4="ab", u5="abcdef")
+ITEMS = pl.DataFrame({"item": [*"abcdefxyz"]})
+FIXTURE = {
+    "rectools": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "map": 0.2222,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+        "hit_rate": 0.5,
+    },
+    "replay": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "map": 0.3056,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+        "hit_rate": 0.5,
+    },
+    "ranx": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "map": 0.2222,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+        "hit_rate": 0.5,
+    },
+    "ir_measures": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "map": 0.2222,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+        "hit_rate": 0.5,
+    },
+    "trec_eval": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "map": 0.2222,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+        "hit_rate": 0.5,
+    },
+    "recbole": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "map": 0.3056,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+        "hit_rate": 0.5,
+    },
+    "recpack": {
+        "precision": 0.3333,
+        "recall": 0.25,
+        "recall(denominator=capped)": 0.3333,
+        "mrr": 0.5,
+        "ndcg": 0.3673,
+    }
+    | {"n_hits": 1.0},
+    # precision over u1, u2, u3 and u5: (2/3 + 0 + 0 + 1) / 4; the others leave u3 out, recall (2/3 + 0 + 2/3) / 3
+    "lenskit": {"precision": 0.4167, "recall": 0.4444, "mrr": 0.6667, "hit_rate": 0.6667}
+    # u1 hits ranks 1 and 3 of 3, u5 1 and 2: (1 + 1/log2(3)) and 2, over 2 + 1/log2(3)
+    | {"ndcg": 0.4600, "ndcg(discount=shifted)": 0.4898},
+    "microsoft": {
+        "precision": 0.4444,
+        "recall": 0.3333,
+        "map": 0.2963,
+        "map(normalizer=min)": 0.4074,
+        "ndcg": 0.3673,
+    },
+    "jurity": {"precision": 0.5556, "recall": 0.25, "map": 0.4074, "ndcg": 0.2994},
+}
+
+
+def accuracy(profile: str) -> dict[str, Any]:
+    """The entries of a profile but those beyond accuracy, which recorded numbers hold: test_recorded_beyond.py."""
+    metrics = PROFILES[profile].metrics
+    return {
+        name: metrics[name]
+        for name in metrics
+        if registered()[name].definition.family == "accuracy"
+    }
+
+
+@pytest.mark.parametrize(("kind", "profile"), in_turn(KINDS, FIXTURE.keys()))
+def test_the_numbers_of_the_fixture_come_out(kind: Kind, profile: str):
+    rec = kind(LISTS).rec(truth=kind(TRUTH), profile=profile)
+    for metric, value in FIXTURE[profile].items():
+        found = kind.read(rec.evaluate(rf.parse(metric) @ 3))
+        assert found[str(rf.parse(metric) @ 3)].item() == pytest.approx(value, abs=5e-5), metric
+
+
+def test_rectools_average_precision_divided_by_k_comes_out():
+    assert LISTS.rec(truth=TRUTH).map(k=3, normalizer="k", profile="rectools") == pytest.approx(
+        0.3056, abs=5e-5
+    )
+
+
+def test_pytrec_eval_has_the_three_users_with_a_list_and_a_truth():
+    found = LISTS.rec(truth=TRUTH, profile="pytrec_eval").evaluate("recall@3", by="user")
+    assert found["user"].to_list() == ["u1", "u2", "u5"]
+
+
+def test_microsoft_takes_the_mean_of_r_precision_over_users_with_a_hit():
+    # R-precision at 3: u1 2 of 3 within rank 3, u5 2 of 6, u2 no hit; u4 has no list. (2/3 + 1/3) / 2
+    assert LISTS.rec(truth=TRUTH, profile="microsoft").r_precision(k=3) == pytest.approx(0.5)
+
+
+def test_torchmetrics_and_evidently_see_the_relevant_items_of_the_list_alone():
+    # u1 finds a and b of a, b, c in its list; u2 has none, u3 no truth, u5 both of its two.
+    assert LISTS.rec(truth=TRUTH, profile="torchmetrics").recall(k=3) == pytest.approx(
+        (2 / 3 + 0 + 0 + 1) / 4
+    )
+    assert LISTS.rec(truth=TRUTH, profile="evidently").recall(k=3) == pytest.approx((2 / 3 + 1) / 2)
+    # Hits alone divide: u1 (1 + 2/3) / 2, u5 1.
+    assert LISTS.rec(truth=TRUTH, profile="torchmetrics").map(k=3) == pytest.approx((5 / 6 + 1) / 4)
+
+
+def test_evidently_has_the_f_of_the_mean_precision_and_the_mean_recall():
+    p, r = (2 / 3 + 1) / 2, (2 / 3 + 1) / 2
+    found = LISTS.rec(truth=TRUTH, profile="evidently").evaluate(
+        "f_score@3", "precision@3", "recall@3"
+    )
+    assert found.row(0) == pytest.approx((2, 2 * p * r / (p + r), p, r))
+    # another F where P and R differ: P of u1 1/2 and u2 1, R of both 1/2 and 1/3; F of means, not the mean of 1/2 and 1/2
+    frame = recommended(u1="ab", u2="c")
+    truth = liked(u1="ax", u2="cyz")
+    assert frame.rec(truth=truth).f_score(
+        k=2, denominator="list", average="means"
+    ) == pytest.approx(2 * (3 / 4) * (5 / 12) / (3 / 4 + 5 / 12))
+
+
+def test_elliot_has_the_mean_of_the_precisions_at_every_rank():
+    # u1 1, 1/2, 2/3 at ranks 1 to 3; u2 0; u5 1, 1, 2/3; u4 has no list and is left out
+    expected = ((1 + 1 / 2 + 2 / 3) / 3 + 0 + (1 + 1 + 2 / 3) / 3) / 3
+    assert LISTS.rec(truth=TRUTH, profile="elliot").map(k=3) == pytest.approx(expected)
+
+
+def test_elliot_raises_gains_from_its_threshold_up():
+    frame = rows(("u", "a", 1, 4.0), ("u", "b", 2, 3.0), ("u", "c", 3, 5.0), ("u", "d", None, 3.5))
+    found = frame.rec(profile="elliot", min_relevance=3.5).ndcg(k=2, offset=-2.5)
+    gain = {4.0: 2**1.5 - 1, 5.0: 2**2.5 - 1}  # 2^(g - 3.5 + 1) - 1
+    assert found == pytest.approx(gain[4.0] / (gain[5.0] + gain[4.0] / math.log2(3)))
+
+
+@pytest.mark.parametrize("profile", DEFINED)
+@pytest.mark.parametrize("k", thorough([3, None, 1, 10, 40], 1))
+def test_the_definitions_of_the_library_in_plain_python_agree(profile: str, k: int | None):
+    lists, truth = a_crowd()
+    recs = [
+        {"user": user, "item": item, "rank": rank}
+        for user, own in lists.items()
+        for rank, item in enumerate(own, 1)
+    ]
+    judged = [
+        {"user": user, "item": item, "relevance": grade}
+        for user, own in truth.items()
+        for item, grade in own.items()
+    ]
+    wanted = expected(profile, k)
+    found = (
+        pl.DataFrame(recs).rec(truth=pl.DataFrame(judged), profile=profile).evaluate(*wanted, k=k)
+    )
+    ours = dict(zip(wanted, found.row(0)[1:], strict=True))
+    decimals = PROFILES[profile].policies.get("decimals")
+    for metric, value in wanted.items():
+        tolerance = 1e-12 if decimals is None else 0.5 * 10**-decimals + 1e-12
+        assert ours[metric] == pytest.approx(value, abs=tolerance, rel=1e-12), metric
+
+
+def test_lightgbm_counts_a_query_without_a_relevant_row_as_1(kind: Kind):
+    # u1's grades by rank are 3, 0, 1: (7 + 1/2) / (7 + 1 / log2(3)); u2 has nothing relevant, u3 no grade at all
+    frame = rows(
+        ("u1", "a", 1, 3),
+        ("u1", "b", 2, 0),
+        ("u1", "c", 3, 1),
+        ("u2", "a", 1, 0),
+        ("u3", "a", 1, None),
+    )
+    rec = kind(frame).rec(profile="lightgbm")
+    graded = (7 + 1 / 2) / (7 + 1 / math.log2(3))
+    # map of u1: (1 + 2/3) / 2
+    assert kind.read(rec.evaluate("ndcg@3", "map@3")).row(0) == pytest.approx(
+        (3, (graded + 2) / 3, (5 / 6 + 2) / 3)
+    )
+    left_out = rec(no_relevant="skip").evaluate("ndcg@3", "map@3")
+    assert kind.read(left_out).row(0) == pytest.approx((1, graded, 5 / 6))
+
+
+def test_ranx_takes_its_relevance_level_in_gains_too():
+    # from 2 up the hits are 3 at rank 1 and 2 at rank 3; the 1 at rank 2 gains nothing, and is none of the best order
+    frame = rows(("u", "a", 1, 3), ("u", "b", 2, 1), ("u", "c", 3, 2))
+    found = frame.rec(profile="ranx", min_relevance=2)
+    assert found.ndcg(k=3) == pytest.approx((3 + 2 / 2) / (3 + 2 / math.log2(3)))
+
+
+def test_replay_covers_the_first_rows_of_ties_and_ranks_them_otherwise_by_item():
+    # a and b are tied: as the rows stand a is first, and the last item by name b
+    frame = pl.DataFrame({"user": [1, 1], "item": ["a", "b"], "score": [1, 1]})
+    rec = frame.rec(truth=pl.DataFrame({"user": [1], "item": ["b"]}), profile="replay")
+    assert rec(items=pl.DataFrame({"item": ["a"]})).coverage(k=1) == 1
+    assert rec.mrr(k=1) == 1
+    sides = {"items": ITEMS.with_columns(genre=pl.lit("x"))}
+    with says(
+        "coverage@1, category_coverage(of=genre)@1 stand under different policies by the profile 'replay'; ask for them in "
+        "calls of their own, or bind ties="
+    ):
+        rec(**sides).evaluate("coverage", "category_coverage(of=genre)", k=1)
+
+
+def test_the_plain_definitions_cover_every_metric_of_every_profile():
+    assert set(DEFINED) == set(PROFILES)
+    for name in PROFILES:
+        assert set(DEFINED[name].values) | DEFINED[name].elsewhere == set(accuracy(name)), name
+
+
+@each_profile
+def test_every_switch_of_a_profile_is_an_ordinary_one(profile: str):
+    about = PROFILES[profile]
+    assert about.source
+    assert set(about.policies) <= set(DEFAULTS)
+    Context().bind(about.policies)
+    for name, switches in about.metrics.items():
+        parameters = {key: value for key, value in switches.items() if key not in {*DEFAULTS, "k"}}
+        registered()[name](**parameters)
+        Context().bind({key: value for key, value in switches.items() if key in DEFAULTS})
+    assert not set(about.instead or {}) & set(about.metrics)
+    assert set(about.instead or {}) <= set(registered())
+
+
+@pytest.mark.parametrize(("kind", "profile"), in_turn(KINDS, NAMES))
+def test_a_profile_keeps_plain_names_and_equals_its_switches_written_out(kind: Kind, profile: str):
+    about = PROFILES[profile]
+    rec = kind(LISTS).rec(truth=kind(TRUTH), items=kind(ITEMS))
+    rounded = about.policies.get("decimals", 15)
+    for name, switches in accuracy(profile).items():
+        k = None if "k" in switches else 2
+        found = kind.read(rec.evaluate(name, k=k, profile=profile))
+        policies = {
+            **about.policies,
+            **{key: value for key, value in switches.items() if key in DEFAULTS},
+        }
+        policies.pop("ties", None)  # the lists have ranks, so there is no tie to order
+        parameters = {key: value for key, value in switches.items() if key not in {*DEFAULTS, "k"}}
+        plain = kind.read(rec(**policies).evaluate(registered()[name](**parameters), k=k))
+        assert found.columns == ["n_users", name if k is None else f"{name}@{k}"]
+        assert found.row(0) == pytest.approx(
+            tuple(round(value, rounded) for value in plain.row(0)), abs=1e-12
+        )
+
+
+def test_the_defaults_are_those_of_a_context():
+    for name, value in DEFAULTS.items():
+        assert name == "universe" or getattr(Context(), name) == value
+
+
+def test_the_table_of_profiles_is_a_frame():
+    table = rf.list_profiles()
+    assert table["profile"].to_list() == NAMES
+    assert table.columns == ["profile", *DEFAULTS, "metrics", "notes", "source"]
+    assert table.filter(profile="recbole").row(0, named=True) | {"notes": "", "source": ""} == {
+        "profile": "recbole", "universe": "truth", "no_relevant": "zero", "relevant_from": "truth", "min_relevance": "any",
+        "min_relevance_for": "all", "ties": "item", "decimals": "4", "notes": "", "source": "",
+        "metrics": "hit_rate, precision, recall, map(normalizer=min), mrr, ndcg(gain=binary), coverage, gini(normalizer=n), "
+        "popularity, long_tail_share(tail=items, share=0.9)",
+    }  # fmt: skip
+
+
+def says(text: str) -> Any:
+    return pytest.raises(rf.RecframeError, match=f"^{re.escape(text)}$")
+
+
+def test_a_parameter_wins_over_the_profile_though_it_be_the_default(kind: Kind):
+    rec = kind(LISTS).rec(truth=kind(TRUTH), profile="replay")
+    stated = rf.map(normalizer="relevant") @ 3
+    for asked in (stated, "map(normalizer=relevant)@3", pickle.loads(pickle.dumps(stated))):  # noqa: S301  our own
+        assert kind.read(rec.evaluate(asked))["map@3"].item() == pytest.approx(0.2222, abs=5e-5)
+    assert kind.read(rec.evaluate("map@3"))["map@3"].item() == pytest.approx(0.3056, abs=5e-5)
+
+
+def test_a_policy_wins_over_the_profile_though_it_be_the_default():
+    judged = rows(("u", "a", 1, 1), ("v", "a", 1, 0))
+    assert judged.rec(profile="recpack").recall() == 1
+    assert judged.rec(profile="recpack", no_relevant="zero").recall() == 0.5
+    assert judged.rec(no_relevant="zero").recall(profile="recpack") == 0.5
+    assert judged.rec(no_relevant="zero")(profile="recpack").recall() == 0.5
+    # u3 is skipped
+    assert LISTS.rec(truth=TRUTH, universe="all").precision(k=3, profile="jurity") == pytest.approx(
+        5 / 3 / 4
+    )
+
+
+def test_a_profile_of_the_call_takes_the_place_of_the_bound_one():
+    rec = LISTS.rec(truth=TRUTH, profile="lenskit")
+    assert rec.precision(k=3) == pytest.approx(5 / 12)
+    assert rec.precision(k=3, profile="jurity") == pytest.approx(5 / 9)
+    assert (
+        rec(profile="recframe").precision(k=3)
+        == rec.precision(k=3, profile="recframe")
+        == pytest.approx(1 / 3)
+    )
+
+
+def test_an_unknown_profile_names_the_closest(kind: Kind):
+    for call in (
+        lambda: kind(FRAME).rec(profile="trec_evl"),
+        lambda: kind(FRAME).rec.evaluate("mrr", profile="trec_evl"),
+        lambda: kind(FRAME).rec.mrr(profile="trec_evl"),
+    ):
+        with says("unknown profile 'trec_evl'; did you mean 'trec_eval'?"):
+            call()
+    with says(f"unknown profile 'x'; known are recframe, {', '.join(NAMES)}"):
+        FRAME.rec(profile="x")
+    with says(f"unknown profile 3; known are recframe, {', '.join(NAMES)}"):
+        FRAME.rec(profile=3)
+
+
+def test_a_metric_that_the_library_does_not_have_raises_and_lists_those_it_has(kind: Kind):
+    with says(
+        "the profile 'recbole' has no err. It has hit_rate, precision, recall, map, mrr, ndcg, coverage, gini, popularity, "
+        "long_tail_share"
+    ):
+        kind(FRAME).rec.err(profile="recbole")
+    with says(
+        "the profile 'recpack' has no hit_rate; RecPack's HitK is the number of hits: ask for n_hits. "
+        "It has n_hits, precision, recall, mrr, dcg, ndcg, coverage, diversity"
+    ):
+        kind(FRAME).rec(profile="recpack").evaluate("ndcg", "hit@10")
+
+
+def test_metrics_of_lists_alone_need_no_truth_under_a_profile(kind: Kind):
+    train = LISTS.select("user", "item")
+    rec = kind(LISTS).rec(train=kind(train))
+    # RecTools' users are those of the truth, Evidently's those with a relevant item; nobody knows which these are
+    for profile, metric, plain in (
+        ("rectools", "novelty@3", "novelty@3"),
+        ("evidently", "popularity@3", "popularity@3"),
+        ("lenskit", "gini@3", "gini(normalizer=n)@3"),
+    ):
+        found, expected = (
+            kind.read(rec.evaluate(metric, profile=profile)),
+            kind.read(rec.evaluate(plain)),
+        )
+        assert found.columns == ["n_users", "n_lists", metric]
+        assert found.row(0) == pytest.approx(expected.row(0), abs=1e-12)
+
+
+@pytest.mark.parametrize("by", [None, "user"])
+def test_metrics_of_lists_alone_leave_out_users_without_a_relevant_item(kind: Kind, by: str | None):
+    # u1, u2 and u5 of the truth have a relevant item; u4 as well, and no list
+    rec = kind(LISTS).rec(truth=kind(TRUTH), train=kind(LISTS.select("user", "item")))
+    skipped, counted = (
+        kind.read(rec(no_relevant=one).evaluate("novelty@3", by=by)) for one in ("skip", "zero")
+    )
+    assert skipped["novelty@3"].to_list() == pytest.approx(
+        counted["novelty@3"].to_list(), abs=1e-12
+    )
+    assert by is not None or skipped["n_users"].item() == 4
+
+
+def test_a_metric_that_the_library_has_without_a_cut_off_alone_raises_with_one():
+    with says(
+        "the profile 'pytrec_eval' has mrr of the whole list alone; write 'mrr' without a cut-off"
+    ):
+        FRAME.rec.evaluate("mrr", "ndcg", k=10, profile="pytrec_eval")
+
+
+def test_one_column_cannot_have_two_meanings():
+    message = (
+        "'map@3' is asked for with the parameters of the profile 'replay' and with others, but both columns would have one "
+        "name; ask for them in two calls"
+    )
+    with says(message):
+        LISTS.rec(truth=TRUTH, profile="replay").evaluate("map@3", "map(normalizer=relevant)@3")
+    found = LISTS.rec(truth=TRUTH, profile="replay").evaluate(
+        "map@3", "map(normalizer=min)@3", "map@3"
+    )
+    assert found.columns == ["n_users", "map@3", "map(normalizer=min)@3"]
+    assert LISTS.rec(truth=TRUTH).evaluate("map@3", "map(normalizer=relevant)@3").columns == [
+        "n_users",
+        "map@3",
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+def test_metrics_over_different_users_stand_in_one_result(kind: Kind):
+    rec = kind(LISTS).rec(truth=kind(TRUTH), profile="jurity")
+    found = kind.read(rec.evaluate("precision@3", "recall@3", by="user"))
+    assert found.rows() == [
+        ("u1", pytest.approx(2 / 3), pytest.approx(2 / 3)), ("u2", 0, 0), ("u4", None, 0), ("u5", 1, pytest.approx(1 / 3)),
+    ]  # fmt: skip
+    overall = kind.read(rec.evaluate("precision@3", "recall@3"))
+    assert overall.rows() == [(4, pytest.approx(5 / 9), pytest.approx(0.25))]
+    assert kind.read(rec.evaluate("precision@3")).rows() == [(3, pytest.approx(5 / 9))]
+
+
+def test_segments_of_metrics_over_different_users_stand_in_order_with_nulls_last(kind: Kind):
+    users = pl.DataFrame({"user": ["u1", "u2", "u4", "u5"], "*": ["b", None, "c", "a"]})
+    rec = kind(LISTS).rec(truth=kind(TRUTH), users=kind(users), profile="microsoft")
+    found = kind.read(rec.evaluate("ndcg@1", "precision@1", by="*"))
+    assert found.columns == ["*", "n_users", "ndcg@1", "precision@1"]
+    assert found.rows() == [("a", 1, 1, 1), ("b", 1, 1, 1), ("c", 1, 0, None), (None, 1, 0, 0)]
+
+
+def test_models_of_metrics_over_different_users_get_their_own_rows(kind: Kind):
+    two = pl.concat(
+        [
+            LISTS.with_columns(model=pl.lit("m")),
+            LISTS.filter(user="u1").with_columns(model=pl.lit("n")),
+        ]
+    )
+    found = kind.read(
+        kind(two)
+        .rec(truth=kind(TRUTH), model="model", profile="jurity")
+        .evaluate("precision@3", "recall@3")
+    )
+    # jurity's users with a list are those that any model has a list for
+    assert found.rows() == [
+        ("m", 4, pytest.approx(5 / 9), pytest.approx(0.25)), ("n", 4, pytest.approx(2 / 9), pytest.approx(1 / 6)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize(
+    ("profile", "metrics"),
+    [("jurity", ["precision@3", "recall@3"]), ("evidently", ["f_score@3", "map@3"])],
+)
+def test_files_in_parts_give_the_numbers_of_the_profile(
+    profile: str, metrics: list[str], parts: int
+):
+    told: list[float] = []
+    lazy = LISTS.lazy().rec(truth=TRUTH.lazy())
+    found = lazy.collect(*metrics, parts=parts, profile=profile, tell=told.append)
+    whole = LISTS.rec(truth=TRUTH).evaluate(*metrics, profile=profile)
+    assert found.columns == whole.columns
+    assert found.row(0) == pytest.approx(whole.row(0), abs=1e-12)
+    assert told == sorted(told)
+    assert told[-1:] == ([1.0] if parts > 1 else [])
+
+
+@pytest.mark.parametrize(
+    ("profile", "metric", "said"),
+    [
+        ("ranx", "bpref", "a division by zero there that makes every later user 0"),
+        ("lenskit", "mrr", "2025 counts lists without test items 0"),
+        ("replay", "coverage", "its Novelty counts a user of train without a list as 1"),
+        (
+            "implicit",
+            "auc",
+            "each place up to k without a hit for a miss, past the end of a list too",
+        ),
+        ("lightgbm", "ndcg", "a query without a relevant row counts 1"),
+    ],
+)
+def test_what_a_library_does_beside_its_switches_is_in_the_explanation(
+    profile: str, metric: str, said: str
+):
+    assert said in " ".join(rf.explain(metric, profile).text.split())
+
+
+def test_a_strict_profile_raises_what_the_audit_finds(kind: Kind):
+    twice = pl.concat([LISTS, LISTS[:1]])
+    with pytest.raises((rf.DataError, pl.exceptions.PolarsError), match=r"duplicate_items|twice"):
+        kind.read(
+            kind(twice)
+            .rec(truth=kind(TRUTH), strict=True, profile="lenskit")
+            .evaluate("precision@3")
+        )
+
+
+def test_judge_keeps_the_users_of_the_profile():
+    judged = LISTS.rec(truth=TRUTH, profile="lenskit").judge()
+    assert set(judged["user"]) == {"u1", "u2", "u3", "u5"}
+    assert judged.rec(profile="lenskit").precision(k=3) == pytest.approx(5 / 12)
+
+
+def test_means_are_rounded_to_the_decimals_asked_for(kind: Kind):
+    found = kind.read(
+        kind(LISTS).rec(truth=kind(TRUTH), decimals=2).evaluate("precision@3", "map@3")
+    )
+    assert found.row(0) == (4, 0.33, 0.22)
+
+
+@pytest.mark.parametrize("value", [-1, 16, 2.0, "2", True])
+def test_decimals_are_a_small_whole_number(value: Any):
+    with says(
+        f"decimals={value!r}: write a whole number from 0 to 15; means are rounded to so many decimals"
+    ):
+        FRAME.rec(decimals=value)
+
+
+def test_any_relevance_makes_a_judged_row_relevant(kind: Kind):
+    frame = rows(("u", "a", 1, 0), ("u", "b", 2, -1), ("u", "c", 3, None), ("u", "d", 4, 2))
+    found = kind.read(kind(frame).rec(min_relevance="any").evaluate("n_hits", "dcg"))
+    # a negative relevance gains nothing
+    assert found.row(0) == (1, 3, pytest.approx(2 / math.log2(5)))
+
+
+def test_a_threshold_can_leave_gains_alone(kind: Kind):
+    frame = rows(("u", "a", 1, 1), ("u", "b", 2, 2))
+    found = kind.read(
+        kind(frame)
+        .rec(min_relevance=2, min_relevance_for="binary")
+        .evaluate("mrr", "dcg", "dcg(gain=binary)")
+    )
+    assert found.row(0) == (
+        1,
+        0.5,
+        pytest.approx(1 + 2 / math.log2(3)),
+        pytest.approx(1 / math.log2(3)),
+    )
+
+
+def test_the_pattern_of_the_published_comparison_comes_out():
+    """Table of arXiv 2206.12858 at k = 20: every test user has a list; ratings of 4.5 and 5; few relevant items per user."""
+    lists, truth = a_crowd(n_users=300, full=True)
+    recs = [
+        {"user": user, "item": item, "rank": rank}
+        for user, own in lists.items()
+        for rank, item in enumerate(own, 1)
+    ]
+    judged = [
+        {"user": user, "item": item, "relevance": grade}
+        for user, own in truth.items()
+        for item, grade in own.items()
+    ]
+    rec = pl.DataFrame(recs).rec(truth=pl.DataFrame(judged))
+
+    def value(metric: str, profile: str) -> float:
+        return rec.evaluate(rf.parse(metric) @ 20, profile=profile)[
+            str(rf.parse(metric) @ 20)
+        ].item()  # type: ignore[no-any-return]
+
+    def same(metric: str, *profiles: str) -> bool:
+        return all(
+            value(metric, one) == pytest.approx(value(metric, profiles[0]), abs=5e-5)
+            for one in profiles
+        )
+
+    assert same("precision", "recbole", "elliot", "microsoft", "rectools", "replay", "ranx")
+    assert same("recall", "recbole", "elliot", "microsoft", "rectools", "replay", "ranx")
+    assert same("mrr", "recbole", "elliot", "rectools", "replay", "ranx")
+    assert same("hit_rate", "recbole", "elliot", "rectools", "replay")
+    # 1.15 against 0.47: RecSys2019 counts the hits
+    assert value("n_hits", "recpack") > value("hit_rate", "recbole")
+    # MAP: / k .0230 (DaisyRec) < / n_relevant .0317 (Microsoft) < / min .0393 (RecBole) < mean of precisions .0730 (Elliot)
+    maps = [
+        value("map(normalizer=k)", "rectools"),
+        *(value("map", one) for one in ("microsoft", "recbole", "elliot")),
+    ]
+    assert maps == sorted(maps)
+    assert min(high - low for low, high in pairwise(maps)) > 0.001
+    assert same("map(normalizer=min)", "recbole", "microsoft", "replay")
+    # nDCG: binary and cut .0933; Elliot's exponential gain .0899 is lower; an ideal that is not cut .0798 the lowest
+    assert same("ndcg", "recbole", "microsoft", "replay", "recpack")
+    assert value("ndcg", "jurity") < value("ndcg", "elliot") < value("ndcg", "microsoft")
+
+
+def test_lists_without_a_hit_keep_their_own_value_in_segments_of_items_of_large_frames():
+    # even users like 8 and odd ones 9, of one genre each, and find neither: 0; the other one has a grade of 0 and counts 1
+    users = range(1500)
+    lists = pl.DataFrame(
+        [(user, item, item) for user in users for item in (1, 2, 3)],
+        schema=["user", "item", "rank"],
+        orient="row",
+    )
+    grades = [row for user in users for row in ((user, 8 + user % 2, 1), (user, 9 - user % 2, 0))]
+    truth = pl.DataFrame(grades, schema=["user", "item", "relevance"], orient="row")
+    items = pl.DataFrame({"item": range(1, 10)}).with_columns(genre=pl.col("item") % 2)
+    found = lists.rec(truth=truth, items=items).evaluate(
+        rf.ndcg(without_relevant="one"), by="genre"
+    )
+    assert found.rows() == [(0, 1500, 0.5), (1, 1500, 0.5)]

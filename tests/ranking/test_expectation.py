@@ -1,0 +1,380 @@
+"""The expectation over every order of tied items, by hand (the formulas of McSherry and Najork) and by brute force."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations, permutations, product
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from asking import ask_one, rows
+from frame_kinds import KINDS, Kind, slow_after_the_first
+from plain_policies import (
+    Asked,
+    Case,
+    Policy,
+    Row,
+    Rows,
+    each_item_once,
+    evaluate,
+    grouped,
+    identified,
+    without_nan,
+)
+from random_cases import (
+    ALL_KINDS,
+    CASES,
+    TOLERANCE,
+    bound,
+    exploring,
+    seeded,
+    share,
+)
+from recframe.ranking.expectation import over_places
+from strategies import examples
+from tied_lists import LINEAR, exactly, scored
+
+# Random frames may have no rank at all, or a `by` column on some rows of a user alone.
+pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+log2 = math.log2
+
+
+@pytest.mark.parametrize(
+    ("scores", "relevance", "unlisted", "k", "expected"),
+    [
+        (
+            [3, 2, 2, 2, 1],
+            [0, 1, 0, 2, 1],
+            1,
+            3,
+            (4 / 9, 1 / 3, 1, 4 / 9, 1 / 6, 1.130930, 0.361212),
+        ),
+        ([1, 1, 1, 1], [1, 0, 0, 0], 0, 2, (1 / 4, 1 / 2, 1 / 2, 3 / 8, 3 / 8, 0.407732, 0.407732)),
+        (
+            [2, 2, 1, 1, 1],
+            [1, 1, 0, 3, 0],
+            0,
+            4,
+            (2 / 3, 8 / 9, 1, 1, 0.861111, 2.561606, 0.620104),
+        ),
+    ],
+)
+def test_expectations_worked_by_hand(kind: Kind, scores, relevance, unlisted, k, expected):
+    recs = scored(*scores, relevance=relevance)
+    truth = recs.filter(pl.col("relevance") > 0).select("user", "item", "relevance")
+    truth = pl.concat(
+        [truth, rows(*[("u", "z", 1)] * unlisted, schema=("user", "item", "relevance"))]
+    )
+    metrics = ["precision", "recall", "hit_rate", "mrr", "map", "dcg", "ndcg"]
+
+    found = ask_one(kind, recs.drop("relevance"), *metrics, k=k, truth=truth, ties="expected")
+
+    assert found.pop("n_users") == 1
+    assert list(found.values()) == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_expected_first_rank(kind: Kind):
+    # one better item, then 2 relevant of 5: 1 + (5 + 1) / (2 + 1)
+    frame = scored(2, 1, 1, 1, 1, 1, relevance=[0, 1, 1, 0, 0, 0])
+
+    assert ask_one(kind, frame, "first_rank", ties="expected")["first_rank"] == exactly(3)
+
+
+def test_the_expected_first_rank_with_a_cut_is_that_of_the_orders_with_a_hit(kind: Kind):
+    # the relevant one of three stands at 1 or 2 in two of three orders
+    frame = scored(1, 1, 1, relevance=[1, 0, 0])
+
+    assert ask_one(kind, frame, "first_rank@2", "hit_rate@2", ties="expected") == exactly(
+        {"n_users": 1, "first_rank@2": 1.5, "hit_rate@2": 2 / 3}
+    )
+
+
+def test_two_tied_items_in_auc_are_half_a_pair(kind: Kind):
+    # a above c, and half above b
+    assert ask_one(kind, scored(1, 1, 0, relevance=[1, 0, 0]), "auc", ties="expected")[
+        "auc"
+    ] == exactly(0.75)
+
+
+def orders(lists: Rows, keys: tuple[str, ...]) -> Iterator[list[Row]]:
+    """The lists with ranks, once for every order of the tied items of each of them."""
+    choices = []
+    for own in grouped(lists, *keys).values():
+        once = each_item_once(own)
+        ties = grouped(
+            sorted(once, key=lambda row: (row["score"] is None, -(row["score"] or 0))), "score"
+        ).values()
+        choices += [list(permutations(tie)) for tie in ties]
+    for chosen in product(*choices):
+        places: dict[Any, int] = {}
+        found = []
+        for row in (row for tie in chosen for row in tie):
+            key = tuple(row.get(name) for name in keys)
+            places[key] = places.get(key, 0) + 1
+            found.append(
+                {name: value for name, value in row.items() if name != "score"}
+                | {"rank": float(places[key])}
+            )
+        yield found
+
+
+def by_brute_force(
+    asked: list[Asked], case: Case
+) -> dict[tuple[Any, ...], dict[str, float | None]]:
+    """Each segment's mean over the orders in which a value is not null."""
+    keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
+    values: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+    case = without_nan(case)
+    rows = identified(case.recs)
+    lists: Iterable[Sequence[Row]] = orders(
+        rows, ("model", "user") if case.policy.model else ("user",)
+    )
+    if "score" not in case.recs[0]:
+        # ranks that repeat are told apart within a part, in the order of its rows
+        lists, case = permutations(rows), replace(case, policy=replace(case.policy, ties="order"))
+    for recs in lists:
+        for row in evaluate(asked, replace(case, recs=[*recs])):
+            segment = values.setdefault(
+                tuple(row[name] for name in keys), {str(one): [] for one in asked}
+            )
+            for one in asked:
+                if row[str(one)] is not None:
+                    segment[str(one)].append(row[str(one)])
+    return {
+        key: {
+            name: math.fsum(found) / len(found) if found else None
+            for name, found in segment.items()
+        }
+        for key, segment in values.items()
+    }
+
+
+def check_expectation(case: Case, asked: list[Asked], kind: Kind = KINDS[0]) -> None:
+    """Compare each segment of the one user's lists, or of the lists of users, with brute force."""
+    case = replace(case, policy=replace(case.policy, ties="expected"))
+    expected = by_brute_force(asked, case)
+    keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
+    result = kind.read(bound(case, kind).evaluate(*map(str, asked), by=list(case.by) or None))
+    assert {
+        tuple(row[name] for name in keys) for row in result.iter_rows(named=True)
+    } == expected.keys()
+    for row in result.iter_rows(named=True):
+        theirs = expected[tuple(row[name] for name in keys)]
+        wrong = {
+            name: (row[name], value)
+            for name, value in theirs.items()
+            if not is_close(row[name], value)
+        }
+        assert not wrong
+
+
+def is_close(ours: float | None, theirs: float | None) -> bool:
+    if ours is None or theirs is None:
+        return ours is theirs
+    return math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+
+
+SCORES_OF_TIES = [[1.0], [0.0, 1.0], [0.5, 1.0, 2.0], [None, 1.0, math.nan, -math.inf]]
+RANKS_OF_TIES = [
+    [1.0],
+    [1.0, 2.0],
+    [1.0, 1.0, 2.0, 4.0],
+    [1.0, 3.0, 7.0],
+    [1.0, 1.5, 2.25],
+    [None, 2.0, math.nan, math.inf],
+]
+
+
+def a_tied_case(choose: Any, *, n_items: int = 6, order: str = "score") -> Case:
+    """One user's list with few scores or ranks, with repeats of items, judged itself or held against a truth."""
+    values, grades = (
+        choose(SCORES_OF_TIES if order == "score" else RANKS_OF_TIES),
+        [None, 0, 1, 1, 2, 3.0],
+    )
+    by = choose([("user",), ("user", "genre"), ("user", "item")])
+    items = [f"i{number}" for number in range(choose(range(1, n_items + 1)))]
+    recs = [{"user": "u", "item": item, order: choose(values)} for item in items]
+    if len(items) < n_items and choose([True, False]):
+        # a second row of one rank would make its item come first in more than its share of the orders of the rows
+        recs.append(recs[0] | {order: choose(values) if order == "score" else None})
+    policy = Policy(
+        relevant_from=choose(["truth", "list"]),
+        no_relevant=choose(["zero", "null"]),
+        min_relevance=choose([None, 2]),
+    )
+    sides: dict[str, Any] = (
+        {"items": [{"item": item, "genre": choose("xy")} for item in items]}
+        if "genre" in by
+        else {}
+    )
+    if choose([True, False]):
+        return Case(
+            [row | {"relevance": choose(grades)} for row in recs], by=by, policy=policy, **sides
+        )
+    truth = [
+        {"user": "u", "item": item, "relevance": choose(grades)}
+        for item in [*items, "j", "k"]
+        if choose([True, True, False])
+    ]
+    return Case(
+        recs, truth or [{"user": "u", "item": "j", "relevance": 1}], by=by, policy=policy, **sides
+    )
+
+
+def without_uncertain_counts(case: Case) -> list[Asked]:
+    """What can be asked of a case: how many items of a segment of rows are among the first k is uncertain."""
+    return (
+        LINEAR
+        if case.by == ("user",)
+        else [one for one in LINEAR if one.k is None or one.name not in {"list_length", "judged"}]
+    )
+
+
+@pytest.mark.slow
+def test_every_metric_with_an_expectation_is_that_of_every_order():
+    rng = seeded("expectations")
+    for number in range(20):
+        case = a_tied_case(rng.choice, n_items=6 if number % 10 == 0 else 5)
+        check_expectation(case, without_uncertain_counts(case))
+
+
+@pytest.mark.slow
+def test_every_metric_with_an_expectation_is_that_of_every_order_of_equal_ranks():
+    rng = seeded("expectations of ranks")
+    for _ in range(14):
+        case = a_tied_case(rng.choice, n_items=4, order="rank")
+        check_expectation(case, without_uncertain_counts(case))
+
+
+@exploring
+@given(data=st.data(), order=st.sampled_from(["score", "rank"]))
+def test_small_random_expectations(data, order):
+    case = a_tied_case(lambda values: data.draw(st.sampled_from(values)), n_items=4, order=order)
+    asked = data.draw(
+        st.lists(
+            st.sampled_from(without_uncertain_counts(case)), min_size=1, max_size=6, unique_by=str
+        )
+    )
+    check_expectation(case, asked, data.draw(st.sampled_from(ALL_KINDS)))
+
+
+@pytest.mark.parametrize("kind", slow_after_the_first(ALL_KINDS), ids=repr)
+@pytest.mark.parametrize("shape", CASES)
+def test_every_kind_of_frame_gives_the_expectation_of_models_and_segments(kind: Kind, shape: str):
+    rng = seeded(f"expected {shape}")
+    policies = (Policy(), Policy(universe="all"), Policy(model=True), Policy(relevant_from="list"))
+    cases = [
+        few_lists(rng, shape, policy, by)
+        for policy in policies
+        for by in ((), ("user",), ("genre",))
+    ]
+    for case in share(cases, kind):
+        check_expectation(
+            case,
+            [
+                Asked(name, k)
+                for name in ("ndcg", "map", "mrr", "hit_rate", "rbp", "recall")
+                for k in (None, 2)
+            ],
+            kind,
+        )
+
+
+def few_lists(rng: random.Random, shape: str, policy: Policy, by: tuple[str, ...]) -> Case:
+    """Three users, of whom two have a list of three items in it, for each of one or two models."""
+    models = ["m", "n"] if policy.model else [None]
+    recs: list[dict[str, Any]] = [
+        {"user": user, "item": item, "score": float(rng.randint(0, 1))}
+        | ({"model": model} if model else {})
+        for model in models
+        for user in ("u", "v")
+        for item in rng.sample("abcd", 3)
+    ]
+    truth = [
+        {"user": user, "item": item, "relevance": rng.randint(1, 3)}
+        for user in ("u", "w")
+        for item in rng.sample("abcd", 2)
+    ]
+    sides: dict[str, Any] = (
+        {
+            "items": [
+                {"item": item, "genre": genre} for item, genre in zip("abcd", "xxyy", strict=True)
+            ]
+        }
+        if by == ("genre",)
+        else {}
+    )
+    if shape == "two":
+        return Case(recs, truth, by=by, policy=policy, **sides)
+    return Case(
+        [row | {"relevance": rng.choice([None, 0, 1, 2])} for row in recs],
+        by=by,
+        policy=policy,
+        **sides,
+    )
+
+
+@st.composite
+def ties_of(draw: st.DrawFn) -> list[tuple[int, list[bool]]]:
+    """The ties of one list from the best: the rank of the first place of each, and which of its items are hits."""
+    ties, rank = [], 1
+    for items in draw(
+        st.lists(st.lists(st.booleans(), min_size=1, max_size=9), min_size=1, max_size=4)
+    ):
+        rank += draw(st.sampled_from([0, 0, 3]))
+        ties.append((rank, items))
+        rank += len(items)
+    return ties
+
+
+def places_in_fractions(
+    ties: list[tuple[int, list[bool]]], deepest: int | None
+) -> dict[int, tuple[Fraction, ...]]:
+    """Each place that a hit may take: the expectations there of a hit, of the hits so far if it is one, and of the first."""
+    found, before = {}, 0
+    for rank, items in ties:
+        n, h = len(items), sum(items)
+        # which of the tie's places its hits take, each as likely
+        ways = [*combinations(range(n), h)] if h else []
+        for place in range(n):
+            there = [way for way in ways if place in way]
+            hits_so_far = sum(before + sum(other <= place for other in way) for way in there)
+            first = sum(not before and min(way) == place for way in there)
+            if ways and (deepest is None or rank + place <= deepest):
+                found[rank + place] = tuple(
+                    Fraction(one, len(ways)) for one in (len(there), hits_so_far, first)
+                )
+        before += h
+    return found
+
+
+@settings(exploring, max_examples=examples(110).max_examples)
+@given(ties=ties_of(), deepest=st.sampled_from([None, 1, 2, 5, 9]))
+def test_what_a_place_holds_is_the_mean_over_the_places_of_the_hits_of_its_tie(ties, deepest):
+    hits = [("u", rank, 2.0, len(items)) for rank, items in ties for _ in range(sum(items))]
+    hits = [one for one in hits if deepest is None or one[1] <= deepest]
+    rows = pl.LazyFrame(
+        hits,
+        schema={"user": pl.String, "rank": pl.Int64, "gain": pl.Float64, "tied": pl.Int64},
+        orient="row",
+    )
+
+    found = over_places(rows, ["user"], deepest, lambda ties: ties).collect().sort("rank")
+
+    expected = places_in_fractions(ties, deepest)
+    assert found["rank"].to_list() == sorted(expected)
+    words = found.select("hit", "hits_so_far", "first_hit").rows()
+    assert [one for row in words for one in row] == exactly(
+        [float(one) for rank in sorted(expected) for one in expected[rank]]
+    )
+    assert found["gain"].to_list() == exactly(
+        [2 * float(expected[rank][0]) for rank in sorted(expected)]
+    )

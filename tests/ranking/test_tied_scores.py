@@ -1,0 +1,244 @@
+"""What `ties=` does with equal scores: one order of tied items, whatever the ids, the rows and the threads."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from itertools import permutations
+from typing import get_args
+
+import numpy as np
+import polars as pl
+import pytest
+
+import recframe as rf
+from asking import ask_one, liked, rows
+from frame_kinds import Kind
+from recframe.frames.options import Ties
+from tied_lists import ONE_SCORE, exactly, scored
+
+log2 = math.log2
+
+
+@pytest.mark.parametrize(
+    ("ties", "order"),
+    [
+        (None, "abcd"),
+        ("item", "abcd"),
+        ("item_reverse", "dcba"),
+        ("item_text", "abcd"),
+        ("item_text_reverse", "dcba"),
+        ("item_desc", "dcba"),
+        ("pessimistic", "bdac"),
+        ("optimistic", "cabd"),
+        ("order", "dbca"),
+    ],
+)
+def test_the_order_of_tied_items(kind: Kind, ties, order):
+    frame = ONE_SCORE[[3, 1, 2, 0]]
+    expected = sum(
+        {"a": 1, "c": 2}.get(item, 0) / log2(rank + 1) for rank, item in enumerate(order, start=1)
+    )
+
+    assert ask_one(kind, frame, "dcg", ties=ties) == exactly({"n_users": 1, "dcg": expected})
+    found = kind.read(kind(frame).rec(ties=ties).judge()).sort("rank")
+    assert "".join(found["item"]) == order
+    assert found["rank"].to_list() == [1, 2, 3, 4]
+
+
+def test_the_relevance_that_orders_tied_items_is_that_of_the_truth(kind: Kind):
+    recs = ONE_SCORE.with_columns(relevance=pl.Series([0.0, 9, 0, 9]))
+
+    assert (
+        ask_one(kind, recs, "first_rank", truth=liked(u="c"), ties="pessimistic")["first_rank"] == 4
+    )
+    assert (
+        ask_one(kind, recs, "first_rank", truth=liked(u="c"), ties="optimistic")["first_rank"] == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("ties", "order"),
+    [
+        ("item", (9, 10, 100)),
+        ("item_reverse", (100, 10, 9)),
+        ("item_text", (10, 100, 9)),  # "10", "100", "9"
+        ("item_text_reverse", (9, 100, 10)),
+        ("item_desc", (9, 100, 10)),
+    ],
+)
+def test_integer_items_are_numbers_or_text(kind: Kind, ties, order):
+    recs = pl.DataFrame({"user": [1] * 3, "item": [100, 9, 10], "score": [1.0] * 3})
+
+    for rank, item in enumerate(order, start=1):
+        truth = pl.DataFrame({"user": [1], "item": [item]})
+        assert ask_one(kind, recs, "first_rank", truth=truth, ties=ties)["first_rank"] == rank
+
+
+@pytest.mark.parametrize("ties", get_args(Ties))
+def test_scores_that_are_one_in_32_bits_are_tied_as_trec_eval_compares_alone(kind: Kind, ties):
+    frame = scored(1 + 1e-9, 1, relevance=[1, 0])
+
+    assert ask_one(kind, frame, "mrr", ties=ties)["mrr"] == (0.5 if ties == "item_desc" else 1)
+
+
+@pytest.mark.parametrize("ties", ["item", "order"])
+def test_an_item_twice_among_the_first_scores_leaves_its_place_to_the_next(kind: Kind, ties):
+    # a, b: the second row of a takes no place
+    recs = pl.DataFrame({"user": ["u"] * 3, "item": ["a", "a", "b"], "score": [3, 2, 1]})
+
+    for profile in (None, "ranx"):  # which takes the order of the rows
+        found = ask_one(
+            kind, recs, "recall@2", "recall@1", truth=liked(u="b"), ties=ties, profile=profile
+        )
+        assert found == {"n_users": 1, "recall@2": 1, "recall@1": 0}
+
+
+TEXTS = [pl.String(), pl.Categorical(), pl.Enum(["c", "b", "a"])]
+
+
+@pytest.mark.parametrize("dtype", TEXTS, ids=str)
+def test_tied_items_stand_by_what_they_say(kind: Kind, dtype):
+    # pandas takes the order of the categories along
+    recs = pl.DataFrame({"user": ["u"] * 3, "item": list("cab"), "score": [1.0] * 3}).with_columns(
+        pl.col("item").cast(dtype)
+    )
+    truth = pl.DataFrame({"user": ["u"] * 2, "item": ["a", "b"], "relevance": [1, 3]}).with_columns(
+        pl.col("item").cast(dtype)
+    )
+    train = pl.DataFrame({"user": ["v"] * 3, "item": list("cba")}).with_columns(
+        pl.col("item").cast(dtype)
+    )
+    ranked = recs.select("user", "item", rank=1)
+
+    assert ask_one(kind, recs, "dcg@1", "dcg@2", truth=truth) == exactly(
+        {"n_users": 1, "dcg@1": 1, "dcg@2": 1 + 3 / log2(3)}
+    )
+    assert ask_one(kind, recs, "dcg@2", truth=truth, ties="item_desc")["dcg@2"] == exactly(
+        3 / log2(3)
+    )
+    assert ask_one(kind, ranked, "dcg@1", truth=truth)["dcg@1"] == 1
+    # a and b hold two thirds of the pairs of train
+    found = ask_one(
+        kind, recs, "long_tail_share(share=0.5)@1", "long_tail_share(share=0.5)@3", train=train
+    )
+    assert list(found.values())[-2:] == exactly([0, 1 / 3])
+
+
+def test_bytes_are_compared_and_not_letters(kind: Kind):
+    # in UTF-8 "é" is C3 A9, behind "z" and before a Chinese character
+    recs = pl.DataFrame({"user": ["u"] * 3, "item": ["z", "é", "中"], "score": [1.0] * 3})
+
+    for item, rank in (("中", 1), ("é", 2), ("z", 3)):
+        assert (
+            ask_one(kind, recs, "first_rank", truth=liked(u=item), ties="item_desc")["first_rank"]
+            == rank
+        )
+
+
+def test_trec_eval_orders_ties_as_item_desc():
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(5)
+    measures = {
+        "map_cut.5": "map@5",
+        "P.5": "p@5",
+        "recall.5": "recall@5",
+        "ndcg_cut.5": "ndcg@5",
+        "recip_rank": "mrr",
+        "bpref": "bpref",
+    }
+    pairs = [
+        (f"u{user:02}", item) for user in range(60) for item in rng.choice(200, 12, replace=False)
+    ]
+    near = rng.integers(0, 4, len(pairs)) + rng.choice([0, 1e-9, 1e-12], len(pairs))
+    for name in ("x{}", "{}"):
+        frame = pl.DataFrame(pairs, schema={"user": pl.String, "item": pl.Int64}, orient="row")
+        frame = frame.with_columns(
+            score=pl.Series(near), relevance=pl.Series(rng.integers(0, 3, len(pairs)))
+        )
+        run, truth = {}, {}
+        for user, item, score, relevance in frame.iter_rows():
+            run.setdefault(user, {})[name.format(item)] = score
+            truth.setdefault(user, {})[name.format(item)] = relevance
+        theirs = pytrec_eval.RelevanceEvaluator(truth, set(measures)).evaluate(run)
+        if name == "x{}":
+            frame = frame.with_columns(pl.format("x{}", "item").alias("item"))
+
+        ours = frame.rec(ties="item_desc").evaluate(*measures.values(), by="user")
+
+        for row in ours.iter_rows(named=True):
+            for theirs_name, name_of_ours in measures.items():
+                column = str(rf.parse(name_of_ours))
+                assert row[column] == pytest.approx(
+                    theirs[row["user"]][theirs_name.replace(".", "_")], abs=1e-9
+                ), column
+
+
+@pytest.mark.parametrize(("liked_item", "rank"), [("a", 1), ("b", 2), ("c", 3), ("d", 4)])
+def test_equal_scores_rank_by_item_ascending(kind, liked_item, rank):
+    recs = pl.DataFrame({"user": ["u"] * 4, "item": list("dbca"), "score": [0.5] * 4})
+    found = ask_one(kind, recs, "first_rank", "hit_rate@2", truth=liked(u=liked_item))
+
+    assert found == {"n_users": 1, "first_rank": rank, "hit_rate@2": float(rank <= 2)}
+
+
+def test_integer_items_of_one_score_rank_as_numbers(kind):
+    recs = pl.DataFrame({"user": [1] * 3, "item": [100, 20, 3], "score": [1.0] * 3})
+
+    assert ask_one(kind, recs, "mrr", truth=pl.DataFrame({"user": [1], "item": [20]}))["mrr"] == 0.5
+
+
+def test_no_order_of_rows_moves_a_tied_score():
+    frame = rows(
+        ("u", "a", 1, 0),
+        ("u", "b", 1, 1),
+        ("u", "c", 1, 1),
+        ("u", "d", 2, 2),
+        schema=("user", "item", "score", "relevance"),
+    )
+    frame = frame.with_columns(pl.col("score").cast(pl.Int64))
+    # d, a, b, c
+    expected = {"n_users": 1, "map": (1 + 2 / 3 + 3 / 4) / 3, "dcg@3": 2 + 1 / 2}
+    for order in permutations(range(4)):
+        assert frame[list(order)].rec.evaluate("map", "dcg@3").row(0, named=True) == exactly(
+            expected
+        )
+
+
+TIED = """
+import polars as pl
+rows = pl.DataFrame({"row": range(40_000)}).with_columns(
+    user=pl.col("row") % 997, item=pl.col("row") * 7919 % 613, score=pl.col("row") % 3, relevance=pl.col("row") % 5 % 3
+)
+found = rows.rec.evaluate("ndcg", "map", "mrr", "err", "auc", "bpref", k=[3, 10])
+print(repr(found.row(0)))
+"""
+
+
+@pytest.mark.slow
+def test_the_number_of_threads_changes_nothing():
+    def run(threads):
+        script = "import recframe" + TIED
+        environment = os.environ | {"POLARS_MAX_THREADS": threads}
+        found = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", script],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return [float(value) for value in found.stdout.strip("()\n").split(",")]
+
+    one, four = run("1"), run("4")
+    assert one[0] == 997
+    assert four == exactly(one)
+
+
+def test_an_unknown_order_of_ties():
+    with pytest.raises(
+        rf.RecframeError,
+        match=r"ties='expect' is not known; did you mean 'expected'\? Write one of 'item', 'item_reverse'",
+    ):
+        ONE_SCORE.rec(ties="expect")

@@ -1,0 +1,409 @@
+"""The first k of a score matrix: as a plain sort has them, for every kind of matrix, in blocks of any size."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import recframe as rf
+from recframe.readers import score_cells
+from strategies import examples
+
+sp = pytest.importorskip("scipy.sparse")
+OTHER_IDS = pytest.mark.filterwarnings("ignore:no (user|item) of exclude:recframe.RecframeWarning")
+LOWEST = float(np.finfo(np.float32).min)
+scores = st.sampled_from([0.0, -0.0, 1.0, 1.0, 0.5, -2.0, math.inf, -math.inf, math.nan, LOWEST])
+numbers = st.sampled_from([0, 1, 1, 2, -3, 2**62, 2**62 + 1, -(2**63)])
+
+
+@st.composite
+def matrices(draw):
+    """A matrix, the ids of its columns in any order, a cut-off, pairs to leave out, and the size of a block."""
+    height, width = draw(st.integers(0, 5)), draw(st.integers(1, 7))
+    values, dtype = draw(
+        st.sampled_from([(scores, np.float32), (scores, np.float64), (numbers, np.int64)])
+    )
+    rows = draw(
+        st.lists(st.lists(values, min_size=width, max_size=width), min_size=height, max_size=height)
+    )
+    matrix = np.array(rows, dtype=dtype).reshape(height, width)
+    items = draw(st.permutations("gfedcba"[:width]))
+    pair = st.tuples(st.integers(0, 6), st.sampled_from("abcdefgx"))
+    k = draw(st.one_of(st.none(), st.integers(1, 8)))
+    return matrix, items, k, draw(st.lists(pair, max_size=10)), draw(st.sampled_from([1, 5, 2**22]))
+
+
+def plain(matrix, items, k, pairs, stored=None):
+    """Return the rows of a plain sort, user by user."""
+    found = []
+    for user, row in enumerate(matrix.tolist()):
+        listed = [
+            (-score, item, score)
+            for place, (item, score) in enumerate(zip(items, row, strict=True))
+            if (user, item) not in pairs
+            and (stored is None or (user, place) in stored)
+            and not none(score)
+        ]
+        found += [
+            (user, item, rank, float(score))
+            for rank, (_, item, score) in enumerate(sorted(listed)[:k], 1)
+        ]
+    return found
+
+
+def none(score):
+    return isinstance(score, float) and not score > -3e38
+
+
+def asked(matrix, monkeypatch, block, **options):
+    with monkeypatch.context() as patched:
+        patched.setattr(score_cells, "BLOCK", block)
+        return rf.from_scores(matrix, **options)
+
+
+def pairs_frame(pairs):
+    return pl.DataFrame(pairs, schema={"user": pl.Int32, "item": pl.String}, orient="row")
+
+
+@pytest.fixture(scope="module")
+def patching():
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@OTHER_IDS
+@examples(100)
+@given(drawn=matrices())
+def test_lists_are_those_of_a_plain_sort_whatever_the_block(patching, drawn):
+    matrix, items, k, pairs, block = drawn
+    before = matrix.copy()
+
+    found = asked(
+        matrix, patching, block, items=items, k=k, exclude=pairs_frame(pairs) if pairs else None
+    )
+
+    assert found.columns == ["user", "item", "rank", "score"]
+    assert found.rows() == plain(matrix, items, k, pairs)
+    assert np.array_equal(matrix, before, equal_nan=matrix.dtype.kind == "f")
+
+
+@OTHER_IDS
+@examples(60)
+@given(
+    drawn=matrices(),
+    layout=st.sampled_from(["csr_matrix", "csc_array", "coo_array", "lil_array"]),
+    data=st.data(),
+)
+def test_a_sparse_matrix_has_the_lists_of_what_it_stores(patching, drawn, layout, data):
+    matrix, items, k, pairs, block = drawn
+    cells = [(row, column) for row in range(matrix.shape[0]) for column in range(matrix.shape[1])]
+    # which stores no zero
+    cells = [cell for cell in cells if matrix[cell] != 0] if layout == "lil_array" else cells
+    stored = data.draw(st.lists(st.sampled_from(cells), unique=True)) if cells else []
+    rows, columns = (np.array([cell[axis] for cell in stored], dtype=int) for axis in (0, 1))
+    coo = sp.coo_array((matrix[rows, columns], (rows, columns)), shape=matrix.shape)
+    sparse = getattr(sp, layout)(coo)
+
+    found = asked(sparse, patching, block, items=items, k=k, exclude=pairs_frame(pairs))
+
+    assert found.rows() == plain(matrix, items, k, pairs, stored={*stored})
+
+
+def test_cells_that_a_sparse_matrix_stores_twice_are_summed_up_and_the_matrix_is_left_as_it_is():
+    matrix = sp.csr_array(
+        (np.array([1.0, 2.0, 2.5]), np.array([1, 1, 0]), np.array([0, 3])), shape=(1, 2)
+    )
+
+    assert rf.from_scores(matrix).rows() == [(0, 1, 1, 3.0), (0, 0, 2, 2.5)]
+    assert matrix.nnz == 3
+
+
+def test_ties_at_the_cut_go_by_the_id_of_the_item_as_they_do_in_rec():
+    matrix, items = np.zeros((1, 4)), [10, 9, 2, 100]
+    long = pl.DataFrame({"user": [0] * 4, "item": items, "score": [0.0] * 4})
+    truth = pl.DataFrame({"user": [0], "item": [2]})
+
+    found = rf.from_scores(matrix, items=items, k=2)
+
+    assert found["item"].to_list() == [2, 9]  # as numbers; as text "10" would come first
+    assert found.rec(truth=truth).mrr(k=2) == long.rec(truth=truth).mrr(k=2) == 1.0
+
+
+def test_categories_stand_by_what_they_say():
+    items = pd.Series(pd.Categorical(["a", "b"], categories=["b", "a"]))
+
+    assert rf.from_scores(np.zeros((1, 2)), items=items, k=1)["item"].cast(pl.String).to_list() == [
+        "a"
+    ]
+
+
+MATRIX = np.array([[0.1, 0.9, 0.5], [0.7, 0.2, 0.7]])
+TOP = [("ann", "emma", 1), ("ann", "ilium", 2), ("bob", "dune", 1), ("bob", "ilium", 2)]
+
+
+class Tensor:
+    """What torch's tensors do of which use is made: detached, moved, cast, and no more NumPy than that."""
+
+    def __init__(self, values, dtype="torch.float32", *, detached=False):
+        self.values, self.dtype, self.detached, self.shape = values, dtype, detached, values.shape
+
+    def __getitem__(self, rows):
+        return Tensor(self.values[rows], self.dtype)
+
+    def detach(self):
+        return Tensor(self.values, self.dtype, detached=True)
+
+    def cpu(self):
+        return self
+
+    def float(self):
+        return Tensor(self.values, detached=self.detached)
+
+    def tolist(self):
+        return self.values.tolist()
+
+    def __array__(self, dtype=None, copy=None):
+        if not self.detached or self.dtype == "torch.bfloat16":
+            raise TypeError("detach it, cast it")
+        return np.asarray(self.values, dtype=dtype)
+
+
+class SparseTensor:
+    """A sparse tensor of torch, of which no rows can be taken."""
+
+    layout, shape = "torch.sparse_coo", (2, 3)
+
+
+class Exchanged:
+    """An array that NumPy gets by DLPack alone."""
+
+    shape = (2, 3)
+
+    def __getitem__(self, rows):
+        return self
+
+    def __dlpack__(self, **options):
+        return MATRIX.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return MATRIX.__dlpack_device__()
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        MATRIX.tolist(),
+        MATRIX.astype(np.float32),
+        MATRIX.astype(np.float16),
+        np.asfortranarray(MATRIX),
+        np.ma.masked_array(np.where(MATRIX == 0.2, 9.0, MATRIX), mask=MATRIX == 0.2),
+        Tensor(MATRIX),
+        Tensor(MATRIX, "torch.bfloat16"),
+        Exchanged(),
+        (MATRIX * 10).astype(np.uint8),
+    ],
+    ids=lambda matrix: type(matrix).__name__,
+)
+def test_every_kind_of_matrix_has_the_same_lists(matrix):
+    found = rf.from_scores(matrix, users=["ann", "bob"], items=["dune", "emma", "ilium"], k=2)
+
+    assert found.select("user", "item", "rank").rows() == TOP
+
+
+def test_a_pandas_frame_has_its_ids_in_its_index_and_columns():
+    pivot = pd.DataFrame(MATRIX, index=["ann", "bob"], columns=["dune", "emma", "ilium"])
+
+    assert rf.from_scores(pivot, k=2).select("user", "item", "rank").rows() == TOP
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        list,
+        tuple,
+        np.array,
+        pl.Series,
+        pd.Series,
+        pd.Index,
+        lambda ids: pd.Series(ids, dtype="category"),
+        # what unique() of a pandas column is
+        lambda ids: pd.Series(ids, dtype="string").unique(),
+        pd.Categorical,
+        iter,
+    ],
+)
+def test_ids_come_in_any_ordered_form(make):
+    found = rf.from_scores(
+        MATRIX, users=make(["ann", "bob"]), items=make(["dune", "emma", "ilium"]), k=2
+    )
+
+    assert found.select(pl.col("user", "item").cast(pl.String), "rank").rows() == TOP
+
+
+TRAIN = {"person": [0, 0, 1, 7, None], "isbn": [1, 1, 0, 0, 2]}
+
+
+@pytest.mark.parametrize(
+    "exclude",
+    [
+        pl.DataFrame(TRAIN),
+        pl.DataFrame(TRAIN).lazy(),
+        pl.DataFrame(TRAIN).cast({"person": pl.Int16}),
+        pd.DataFrame(TRAIN).dropna().astype("int64"),
+        sp.csr_array(([1, 1], ([0, 1], [1, 0])), shape=(2, 3)),
+        sp.coo_matrix(([1, 1, 1], ([0, 0, 1], [1, 1, 0])), shape=(2, 3)),
+        np.array([[0, 1, 0], [1, 0, 0]], dtype=bool),
+        Tensor(np.array([[0, 5, 0], [1, 0, 0]])),
+    ],
+    ids=lambda exclude: type(exclude).__name__,
+)
+def test_excluded_pairs_come_in_any_form(exclude):
+    found = rf.from_scores(MATRIX, exclude=exclude, user="person", item="isbn", k=2)
+
+    assert found.columns == ["person", "isbn", "rank", "score"]
+    assert found.rows() == [(0, 2, 1, 0.5), (0, 0, 2, 0.1), (1, 2, 1, 0.7), (1, 1, 2, 0.2)]
+
+
+def test_a_matrix_without_users_has_the_columns():
+    assert rf.from_scores(np.zeros((0, 3)), items=["a", "b", "c"]).schema == {
+        "user": pl.Int64,
+        "item": pl.String,
+        "rank": pl.Int64,
+        "score": pl.Float64,
+    }
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: rf.from_scores(MATRIX[0]),
+            r"scores has the shape \(3,\); .* for one user write scores\[None, :\]",
+        ),
+        (
+            lambda: rf.from_scores(SparseTensor()),
+            r"scores is a sparse tensor; give scores\.to_dense\(\)",
+        ),
+        (lambda: rf.from_scores(MATRIX[None]), r"scores has the shape \(1, 2, 3\)"),
+        (
+            lambda: rf.from_scores(3),
+            "scores is an int; give a matrix that NumPy can read, of users x items",
+        ),
+        (lambda: rf.from_scores(None), "scores is None; give a matrix"),
+        (
+            lambda: rf.from_scores({"ann": {"dune": 1.0}}),
+            "scores is a dict; rf.from_lists takes users",
+        ),
+        (
+            lambda: rf.from_scores(pl.DataFrame(MATRIX)),
+            r"scores is a Polars DataFrame.*to_numpy\(\), users=frame\['user'\]",
+        ),
+        (
+            lambda: rf.from_scores(MATRIX.astype(str)),
+            r"dtype <U32; a score is a number: cast it before",
+        ),
+        (lambda: rf.from_scores(MATRIX > 0.5), "dtype bool; a score is a number"),
+        (lambda: rf.from_scores([[1.0, 2.0], [1.0]]), "scores cannot become a NumPy array"),
+        (
+            lambda: rf.from_scores(MATRIX, k=-1),
+            "k is a positive whole number, or None for all candidates; found -1",
+        ),
+        (lambda: rf.from_scores(MATRIX, k=True), "found True"),
+        (lambda: rf.from_scores(MATRIX, k=2.0), r"found 2\.0"),
+        (
+            lambda: rf.from_scores(MATRIX, users=["a", "a"]),
+            "users= has the id 'a' twice, at the places 0 and 1",
+        ),
+        (lambda: rf.from_scores(MATRIX, items=["a", None, "b"]), "items= has no id at the place 1"),
+        (
+            lambda: rf.from_scores(MATRIX, users=["a"]),
+            "users= has 1 id, and there are 2 rows of scores; give one id for each",
+        ),
+        (
+            lambda: rf.from_scores(MATRIX, users=range(3), items=range(2)),
+            r"items x users: write scores\.T",
+        ),
+        (
+            lambda: rf.from_scores(MATRIX, users={"a", "b"}),
+            "users= is a set; give the ids as a list, array or series, in the",
+        ),
+        (
+            lambda: rf.from_scores(MATRIX, users={"a": 0, "b": 1}),
+            r"users=sorted\(mapping, key=mapping\.get\)",
+        ),
+        (
+            lambda: rf.from_scores(MATRIX, users=["a", 1]),
+            r"ids of several kinds in users=: int, str; give ids of one kind",
+        ),
+        (
+            lambda: rf.from_scores(MATRIX, users=[("a", 1), ("b", 1)]),
+            "ids that are no plain values in users=",
+        ),
+        (lambda: rf.from_scores(MATRIX, users=5), "users= is an int"),
+        (
+            lambda: rf.from_scores(MATRIX, users=pl.DataFrame({"user": [1, 2]})),
+            "users= is a Polars DataFrame; give the column",
+        ),
+        (
+            lambda: rf.from_scores(MATRIX, users=pd.MultiIndex.from_product([[1, 2], [1]])),
+            "users=, such as a tuple; write them as text",
+        ),
+        (
+            lambda: rf.from_scores(MATRIX, exclude=MATRIX.T),
+            r"exclude= has the shape \(3, 2\), and scores has \(2, 3\)",
+        ),
+        (
+            lambda: rf.from_scores(MATRIX, exclude={0: [1]}),
+            "exclude= is a dict; give a frame of pairs .* rf.from_truth makes",
+        ),
+        (
+            lambda: rf.from_scores(MATRIX, exclude=pl.DataFrame({"user": [0], "isbn": [1]})),
+            r"the frame exclude= has no column 'item'.*rf\.from_scores\(\.\.\., item='\.\.\.'\)",
+        ),
+        (
+            lambda: rf.from_scores(MATRIX, exclude=pl.DataFrame({"user": ["ann"], "item": [1]})),
+            "the user ids have different dtypes: String in the frame exclude=, Int64 in the rows of scores, which users= names",
+        ),
+    ],
+)
+def test_an_error_says_what_to_write_instead(call, words):
+    with pytest.raises(rf.RecframeError, match=words):
+        call()
+
+
+def test_ids_of_another_kind_warn_since_they_would_exclude_nothing():
+    with pytest.warns(
+        rf.RecframeWarning, match=r"no item of exclude= is among .* of its columns: rf.*items="
+    ) as seen:
+        rf.from_scores(MATRIX, exclude=pl.DataFrame({"user": [1, 0], "item": [1001, 1002]}))
+
+    assert seen[0].filename == __file__
+
+
+@pytest.mark.slow
+def test_memory_is_that_of_a_block():
+    # 40 MB, ten million cells
+    matrix = np.random.default_rng(0).random((4_000, 2_500), dtype=np.float32)
+
+    tracemalloc.start()
+    found = rf.from_scores(matrix, k=10)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert len(found) == 40_000
+    assert peak < 64e6  # argsort of the whole takes 80 MB for its places alone, and 40 for a minus
+
+
+def test_numpy_is_not_loaded_before_a_matrix_comes():
+    code = "import sys, recframe as rf; rf.from_scores; rf.from_lists({'a': [1]}); assert 'numpy' not in sys.modules"
+
+    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603  ours

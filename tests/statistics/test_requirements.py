@@ -1,0 +1,293 @@
+"""What is required: texts and objects, what is wrong with others, and states held against plain definitions."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from scipy import stats
+
+import recframe as rf
+from recframe.statistics import gates
+from recframe.statistics.requirement_rows import ROW
+from recframe.statistics.requirements import Gate, Requirement, required
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("ndcg@10 >= 0.28", "ndcg@10 >= 0.28"),
+        ("nDCG@10>=.280", "ndcg@10 >= 0.28"),
+        ("gini@10 <= 1", "gini@10 <= 1"),
+        ("map(normalizer=min)@10 >= 3e-1", "map(normalizer=min)@10 >= 0.3"),
+        ("ndcg@10 >= 0.99 * popularity", "ndcg@10 >= 0.99 * popularity"),
+        ("ndcg@10 >= 1.05*item-knn/v2", "ndcg@10 >= 1.05 * item-knn/v2"),
+        ("ndcg@10 >= 0.99 * 'my model'", "ndcg@10 >= 0.99 * 'my model'"),
+        ('ndcg@10 >= 0.99 * "it\'s"', 'ndcg@10 >= 0.99 * "it\'s"'),
+        ("ndcg@10 >= popularity", "ndcg@10 >= popularity"),
+        ("ndcg@10 >= 2 * '2'", "ndcg@10 >= 2 * '2'"),
+        ("ndcg@10 >= 'nan'", "ndcg@10 >= 'nan'"),
+    ],
+)
+def test_a_text_is_read_and_written_in_one_form(text, canonical):
+    found = Requirement.parse(text)
+
+    assert str(found) == canonical
+    assert Requirement.parse(canonical) == found
+    assert hash(Requirement.parse(canonical)) == hash(found)
+    assert pickle.loads(pickle.dumps(found)) == found  # noqa: S301  our own
+
+
+@example(0.5, ">=", "a > b")
+@example(0.5, ">=", '"')
+@example(0.5, "<=", "it's >= 1")
+@given(st.floats(1e-6, 1), st.sampled_from([">=", "<="]), st.none() | st.text(min_size=1))
+def test_what_is_written_is_read_again(bound, direction, model):
+    if model is not None and {"'", '"'} <= set(model):
+        model = model.replace("'", "")
+    asked = Requirement(rf.ndcg @ 10, direction, bound, model)
+
+    assert Requirement.parse(str(asked)) == asked
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ndgc@10 >= 0.28", "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"),
+        ("ndgc@10", "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"),
+        ("ndcg@10", "'ndcg@10' has no bound; write for example 'ndcg@10 >= 0.5'"),
+        ("gini@10", "'gini@10' has no bound; write for example 'gini@10 <= 0.5'"),
+        ("ndcg@10 >=", "'ndcg@10 >=' has no bound; write for example 'ndcg@10 >= 0.5'"),
+        (
+            "ndcg@10 > 0.28",
+            "'ndcg@10 > 0.28': write >= in place of >, as in 'ndcg@10 >= 0.28'; a bound may be met",
+        ),
+        (
+            "ndcg@10 =< 0.28",
+            "'ndcg@10 =< 0.28': write <= in place of =<, as in 'ndcg@10 <= 0.28'",
+        ),
+        (
+            "ndcg@10 == 0.28",
+            (
+                "'ndcg@10 == 0.28': write >= or <= in place of ==, "
+                "as in 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
+            ),
+        ),
+        (
+            "ndcg@10 >= 28",
+            "'ndcg@10 >= 28' can never hold: ndcg is from 0 to 1; 28 % is 0.28",
+        ),
+        ("ndcg@10 <= 2", "'ndcg@10 <= 2' can never fail: ndcg is from 0 to 1; 2 % is 0.02"),
+        ("ndcg@10 >= -1", "'ndcg@10 >= -1' can never fail: ndcg is from 0 to 1"),
+        (
+            "ndcg@10 >= 28 %",
+            "'ndcg@10 >= 28 %': write the percentage as a number: 'ndcg@10 >= 0.28'",
+        ),
+        ("0.28 <= ndcg@10", "'0.28 <= ndcg@10': the metric stands first, as in 'ndcg@10 >= 0.28'"),
+        (
+            "0.2 <= ndcg@10 <= 0.5",
+            (
+                "'0.2 <= ndcg@10 <= 0.5': write two requirements, each with the metric first, "
+                "as in 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
+            ),
+        ),
+        (
+            "ndcg@10 >= 0.2.8",
+            (
+                "'ndcg@10 >= 0.2.8': '0.2.8' is neither a number nor a share of a model's value, "
+                "as in '0.99 * popularity'"
+            ),
+        ),
+        (
+            "ndcg@10 >= svd * 0.99",
+            "'ndcg@10 >= svd * 0.99': the factor stands first, as in 'ndcg@10 >= 0.99 * svd'",
+        ),
+        (
+            "ndcg@10 >= 0.99 * my model",
+            (
+                "'ndcg@10 >= 0.99 * my model': put a name with other signs than letters first in quotes: "
+                "0.99 * 'my model'"
+            ),
+        ),
+        (
+            "ndcg@10 >= 0 * svd",
+            "'ndcg@10 >= 0 * svd': the factor is a number above 0, such as 0.99 for at most 1 % less",
+        ),
+        (0.28, "0.28 is no requirement; write 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"),
+        (
+            rf.ndcg @ 10,
+            "'ndcg@10' is no requirement; write 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'",
+        ),
+        ("ndcg@10 >= nan", "bound=nan: a requirement has a number as its bound, such as 0.28"),
+    ],
+)
+def test_what_is_no_requirement_says_what_to_write(text, said):
+    with pytest.raises(rf.RecframeError) as error:
+        required([text])
+
+    assert str(error.value) == said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((rf.ndcg, ">", 0.5), "direction='>': a requirement has '>=' or '<='"),
+        (
+            (rf.ndcg, ">=", "0.5"),
+            "bound='0.5': a requirement has a number as its bound, such as 0.28",
+        ),
+        (("ndgc", ">=", 0.5), "unknown metric 'ndgc'; did you mean 'ndcg'?"),
+    ],
+)
+def test_an_object_is_checked_as_a_text_is(arguments, said):
+    with pytest.raises(rf.RecframeError) as error:
+        rf.Requirement(*arguments)
+
+    assert str(error.value) == said
+
+
+def test_cut_offs_go_to_metrics_without_one_and_each_requirement_comes_once():
+    asked = ["ndcg >= 0.2", ["mrr@3 >= 0.1", rf.Requirement("mrr@3", ">=", 0.1)]]
+
+    assert [str(one) for one in required(asked, [5, 10])] == [
+        "ndcg@5 >= 0.2",
+        "ndcg@10 >= 0.2",
+        "mrr@3 >= 0.1",
+    ]
+
+
+def test_nothing_is_no_requirement():
+    with pytest.raises(rf.RecframeError, match="nothing is required; write for example require"):
+        required([])
+
+
+# states
+
+
+def rows(values: list[np.ndarray], others: list[np.ndarray] | None = None) -> pl.DataFrame:
+    """Make the rows of a gate of one requirement, by the definitions of its columns."""
+    found = []
+    for segment, value in enumerate(values):
+        n, row = len(value), dict.fromkeys(ROW)
+        row |= {
+            "place": 0,
+            "value": value.mean(),
+            "mean": value.mean(),
+            "error": value.var(ddof=1) / n,
+        }
+        row |= {"freedom": n - 1, "n_users": n, "of_each": True, "share": False}
+        if others is not None:
+            a, d = others[segment], value - others[segment]
+            row |= {"a": a.sum(), "d": d.sum(), "aa": (a**2).sum(), "ad": (a * d).sum()}
+            row |= {"dd": (d**2).sum(), "an": a.sum(), "dn": d.sum(), "nn": n, "units": n}
+            row |= {"effective": n, "differ": (d != 0).sum(), "least": 0, "most": 1, "unpaired": 0}
+        found.append({"segment": segment, **row})
+    return pl.DataFrame(found, schema={"segment": pl.Int64, **ROW})
+
+
+def sparse(random: np.random.Generator, n: int) -> np.ndarray:
+    """Values of users of whom half have none."""
+    return random.random(n) * (random.random(n) < 0.5)
+
+
+@pytest.mark.parametrize("direction", [">=", "<="])
+@pytest.mark.parametrize("factor", [0.9, 1.0, 1.1])
+def test_a_share_of_a_model_is_a_t_test_of_each_users_distance(direction, factor):
+    random = np.random.default_rng(1)
+    others = [sparse(random, n) for n in (6, 30, 300)]
+    values = [0.8 * other + 0.2 * sparse(random, len(other)) for other in others]
+    asked = Requirement(rf.ndcg, direction, factor, "b")
+
+    found = gates.judged(rows(values, others), ["segment"], Gate([asked]))
+
+    for row, value, other in zip(found.iter_rows(named=True), values, others, strict=True):
+        gap = value - factor * other
+        test = stats.ttest_1samp(gap, 0, alternative="less" if direction == ">=" else "greater")
+        low, high = stats.ttest_1samp(gap, 0).confidence_interval(0.95)
+        differ = (value != other).sum()
+        p_value = max(min(1, 2 * test.pvalue), 2.0 ** (1 - differ))
+        assert row["n_differ"] == differ
+        assert row["p_value"] == pytest.approx(p_value, rel=1e-9)
+        assert (row["difference_low"], row["difference_high"]) == pytest.approx((low, high))
+        assert row["bound"] == pytest.approx(factor * other.mean())
+        # with two users more, whose gaps are as far apart as any can be
+        ends = stats.ttest_1samp([*gap, -factor, 1], 0).confidence_interval(0.95)
+        rights = [low, ends.low] if direction == ">=" else [-high, -ends.high]
+        wrong = high if direction == ">=" else -low
+        assert (row["state"] == "holds") == (min(rights) >= 0)
+        assert row["state"] != "fails" or wrong < 0
+
+
+def test_a_row_fails_among_all_rows_and_not_by_itself():
+    # of twenty rows one has a p value of .01 by itself, and .2 by Holm
+    random = np.random.default_rng(3)
+    values = [random.normal(0, 1, 100) for _ in range(20)]
+    t = stats.t.ppf(0.005, 99)
+    values = [one - one.mean() + 5.01 for one in values]
+    values[7] += t * values[7].std(ddof=1) / 10 - 0.01
+
+    found = gates.judged(rows(values), ["segment"], Gate([Requirement(rf.first_rank, ">=", 5.0)]))
+
+    assert found["p_value"][7] == pytest.approx(0.01)
+    assert found["p_adjusted"][7] == pytest.approx(0.2)
+    assert found["state"][7] == "open"
+    assert found["note"][7] == "beyond the bound by itself, but not among 20 rows"
+    alone = gates.judged(
+        rows(values[7:8]), ["segment"], Gate([Requirement(rf.first_rank, ">=", 5.0)])
+    )
+    assert alone["state"].to_list() == ["fails"]
+
+
+def alarms(factor: float, on: str, n_tables: int) -> int:
+    """Return in how many tables of twenty segments of equal systems something fails."""
+    random = np.random.default_rng(20_261)
+    gate = Gate([Requirement(rf.ndcg, ">=", factor, "b")], on=on)
+    failing = 0
+    for _ in range(n_tables):
+        others = [sparse(random, 300) for _ in range(20)]
+        mixed = [random.random(300) < 0.7 for _ in range(20)]
+        values = [np.where(m, o, sparse(random, 300)) for m, o in zip(mixed, others, strict=True)]
+        found = gates.judged(rows(values, others), ["segment"], gate)
+        failing += "fails" in found["state"].to_list()
+    return failing
+
+
+@pytest.mark.parametrize("factor", [1.0, pytest.param(0.99, marks=pytest.mark.slow)])
+def test_equal_systems_fail_in_as_many_tables_as_the_level_says(factor):
+    # at most 5 % of 100 tables, whatever the margin: above the quantile one run in ten thousand
+    assert alarms(factor, "interval", 100) <= stats.binom.ppf(0.9999, 100, 0.05)
+
+
+def test_by_values_alone_nearly_every_table_of_equal_systems_fails():
+    # each of 20 segments of 300 users with a probability of some 40 %
+    assert alarms(0.99, "value", 30) >= 28
+
+
+def test_an_interval_of_then_is_taken_as_of_other_users():
+    # Newcombe's: b - a with ends apart by the root of the sum of squares
+    now, then = (
+        {"value": 0.50, "low": 0.46, "high": 0.53},
+        {"value": 0.60, "low": 0.57, "high": 0.64},
+    )
+    row = dict.fromkeys(ROW) | {"place": 0, "value": now["value"], "mean": now["value"]}
+    row |= {"value_low": now["low"], "value_high": now["high"], "error": 1e-4, "freedom": 999}
+    row |= {"n_users": 1000, "of_each": True, "share": True, "other": then["value"]}
+    row |= {"other_low": then["low"], "other_high": then["high"], "other_n": 500}
+    asked = Requirement(rf.ndcg, ">=", 0.9, "last")
+
+    found = gates.judged(pl.DataFrame([row], schema=ROW), [], Gate([asked], earlier=True))
+
+    low = -0.04 - math.hypot(0.04, 0.9 * 0.04)
+    high = -0.04 + math.hypot(0.03, 0.9 * 0.03)
+    assert found["difference"][0] == pytest.approx(0.5 - 0.9 * 0.6)
+    assert (found["difference_low"][0], found["difference_high"][0]) == pytest.approx((low, high))
+    # high is above 0 by a hair: the p value is, too
+    assert found["state"][0] == "open"
+    t = -0.04 / ((high + 0.04) / stats.t.ppf(0.975, 499))
+    assert found["p_value"][0] == pytest.approx(2 * stats.t.cdf(t, 499))
+    assert 0.05 < found["p_value"][0] < 0.06
