@@ -1,4 +1,4 @@
-"""recframe against the plain-Python definitions: every metric, parameter, policy and kind of frame, on messy random input."""
+"""recframe against the plain-Python definitions: every metric, parameter, policy and way to run, on messy random input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import recframe as rf
-from frame_kinds import KINDS, Kind, slow_after_the_first
+from frame_kinds import Kind
+from lanes import crossed
 from plain_accuracy import METRICS
 from plain_policies import (
     Asked,
@@ -36,7 +37,6 @@ from plain_policies import (
     without_nan,
 )
 from random_cases import (
-    ALL_KINDS,
     AT_ONE_CUT,
     CASES,
     COUNTRIES,
@@ -54,15 +54,14 @@ from random_cases import (
     exploring,
     frame,
     judged_case,
-    kinds_in_turn,
     seeded,
-    share,
     some_metrics,
     two_frames,
     with_segments_of_rows,
 )
 from recframe.metrics.language.registry import registered
 from strategies import examples
+from ways_to_run import EAGER, LARGE, WAYS, Way, in_turn
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
@@ -107,28 +106,22 @@ def test_the_plain_definition_gives_the_worked_example():
     }
 
 
-on_all_kinds = pytest.mark.parametrize("kind", slow_after_the_first(ALL_KINDS), ids=repr)
 in_both_shapes = pytest.mark.parametrize("shape", CASES)
 
 
-@on_all_kinds
 @in_both_shapes
-def test_every_metric_at_every_k_agrees_for_each_user(shape: str, kind: Kind):
-    rng = seeded(f"users {shape}")
-    case = CASES[shape](rng.choice, 240, 30, policy=Policy())
-    check(replace(case, by=("user",), users=None, items=None), share(EVERYTHING, kind), kind)
+def test_every_metric_at_every_k_agrees_for_each_user(shape: str):
+    case = CASES[shape](seeded(f"users {shape}").choice, 240, 30, policy=Policy())
+    check_on(WAYS, replace(case, by=("user",), users=None, items=None), EVERYTHING)
 
 
-@on_all_kinds
 @in_both_shapes
-def test_means_by_segment_and_model_agree(shape: str, kind: Kind):
+def test_means_by_segment_and_model_agree(shape: str):
     rng = seeded(f"segments {shape}")
     policies = (Policy(), Policy(model=True))
-    for case in share(
-        [CASES[shape](rng.choice, 120, 25, policy=policy) for policy in policies for _ in range(3)],
-        kind,
-    ):
-        check(case, AT_ONE_CUT, kind)
+    cases = [CASES[shape](rng.choice, 120, 25, policy=one) for one in policies for _ in range(3)]
+    for place, case in enumerate(cases):
+        check_on(in_turn(place), case, AT_ONE_CUT)
 
 
 OF_ROWS = [
@@ -155,18 +148,18 @@ def test_a_pair_counts_in_each_segment_of_rows_in_which_it_has_a_row(order: str,
         case = replace(
             CASES[shape](rng.choice, 90, 9, order, policy), by=by, users=None, items=None
         )
-        check_on(kinds_in_turn(place), with_segments_of_rows(rng.choice, case), AT_ONE_CUT)
+        check_on(in_turn(place), with_segments_of_rows(rng.choice, case), AT_ONE_CUT)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("universe", UNIVERSES)
-@pytest.mark.parametrize("no_relevant", ["zero", "skip", "null"])
-@pytest.mark.parametrize("relevant_from", ["truth", "list"])
-@in_both_shapes
+@pytest.mark.parametrize(
+    ("universe", "no_relevant", "relevant_from", "shape"),
+    crossed(UNIVERSES, ["zero", "skip", "null"], ["truth", "list"], [*CASES], fast=3),
+)
 def test_every_policy_agrees(
     shape: str, relevant_from: str, no_relevant: str, universe: str | None
 ):
-    rng = seeded(f"policies {shape} {relevant_from} {no_relevant} {universe}")
+    name = f"policies {shape} {relevant_from} {no_relevant} {universe}"
+    rng = seeded(name)
     policy = Policy(
         universe,
         no_relevant,
@@ -175,7 +168,8 @@ def test_every_policy_agrees(
         min_relevance_for=rng.choice(["all", "binary"]),
         model=rng.choice([False, True]),
     )
-    check(CASES[shape](rng.choice, 60, 12, policy=policy), AT_ONE_CUT)
+    case = CASES[shape](rng.choice, 60, 12, policy=policy)
+    check_on(in_turn(len(name)), case, AT_ONE_CUT)
 
 
 @pytest.mark.slow
@@ -186,7 +180,7 @@ def test_ranks_from_scores_agree(shape: str):
     every = [replace(policy, ties=ties) for policy in policies for ties in TIES]
     for place, policy in enumerate(every):
         case, third = CASES[shape](rng.choice, 120, 20, "score", policy), place + place // len(TIES)
-        check_on(kinds_in_turn(place), case, AT_ONE_CUT[third % 3 :: 3])
+        check_on(in_turn(place), case, AT_ONE_CUT[third % 3 :: 3])
 
 
 @pytest.mark.slow
@@ -197,13 +191,13 @@ def test_equal_ranks_told_apart_agree(shape: str):
     every = [replace(policy, ties=ties) for policy in policies for ties in TIES[1:]]
     for place, policy in enumerate(every):
         case, third = CASES[shape](rng.choice, 120, 20, policy=policy), place + place // len(TIES)
-        check_on(kinds_in_turn(place), case, AT_ONE_CUT[third % 3 :: 3])
+        check_on(in_turn(place), case, AT_ONE_CUT[third % 3 :: 3])
 
 
 @exploring
-@given(case=cases(), asked=some_metrics, kind=st.sampled_from(ALL_KINDS))
-def test_small_random_cases_agree(case: Case, asked: list[Asked], kind: Kind):
-    check(case, asked, kind)
+@given(case=cases(), asked=some_metrics, way=st.sampled_from(WAYS))
+def test_small_random_cases_agree(case: Case, asked: list[Asked], way: Way):
+    check(case, asked, way)
 
 
 # a relevant item that gains nothing, tied with one that is not relevant
@@ -218,10 +212,10 @@ GAINS_NOTHING = Case(
 
 
 @exploring
-@example(case=GAINS_NOTHING, asked=[Asked("hit_rate", 1)], kind=ALL_KINDS[0])
-@given(case=cases(order="score"), asked=some_metrics, kind=st.sampled_from(ALL_KINDS))
-def test_small_random_cases_with_scores_agree(case: Case, asked: list[Asked], kind: Kind):
-    check(case, asked, kind)
+@example(case=GAINS_NOTHING, asked=[Asked("hit_rate", 1)], way=EAGER)
+@given(case=cases(order="score"), asked=some_metrics, way=st.sampled_from(WAYS))
+def test_small_random_cases_with_scores_agree(case: Case, asked: list[Asked], way: Way):
+    check(case, asked, way)
 
 
 GRADES = [None, 0, 0, 1, 2, 3]
@@ -245,16 +239,15 @@ def with_integers(case: Case) -> Case:
 
 
 # NumPy has no null integer: it makes floats of ids with nulls, which match no integers.
-@pytest.mark.parametrize(
-    "kind", slow_after_the_first(one for one in ALL_KINDS if one.name != "pandas"), ids=repr
-)
+OF_INTEGERS = [way for way in WAYS if way.name != "pandas"]
+
+
 @in_both_shapes
-def test_integer_ids_ranks_and_relevances_agree(shape: str, kind: Kind):
-    rng = seeded(f"integers {shape}")
-    case = CASES[shape](rng.choice, 200, 25, policy=Policy())
+def test_integer_ids_ranks_and_relevances_agree(shape: str):
+    case = CASES[shape](seeded(f"integers {shape}").choice, 200, 25, policy=Policy())
     case = with_integers(replace(case, by=(), users=None, items=None))
-    check(replace(case, by=("user",)), AT_ONE_CUT, kind, INTEGERS)
-    check(case, EVERYTHING[::4], kind, INTEGERS)
+    check_on(OF_INTEGERS, replace(case, by=("user",)), AT_ONE_CUT, INTEGERS)
+    check_on([EAGER, LARGE], case, EVERYTHING[::4], INTEGERS)
 
 
 def a_crowd(n_users: int, n_items: int) -> list[dict[str, Any]]:
@@ -284,9 +277,9 @@ def test_a_large_frame_agrees(order: str):
         rows += [
             {**row, "rank": rank, "relevance": 2} for rank, row in enumerate(rows[:50], start=1)
         ]
-    kinds = [one for one in KINDS if one.name in {"polars", "streaming", "pandas-arrow"}]
+    ways = [one for one in WAYS if one.name in {"polars", "streaming", "buckets"}]
     # what is asked of a large frame hangs on no metric's parameter
-    check_on(kinds, Case(rows), AT_ONE_CUT[::3], INTEGERS)
+    check_on(ways, Case(rows), AT_ONE_CUT[::3], INTEGERS)
 
 
 def expressions(asked: Sequence[Asked]) -> list[pl.Expr]:

@@ -1,4 +1,4 @@
-"""recframe against the plain-Python metrics beyond accuracy: every parameter, cut-off, segment and kind of frame."""
+"""recframe against the plain-Python metrics beyond accuracy: every parameter, cut-off, segment and way to run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import ways_to_run
 from choices import BEYOND, CHOICES
-from frame_kinds import KINDS, Kind
 from lanes import crossed, in_turn
 from plain_beyond import OF_LISTS, OF_SETS, OF_USERS
 from plain_cases import Asked, Case
@@ -60,16 +60,17 @@ MODELS = {
 @of_each
 @pytest.mark.parametrize("by", SEGMENTS, ids="-".join)
 def test_it_agrees_in_every_segment(name: str, by: tuple[str, ...]):
-    rng = seeded(f"{name} {by}")
+    rng, place = seeded(f"{name} {by}"), [*CHOICES].index(name) + SEGMENTS.index(by)
     for model in MODELS[by]:
-        check(a_case(rng.choice, 120, 12, by, model=model), asked_of(name))
+        case = a_case(rng.choice, 80, 9, by, model=model)
+        check(case, asked_of(name), *ways_to_run.in_turn(place, 3))
 
 
-@pytest.mark.parametrize(("name", "kind"), in_turn(CHOICES.keys(), KINDS))
-def test_it_agrees_on_every_kind_of_frame(name: str, kind: Kind):
+@pytest.mark.parametrize(("name", "way"), in_turn(CHOICES.keys(), ways_to_run.WAYS))
+def test_it_agrees_in_every_way_to_run(name: str, way: ways_to_run.Way):
     rng = seeded(f"kinds {name}")
     case = a_case(rng.choice, 100, 12, ("country",), model=True)
-    check(case, asked_of(name, [3]), kind)
+    check(case, asked_of(name, [3]), way)
 
 
 @pytest.mark.slow
@@ -168,7 +169,7 @@ def test_it_agrees_on_small_random_cases(name: str, data: st.DataObject):
     asked = data.draw(
         st.lists(st.sampled_from(asked_of(name)), min_size=1, max_size=3, unique_by=repr)
     )
-    check(case, asked)
+    check(case, asked, data.draw(st.sampled_from(ways_to_run.WAYS)))
 
 
 def test_an_item_that_only_the_reference_has_is_among_those_without_a_genre():

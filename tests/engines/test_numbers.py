@@ -3,78 +3,22 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from functools import partial
 
 import polars as pl
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 import many_frames
 import random_cases
-import random_lists
 import recframe as rf
 from asked_twice import asked_twice, assert_same, eager
-from choices import CHOICES
 from frame_kinds import slow_after_the_first
-from lanes import crossed, in_turn
 from many_frames import MANY
 from parted_frames import ALL_SIDES, LISTS_ARE_NO_SAMPLES, every
-from plain_policies import parts_of
 
 pytestmark = LISTS_ARE_NO_SAMPLES
 
 asked = partial(asked_twice, MANY)
-
-
-# of the columns that there are; the first two are in the fast lane
-OF_SIDES = [
-    *crossed([ALL_SIDES], [["kind", "country"], "country"], ["rank", "score"]),
-    *crossed(
-        [("train",), ALL_SIDES, (), ("items",)],
-        [None, "week", "user", "item"],
-        ["rank", "score"],
-        fast=0,
-    ),
-]
-
-
-@pytest.mark.parametrize(("sides", "by", "order"), OF_SIDES)
-def test_every_metric_is_in_buckets_what_it_is_on_one_machine(sides, by, order):
-    model = order == "score"
-    recs, truth = eager(order, model=model)
-    options = {"model": "model", "reference": "b"} if model else {}
-
-    one, other = asked(
-        "evaluate", recs, truth, options, *every(*sides, **options), sides=sides, by=by
-    )
-
-    assert_same(one, other, ordered=by != "user")
-
-
-POLICIES = [
-    {"universe": "recs", "relevant_from": "list", "no_relevant": "null"},
-    {"universe": "all"},
-    {"universe": "both", "no_relevant": "skip"},
-    {"no_relevant": "null", "min_relevance": 2},
-    {"strict": True},
-    {"min_relevance": 2, "min_relevance_for": "binary", "decimals": 3},
-    *({"ties": ties} for ties in ("pessimistic", "optimistic", "item_desc", "item_text_reverse")),
-]
-
-
-@pytest.mark.parametrize(
-    ("policies", "by"), in_turn([*POLICIES, *POLICIES], ["country", None, "user"], fast=1)
-)
-def test_every_policy_holds_in_buckets(policies, by):
-    recs, truth = eager("score" if "ties" in policies else "rank", model=False)
-
-    one, other = asked(
-        "evaluate", recs, truth, policies, *every(*ALL_SIDES), sides=ALL_SIDES, by=by
-    )
-
-    assert_same(one, other, ordered=by != "user")
 
 
 OF_PROFILES = (
@@ -112,24 +56,6 @@ def test_every_profile_holds_in_buckets(profile):
     assert_same(one, other, ordered=True)
 
 
-@pytest.mark.parametrize("ties", ["expected", "last"])
-def test_tied_items_without_an_order_count_in_buckets_too(ties):
-    recs, truth = eager("score")
-    metrics = ("ndcg@3", "recall@3", "mrr", "auc")
-
-    one, other = asked(
-        "evaluate",
-        recs,
-        truth,
-        {"ties": ties, "model": "model"},
-        *metrics,
-        sides=("users",),
-        by="country",
-    )
-
-    assert_same(one, other, ordered=True)
-
-
 @pytest.mark.parametrize("empty", slow_after_the_first(["both", "ids", "recs", "truth"]))
 @pytest.mark.parametrize("by", slow_after_the_first([None, ["country", "week"], "user"]), ids=str)
 def test_buckets_of_nothing_are_what_nothing_is(empty, by):
@@ -142,43 +68,6 @@ def test_buckets_of_nothing_are_what_nothing_is(empty, by):
     one, other = asked("evaluate", recs, truth, {}, *every(*ALL_SIDES), sides=ALL_SIDES, by=by)
 
     assert_same(one, other, ordered=by != "user")
-
-
-@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
-@random_cases.exploring
-@given(case=random_cases.cases(), metrics=random_cases.some_metrics)
-def test_random_cases_have_the_numbers_of_one_machine(case, metrics):
-    assert_cases_agree(case, metrics)
-
-
-@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
-@random_cases.exploring
-@given(
-    case=random_cases.cases("score"),
-    metrics=random_cases.some_metrics,
-    ties=st.sampled_from(random_cases.TIES[:-1]),
-)
-def test_random_scores_have_the_numbers_of_one_machine(case, metrics, ties):
-    assert_cases_agree(replace(case, policy=replace(case.policy, ties=ties)), metrics)
-
-
-def assert_cases_agree(case, metrics) -> None:
-    assume(case.policy.ties != "order")  # which no engine has
-    # a bucket does not show all segments, in each of which these users count
-    parts = parts_of(case)
-    cuts = bool(parts.of_rows or parts.of_items)
-    assume(not (case.policy.universe == "all" and case.users and cuts))
-    found = []
-    for kind in (random_cases.KINDS[0], MANY):
-        rec = random_cases.bound(case, kind)
-        try:
-            found.append(kind.read(rec.evaluate(*map(str, metrics), by=list(case.by) or None)))
-        except rf.RecframeError as error:
-            found.append(str(error))
-    if isinstance(found[0], str) or isinstance(found[1], str):
-        assert found[0] == found[1]
-        return
-    assert_same(*found, ordered="user" not in case.by)
 
 
 METRICS_OF_TIES = ["ndcg@3", "recall@2", "mrr@3", "precision@3", "list_length@2", "judged@3"]
@@ -211,33 +100,6 @@ def test_what_stands_behind_the_largest_cut_off_changes_nothing(policies):
             "evaluate", recs, truth.select("user", "item", *graded), policies, metric
         )
         assert_same(one, other, ordered=True)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
-# each metric over all users or each of them, and in a segment of these or of their rows
-@pytest.mark.parametrize(
-    ("name", "by"),
-    [
-        *in_turn(CHOICES.keys(), random_lists.SEGMENTS[:2]),
-        *in_turn(CHOICES.keys(), random_lists.SEGMENTS[2:]),
-    ],
-)
-def test_every_metric_beyond_accuracy_agrees_on_random_frames(name, by):
-    case = random_lists.a_case(
-        random_lists.seeded(f"buckets {name}").choice, 80, 9, by, model="country" in by
-    )
-    home, buckets = (random_lists.bound(case, kind) for kind in (random_cases.KINDS[0], MANY))
-    # a call without a cut-off sends whole lists
-    for k in (3, None):
-        metrics = [random_lists.metric(one) for one in random_lists.asked_of(name, [k])]
-        if name == "personalization":
-            # each list against all others is refused
-            metrics = [one for one in metrics if "overlap" not in str(one) and "user" not in by]
-        if metrics:
-            expected = home.evaluate(*metrics, by=list(by) or None)
-            found = MANY.read(buckets.evaluate(*metrics, by=list(by) or None))
-            assert_same(expected, found, ordered="user" not in by)
 
 
 def large_frames() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]:

@@ -10,7 +10,6 @@ import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -20,17 +19,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from choices import CHOICES
 from frame_kinds import KINDS, Kind
 from frame_sizes import SIZE
-from random_cases import VARIANTS, bound, cases, exploring, some_metrics
 from recframe.evaluation import cached_plans, required_columns
-from recframe.evaluation.required_columns import needs_of
 from recframe.frames.hints import InShell, in_words
 
 EAGER = [kind for kind in KINDS if kind.name not in {"lazy", "streaming"}]
@@ -78,30 +72,6 @@ def assert_same(found: tuple[Any, list[str]], expected: tuple[Any, list[str]]) -
 
 def n_kept() -> int:
     return len(cached_plans._kept)
-
-
-@exploring
-@given(
-    case=st.one_of(cases("rank"), cases("score")),
-    asked=some_metrics,
-    kind=st.sampled_from(EAGER),
-    tidy=st.booleans(),
-)
-def test_a_kept_plan_answers_other_frames_as_a_new_one_does(case, asked, kind, tidy):
-    others = replace(
-        case,
-        recs=[*case.recs[::-1], case.recs[0]],
-        truth=case.truth and (case.truth[1:] or case.truth),
-    )
-
-    def ask(frames: Any) -> Any:
-        rec = bound(frames, kind)
-        return kind.read(rec.evaluate(*map(str, asked), by=list(case.by) or None, tidy=tidy))
-
-    expected = made_anew(lambda: ask(case))
-    answer(lambda: ask(others))
-    for _ in range(2):
-        assert_same(answer(lambda: ask(case)), expected)
 
 
 def middling(seed: int) -> dict[str, pl.DataFrame]:
@@ -160,50 +130,6 @@ def test_metrics_that_read_whole_lists_ask_them_from_few_rows_up():
         rows.rec.evaluate("auc", "ndcg@10")
 
     assert not n_kept()
-
-
-def scene(seed: int) -> Any:
-    """Lists of two models and all side frames, whose columns are the same for each seed."""
-    draw = random.Random(f"kept {seed}")  # noqa: S311  no secret
-
-    def ids(n: int, **columns: Callable[[], Any]) -> pl.DataFrame:
-        made = {"user": lambda: draw.choice("uvwxyz"), "item": lambda: draw.choice("abcdefg")}
-        made |= columns
-        return pl.DataFrame({name: [value() for _ in range(n)] for name, value in made.items()})
-
-    def rank() -> int:
-        return draw.randint(1, 6)
-
-    columns = {
-        "genre": lambda: draw.choice("pqr"),
-        "tags": lambda: draw.sample("pqr", 2),
-        "vector": lambda: [draw.random() + 0.1, draw.random()],
-        "price": lambda: draw.random() + 0.5,
-        "cost": lambda: draw.randint(1, 5),
-    }
-    items = ids(40, **columns).drop("user").unique("item", keep="first", maintain_order=True)
-    recs = ids(40, model=lambda: draw.choice("xy"), rank=rank)
-    truth = ids(30, relevance=lambda: draw.choice([0.0, 1.0, 2.0]))
-    return recs.rec(
-        truth=truth, items=items, train=ids(30), reference=ids(20, rank=rank), model="model"
-    )
-
-
-@pytest.mark.parametrize("name", sorted({name for name, _ in VARIANTS} | CHOICES.keys()))
-def test_every_metric_answers_other_frames_as_if_they_were_the_first(name):
-    own = [parameters for one, parameters in VARIANTS if one == name]
-    of_columns, of_data = [], []
-    for parameters in CHOICES.get(name, own):
-        metric = rf.parse(name)(**parameters) @ 3
-        needs = needs_of(metric)
-        (of_data if needs.facts or needs.groups else of_columns).append(metric)
-    for metrics in filter(None, (of_columns, of_data)):
-        asks = {seed: partial(scene(seed).evaluate, *metrics) for seed in (1, 2)}
-        expected = {seed: made_anew(ask) for seed, ask in asks.items()}
-        for seed in (1, 2, 1):
-            assert_same(answer(asks[seed]), expected[seed])
-        # of data alone no plan is kept
-        assert n_kept() == (metrics is of_columns)
 
 
 OPTIONS: list[dict[str, Any]] = [

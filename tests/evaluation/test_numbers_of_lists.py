@@ -10,7 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from lanes import crossed
+from lanes import in_turn
 from recframe.side_info.category_counts import Tally
 from recframe.side_info.packed_sums import PartsInTurn
 
@@ -124,21 +124,15 @@ def assert_same(given: dict[str, pl.DataFrame], metrics: list[str], by: str | No
     assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
-@pytest.mark.parametrize(("ids", "in_order"), crossed([*IDS], [True, False], fast=9))
+@pytest.mark.parametrize(("ids", "in_order"), in_turn([*IDS], [True, False]))
 def test_any_ids_have_the_numbers_of_the_lazy_plan(ids: str, in_order: bool):  # noqa: FBT001  a case
-    given = frames(IDS[ids], in_order=in_order)
-    given["items"] = items(IDS[ids], pl.List(pl.String))
-
-    assert_same(given, [*OF_CATEGORIES, *OF_REFERENCE], None)
-
-
-@pytest.mark.parametrize(("ids", "in_order"), crossed([*IDS], [True, False], fast=9))
-def test_any_ids_have_the_numbers_of_the_lazy_plan_without_features(ids: str, in_order: bool):  # noqa: FBT001  a case
     given = frames(IDS[ids], in_order=in_order)
     lengths = pl.col("rank") <= 3 + pl.col("user").cast(pl.String).hash(0) % 9
     given["recs"] = given["recs"].filter(lengths)
 
     assert_same({name: given[name] for name in ("recs", "truth", "train")}, OF_TRAIN, None)
+    given["items"] = items(IDS[ids], pl.List(pl.String))
+    assert_same(given, [*OF_CATEGORIES, *OF_REFERENCE], None)
 
 
 def judged(recs: pl.DataFrame, truth: pl.DataFrame, order: str) -> pl.DataFrame:
@@ -159,7 +153,7 @@ def judged(recs: pl.DataFrame, truth: pl.DataFrame, order: str) -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize(("ids", "order"), crossed([*IDS], ["once", "sorted", "shuffled"], fast=9))
+@pytest.mark.parametrize(("ids", "order"), in_turn([*IDS], ["once", "sorted", "shuffled"]))
 def test_a_judged_frame_has_the_numbers_of_the_lazy_plan(ids: str, order: str):
     given = frames(IDS[ids], in_order=True)
     sides = {"train": given["train"], "reference": given["reference"]}
@@ -279,10 +273,9 @@ def test_counts_tell_how_many_items_have_a_part_and_how_many_parts_they_have():
     assert found.collect().rows() == [(1, 3.0, 2.0), (2, 0.0, 0.0)]
 
 
-@pytest.mark.parametrize("n_items", [N_ITEMS, 40_000])
-def test_any_number_of_items_has_the_numbers_of_the_lazy_plan(n_items: int):
+def test_any_number_of_items_has_the_numbers_of_the_lazy_plan():
     given = frames(pl.col, in_order=True)
-    others = pl.DataFrame({"item": range(N_ITEMS, n_items)}, schema={"item": pl.Int64})
+    others = pl.DataFrame({"item": range(N_ITEMS, 40_000)}, schema={"item": pl.Int64})
     given["items"] = items(pl.col, pl.List(pl.String))
     given["items"] = pl.concat([given["items"], others], how="diagonal")
 

@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from lanes import crossed, in_turn, thorough
+from lanes import crossed
 from parted_frames import (
     ALL_SIDES,
     LISTS_ARE_NO_SAMPLES,
@@ -20,31 +20,13 @@ from parted_frames import (
 
 pytestmark = LISTS_ARE_NO_SAMPLES
 
-OF_USERS = [
-    {},
-    {"universe": "all"},
-    {"universe": "both", "no_relevant": "skip"},
-    {"no_relevant": "null", "min_relevance": 2},
-]
 
-
-@pytest.mark.parametrize(
-    ("by", "policies", "parts"),
-    crossed(["country", None, "user", ["country", "user"]], OF_USERS, [2, 7]),
-)
-def test_parts_change_no_number(by, policies, parts):
-    recs, truth, users = frames()
-    rec = recs.rec(truth=truth, users=users, model="model", **policies)
-
-    assert_parts_agree(rec, METRICS, by, parts)
-
-
-@pytest.mark.slow
 def test_more_parts_than_users_change_no_number():
     recs, truth, users = frames()
 
-    # there are 50
-    assert_parts_agree(recs.rec(truth=truth, users=users, model="model"), METRICS, "country", 51)
+    for parts in (7, 51):  # there are 50
+        rec = recs.rec(truth=truth, users=users, model="model")
+        assert_parts_agree(rec, METRICS, "country", parts)
 
 
 def assert_parts_agree(
@@ -53,73 +35,6 @@ def assert_parts_agree(
     one = rec.evaluate(*metrics, by=by).collect()
 
     assert_frame_equal(rec.collect(*metrics, by=by, parts=parts), one, rel_tol=1e-12, abs_tol=1e-12)
-
-
-IN_PARTS = {
-    "two frames": ((), None),
-    "two frames by week": ((), "week"),
-    "all by week": (ALL_SIDES, "week"),
-    "two frames by user": ((), "user"),
-    "train": (("train",), None),
-    "items by kind": (("items",), "kind"),
-    "all by user": (ALL_SIDES, "user"),
-    "all by item": (ALL_SIDES, "item"),
-    "all by kind and country": (ALL_SIDES, ["kind", "country"]),
-}
-
-
-@pytest.mark.parametrize(
-    ("sides_by", "ranked"), in_turn(IN_PARTS, [("rank", False), ("score", True)], fast=2)
-)
-def test_every_metric_is_in_parts_what_it_is_in_one(sides_by, ranked):
-    (sides, by), (order, model) = sides_by, ranked
-    recs, truth = rows_of(order, model=model)
-    options = {"model": "model", "reference": "b"} if model else {}
-
-    assert_parts_agree(
-        recs.rec(truth=truth, **sides_of(*sides), **options), every(*sides, **options), by
-    )
-
-
-@pytest.mark.parametrize(
-    "policies",
-    [
-        {"universe": "recs", "relevant_from": "list", "no_relevant": "null"},
-        {"profile": "recbole"},
-        {"strict": True},
-        *(
-            pytest.param(policies, marks=pytest.mark.slow)
-            for policies in ({"universe": "all"}, {"universe": "both", "no_relevant": "skip"})
-        ),
-        *(
-            pytest.param({"ties": ties}, marks=pytest.mark.slow)
-            for ties in ("pessimistic", "order")
-        ),
-    ],
-    ids=str,
-)
-def test_parts_hold_under_every_policy(policies):
-    recs, truth = rows_of("score" if "ties" in policies else "rank", model=False)
-    metrics = [
-        one for one in every(*ALL_SIDES) if "profile" not in policies or one.name in PROFILED
-    ]
-
-    assert_parts_agree(
-        recs.rec(truth=truth, **sides_of(*ALL_SIDES), **policies), metrics, "country", parts=2
-    )
-
-
-PROFILED = {"recall", "ndcg", "mrr", "hit_rate"}
-
-
-@pytest.mark.parametrize("parts", thorough([5, 60], 1))
-def test_expectations_over_ties_are_in_parts_what_they_are_in_one(parts):
-    recs, truth = rows_of("score", model=True)
-    rec = recs.rec(truth=truth, users=frames()[2], model="model", ties="expected")
-
-    assert_parts_agree(
-        rec, [rf.parse(name) for name in ("ndcg@3", "recall@3", "mrr", "auc")], "country", parts
-    )
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
-"""The plans of metrics over lists: what is cut before what, that they stream, and that large frames change no number."""
+"""The plans of metrics over lists: what is cut before what, and that they stream."""
 
 from __future__ import annotations
 
-import random
+from typing import Any
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 import recframe as rf
 from lanes import in_turn
@@ -132,121 +131,25 @@ def test_metrics_of_the_lists_alone_read_three_columns_of_them(files):
     }
 
 
-def batches(metrics: list[rf.Metric[...]]) -> list[list[rf.Metric[...]]]:
-    """Every metric once, some in a call: a plan of all of them takes several times as long."""
-    return [metrics[start : start + 24] for start in range(0, len(metrics), 24)]
-
-
-def large(*, ids: str, order: str, repeats: bool) -> dict[str, pl.DataFrame]:
-    """Frames of many rows, whose plans rely on what they are asked."""
-    choose = random.Random(f"{ids} {order} {repeats}")  # noqa: S311  test data
-    lists = [
-        (user, item, rank)
-        for user in range(220)
-        for rank, item in enumerate(choose.sample(range(60), 12), 1)
-    ]
-    lists += [(user, choose.randrange(60), rank) for user, _, rank in lists[::7]] * repeats
-    if order == "shuffled":
-        choose.shuffle(lists)
-    pairs = [(choose.randrange(230), min(int(choose.expovariate(0.1)), 70)) for _ in range(900)]
-    frames = {
-        "recs": pl.DataFrame(
-            lists, schema={"user": pl.Int64, "item": pl.Int64, "rank": pl.Int64}, orient="row"
-        ),
-        "train": pl.DataFrame(pairs, schema={"user": pl.Int64, "item": pl.Int64}, orient="row"),
-        "truth": pl.DataFrame(
-            pairs[::-3], schema={"user": pl.Int64, "item": pl.Int64}, orient="row"
-        ),
-        "reference": pl.DataFrame(
-            [(user, item * 7 % 60, rank) for user, item, rank in lists[::2]],
-            schema={"user": pl.Int64, "item": pl.Int64, "rank": pl.Int64},
-            orient="row",
-        ),
-        "items": pl.DataFrame({"item": range(65), "genre": [f"g{item % 4}" for item in range(65)]}),
-        "users": pl.DataFrame(
-            {"user": range(200), "country": [f"c{user % 3}" for user in range(200)]}
-        ),
-    }
-    if ids == "text":
-        frames = {
-            name: frame.cast(dict.fromkeys({"user", "item"} & set(frame.columns), pl.String))
-            for name, frame in frames.items()
-        }
-    return frames
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("ids", "order", "repeats", "by"),
-    [  # any two of these come together
-        *(
-            ("int", "sorted", repeats, by)
-            for repeats, by in ((False, None), (True, "country"), (False, "genre"))
-        ),
-        *(
-            ("int", "shuffled", repeats, by)
-            for repeats, by in ((True, None), (False, "country"), (True, "genre"))
-        ),
-        *(
-            ("text", "shuffled", repeats, by)
-            for repeats, by in ((False, None), (True, "country"), (True, "genre"))
-        ),
-    ],
-)
-def test_what_large_frames_are_asked_changes_no_number(ids, order, repeats, by):
-    recs = (frames := large(ids=ids, order=order, repeats=repeats)).pop("recs")
-    lazy = {name: frame.lazy() for name, frame in frames.items()}
-
-    # of integers and of text, each has its other half in other segments
-    for metrics in batches(VARIANTS[(order == "sorted") ^ (by == "country") :: 2]):
-        found = recs.rec(**frames).evaluate(*metrics, by=by)
-
-        assert_frame_equal(
-            found,
-            recs.lazy().rec(**lazy).evaluate(*metrics, by=by).collect(),
-            rel_tol=1e-12,
-            abs_tol=1e-12,
-        )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("by", "turn"), [("country", 1), ("genre", 0)])
-def test_parts_of_the_users_change_no_number(by, turn):
-    frames = {
-        name: frame.lazy()
-        for name, frame in large(ids="int", order="shuffled", repeats=True).items()
-    }
-    rec = frames.pop("recs").rec(**frames)
-    metrics = [*(one for one in VARIANTS if "similarity=overlap" not in str(one)), "ndcg@10"]
-
-    for few in batches(metrics[turn::2]):
-        expected = rec.evaluate(*few, by=by).collect()
-        found = rec.collect(*few, by=by, parts=2 if by in {None, "genre"} else 5)
-        assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-12)
+def in_parts(*metrics: str, **options: Any) -> Any:
+    rows = pl.DataFrame({"user": range(40)}).join(pl.DataFrame({"item": range(9)}), how="cross")
+    recs = rows.with_columns(rank=pl.col("item") + 1)
+    truth = rows.filter(pl.col("item") % 4 == pl.col("user") % 4).lazy()
+    rec = recs.lazy().rec(truth=truth, train=truth)
+    return rec.collect(*metrics, parts=2, **options)
 
 
 def test_what_holds_each_list_against_all_others_is_not_for_parts():
-    frames = {
-        name: frame.lazy()
-        for name, frame in large(ids="int", order="sorted", repeats=False).items()
-    }
-
     with pytest.raises(
         rf.RecframeError, match="parts of the users do not have; ask it with parts=1"
     ):
-        frames.pop("recs").rec(**frames).collect("personalization(similarity=overlap)@10", parts=2)
+        in_parts("personalization(similarity=overlap)@10")
 
 
 def test_the_share_that_is_done_is_told_for_users_lists_and_items():
-    frames = {
-        name: frame.lazy()
-        for name, frame in large(ids="int", order="sorted", repeats=False).items()
-    }
     told: list[float] = []
 
-    frames.pop("recs").rec(**frames).collect(
-        "ndcg@10", "novelty@10", "coverage@10", parts=2, tell=told.append
-    )
+    in_parts("ndcg@10", "novelty@10", "coverage@10", tell=told.append)
 
     assert sorted(told) == told
     assert told[-1] == 1.0

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from lanes import in_turn
 
-N_USERS, N_ITEMS = 240, 84
+N_USERS, N_ITEMS = 80, 42
 METRICS = ["ndcg@10", "recall@2", "map", "auc", "list_length@5", "epc@3", "alpha_ndcg@3", "gini@2"]
 DAY, MINUTE = dt.date(1970, 1, 1), dt.timedelta(minutes=1)
 

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from frame_kinds import KINDS
-from lanes import in_turn
 from plain_policies import is_one_list
 from recframe.metrics.language.registry import registered
 from strategies import examples, frame_pairs, judged_frames
@@ -82,7 +80,6 @@ def assert_same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
 
 
 @given(judged_frames(), batches, st.sampled_from([None, "user"]))
-@examples(20)
 def test_a_metric_stays_in_its_range(frame, metrics, by):
     found = frame.rec.evaluate(*metrics, by=by)
 
@@ -94,7 +91,6 @@ def test_a_metric_stays_in_its_range(frame, metrics, by):
 
 
 @given(judged_frames(), batches, st.randoms(use_true_random=False))
-@examples(20)
 def test_the_order_of_rows_changes_nothing(frame, metrics, random):
     order = list(range(len(frame)))
     random.shuffle(order)
@@ -104,7 +100,6 @@ def test_the_order_of_rows_changes_nothing(frame, metrics, random):
 
 
 @given(judged_frames(), batches)
-@examples(20)
 def test_new_names_for_users_and_items_change_nothing(frame, metrics):
     # The new names keep the order of items, which decides between repeated ranks.
     renamed = frame.with_columns(
@@ -114,29 +109,7 @@ def test_new_names_for_users_and_items_change_nothing(frame, metrics):
     assert_same(renamed.rec.evaluate(*metrics), frame.rec.evaluate(*metrics))
 
 
-@pytest.mark.parametrize("kind", in_turn(reversed(KINDS[1:]), fast=1))
-@given(frame=judged_frames(), metrics=batches)
-@examples(6)  # of each kind
-def test_every_kind_of_frame_gives_the_same(kind, frame, metrics):
-    assert_same(kind.read(kind(frame).rec.evaluate(*metrics)), frame.rec.evaluate(*metrics))
-
-
-@pytest.mark.parametrize("kind", in_turn(reversed(KINDS[1:]), fast=1))
-@given(frames=frame_pairs(), metrics=batches)
-@examples(6)
-def test_every_kind_of_frame_gives_the_same_of_two_frames(kind, frames, metrics):
-    recs, truth = frames
-    options = {"model": "model", "universe": "all"}
-    expected = recs.rec(truth=truth, **options).evaluate(*metrics, by="user")
-
-    assert_same(
-        kind.read(kind(recs).rec(truth=kind(truth), **options).evaluate(*metrics, by="user")),
-        expected,
-    )
-
-
 @given(judged_frames(), batches)
-@examples(20)
 def test_values_of_users_average_to_the_overall_one(frame, asked):
     metrics = [metric for metric in asked if is_a_mean(metric)]
     users = frame.rec.evaluate(*metrics, by="user")
@@ -153,7 +126,6 @@ def test_values_of_users_average_to_the_overall_one(frame, asked):
     batches,
     st.lists(st.sampled_from(["FR", "DE", None]), min_size=5, max_size=5),
 )
-@examples(20)
 def test_segments_of_users_weighted_by_their_users_average_to_the_overall_value(
     frame, asked, countries
 ):
@@ -185,7 +157,6 @@ def test_segments_of_users_weighted_by_their_users_average_to_the_overall_value(
     st.sampled_from([None, 2]),
     st.sampled_from([None, "model"]),
 )
-@examples(20)
 def test_the_judged_frame_gives_the_numbers_of_its_two_frames(
     frames, metrics, universe, no_relevant, min_relevance, model
 ):

@@ -15,8 +15,6 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from choices import CHOICES, with_a_value
-from frame_kinds import KINDS, Kind
-from lanes import in_turn
 from plain_beyond import OF_LISTS, OF_SETS
 from strategies import examples
 
@@ -91,13 +89,13 @@ def all_frames(draw: st.DrawFn) -> Frames:
     return found
 
 
-def bound(frames: Frames, kind: Kind = KINDS[0]) -> Any:
-    sides = {name: kind(frame) for name, frame in frames.items() if name != "recs"}
-    return rf.rec(kind(frames["recs"]))(model="model", **sides)
+def bound(frames: Frames) -> Any:
+    sides = {name: frame for name, frame in frames.items() if name != "recs"}
+    return frames["recs"].rec(model="model", **sides)
 
 
-def ask(frames: Frames, *metrics: Any, by: Any = None, kind: Kind = KINDS[0]) -> pl.DataFrame:
-    return kind.read(bound(frames, kind).evaluate(*(metrics or EVERY), by=by))
+def ask(frames: Frames, *metrics: Any, by: Any = None) -> pl.DataFrame:
+    return bound(frames).evaluate(*(metrics or EVERY), by=by)
 
 
 def assert_same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
@@ -107,13 +105,13 @@ def assert_same(found: pl.DataFrame, expected: pl.DataFrame) -> None:
 few = settings(
     examples(5), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-of_some_metrics = settings(few, max_examples=examples(12).max_examples)
+of_some_metrics = settings(few, max_examples=examples(8).max_examples)
 batches = st.sampled_from(BATCHES)
 some = settings(few, max_examples=examples(5).max_examples)
 segments = st.sampled_from([None, "user", "country", "genre", ["country", "genre"]])
 
 
-@settings(few, max_examples=examples(25).max_examples)
+@settings(few, max_examples=examples(10).max_examples)
 @given(all_frames(), st.sampled_from(AT_EVERY_K_BY_31), segments)
 def test_a_metric_stays_in_its_range(frames: Frames, metrics: Any, by: Any):
     found = ask(frames, *metrics, by=by)
@@ -178,13 +176,6 @@ def test_new_names_for_categories_change_nothing(frames: Frames, metrics: Any):
     )
 
     assert_same(ask({**frames, "items": described}, *metrics), ask(frames, *metrics))
-
-
-@pytest.mark.parametrize("kind", in_turn(reversed(KINDS[1:]), fast=1))
-@settings(few, max_examples=examples(9).max_examples)  # of each kind
-@given(frames=all_frames(), metrics=batches, by=segments)
-def test_every_kind_of_frame_gives_the_same(kind: Kind, frames: Frames, metrics: Any, by: Any):
-    assert_same(ask(frames, *metrics, by=by, kind=kind), ask(frames, *metrics, by=by))
 
 
 @pytest.mark.slow
@@ -288,8 +279,8 @@ COUNTED = [
 @few
 def test_the_support_of_a_mean_is_the_number_of_values(frames: Frames, by: Any, no_relevant: str):
     rec, lazy = (
-        bound(frames, kind)(no_relevant=no_relevant)
-        for kind in (KINDS[0], lambda frame: frame.lazy())
+        bound({name: make(frame) for name, frame in frames.items()})(no_relevant=no_relevant)
+        for make in (pl.DataFrame.clone, pl.DataFrame.lazy)
     )
     plain, users = rec.evaluate(*COUNTED, by=by), rec.evaluate(*COUNTED, by="user", support=True)
     names = plain.columns[-len(COUNTED) :]

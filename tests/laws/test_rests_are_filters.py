@@ -15,10 +15,10 @@ from test_segments_are_filters import METRICS, OF_HISTORY, SHARING, near, scenes
 
 import recframe as rf
 from filtered_frames import OF_ITEMS, OF_USERS, Scene, by_model, is_over_lists, outside, parts
-from random_cases import padded
 from recframe.evaluation.required_columns import needs_of
 from recframe.metrics.language import registry
 from strategies import examples
+from ways_to_run import padded
 
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 

@@ -17,6 +17,7 @@ import pytest
 
 import many_frames
 import recframe as rf
+from lanes import crossed
 from many_frames import many, read
 
 N_USERS, LENGTH, N_ITEMS = 400, 12, 60
@@ -111,16 +112,14 @@ def asked(frames: dict[str, pl.DataFrame], road: str, *metrics: str, **options: 
 ROADS = ["eager", "in-memory", "streaming", "parts"]
 
 
-@pytest.mark.parametrize("by", [None, "country"])
-@pytest.mark.parametrize("road", ROADS)
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("road", "by", "seed"), crossed(ROADS, [None, "country"], [0, 1]))
 def test_means_have_the_same_bits_on_every_road_and_in_any_order_of_the_rows(
-    seed: int, road: str, by: str | None
+    road: str, by: str | None, seed: int
 ) -> None:
     frames = scene(seed)
     metrics = [*OF_USERS, *OF_LISTS]
     expected = bits(rec(frames).evaluate(*metrics, by=by))
-    for order in range(3):
+    for order in range(2):
         assert bits(asked(shuffled(frames, order), road, *metrics, by=by)) == expected
 
 

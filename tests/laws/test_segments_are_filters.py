@@ -16,8 +16,9 @@ import recframe as rf
 from choices import CHOICES
 from filtered_frames import IDS, Scene, expected, is_over_lists, plain
 from frame_kinds import KINDS
-from random_cases import VARIANTS, padded
+from random_cases import VARIANTS
 from strategies import examples
+from ways_to_run import padded
 
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 

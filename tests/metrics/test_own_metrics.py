@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
+from frame_sizes import LARGE
 from recframe.metrics.language import registry
 from two_users import FRAME, RECS, TRUTH, value
 
@@ -267,3 +268,38 @@ def test_a_metric_that_gives_no_expression_or_a_value_for_each_row_says_so():
             rf.RecframeError, match="the metric 'every_rank' has a value for each row of a list"
         ):
             frame.rec.every_rank(k=2)
+
+
+def test_the_best_order_takes_any_function_of_its_hits():
+    @rf.metric
+    def by_itself(at):
+        return at.best(lambda best: best.sum(lambda hit: hit.gain.sqrt() / hit.rank)) * 2
+
+    @rf.metric
+    def beside_others(at):
+        return at.best(lambda best: best.sum(lambda hit: hit.gain / hit.gain.max()))
+
+    @rf.metric
+    def in_python(at):
+        return at.best(
+            lambda best: best.sum(lambda hit: hit.gain.map_batches(lambda gains: gains * 2))
+        )
+
+    @rf.metric
+    def of_none(at):
+        return at.best(lambda best: best.sum(lambda _: pl.lit(1.0)) + best.gain.sum())
+
+    @rf.metric
+    def of_the_rows(at):
+        return at.ideal_gain.max()
+
+    # the gains 4 and 1 stand at ranks 1 and 2 of the best order, wherever they are listed
+    frame = pl.DataFrame(
+        {"user": ["u"] * 3, "item": [*"abc"], "rank": [1, 3, None], "relevance": [0, 1, 4]}
+    )
+    own = [by_itself, beside_others, in_python, of_none, of_the_rows]
+    whole, first = [(2 + 1 / 2) * 2, 1.25, 10, 6, 4], [4, 1, 8, 5, 4]
+    for size in (0, LARGE):  # rows of nobody make a frame large
+        given = pl.concat([frame, frame.clear(size)])
+        assert given.rec.evaluate(*own).row(0)[1:] == pytest.approx(whole, rel=1e-12)
+        assert given.rec.evaluate(*own, k=1).row(0)[1:] == pytest.approx(first, rel=1e-12)

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asking import ask_one, rows
-from frame_kinds import KINDS, Kind, slow_after_the_first
+from frame_kinds import Kind
 from plain_policies import (
     Asked,
     Case,
@@ -30,17 +30,17 @@ from plain_policies import (
     without_nan,
 )
 from random_cases import (
-    ALL_KINDS,
     CASES,
     TOLERANCE,
     bound,
     exploring,
     seeded,
-    share,
+    takes,
 )
 from recframe.ranking.expectation import over_places
 from strategies import examples
 from tied_lists import LINEAR, exactly, scored
+from ways_to_run import EAGER, WAYS, Way, in_turn
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
@@ -157,23 +157,24 @@ def by_brute_force(
     }
 
 
-def check_expectation(case: Case, asked: list[Asked], kind: Kind = KINDS[0]) -> None:
+def check_expectation(case: Case, asked: list[Asked], *ways: Way) -> None:
     """Compare each segment of the one user's lists, or of the lists of users, with brute force."""
     case = replace(case, policy=replace(case.policy, ties="expected"))
     expected = by_brute_force(asked, case)
     keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
-    result = kind.read(bound(case, kind).evaluate(*map(str, asked), by=list(case.by) or None))
-    assert {
-        tuple(row[name] for name in keys) for row in result.iter_rows(named=True)
-    } == expected.keys()
-    for row in result.iter_rows(named=True):
-        theirs = expected[tuple(row[name] for name in keys)]
-        wrong = {
-            name: (row[name], value)
-            for name, value in theirs.items()
-            if not is_close(row[name], value)
-        }
-        assert not wrong
+    for way in ways or (EAGER,):
+        result = way.answer(
+            lambda make: bound(case, make), [*map(str, asked)], list(case.by) or None
+        )
+        found = {tuple(row[name] for name in keys): row for row in result.to_dicts()}
+        assert found.keys() == expected.keys()
+        for key, row in found.items():
+            wrong = {
+                name: (row[name], value)
+                for name, value in expected[key].items()
+                if not is_close(row[name], value)
+            }
+            assert not wrong, way
 
 
 def is_close(ours: float | None, theirs: float | None) -> bool:
@@ -263,29 +264,19 @@ def test_small_random_expectations(data, order):
             st.sampled_from(without_uncertain_counts(case)), min_size=1, max_size=6, unique_by=str
         )
     )
-    check_expectation(case, asked, data.draw(st.sampled_from(ALL_KINDS)))
+    check_expectation(case, asked, data.draw(st.sampled_from(WAYS)))
 
 
-@pytest.mark.parametrize("kind", slow_after_the_first(ALL_KINDS), ids=repr)
 @pytest.mark.parametrize("shape", CASES)
-def test_every_kind_of_frame_gives_the_expectation_of_models_and_segments(kind: Kind, shape: str):
+def test_every_way_to_run_gives_the_expectation_of_models_and_segments(shape: str):
     rng = seeded(f"expected {shape}")
     policies = (Policy(), Policy(universe="all"), Policy(model=True), Policy(relevant_from="list"))
-    cases = [
-        few_lists(rng, shape, policy, by)
-        for policy in policies
-        for by in ((), ("user",), ("genre",))
-    ]
-    for case in share(cases, kind):
-        check_expectation(
-            case,
-            [
-                Asked(name, k)
-                for name in ("ndcg", "map", "mrr", "hit_rate", "rbp", "recall")
-                for k in (None, 2)
-            ],
-            kind,
-        )
+    names = ("ndcg", "map", "mrr", "hit_rate", "rbp", "recall")
+    asked = [Asked(name, k) for name in names for k in (None, 2)]
+    segments = ((), ("user",), ("genre",))
+    for place, (policy, by) in enumerate(product(policies, segments)):
+        case = few_lists(rng, shape, policy, by)
+        check_expectation(case, asked, *(way for way in in_turn(place) if takes(way, case)))
 
 
 def few_lists(rng: random.Random, shape: str, policy: Policy, by: tuple[str, ...]) -> Case:

@@ -15,14 +15,12 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from asking import ask, ask_one
 from frame_kinds import Kind
-from lanes import crossed, in_turn
+from lanes import crossed
 from random_cases import (
-    ALL_KINDS,
     CASES,
     a_policy,
-    check,
+    check_on,
     seeded,
-    share,
     with_segments_of_rows,
 )
 from recframe.frames.options import Ties
@@ -36,6 +34,7 @@ from tied_lists import (
     is_certain_of_ties,
     scored,
 )
+from ways_to_run import in_turn
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
@@ -64,26 +63,18 @@ def test_last_places_worked_by_hand(kind: Kind, scores, relevance, k, expected):
     assert list(found.values()) == exactly([1, *expected])
 
 
-@pytest.mark.parametrize(
-    ("order", "shape", "kind"),
-    [
-        *crossed(["score", "rank"], CASES.keys(), ALL_KINDS[:1]),
-        *in_turn(["score", "rank"], CASES.keys(), ALL_KINDS[1:], fast=0),
-    ],
-)
+@pytest.mark.parametrize(("order", "shape"), crossed(["score", "rank"], CASES.keys()))
 def test_every_metric_that_can_be_told_of_whole_ties_is_that_of_the_last_places(
-    order: str, shape: str, kind: Kind
+    order: str, shape: str
 ):
-    rng = seeded(f"last {shape} {order} {kind}")
+    rng = seeded(f"last {shape} {order}")
     asked = [one for one in OF_TIES if one.k in {None, 3}]
     segments = [(("user",), False), (("genre",), False), (rng.choice([(), ("item",)]), True)]
-    # of six other kinds each case has two
-    for by, model in share([*segments, *segments], kind)[: len(segments)]:
+    for place, (by, model) in enumerate(segments):
         policy = replace(a_policy(rng.choice, ["last"]), model=model)
-        case = replace(
-            CASES[shape](rng.choice, 90, 9, order, policy), by=by, users=None, items=None
-        )
-        check(with_segments_of_rows(rng.choice, case), asked, kind)
+        case = CASES[shape](rng.choice, 90, 9, order, policy)
+        case = replace(case, by=by, users=None, items=None)
+        check_on(in_turn(place, 3), with_segments_of_rows(rng.choice, case), asked)
 
 
 def test_the_last_places_of_large_frames():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +13,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 import recframe as rf
-from frame_kinds import KINDS, Kind, eager
 from plain_accuracy import METRICS
-from plain_policies import Asked, Case, Policy, Row, Rows, evaluate
-from recframe.frames import collecting
+from plain_policies import Asked, Case, Policy, Row, Rows, evaluate, parts_of
 from strategies import examples
+from ways_to_run import EAGER, LARGE, Way
 
 TOLERANCE = 1e-12
 KS = [None, 1, 2, 3, 5, 10, 1000]
@@ -103,7 +102,9 @@ def frame(rows: Rows, dtypes: Mapping[str, Any]) -> pl.DataFrame:
 
 
 def bound(
-    case: Case, kind: Kind = KINDS[0], dtypes: Mapping[str, Any] | None = None
+    case: Case,
+    make: Callable[[pl.DataFrame], Any] = EAGER,
+    dtypes: Mapping[str, Any] | None = None,
 ) -> rf.Rec[Any]:
     options = {
         name: value
@@ -112,32 +113,54 @@ def bound(
     }
     options |= {"model": "model"} if case.policy.model else {}
     sides = {name: getattr(case, name) for name in ("truth", "users", "items")}
-    sides = {name: kind(frame(rows, dtypes or {})) for name, rows in sides.items() if rows}
-    return rf.rec(kind(frame(case.recs, dtypes or {})))(**options, **sides)
+    sides = {name: make(frame(rows, dtypes or {})) for name, rows in sides.items() if rows}
+    return rf.rec(make(frame(case.recs, dtypes or {})))(**options, **sides)
 
 
 def check(
     case: Case,
     asked: Sequence[Asked],
-    kind: Kind = KINDS[0],
+    way: Way = EAGER,
     dtypes: Mapping[str, Any] | None = None,
 ) -> None:
-    check_on([kind], case, asked, dtypes)
+    check_on([way], case, asked, dtypes)
 
 
 def check_on(
-    kinds: Iterable[Kind],
+    ways: Sequence[Way],
     case: Case,
     asked: Sequence[Asked],
     dtypes: Mapping[str, Any] | None = None,
 ) -> None:
-    """Every kind of frame gives what the plain definitions do, which are asked once."""
+    """Each way gives what the plain definitions do, which are asked once.
+
+    Of several ways those that plan on their own are asked all metrics; the others have a share of them each.
+    """
     expected = evaluate(asked, case)
     keys = ["model"] * (case.policy.model and "model" not in case.by) + [*case.by]
-    for kind in kinds:
-        rec = bound(case, kind, dtypes)
-        found = kind.read(rec.evaluate(*map(str, asked), by=list(case.by) or None))
-        compare(found.to_dicts(), expected, keys)
+    ways = [way for way in ways if takes(way, case)]
+    # which users count hangs on all metrics that are asked where a level is that of some of them
+    shares = len(ways) > 1 and case.policy.min_relevance_for == "all"
+    sharing = [way for way in ways if shares and way not in {EAGER, LARGE}]
+    for way in ways:
+        own = asked[sharing.index(way) :: len(sharing)] if way in sharing else asked
+        others = {str(one) for one in asked} - {str(one) for one in own}
+        found = way.answer(
+            lambda make: bound(case, make, dtypes), [*map(str, own)], list(case.by) or None
+        )
+        if way.name == "buckets" and "user" in case.by:  # rows of users come in no order
+            found = found.sort(keys, nulls_last=True)
+        rows = [{name: row[name] for name in row if name not in others} for row in expected]
+        compare(found.to_dicts(), rows, keys)
+
+
+def takes(way: Way, case: Case) -> bool:
+    """Whether the order of rows, and what a bucket shows of all segments, have no part in a case."""
+    parts = parts_of(case)
+    is_cut = bool(parts.of_rows or parts.of_items)
+    if way.name == "buckets" and case.policy.universe == "all" and case.users and is_cut:
+        return False
+    return case.policy.ties != "order" or way.name not in {"buckets", "shuffled"}
 
 
 def compare(found: Sequence[Row], expected: Sequence[Row], keys: Sequence[str]) -> None:
@@ -163,33 +186,6 @@ def same(ours: Any, theirs: Any) -> bool:
     if isinstance(ours, float) and isinstance(theirs, float):
         return math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     return type(ours) is type(theirs) and bool(ours == theirs)
-
-
-def padded(some: pl.DataFrame) -> pl.DataFrame:
-    """Add rows of nobody, which count for nothing, until the frame is one that recframe calls large."""
-    return (
-        pl.concat([some, some.clear(collecting.LARGE + 1)])
-        if {"rank", "score"} & set(some.columns)
-        else some
-    )
-
-
-ALL_KINDS = [*KINDS, Kind("large", padded, eager)]
-
-
-def kinds_in_turn(place: int) -> list[Kind]:
-    """Polars' frames and large ones, which have plans of their own, and one of the others in turn."""
-    others = ALL_KINDS[1:-1]
-    return [ALL_KINDS[0], others[place % len(others)], ALL_KINDS[-1]]
-
-
-def share(cases: Sequence[Any], kind: Kind) -> Sequence[Any]:
-    """All cases, or metrics, of Polars' frames and of large ones, which have plans of their own; of others each once.
-
-    The other kinds differ in how frames come in and go out alone.
-    """
-    others = [one.name for one in ALL_KINDS[1:-1]]
-    return cases[others.index(kind.name) :: len(others)] if kind.name in others else cases
 
 
 Choose = Callable[[Sequence[Any]], Any]

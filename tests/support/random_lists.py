@@ -11,10 +11,10 @@ import polars as pl
 
 import recframe as rf
 from choices import CHOICES, with_a_value
-from frame_kinds import KINDS, Kind
 from plain_beyond import OF_USERS
-from plain_cases import Asked, Case, Rows, keys, segment
+from plain_cases import Asked, Case, Rows, Segment, keys, segment
 from plain_propensity import WEIGHTED
+from ways_to_run import EAGER, LARGE, Way
 
 TOLERANCE = 1e-12
 KS = [1, 3, 8, None]
@@ -58,12 +58,12 @@ def metric(asked: Asked) -> Any:
     )
 
 
-def bound(case: Case, kind: Kind) -> Any:
+def bound(case: Case, make: Callable[[pl.DataFrame], Any]) -> Any:
     sides = {name: getattr(case, name) for name in ("truth", "train", "users", "items")}
-    options: dict[str, Any] = {name: kind(frame(rows)) for name, rows in sides.items() if rows}
+    options: dict[str, Any] = {name: make(frame(rows)) for name, rows in sides.items() if rows}
     if case.reference:
         options["reference"] = (
-            case.reference if isinstance(case.reference, str) else kind(frame(case.reference))
+            case.reference if isinstance(case.reference, str) else make(frame(case.reference))
         )
     if case.model:
         options["model"] = "model"
@@ -71,27 +71,48 @@ def bound(case: Case, kind: Kind) -> Any:
         options["propensity"] = "propensity"
     options |= {"universe": case.counting} if case.counting else {}
     options |= {"no_relevant": case.no_relevant} if case.no_relevant != "zero" else {}
-    return rf.rec(kind(frame(case.recs)))(**options)
+    return rf.rec(make(frame(case.recs)))(**options)
 
 
-def check(case: Case, asked: Sequence[Asked], kind: Kind = KINDS[0]) -> None:
-    """Every row that is given agrees, and every segment that somebody has a list in is given."""
-    metrics = [metric(one) for one in asked]
-    found = kind.read(bound(case, kind).evaluate(*metrics, by=list(case.by) or None))
-    names = [name for name in found.columns if name in {"model", "user", "country", "genre"}]
-    rows = {tuple(row[name] for name in names): row for row in found.to_dicts()}
-    assert len(rows) == len(found)
-    for one in asked:
-        for key in keys(case, one.k, of_universe=one.name in OF_USERS | WEIGHTED):
-            assert tuple(key[name] for name in names) in rows
-    wrong = {}
-    for key, row in rows.items():
-        there = segment(case, dict(zip(names, key, strict=True)))
-        for one, ours in zip(asked, metrics, strict=True):
-            expected = there.value(one)
-            if not agree(row[str(ours)], expected):
-                wrong[str(ours), key] = {"recframe": row[str(ours)], "reference": expected}
-    assert not wrong
+def check(case: Case, asked: Sequence[Asked], *ways: Way) -> None:
+    """Every row that is given agrees, and every segment that somebody has a list in is given; in each way, or eagerly.
+
+    Of several ways those that plan on their own are asked all metrics; the others have a share of them each.
+    """
+    ways = ways or (EAGER,)
+    sharing = [way for way in ways if len(ways) > 1 and way not in {EAGER, LARGE}]
+    there: dict[tuple[Any, ...], Segment] = {}
+    expected: dict[Any, float | None] = {}
+    for way in ways:
+        own = asked[sharing.index(way) :: len(sharing)] if way in sharing else asked
+        own = [one for one in own if takes(way, one, case)]
+        if not own:
+            continue
+        metrics = [metric(one) for one in own]
+        found = way.answer(lambda make: bound(case, make), metrics, list(case.by) or None)
+        names = [name for name in found.columns if name in {"model", "user", "country", "genre"}]
+        rows = {tuple(row[name] for name in names): row for row in found.to_dicts()}
+        assert len(rows) == len(found)
+        for one in own:
+            for key in keys(case, one.k, of_universe=one.name in OF_USERS | WEIGHTED):
+                assert tuple(key[name] for name in names) in rows
+        wrong = {}
+        for key, row in rows.items():
+            if key not in there:
+                there[key] = segment(case, dict(zip(names, key, strict=True)))
+            for one, ours in zip(own, map(str, metrics), strict=True):
+                if (key, ours) not in expected:
+                    expected[key, ours] = there[key].value(one)
+                if not agree(row[ours], expected[key, ours]):
+                    wrong[ours, key] = {"recframe": row[ours], "reference": expected[key, ours]}
+        assert not wrong, way
+
+
+def takes(way: Way, asked: Asked, case: Case) -> bool:
+    """Whether a metric needs no list of another bucket or part."""
+    if asked.name != "personalization" or way.name not in {"buckets", "parts"}:
+        return True
+    return asked.parameters.get("similarity") != "overlap" and "user" not in case.by
 
 
 def agree(ours: Any, theirs: float | None) -> bool:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,10 @@ import pytest
 
 from chromium_of_the_system import chromium
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not os.environ.get("CI"), reason="a browser is for .ci/run: CI=true"),
+]
 SITE = Path(__file__).parents[2] / "build" / "site"
 # the page for what is not found stands at any address, so its links are those of the site's own
 PAGES = sorted({path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")} - {"404.html"})
