@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from recframe.charts.table import Cell, Table
+from recframe.charts.table import HTML, LATEX, MARKDOWN, Cell, Table
 
 N = 400
 PEOPLE = pl.select(user=pl.int_range(N), item=pl.lit(1, pl.Int64))
@@ -324,7 +324,7 @@ def test_a_model_whose_name_begins_with_a_bracket_is_no_option_of_latex():
 def test_a_cell_in_each_form():
     cell = Cell("0.5", "[0.4, 0.6]", "*", best=True)
 
-    assert cell.markdown == "**0.5**\\* [0.4, 0.6]"
+    assert cell.written(MARKDOWN) == "**0.5**\\* [0.4, 0.6]"
     lines = r"\textbf{0.5}$^{*}$\\{\scriptsize [0.4, 0.6]}"
-    assert cell.latex == rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{lines}\end{{tabular}}"
-    assert Cell("0.5").html == Cell("0.5").latex == Cell("0.5").markdown == "0.5"
+    assert cell.written(LATEX) == rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{lines}\end{{tabular}}"
+    assert {Cell("0.5").written(form) for form in (HTML, LATEX, MARKDOWN)} == {"0.5"}

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from recframe.api import argument_errors, chart_data
+from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs
 from recframe.charts import long_format
 from recframe.charts.themes import Look, ThemeName
-from recframe.errors import RecframeError, suggestion
-from recframe.frames.dtypes import text_of
-from recframe.metrics import accuracy, accuracy_counts, accuracy_curves
+from recframe.errors import suggestion
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.statistics import options
 
 if TYPE_CHECKING:
     import altair as alt
@@ -28,8 +22,6 @@ if TYPE_CHECKING:
 One = str | Metric[...]
 """A metric."""
 CUTOFFS = range(1, 51)
-POINTS = [tenth / 10 for tenth in range(11)]
-"""Recall levels of interpolated precision."""
 
 
 class Plot:
@@ -60,11 +52,6 @@ class Plot:
         """The same `rec`, with answers in frames of Polars."""
         return self._of._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
 
-    def _series(self, result: pl.DataFrame) -> Any:
-        from recframe.charts.style import Series  # noqa: PLC0415  Altair is an extra
-
-        return Series(long_format.models_in(self._of, result).order, self._look)
-
     @argument_errors.understood
     def curve(
         self,
@@ -92,13 +79,8 @@ class Plot:
         """
         from recframe.charts import cutoff_charts  # noqa: PLC0415  Altair is an extra
 
-        metrics = chart_data.over_cutoffs("curve", metric, k)
-        result, data, sure = long_format.summary(self._of, metrics, level, cluster, profile, by)
-        plain, series = replace(metrics[0], k=None), self._series(result)
-        names = long_format.segment_columns(self._of, result)
-        if names:
-            return cutoff_charts.curves(data, series, plain, names, sure)
-        return cutoff_charts.curve(data, series, plain, sure)
+        how = long_format.Intervals(level, cluster, profile)
+        return cutoff_charts.curve(self._rec, self._look, metric, k, by, how)
 
     @argument_errors.understood
     def gains(
@@ -123,16 +105,10 @@ class Plot:
 
         Source: Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques.
         """
-        from recframe.charts import cutoff_charts  # noqa: PLC0415
+        from recframe.charts import cutoff_charts  # noqa: PLC0415  Altair is an extra
 
-        chart_data.check_whole(self._of, "gains()")
-        gain, best = chart_data.GAINS
-        metrics = [one for each in (gain, best) for one in registry.asked([each], k)]
-        result, data, sure = long_format.summary(self._of, metrics, level, cluster, profile)
-        is_best = pl.col("metric").str.starts_with("best")
-        ideal = data.filter(is_best).select("model", "k", best="value")
-        data = data.filter(~is_best).join(ideal, on=["model", "k"], maintain_order="left")
-        return cutoff_charts.gains(data, self._series(result), sure)
+        how = long_format.Intervals(level, cluster, profile)
+        return cutoff_charts.gains(self._rec, self._look, k, how)
 
     @argument_errors.understood
     def hits_by_rank(self, *, k: int = 20, profile: str | None = None) -> alt.LayerChart:
@@ -146,16 +122,9 @@ class Plot:
         >>> df.rec.plot.hits_by_rank(k=3).data.select("rank", "value").rows()
         [(1, 0.5), (2, 0.5), (3, 0.0)]
         """
-        from recframe.charts import cutoff_charts  # noqa: PLC0415
+        from recframe.charts import cutoff_charts  # noqa: PLC0415  Altair is an extra
 
-        chart_data.check_whole(self._of, "hits_by_rank()")
-        ks = range(1, options.whole("k", k, 1) + 1)
-        result = self._rec.evaluate(accuracy_counts.n_hits, k=ks, tidy=True, profile=profile)
-        data = long_format.keyed(self._of, result).rename({"k": "rank", "n": "n_users"})
-        value = pl.col("value")
-        before = value.shift(1, fill_value=0.0).over("model", order_by="rank")
-        data = data.with_columns(value=value - before)
-        return cutoff_charts.hits_by_rank(data, self._series(result))
+        return cutoff_charts.hits_by_rank(self._rec, self._look, k, profile)
 
     @argument_errors.understood
     def precision_recall(
@@ -171,16 +140,9 @@ class Plot:
         >>> df.rec.plot.precision_recall(k=[1, 2]).data.select("k", "recall", "precision").rows()
         [(1, 0.0, 0.0), (2, 1.0, 0.5)]
         """
-        from recframe.charts import cutoff_charts  # noqa: PLC0415
+        from recframe.charts import cutoff_charts  # noqa: PLC0415  Altair is an extra
 
-        chart_data.check_whole(self._of, "precision_recall()")
-        asked = [accuracy.precision, accuracy.recall]
-        result = self._rec.evaluate(asked, k=k, tidy=True, profile=profile)
-        data = long_format.keyed(self._of, result).rename({"n": "n_users"})
-        found = data.filter(pl.col("metric") == str(asked[1])).select("model", "k", recall="value")
-        data = data.filter(pl.col("metric") == str(asked[0])).rename({"value": "precision"})
-        data = data.join(found, on=["model", "k"], maintain_order="left")
-        return cutoff_charts.precision_recall(data, self._series(result))
+        return cutoff_charts.precision_recall(self._rec, self._look, k, profile)
 
     @argument_errors.understood
     def interpolated_precision(
@@ -203,16 +165,10 @@ class Plot:
 
         Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
         """
-        from recframe.charts import cutoff_charts  # noqa: PLC0415
+        from recframe.charts import cutoff_charts  # noqa: PLC0415  Altair is an extra
 
-        chart_data.check_whole(self._of, "interpolated_precision()")
-        points = [accuracy_curves.interpolated_precision(recall=one) for one in POINTS]
-        metrics = [long_format.one_metric("interpolated_precision", one, k) for one in points]
-        result, data, sure = long_format.summary(self._of, metrics, level, cluster, profile)
-        names = [str(one) for one in metrics]
-        recall = pl.col("metric").replace_strict(names, POINTS, return_dtype=pl.Float64)
-        data = data.with_columns(recall=recall)
-        return cutoff_charts.interpolated_precision(data, self._series(result), sure)
+        how = long_format.Intervals(level, cluster, profile)
+        return cutoff_charts.interpolated_precision(self._rec, self._look, k, how)
 
     @argument_errors.understood
     def segments(  # noqa: PLR0913  those of summarize, and which segments are shown
@@ -243,18 +199,12 @@ class Plot:
         >>> chart.data.select("segment", "value", "n_users").rows()
         [('DE', 1.0, 1), ('FR', 0.5, 1)]
         """
-        from recframe.charts import model_charts  # noqa: PLC0415
+        from recframe.charts import model_charts  # noqa: PLC0415  Altair is an extra
 
-        one = long_format.one_metric("segments", metric, k)
-        result, data, sure = long_format.summary(self._of, [one], level, cluster, profile, by)
-        names = long_format.segment_columns(self._of, result)
-        if not names:
-            msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
-            raise RecframeError(msg)
-        none = data.with_columns(pooled=pl.lit(None, pl.Float64))
-        data = none if one.shape == "set" else model_charts.with_pooled(data)
-        series = self._series(result)
-        return model_charts.segments(data, series, one, names, sure, min_users=min_users, most=most)
+        how = long_format.Intervals(level, cluster, profile)
+        return model_charts.segments(
+            self._rec, self._look, metric, by, k, how, min_users=min_users, most=most
+        )
 
     @argument_errors.understood
     def distribution(
@@ -274,19 +224,9 @@ class Plot:
         >>> chart.vconcat[0].data.select("n", "share").rows(), chart.vconcat[1].data.select("low", "high", "n").rows()
         ([(1, 0.5)], [(0.0, 0.5, 1), (0.5, 1.0, 0)])
         """
-        from recframe.charts import list_charts  # noqa: PLC0415
+        from recframe.charts import list_charts  # noqa: PLC0415  Altair is an extra
 
-        chart_data.check_whole(self._of, "distribution()")
-        one = long_format.one_metric("distribution", metric, k)
-        long_format.check_of_users(one)
-        names = long_format.models_of(self._rec)
-        above, zeros = chart_data.users_values(self._rec, one, profile, bins, names)
-        series = self._of_names(names)
-        above = chart_data.filled(above, ["model", "model_place"], bins)
-        if not series.named:
-            above = above.filter(pl.col("low") < pl.col("high"))
-        users = long_format.users_of(zeros, "users", long_format.noun_of(one))
-        return list_charts.distribution(above, zeros, series, one, users)
+        return list_charts.distribution(self._rec, self._look, metric, k, bins, profile)
 
     @argument_errors.understood
     def compare(  # noqa: PLR0913  those of rec.compare
@@ -331,13 +271,11 @@ class Plot:
             profile=profile,
             wide=True,
         )
+        how = long_format.Intervals(level, cluster, profile)
         found = registry.asked(registry.each(metrics), k)
-        data = chart_data.rows_compared(long_format.keyed(self._of, result), margin=margin)
-        from_ = f"from {text_of(baseline)}" if baseline is not None else "of each two models"
-        title = f"{', '.join(map(str, found))}: differences {from_}"
-        sure = long_format.interval_words(self._rec, found[0], level, cluster, profile)
-        only = None if len(found) > 1 else found[0]
-        return model_charts.compare(data, self._series(result), only, title, sure, margin)
+        return model_charts.compare(
+            self._rec, self._look, result, found, how, baseline=baseline, margin=margin
+        )
 
     @argument_errors.understood
     def tradeoff(
@@ -360,19 +298,10 @@ class Plot:
         >>> df.rec.plot.tradeoff("mrr", "recall@1").data.select("x", "y").rows()
         [(0.75, 0.5)]
         """
-        from recframe.charts import model_charts  # noqa: PLC0415
+        from recframe.charts import model_charts  # noqa: PLC0415  Altair is an extra
 
-        chart_data.check_whole(self._of, "tradeoff()")
-        pair = [long_format.one_metric("tradeoff", one, k) for one in (x, y)]
-        if pair[0] == pair[1]:
-            msg = f"tradeoff takes two metrics, and found {str(pair[0])!r} twice"
-            raise RecframeError(msg)
-        result, data, sure = long_format.summary(self._of, pair, level, cluster, profile)
-        across = chart_data.of_axis(data, pair[0], "x")
-        up = chart_data.of_axis(data, pair[1], "y")
-        both = across.join(up, on="model", maintain_order="left")
-        data = chart_data.on_front(both, pair)
-        return model_charts.tradeoff(data, self._series(result), pair[0], pair[1], sure)
+        how = long_format.Intervals(level, cluster, profile)
+        return model_charts.tradeoff(self._rec, self._look, (x, y), k, how)
 
     @argument_errors.understood
     def exposure(self, *, k: int | None = None) -> alt.VConcatChart:
@@ -388,16 +317,9 @@ class Plot:
         >>> rec.plot.exposure(k=10).vconcat[0].layer[1].data.select("items", "exposure", "gini").rows()
         [(0.0, 0.0, 1.0), (0.75, 0.0, 1.0), (1.0, 1.0, 1.0)]
         """
-        from recframe.charts import list_charts  # noqa: PLC0415
+        from recframe.charts import list_charts  # noqa: PLC0415  Altair is an extra
 
-        chart_data.check_whole(self._of, "exposure()")
-        cut = None if k is None else options.whole("k", k, 1)
-        names = long_format.models_of(self._rec)
-        found, catalogue = chart_data.exposures(self._rec, cut, names)
-        series = self._of_names(names)
-        curve, tail = list_charts.lorenz(found, catalogue), list_charts.tail(found)
-        where = "places" if cut is None else f"places up to {cut}"
-        return list_charts.exposure(curve, tail, series, where)
+        return list_charts.exposure(self._rec, self._look, k)
 
     @argument_errors.understood
     def scores(self, *, bins: int = 40) -> alt.VConcatChart:
@@ -415,13 +337,9 @@ class Plot:
         >>> data.filter(pl.col("n") > 0).select("group", "n", "share").rows()
         [('not judged', 1, 1.0), ('relevant', 1, 1.0)]
         """
-        from recframe.charts import list_charts  # noqa: PLC0415
+        from recframe.charts import list_charts  # noqa: PLC0415  Altair is an extra
 
-        chart_data.check_whole(self._of, "scores()")
-        names = long_format.models_of(self._rec)
-        found = chart_data.binned_scores(self._rec, bins, names)
-        data = chart_data.filled(found, ["model", "model_place", "group"], bins)
-        return list_charts.scores(data, self._of_names(names))
+        return list_charts.scores(self._rec, self._look, bins)
 
     @argument_errors.understood
     def overlap(
@@ -442,21 +360,9 @@ class Plot:
 
         Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings.
         """
-        from recframe.charts import model_charts  # noqa: PLC0415
+        from recframe.charts import model_charts  # noqa: PLC0415  Altair is an extra
 
-        chart_data.check_whole(self._of, "overlap()")
-        one = long_format.one_metric("overlap", metric, k)
-        if "reference" not in one.definition.needs:
-            msg = f"{one} holds lists against no reference; plot.overlap takes rbo, overlap or unexpectedness"
-            raise RecframeError(msg)
-        names = chart_data.models_bound(self._rec, "overlap()")
-        parts = []
-        for name in (one for one in names.order if one != names.none):
-            bound = self._rec(reference=name)
-            result = bound.evaluate(one, tidy=True, profile=profile)
-            parts.append(long_format.keyed(self._of, result).with_columns(other=pl.lit(name)))
-        data = pl.concat(parts) if parts else pl.DataFrame(schema=_OVERLAP)
-        return model_charts.overlap(data.select(*_OVERLAP), self._of_names(names), one)
+        return model_charts.overlap(self._rec, self._look, metric, k, profile)
 
     @argument_errors.understood
     def audit(self, k: int | None = None) -> alt.LayerChart:
@@ -511,11 +417,6 @@ class Plot:
         name = history_charts.name_of(lines.judged, metric, k)
         return lines.chart(name, split, self._look, most)
 
-    def _of_names(self, names: long_format.Names) -> Any:
-        from recframe.charts.style import Series  # noqa: PLC0415
-
-        return Series(names.order, self._look)
-
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
@@ -527,4 +428,3 @@ class Plot:
 
 
 CHARTS = tuple(name for name in vars(Plot) if not name.startswith("_"))
-_OVERLAP = {"model": pl.String, "other": pl.String, "value": pl.Float64, "n": pl.Int64}

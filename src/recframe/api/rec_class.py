@@ -13,7 +13,7 @@ from recframe.api import argument_errors, reprs
 from recframe.api.argument_errors import no_method
 from recframe.api.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.api.methods import Methods
-from recframe.api.request import warned_of_metrics, warned_of_truth
+from recframe.api.request import warned_of_metrics
 from recframe.api.result_methods import Answers
 from recframe.charts import long_format as long
 from recframe.errors import RecframeError, shown
@@ -274,7 +274,7 @@ class Rec(Methods[F], Answers[F]):
             told_apart = zip(roles[:-2], names, strict=False)
             fields = (pl.first().struct.field(one).alias(name) for one, name in told_apart)
             frame = frame.select(*fields, pl.nth(range(1, 5)))
-        result: F = self._kind.give(frame, sources, warned_of_truth(inputs))
+        result: F = self._kind.give(frame, sources, long.warned_of_truth(inputs))
         return result
 
     @argument_errors.understood

@@ -28,7 +28,6 @@ from recframe.evaluation.trainings import TRAINING, one_of_each
 from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.hints import Given
 from recframe.frames.inputs import GROUP, Inputs
-from recframe.frames.kinds.kind import Seen as WhatIsTold
 from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -334,13 +333,3 @@ def warned_of_metrics(
     """Warn of what a result of metrics and its frames, under their profile's policies, show."""
     result = long.wide(result, metrics) if tidy else result
     call_warnings.tell(Seen(one_of_each(home), metrics, result, run))
-
-
-def warned_of_truth(inputs: Inputs) -> WhatIsTold:
-    """Return a callback that warns about the truth, for results that are no tables of metrics."""
-
-    def told(result: pl.DataFrame, run: Collect) -> None:
-        seen = Seen(one_of_each(under_profile.at_home(inputs)), [], result, run)
-        call_warnings.tell(seen, call_warnings.OF_JUDGING)
-
-    return told

@@ -15,7 +15,7 @@ from recframe.api.bound_metric import Asked, By, Cutoffs, F
 from recframe.api.gates import Gates
 from recframe.api.history_methods import Tracked
 from recframe.api.plots import Plot
-from recframe.api.request import question, warned_of_truth
+from recframe.api.request import question
 from recframe.api.segment_methods import SegmentsCompared
 from recframe.api.uncertain import Uncertain
 from recframe.charts.long_format import (
@@ -23,6 +23,7 @@ from recframe.charts.long_format import (
     joined_on,
     rows_of_lists,
     values_of_users,
+    warned_of_truth,
     with_columns_of_items,
 )
 from recframe.errors import ColumnError, RecframeError, shown

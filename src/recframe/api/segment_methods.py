@@ -9,7 +9,8 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
-from recframe.api.request import FEW_ROWS, Question, question, warned_of_truth
+from recframe.api.request import FEW_ROWS, Question, question
+from recframe.charts.long_format import warned_of_truth
 from recframe.errors import ColumnError, RecframeError
 from recframe.evaluation.execution import Run
 from recframe.evaluation.required_columns import needs_of

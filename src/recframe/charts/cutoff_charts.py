@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import polars as pl
 
-from recframe.charts.long_format import noun_of, users_of
-from recframe.charts.model_charts import largest, told_of
+from recframe.charts.long_format import (
+    Intervals,
+    check_whole,
+    evaluated,
+    noun_of,
+    one_metric,
+    summary,
+    users_of,
+)
+from recframe.charts.model_charts import largest, segments_shown
 from recframe.charts.style import (
     SIDES,
     Fields,
@@ -26,7 +35,13 @@ from recframe.charts.style import (
     spoken,
     tooltips,
 )
-from recframe.metrics.language.definition import Metric
+from recframe.charts.themes import Look
+from recframe.errors import RecframeError
+from recframe.metrics import accuracy, accuracy_counts, accuracy_curves
+from recframe.metrics.language import registry
+from recframe.metrics.language.at import At
+from recframe.metrics.language.definition import Definition, Metric
+from recframe.statistics import options
 
 HEIGHT, VIEW = 280, 150
 """Height in pixels of a chart with one view, and of each of several."""
@@ -37,24 +52,57 @@ MOST_POINTS = 30
 """Most points on a line that are all visible; of more, only those at ticks are."""
 MOST_TICKS, STEPS = 10, 8
 """Places that are all named on an axis, and the steps of more."""
-K_AXIS = "cut-off k (places of the list that count)"
+RECALLS = [tenth / 10 for tenth in range(11)]
+"""Recall levels of interpolated precision."""
+COUNT, GAIN = "d", ",.4~f"
+"""Formats of cut-offs and of gains."""
+UNBOUNDED = (0.0, float("inf"))
+
+
+def _cumulative_gain(at: At) -> pl.Expr:
+    """Return the sum of the relevance of the hits."""
+    return at.sum(lambda hit: hit.gain)
+
+
+def _best_gain(at: At) -> pl.Expr:
+    """Return the sum of the relevance of the first k relevant items in their best order."""
+    return at.best(lambda best: best.sum(lambda hit: hit.gain), "relevant")
+
+
+GAINS = (
+    Metric[...](Definition("gain", _cumulative_gain, range=UNBOUNDED, linear=True)),
+    Metric[...](Definition("best_gain", _best_gain, range=UNBOUNDED, linear=True)),
+)
+"""Metrics used only in charts."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A column on an axis: the titles of the axis and of the tooltip's field, and the format of its numbers."""
+
+    column: str
+    title: list[str]
+    field: str
+    format: str
+
+
+def _cutoffs(look: Look) -> Axis:
+    title = lines("cut-off k (places of the list that count)", look.width - SIDES)
+    return Axis("k", title, "k", COUNT)
 
 
 @dataclass(frozen=True)
 class Lines:
-    """A line for each model over the cut-off, or over ranks or recall, in the columns of the data and in words."""
+    """A line for each model over the cut-off, or over ranks or recall."""
 
     data: pl.DataFrame
     series: Series
-    x: str
-    y: str
-    x_title: str
-    y_title: list[str]
-    x_told: tuple[str, str] = ("k", "d")
-    """The title and the format in a tooltip."""
-    y_told: tuple[str, str] = ("value", ".4f")
-    more_told: Fields = field(default_factory=dict)
-    ordered_by: str = "k"
+    x: Axis
+    y: Axis
+    fields: Fields = field(default_factory=dict)
+    """More fields of the tooltips."""
+    order: str = "k"
+    """The column by which points are joined."""
     x_zero: bool = False
     padding: float = 0
     """Padding at the ends of x, in pixels."""
@@ -64,175 +112,184 @@ class Lines:
         """The axes and the tooltips."""
         axis: dict[str, Any] = {"grid": False}
         scale: dict[str, Any] = {"domain": [0, 1]}
+        x, y = self.x, self.y
         if len(self.data):
             scale = {"zero": self.x_zero, "nice": self.x_zero, "padding": self.padding}
-            if self.x_told[1] == "d":
-                values = ticks(self.data[self.x])
+            if x.format == COUNT:
+                values = ticks(self.data[x.column])
                 # NOTE: where there are more values than the theme's tickCount, Vega leaves some of them out
                 axis |= {"values": values, "tickCount": len(values), "labelOverlap": "greedy"}
-        told = {f"{self.x}:Q": self.x_told, f"{self.y}:Q": self.y_told, **self.more_told}
-        is_share = self.y_told[1].endswith("%")
+        fields: Fields = {f"{one.column}:Q": (one.field, one.format) for one in (x, y)}
+        fields = {**fields, **self.fields, "n_users:Q": ("users", ",d")}
+        of_y = {"format": "%"} if y.format.endswith("%") else {}
         base: alt.Chart = drawn(self.data).encode(
-            x=alt.X(
-                f"{self.x}:Q",
-                title=lines(self.x_title, self.series.look.width - SIDES),
-                axis=axis,
-                scale=scale,
-            ),
-            y=alt.Y(
-                f"{self.y}:Q",
-                title=self.y_title,
-                axis={"format": "%"} if is_share else {},
-                scale={"zero": True},
-            ),
-            tooltip=tooltips(self.series.told({**told, "n_users:Q": ("users", ",d")})),
+            x=alt.X(f"{x.column}:Q", title=x.title, axis=axis, scale=scale),
+            y=alt.Y(f"{y.column}:Q", title=y.title, axis=of_y, scale={"zero": True}),
+            tooltip=tooltips(self.series.told(fields)),
         )
         return base
 
     @property
     def lines(self) -> list[alt.Chart]:
         """Lines, and points to point at: all of them are seen where they are few, and else those at the ticks."""
-        series, places = self.series, self.data[self.ordered_by]
+        places = self.data[self.order]
         # NOTE: a value of a channel is named as such: Altair takes milliseconds to find out what `alt.value` is one of
         opacity: Any = alt.OpacityValue(1)
         if places.n_unique() > MOST_POINTS:
-            seen = alt.FieldOneOfPredicate(field=self.ordered_by, oneOf=ticks(places))
+            seen = alt.FieldOneOfPredicate(field=self.order, oneOf=ticks(places))
             opacity = alt.condition(seen, alt.value(1), alt.value(0))
-        order = alt.Order(f"{self.ordered_by}:Q")
-        line = self.base.mark_line(strokeWidth=2).encode(
-            color=series.colour(), strokeDash=series.dash(), order=order
-        )
-        points = self.base.mark_point(filled=True, size=38).encode(
-            color=series.colour(),
-            shape=series.shape(),
-            strokeDash=alt.StrokeDashValue([]),
-            opacity=opacity,
-        )
-        return [line, points]
+        order = alt.Order(f"{self.order}:Q")
+        return [
+            self.series.line(self.base, order=order),
+            self.series.points(self.base, 38, opacity),
+        ]
 
-    def with_bands(self, *below: alt.Chart) -> alt.LayerChart:
-        """Return lines with the bands of their intervals, and other marks below."""
-        kind = self.y_told[1]
-        ends = {"low:Q": ("low", kind), "high:Q": ("high", kind)}
-        told = replace(self, more_told={**self.more_told, **ends})
+    def chart(self, title: str, subtitle: str, *layers: alt.Chart) -> alt.LayerChart:
+        """Return layers, or lines alone, as a chart with its title."""
+        chart = layered(self.data, *(layers or self.lines), height=HEIGHT)
+        empty = is_bare(self.data, self.y.column)
+        return finished(chart, self.series.look, title, subtitle, empty=empty)
+
+    @property
+    def with_bands(self) -> list[alt.Chart]:
+        """Lines with the bands of their intervals."""
+        ends = {f"{end}:Q": (end, self.y.format) for end in ("low", "high")}
+        banded = replace(self, fields={**self.fields, **ends})
         # an area of one point has no width
-        alone = self.data[self.x].n_unique() == 1
-        seen = told.base.mark_rule(strokeWidth=2) if alone else told.base.mark_area(opacity=0.16)
-        low = alt.Y("low:Q", title=self.y_title)
-        band = seen.encode(y=low, y2="high:Q", color=self.series.colour())
-        chart = layered(self.data, band, *told.lines, height=HEIGHT)
-        return layered(self.data, *below, chart, height=HEIGHT) if below else chart
-
-    def finished(self, chart: alt.LayerChart, title: str, told: str) -> alt.LayerChart:
-        """Return a chart with its title and its subtitle."""
-        empty = is_bare(self.data, self.y)
-        return finished(chart, self.series.look, title, told, empty=empty)
+        alone = self.data[self.x.column].n_unique() == 1
+        base = banded.base
+        mark = base.mark_rule(strokeWidth=2) if alone else base.mark_area(opacity=0.16)
+        low = alt.Y("low:Q", title=self.y.title)
+        return [mark.encode(y=low, y2="high:Q", color=self.series.colour()), *banded.lines]
 
 
-def _over_cutoffs(
-    data: pl.DataFrame, series: Series, metric: Metric[...], y_title: list[str]
-) -> Lines:
-    told = spoken(str(metric)), number_format(metric)
-    return Lines(data, series, "k", "value", K_AXIS, y_title, y_told=told)
-
-
-def curve(data: pl.DataFrame, series: Series, metric: Metric[...], level: str) -> alt.LayerChart:
-    """Return a metric over k: model, k, value, low, high, n_users."""
-    y_title = axis_title(metric, series.look, length=HEIGHT)
-    over = _over_cutoffs(safe(data), series, metric, y_title)
-    told = f"Mean over {users_of(data, noun=noun_of(metric))}; band: interval at {level}."
-    return over.finished(over.with_bands(), f"{metric} over the cut-off k", told)
-
-
-def curves(
-    data: pl.DataFrame, series: Series, metric: Metric[...], by: str, level: str
-) -> alt.FacetChart:
-    """Return the same in a view for each segment: segment, place, model, k, value, low, high, n_users."""
-    look, n = series.look, data["place"].n_unique()
-    data = safe(largest(data, MOST_VIEWS))
+def curve(
+    rec: Any, look: Look, metric: str | Metric[...], k: Any, by: Any, how: Intervals
+) -> alt.LayerChart | alt.FacetChart:
+    """Draw a metric over k, in a view for each segment where there are some."""
+    metrics = _over_cutoffs(metric, k)
+    found, metric = summary(rec, metrics, how, by), replace(metrics[0], k=None)
+    series, title = Series(found.models, look), f"{metric} over the cut-off k"
+    band = f"band: interval at {found.level}."
+    value = partial(Axis, "value", field=spoken(str(metric)), format=number_format(metric))
+    data = safe(found.data)
+    if not found.by:
+        y = value(axis_title(metric, look, length=HEIGHT))
+        over = Lines(data, series, _cutoffs(look), y)
+        users = users_of(data, noun=noun_of(metric))
+        return over.chart(title, f"Mean over {users}; {band}", *over.with_bands)
+    n = data["place"].n_unique()
+    data = largest(data, MOST_VIEWS)
     columns = max(min(look.width // LEAST_VIEW, n), 1)
     names = data.sort("place")["label"].unique(maintain_order=True).to_list()
-    over = _over_cutoffs(data, series, metric, lines(str(metric), VIEW))
-    over = replace(over, x_title="cut-off k", more_told={"segment:N": spoken(by)})
+    x, y = replace(_cutoffs(look), title=["cut-off k"]), value(lines(str(metric), VIEW))
+    over = Lines(data, series, x, y, {"segment:N": spoken(found.by)})
     width = inner_width(look, BETWEEN * columns) // columns
-    view = over.with_bands().properties(width=width, height=VIEW)
+    view = layered(data, *over.with_bands, height=VIEW).properties(width=width)
     header = alt.Header(title=None, labelLimit=look.width // columns, labelAnchor="start")
     chart = view.facet(alt.Facet("label:N", sort=names, header=header), columns=columns)
-    told = f"In brackets: users; band: interval at {level}.{told_of(n, MOST_VIEWS)}"
-    title = f"{metric} over the cut-off k, by {by}"
-    return finished(chart, look, title, told, empty=is_bare(data, "value"))
+    subtitle = f"In brackets: users; {band}{segments_shown(n, MOST_VIEWS)}"
+    title, empty = f"{title}, by {found.by}", is_bare(data, "value")
+    return finished(chart, look, title, subtitle, empty=empty)
 
 
-def interpolated_precision(data: pl.DataFrame, series: Series, level: str) -> alt.LayerChart:
-    """Return interpolated precision over recall: model, recall, value, low, high, n_users."""
-    over = Lines(
-        safe(data),
-        series,
-        *("recall", "value", "recall (share of the relevant items found)"),
-        lines("interpolated precision (0 to 1)", HEIGHT),
-        ("recall", ".1f"),
-        ("interpolated precision", ".4f"),
-        x_zero=True,
-        ordered_by="recall",
+def _over_cutoffs(metric: str | Metric[...], k: Any) -> list[Metric[...]]:
+    """Return a metric at the cut-offs of a curve."""
+    plain = registry.asked([metric], None)[0]
+    if plain.k is not None:
+        name = str(plain).rpartition("@")[0]
+        msg = f"curve draws {name!r} over k, and {str(plain)!r} has one: curve({name!r}, k=range(1, 51))"
+        raise RecframeError(msg)
+    if k is None:
+        msg = "curve draws a metric over cut-offs: k=range(1, 51)"
+        raise RecframeError(msg)
+    return registry.asked([metric], k)
+
+
+def gains(rec: Any, look: Look, k: Any, how: Intervals) -> alt.LayerChart:
+    """Draw the gain of hits that adds up over k, beside the best one."""
+    check_whole(rec, "gains()")
+    metrics = [one for each in GAINS for one in registry.asked([each], k)]
+    found = summary(rec, metrics, how)
+    is_best = pl.col("metric").str.starts_with("best")
+    ideal = found.data.filter(is_best).select("model", "k", best="value")
+    data = found.data.filter(~is_best).join(ideal, on=["model", "k"], maintain_order="left")
+    y = Axis("value", lines("gain of the hits up to k (sum of relevance)", HEIGHT), "gain", GAIN)
+    over = Lines(safe(data), Series(found.models, look), _cutoffs(look), y)
+    best = over.data.drop_nulls("best").unique("k", keep="first", maintain_order=True)
+    dashes = drawn(best).mark_line(color=look.colours.quiet, strokeDash=[3, 3], strokeWidth=1.5)
+    tooltip = tooltips({"k:Q": ("k", COUNT), "best:Q": ("best possible gain", GAIN)})
+    subtitle = (
+        f"Mean over {users_of(data)}; grey dashes: the best possible order; "
+        f"band: interval at {found.level}."
     )
-    told = (
-        "The highest precision at any rank where so much is found, at 11 points of recall; "
-        f"mean over {users_of(data)}; band: interval at {level}."
-    )
-    return over.finished(over.with_bands(), "Interpolated precision over recall", told)
+    layers = [
+        dashes.encode(x="k:Q", y="best:Q", tooltip=tooltip),
+        layered(over.data, *over.with_bands, height=HEIGHT),
+    ]
+    return over.chart("Cumulative gain over the cut-off k", subtitle, *layers)
 
 
-def precision_recall(data: pl.DataFrame, series: Series) -> alt.LayerChart:
-    """Return precision@k over recall@k: model, k, recall, precision, n_users."""
-    over = Lines(
-        safe(data),
-        series,
-        *("recall", "precision", "recall@k (0 to 1, higher is better)"),
-        lines("precision@k (0 to 1, higher is better)", HEIGHT),
-        ("recall@k", ".4f"),
-        ("precision@k", ".4f"),
-        {"k:Q": ("k", "d")},
-        x_zero=True,
-    )
-    along = ", ".join(map(str, ticks(data["k"])))
-    told = f"Along each line k = {along}; mean over {users_of(data)}."
-    chart = layered(over.data, *over.lines, height=HEIGHT)
-    return over.finished(chart, "Precision over recall, by cut-off", told)
-
-
-def hits_by_rank(data: pl.DataFrame, series: Series) -> alt.LayerChart:
-    """Return how many lists have a hit at each rank: model, rank, value, n_users."""
-    room = (series.look.width - SIDES) / max(data["rank"].n_unique(), 1)
-    size = max(int(room * 0.7), 1)
-    over = Lines(
-        safe(data),
-        series,
-        *("rank", "value", "rank (1 is the first place)"),
-        lines("share of lists with a hit at the rank (%)", HEIGHT),
-        ("rank", "d"),
-        ("lists with a hit here", ".2%"),
-        ordered_by="rank",
-        padding=0 if series.named else size / 2 + 3,
-    )
+def hits_by_rank(rec: Any, look: Look, k: int, profile: str | None) -> alt.LayerChart:
+    """Draw how many lists have a hit at each rank."""
+    check_whole(rec, "hits_by_rank()")
+    ks = range(1, options.whole("k", k, 1) + 1)
+    data, models = evaluated(rec, accuracy_counts.n_hits, ks, profile)
+    series, value = Series(models, look), pl.col("value")
+    before = value.shift(1, fill_value=0.0).over("model", order_by="k")
+    data = safe(data.with_columns(value=value - before).rename({"k": "rank"}))
+    size = max(int((look.width - SIDES) / max(data["rank"].n_unique(), 1) * 0.7), 1)
+    title = lines("rank (1 is the first place)", look.width - SIDES)
+    share = lines("share of lists with a hit at the rank (%)", HEIGHT)
+    x = Axis("rank", title, "rank", COUNT)
+    y = Axis("value", share, "lists with a hit here", ".2%")
+    padding = 0 if series.named else size / 2 + 3
+    over = Lines(data, series, x, y, order="rank", padding=padding)
     bars = over.base.mark_bar(size=size).encode(color=series.colour(legend=False))
-    layers = over.lines if series.named else [bars]
-    told = f"Of {users_of(data)}; the shares up to k add up to n_hits@k."
-    return over.finished(layered(over.data, *layers, height=HEIGHT), "Hits by rank", told)
+    subtitle = f"Of {users_of(data)}; the shares up to k add up to n_hits@k."
+    return over.chart("Hits by rank", subtitle, *([] if series.named else [bars]))
 
 
-def gains(data: pl.DataFrame, series: Series, level: str) -> alt.LayerChart:
-    """Return the gain of hits that adds up over k, beside the best one: model, k, value, low, high, best, n_users."""
-    y_title = lines("gain of the hits up to k (sum of relevance)", HEIGHT)
-    kind = ",.4~f"
-    over = Lines(safe(data), series, "k", "value", K_AXIS, y_title, y_told=("gain", kind))
-    best = over.data.filter(pl.col("best").is_not_null())
-    best = drawn(best.unique("k", keep="first", maintain_order=True)).mark_line(
-        color=series.look.colours.quiet, strokeDash=[3, 3], strokeWidth=1.5
+def precision_recall(rec: Any, look: Look, k: Any, profile: str | None) -> alt.LayerChart:
+    """Draw precision@k over recall@k."""
+    check_whole(rec, "precision_recall()")
+    metrics = [accuracy.precision, accuracy.recall]
+    data, models = evaluated(rec, metrics, k, profile)
+    on = ["model", "k"]
+    precision, recall = (data.filter(pl.col("metric") == str(one)) for one in metrics)
+    recall = recall.select(*on, recall="value")
+    data = precision.rename({"value": "precision"}).join(recall, on=on, maintain_order="left")
+    data = safe(data)
+    axis, widths = "{} (0 to 1, higher is better)", (look.width - SIDES, HEIGHT)
+    x, y = (
+        Axis(name, lines(axis.format(f"{name}@k"), width), f"{name}@k", ".4f")
+        for name, width in zip(("recall", "precision"), widths, strict=True)
     )
-    tooltip = tooltips({"k:Q": ("k", "d"), "best:Q": ("best possible gain", kind)})
-    ideal = best.encode(x="k:Q", y="best:Q", tooltip=tooltip)
-    told = f"Mean over {users_of(data)}; grey dashes: the best possible order; band: interval at {level}."
-    return over.finished(over.with_bands(ideal), "Cumulative gain over the cut-off k", told)
+    over = Lines(data, Series(models, look), x, y, {"k:Q": ("k", COUNT)}, x_zero=True)
+    along = ", ".join(map(str, ticks(data["k"])))
+    subtitle = f"Along each line k = {along}; mean over {users_of(data)}."
+    return over.chart("Precision over recall, by cut-off", subtitle)
+
+
+def interpolated_precision(rec: Any, look: Look, k: int | None, how: Intervals) -> alt.LayerChart:
+    """Draw interpolated precision over recall."""
+    name = "interpolated_precision"
+    check_whole(rec, f"{name}()")
+    points = [accuracy_curves.interpolated_precision(recall=one) for one in RECALLS]
+    metrics = [one_metric(name, one, k) for one in points]
+    found, names = summary(rec, metrics, how), [*map(str, metrics)]
+    recall = pl.col("metric").replace_strict(names, RECALLS, return_dtype=pl.Float64)
+    data = safe(found.data.with_columns(recall=recall))
+    title = lines("recall (share of the relevant items found)", look.width - SIDES)
+    y_title = lines("interpolated precision (0 to 1)", HEIGHT)
+    x = Axis("recall", title, "recall", ".1f")
+    y = Axis("value", y_title, "interpolated precision", ".4f")
+    over = Lines(data, Series(found.models, look), x, y, x_zero=True, order="recall")
+    subtitle = (
+        "The highest precision at any rank where so much is found, at 11 points of recall; "
+        f"mean over {users_of(data)}; band: interval at {found.level}."
+    )
+    return over.chart("Interpolated precision over recall", subtitle, *over.with_bands)
 
 
 def ticks(places: pl.Series) -> list[int]:

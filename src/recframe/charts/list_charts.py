@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
 from recframe.audit.data import SEVERITIES
 from recframe.charts.formatting import counted
+from recframe.charts.long_format import (
+    Names,
+    check_of_users,
+    check_whole,
+    models_of,
+    noun_of,
+    one_metric,
+    users_of,
+    values_of_users,
+    warned_of_truth,
+)
 from recframe.charts.style import (
     LETTER,
     Fields,
@@ -25,73 +38,199 @@ from recframe.charts.style import (
     tooltips,
 )
 from recframe.charts.themes import DASHES, GROUPS, Look
+from recframe.evaluation import metrics_of_lists
+from recframe.evaluation.required_columns import needs_of
+from recframe.frames.inputs import Inputs
+from recframe.metrics import catalogue_metrics
 from recframe.metrics.language.definition import Metric
+from recframe.profiles import under_profile
+from recframe.ranking.data_checks import after_checks
+from recframe.ranking.judged_frame import PAIR, judge
+from recframe.ranking.relevance import is_relevant_row
+from recframe.side_info.aggregation_levels import Levels
+from recframe.side_info.requirements import check_needs
+from recframe.statistics import options
 
 HEIGHT = 220
 ROW = 20
 """Height of a model's row of zeros, in pixels."""
 PANEL = 120
 NARROW_SIDE = 90
+ROUNDING = 1e-9
+"""Tolerance at the upper end of a bin."""
+MODEL = ["model", "model_place"]
+VALUE, N, WIDTH, BIN, SHARE = (pl.col(one) for one in ("value", "n", "width", "bin", "share"))
 
 
 def distribution(
-    data: pl.DataFrame, zeros: pl.DataFrame, series: Series, metric: Metric[...], users: str
+    rec: Any, look: Look, metric: str | Metric[...], k: int | None, bins: int, profile: str | None
 ) -> alt.VConcatChart:
-    """Return users' values in bins: model, low, high, share, n; and the zeros: model, share, n."""
-    width, n_models = inner_width(series.look, _left(series)), max(len(series.names), 1)
+    """Draw users' values in bins, and the share of users with 0."""
+    check_whole(rec, "distribution()")
+    metric = one_metric("distribution", metric, k)
+    check_of_users(metric)
+    names = models_of(rec)
+    series = Series(names.order, look)
+    data, zeros = _values_in_bins(rec, metric, profile, bins, names)
+    data = safe(_filled(data, MODEL, bins))
     counts: Fields = {"share:Q": ("share of users", ".2%"), "n:Q": ("users", ",d")}
     colour, per_cent = series.colour(legend=False), {"format": "%"}
+    width = inner_width(look, _left(series))
     none = lines(f"users with {metric} = 0 (%)", width)
     at_zero = drawn(safe(zeros)).mark_bar(height={"band": 0.7})
     at_zero = at_zero.encode(
         x=alt.X("share:Q", title=none, axis=per_cent, scale={"domain": [0, 1]}),
         color=colour,
         tooltip=tooltips(series.told(counts)),
-    ).properties(width=width, height=n_models * ROW)
+    ).properties(width=width, height=max(len(series.names), 1) * ROW)
+    kind = number_format(metric)
+    fields = {"low:Q": ("above", kind), "high:Q": ("up to", kind), **counts}
+    x = _of_bins(axis_title(metric, look, length=width))
+    y = alt.Y("share:Q", title="share of users (%)", axis=per_cent)
     if series.named:
         model = alt.Y("model:N", sort=series.names, title=None, axis={"tickSize": 0})
         at_zero = at_zero.encode(y=model)
-    kind = number_format(metric)
-    ends: Fields = {"low:Q": ("above", kind), "high:Q": ("up to", kind)}
-    data = safe(data)
-    base = drawn(data).encode(
-        x=alt.X(
-            "low:Q",
-            title=axis_title(metric, series.look, length=width),
-            axis={"grid": False},
-            scale={"zero": False, "nice": False},
-            bin=alt.Undefined if series.named else "binned",
-        ),
-        y=alt.Y("share:Q", title="share of users (%)", axis=per_cent),
-        color=colour,
-        tooltip=tooltips(series.told({**ends, **counts})),
-    )
-    # bars of one model, steps of several
-    marks = base.mark_bar(binSpacing=1).encode(x2="high:Q")
-    if series.named:
-        steps = base.mark_line(interpolate="step-after", strokeWidth=2)
+        # bars of one model, steps of several
+        steps = drawn(data).mark_line(interpolate="step-after", strokeWidth=2)
         marks = steps.encode(strokeDash=series.dash(legend=False), order="low:Q")
+    else:
+        data = data.filter(pl.col("low") < pl.col("high"))
+        x["bin"] = "binned"
+        marks = drawn(data).mark_bar(binSpacing=1).encode(x2="high:Q")
+    marks = marks.encode(x=x, y=y, color=colour, tooltip=tooltips(series.told(fields)))
     others = layered(data, marks, height=HEIGHT).properties(width=width)
     chart = alt.vconcat(at_zero, others, spacing=14)
-    told = (
+    users = users_of(zeros, "users", noun_of(metric))
+    subtitle = (
         f"Values of {users}: zeros above, all others below, each bin up to and with its upper end."
     )
     title = f"Distribution of {metric} over users"
-    return finished(chart, series.look, title, told, empty=zeros.is_empty())
+    return finished(chart, look, title, subtitle, empty=zeros.is_empty())
 
 
-def scores(data: pl.DataFrame, series: Series) -> alt.VConcatChart:
-    """Return scores in bins, by what is known of the item: model, group, low, high, share, n."""
-    data, size = safe(data), {"width": inner_width(series.look), "height": PANEL}
-    names = [one for one in series.names if one in data["model"]]
+def _of_bins(title: list[str]) -> alt.X:
+    """Return the axis of values in bins."""
+    return alt.X("low:Q", title=title, axis={"grid": False}, scale={"zero": False, "nice": False})
+
+
+def _left(series: Series) -> float:
+    """Return the width left of the marks, for model names."""
+    if not series.named:
+        return 100
+    longest = max(map(len, series.names), default=0) * LETTER
+    return min(longest, max(series.look.width // 3, NARROW_SIDE)) + 50
+
+
+def _values_in_bins(
+    rec: Any, metric: Metric[...], profile: str | None, bins: int, names: Names
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return how many users have a value in each bin up to and with its upper end, and how many have 0."""
+    inputs, values = values_of_users(rec, metric, profile)
+    is_zero = VALUE == 0
+    ends = dict(zip(("least", "most"), map(float, metric.range), strict=True))
+    if all(map(math.isfinite, ends.values())):
+        values = values.with_columns(pl.lit(end).alias(name) for name, end in ends.items())
+    else:
+        others = pl.when(~is_zero).then(VALUE)
+        least, most = pl.min_horizontal(others.min(), 0.0), pl.max_horizontal(others.max(), 0.0)
+        values = values.join(values.select(least=least, most=most), how="cross")
+    bin_of = pl.when(~is_zero).then(_within((_place(bins) - ROUNDING).ceil() - 1, bins))
+    values = values.with_columns(zero=is_zero, bin=bin_of)
+    found = _counted(rec, values, ["zero"], bins, inputs, names)
+    zeros = found.group_by(MODEL).agg(n=N.filter("zero").sum(), users=N.sum()).sort("model_place")
+    above = found.filter(~pl.col("zero")).drop("zero").join(zeros["model", "users"], on="model")
+    share = N / pl.col("users")
+    return above.with_columns(share=share).sort("model_place", "bin"), zeros.with_columns(
+        share=share
+    )
+
+
+def _place(bins: int) -> pl.Expr:
+    """Return how many bins a value is above the least one."""
+    return (VALUE - pl.col("least")) / _width(bins)
+
+
+def _width(bins: int) -> pl.Expr:
+    return (pl.col("most") - pl.col("least")) / bins
+
+
+def _within(place: pl.Expr, bins: int) -> pl.Expr:
+    return place.fill_nan(0.0).clip(0, bins - 1).cast(pl.Int64)
+
+
+def _counted(
+    rec: Any, rows: pl.LazyFrame, keys: list[str], bins: int, inputs: Inputs, names: Names
+) -> pl.DataFrame:
+    """Return the number of rows in each bin with its ends, and the models as text with their places."""
+    least, width = pl.col("least").first(), _width(bins).first()
+    counts = rows.group_by(*inputs.model, *keys, "bin")
+    plan = counts.agg(n=pl.len().cast(pl.Int64), least=least, width=width)
+    found: pl.DataFrame = rec._kind.give(plan, {}, warned_of_truth(inputs))  # noqa: SLF001
+    low = pl.col("least") + BIN * WIDTH
+    found = found.with_columns(
+        low=low, high=low + WIDTH, model=names.model(bound=bool(inputs.model))
+    )
+    return found.with_columns(model_place=names.place)
+
+
+def _filled(data: pl.DataFrame, keys: Sequence[str], bins: int) -> pl.DataFrame:
+    """Return bins completed with empty ones, and a final edge for drawing steps."""
+    if data.is_empty():
+        return data
+    start = (pl.col("low") - BIN * WIDTH).first()
+    ends = data.group_by(keys, maintain_order=True).agg(WIDTH.first(), start=start)
+    every = ends.join(pl.DataFrame({"bin": range(bins + 1)}), how="cross")
+    found = every.join(data.select(*keys, "bin", "share", "n"), on=[*keys, "bin"], how="left")
+    low = pl.col("start") + BIN * WIDTH
+    high = pl.when(bins > BIN).then(low + WIDTH).otherwise(low)
+    return found.with_columns(pl.col("share", "n").fill_null(0), low=low, high=high)
+
+
+def scores(rec: Any, look: Look, bins: int) -> alt.VConcatChart:
+    """Draw scores in bins, by what is known of the item."""
+    check_whole(rec, "scores()")
+    names = models_of(rec)
+    series = Series(names.order, look)
+    data = safe(_filled(_scores_in_bins(rec, bins, names), [*MODEL, "group"], bins))
+    size = {"width": inner_width(look), "height": PANEL}
+    shown = [one for one in series.names if one in data["model"]]
     panels = [
         _scores_of(data, name, series, legend=place == 0).properties(**size)
-        for place, name in enumerate(names)
+        for place, name in enumerate(shown)
     ]
     empty = drawn(data).mark_point().properties(**size)
     chart = alt.vconcat(*(panels or [empty]), data=data, spacing=14)
-    told = "Each group's rows add up to 100%; scores of two models have no common scale."
-    return finished(chart, series.look, "Scores by relevance", told, empty=data.is_empty())
+    subtitle = "Each group's rows add up to 100%; scores of two models have no common scale."
+    return finished(chart, look, "Scores by relevance", subtitle, empty=data.is_empty())
+
+
+def _scores_in_bins(rec: Any, bins: int, names: Names) -> pl.DataFrame:
+    """Return the number of rows per score bin, by relevance group of their items."""
+    context = rec._context  # noqa: SLF001
+    scored = context.having(rank=None, score=context.names["score"], ties="item")
+    inputs = rec._with(scored)._inputs(None)  # noqa: SLF001
+    inputs = inputs.under(under_profile.own(inputs.context))
+    judged, model = judge(inputs), inputs.model
+    lists = judged.counted(inputs.identified("recommendations"), {"truth", "both"})
+    lists = lists.with_columns(value=pl.col("score").cast(pl.Float64)).filter(VALUE.is_finite())
+    ends = lists.group_by(model or pl.lit(1).alias("all")).agg(least=VALUE.min(), most=VALUE.max())
+    rows = _by_relevance(lists, inputs)
+    rows = rows.join(ends, on=model, nulls_equal=True) if model else rows.join(ends, how="cross")
+    rows = rows.with_columns(bin=_within(_place(bins).floor(), bins))
+    found = _counted(rec, rows, ["group"], bins, inputs, names)
+    group = pl.col("group").replace_strict(dict(enumerate(GROUPS)), return_dtype=pl.String)
+    share = N / N.sum().over("model", "group")
+    return found.with_columns(group, share=share).sort("model_place", "group", "bin")
+
+
+def _by_relevance(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
+    """Return list rows with the relevance group of their items: the index in `GROUPS`."""
+    if inputs.truth is not None:
+        truth = inputs.identified("truth").group_by(PAIR).agg(pl.col("relevance").max())
+        lists = lists.join(truth, on=PAIR, how="left")
+    relevant, judged = is_relevant_row(inputs), pl.col("relevance").is_not_null()
+    group = pl.when(relevant.fill_null(value=False)).then(0).when(judged).then(1).otherwise(2)
+    return lists.with_columns(group=group.cast(pl.Int8))
 
 
 def _scores_of(data: pl.DataFrame, name: str, series: Series, *, legend: bool) -> alt.Chart:
@@ -108,12 +247,7 @@ def _scores_of(data: pl.DataFrame, name: str, series: Series, *, legend: bool) -
     }
     of_model = drawn(data).transform_filter(alt.FieldEqualPredicate(field="model", equal=name))
     panel: alt.Chart = of_model.mark_line(interpolate="step-after", strokeWidth=2).encode(
-        x=alt.X(
-            "low:Q",
-            title=lines(f"{title} (its own unit)", inner_width(series.look)),
-            scale={"zero": False, "nice": False},
-            axis={"grid": False},
-        ),
+        x=_of_bins(lines(f"{title} (its own unit)", inner_width(series.look))),
         y=alt.Y("share:Q", title=["share of the", "group's rows (%)"], axis={"format": "%"}),
         color=colour,
         strokeDash=dash,
@@ -136,29 +270,27 @@ def _groups(series: Series, model: str, shown: list[str]) -> tuple[Any, alt.Stro
     return colour, alt.StrokeDash("group:N", scale=dashes, legend=legend)
 
 
-def _left(series: Series) -> float:
-    """Return the width left of the marks, for model names."""
-    if not series.named:
-        return 100
-    longest = max(map(len, series.names), default=0) * LETTER
-    return min(longest, max(series.look.width // 3, NARROW_SIDE)) + 50
-
-
+EXPOSURE, ITEMS, UP_TO = (pl.col(one) for one in ("exposure", "items", "up_to"))
+OF_MODEL = ["model_place", "is_train"]
+POINTS = 100
+"""Steps of each axis with a point of their own, at the most."""
+DECADE = 20
+"""Points along a factor of e of the places."""
+TRAIN = "train"
 WHOM = "lists of, or train"
 
 
-def exposure(
-    curve: pl.DataFrame, tail: pl.DataFrame, series: Series, places: str
-) -> alt.VConcatChart:
-    """Return the Lorenz curve and the long tail, of lists and of train.
-
-    The curve: model, items, exposure (shares that add up), gini. The tail: model, place, share. Train is a model of its own.
-    """
-    curve, tail = safe(curve), safe(tail)
-    width, share, colours = inner_width(series.look), {"format": "%"}, series.look.colours
-    even = alt.Chart(pl.DataFrame({"items": [0.0, 1.0], "exposure": [0.0, 1.0]}))
-    even = even.mark_line(color=colours.band, strokeWidth=1.5)
-    told: Fields = {
+def exposure(rec: Any, look: Look, k: int | None) -> alt.VConcatChart:
+    """Draw the Lorenz curve and the long tail, of lists and of train, which is a model of its own."""
+    check_whole(rec, "exposure()")
+    k = None if k is None else options.whole("k", k, 1)
+    names = models_of(rec)
+    found, catalogue = _exposures(rec, k, names)
+    curve, steps = safe(lorenz(found, catalogue)), safe(tail(found))
+    places = "places" if k is None else f"places up to {k}"
+    width, share, colours = inner_width(look), {"format": "%"}, look.colours
+    both = _with_train(Series(names.order, look), curve)
+    fields: Fields = {
         "items:Q": ("share of the items", ".2%"),
         "exposure:Q": (f"share of the {places}", ".2%"),
         "gini:Q": ("gini (0: all the same)", ".4f"),
@@ -166,22 +298,58 @@ def exposure(
     least = lines("share of the catalogue's items, the least shown first (%)", width)
     x = alt.X("items:Q", title=least, axis=share)
     y = alt.Y("exposure:Q", title=f"share of all {places} (%)", axis=share)
-    both = _with_train(series, curve)
-    lorenz = _line(curve, x, y, told, both)
-    diagonal = even.encode(x="items:Q", y="exposure:Q")
-    above = layered(curve, diagonal, lorenz, height=HEIGHT).properties(width=width)
-    told = {"place:Q": ("place of the item", ",d"), "share:Q": ("share of an item", ".4%")}
+    even = alt.Chart(pl.DataFrame({"items": [0.0, 1.0], "exposure": [0.0, 1.0]}))
+    even = even.mark_line(color=colours.band, strokeWidth=1.5)
+    even = even.encode(x="items:Q", y="exposure:Q")
+    above = layered(curve, even, _line(curve, x, y, fields, both), height=HEIGHT)
+    fields = {"place:Q": ("place of the item", ",d"), "share:Q": ("share of an item", ".4%")}
     most = lines("items from the most shown to the least (place, logarithmic)", width)
     axis, scale = {"grid": False, "format": "~s"}, {"type": "log", "nice": False}
     x = alt.X("place:Q", title=most, scale=scale, axis=axis)
     of_each = lines(f"share of {places}, each item (logarithmic)", HEIGHT)
     ticks = {"format": "~p", "tickCount": 5}
     y = alt.Y("share:Q", title=of_each, scale={"type": "log"}, axis=ticks)
-    steps = _line(tail, x, y, told, both, interpolate="step-before")
-    below = layered(tail, steps, height=HEIGHT).properties(width=width)
-    chart = alt.vconcat(above, below, spacing=18)
-    words = "Above: the further below the diagonal, the more goes to few items. Below: how steeply the tail falls."
-    return finished(chart, series.look, "Exposure of the items", words, empty=curve.is_empty())
+    line = _line(steps, x, y, fields, both, interpolate="step-before")
+    below = layered(steps, line, height=HEIGHT)
+    views = [one.properties(width=width) for one in (above, below)]
+    chart = alt.vconcat(*views, spacing=18)
+    subtitle = "Above: the further below the diagonal, the more goes to few items. Below: how steeply the tail falls."
+    return finished(chart, look, "Exposure of the items", subtitle, empty=curve.is_empty())
+
+
+def _exposures(rec: Any, k: int | None, names: Names) -> tuple[pl.DataFrame, int]:
+    """Return the number of items per exposure, of models and of train, and the size of the catalogue.
+
+    Train is a model of its own, the last one.
+    """
+    inputs = under_profile.at_home(rec._inputs(None, None, []))  # noqa: SLF001
+    # whose items are the catalogue is what that metric says
+    check_needs(inputs, catalogue_metrics.gini, needs_of(catalogue_metrics.gini).facts)
+    judged = judge(inputs)
+    (cut,) = metrics_of_lists.cuts_of(inputs, Levels(), [], k, rec._run())  # noqa: SLF001
+    sides, n = cut.sides, pl.len().cast(pl.Int64)
+    # NOTE: lists of users outside the universe are shown too, as in gini, which reads no relevance
+    items = cut.rows.group_by(*inputs.model, "item").agg(exposure=n, is_train=pl.lit(value=False))
+    if inputs.train is not None:
+        no_model = [pl.lit(None, inputs.schema["model"]).alias(name) for name in inputs.model]
+        count, is_train = VALUE.cast(pl.Int64), pl.lit(value=True)
+        train = sides.popularity.select(*no_model, "item", exposure=count, is_train=is_train)
+        items = pl.concat([items, train])
+    if inputs.items is not None:
+        items = items.join(sides.catalogue.select("item"), on="item", how="semi")
+    rows = items.group_by(*inputs.model, "is_train", "exposure").agg(items=n)
+    size = sides.catalogue.select(catalogue=pl.col("item").n_unique().cast(pl.Int64))
+    plan = size.join(rows, how="left", on=pl.lit(1))
+    plan = after_checks(plan, judged, "items", pl.Int64, steep=False)
+    found = rec._kind.give(plan, {})  # noqa: SLF001
+    rows = found.drop_nulls("exposure").with_columns(model=names.model(bound=bool(inputs.model)))
+    name = next(one for one in (TRAIN, f"{TRAIN} (data)") if one not in names.order)
+    of_train = {"model": pl.lit(name), "model_place": pl.lit(len(names.order), pl.Int64)}
+    rows = rows.with_columns(model_place=names.place).with_columns(
+        pl.when("is_train").then(value).otherwise(column).alias(column)
+        for column, value in of_train.items()
+    )
+    return rows, int(found["catalogue"].max() or 0)
 
 
 def _line(
@@ -207,68 +375,57 @@ def _with_train(series: Series, data: pl.DataFrame) -> dict[str, Any]:
     return {"color": colour, "strokeDash": dash}
 
 
-POINTS = 100
-"""Steps of each axis with a point of their own, at the most."""
-DECADE = 20
-"""Points along a factor of e of the places."""
-N, ITEMS = pl.col("exposure"), pl.col("items")
-OF_MODEL = ["model_place", "is_train"]
-
-
 def lorenz(found: pl.DataFrame, catalogue: int) -> pl.DataFrame:
     """Return shares of items and of exposure that add up, the least shown items first: model, items, exposure, gini.
 
     `found` says how many `items` have each `exposure`, of each model and of train; the other items of the catalogue have 0.
     Gini is that of the metric: Σ over j of (2j - N - 1) · e_(j) / ((N - 1) · Σ e).
     """
-    ordered = found.filter(N > 0).sort(*OF_MODEL, "exposure")
+    shown = EXPOSURE * ITEMS
+    ordered = found.filter(EXPOSURE > 0).sort(*OF_MODEL, "exposure")
     unlisted = catalogue - ITEMS.sum().over(OF_MODEL)
-    up_to = unlisted + ITEMS.cum_sum().over(OF_MODEL)
-    total = (N * ITEMS).sum().over(OF_MODEL)
     ordered = ordered.with_columns(
-        up_to=up_to, total=total, taken=(N * ITEMS).cum_sum().over(OF_MODEL), unlisted=unlisted
+        up_to=unlisted + ITEMS.cum_sum().over(OF_MODEL),
+        total=shown.sum().over(OF_MODEL),
+        taken=shown.cum_sum().over(OF_MODEL),
+        unlisted=unlisted,
     )
-    before = pl.col("up_to") - ITEMS
-    spread = (N * ITEMS * (2 * before + ITEMS - catalogue)).sum().over(OF_MODEL)
+    spread = (shown * (2 * (UP_TO - ITEMS) + ITEMS - catalogue)).sum().over(OF_MODEL)
     gini = spread / (pl.col("total") * (catalogue - 1))
     ordered = ordered.with_columns(gini=gini.fill_nan(0.0).clip(0.0, 1.0))
-    starts = [
-        ordered.unique(OF_MODEL, keep="first", maintain_order=True).with_columns(
-            up_to=at, taken=pl.lit(0, pl.Int64)
-        )
-        for at in (pl.lit(0, pl.Int64), pl.col("unlisted"))
-    ]
+    nothing = pl.lit(0, pl.Int64)
+    first = ordered.unique(OF_MODEL, keep="first", maintain_order=True)
+    starts = [first.with_columns(up_to=at, taken=nothing) for at in (nothing, pl.col("unlisted"))]
     points = pl.concat([*starts, ordered]).select(
-        "model",
-        *OF_MODEL,
-        "gini",
-        items=pl.col("up_to") / catalogue,
+        *("model", *OF_MODEL, "gini"),
+        items=UP_TO / catalogue,
         exposure=pl.col("taken") / pl.col("total"),
     )
     points = points.sort(*OF_MODEL, "items", "exposure")
     # the corner up to which nothing is shown has a step of its own
-    steps = [(pl.col("items", "exposure") * POINTS).floor(), (pl.col("exposure") > 0).alias("seen")]
-    return _thinned(points, steps)
+    return _thinned(points, (ITEMS * POINTS).floor(), (EXPOSURE * POINTS).floor(), EXPOSURE > 0)
 
 
 def tail(found: pl.DataFrame) -> pl.DataFrame:
     """Return the share of the exposure that the item at each place has, the most shown items first: model, place, share."""
-    ordered = found.filter(N > 0).sort(*OF_MODEL, "exposure", descending=[False, False, True])
-    share = N / (N * ITEMS).sum().over(OF_MODEL)
-    ordered = ordered.with_columns(place=ITEMS.cum_sum().over(OF_MODEL), share=share)
+    place = pl.col("place")
+    ordered = found.filter(EXPOSURE > 0)
+    ordered = ordered.sort(*OF_MODEL, "exposure", descending=[False, False, True])
+    share = EXPOSURE / (EXPOSURE * ITEMS).sum().over(OF_MODEL)
+    ordered = ordered.select(
+        "model", *OF_MODEL, ITEMS.cum_sum().over(OF_MODEL).alias("place"), share=share
+    )
     first = ordered.unique(OF_MODEL, keep="first", maintain_order=True)
-    first = first.filter(pl.col("place") > 1).with_columns(place=pl.lit(1, pl.Int64))
-    columns = ["model", *OF_MODEL, "place", "share"]
-    points = pl.concat([first, ordered]).select(columns).sort(*OF_MODEL, "place")
-    return _thinned(points, [(pl.col("place").log() * DECADE).floor()])
+    first = first.filter(place > 1).with_columns(place=pl.lit(1, pl.Int64))
+    points = pl.concat([first, ordered]).sort(*OF_MODEL, "place")
+    return _thinned(points, (place.log() * DECADE).floor())
 
 
-def _thinned(points: pl.DataFrame, steps: list[pl.Expr]) -> pl.DataFrame:
+def _thinned(points: pl.DataFrame, *steps: pl.Expr) -> pl.DataFrame:
     """Return the last point of each step, and the first and the last of each curve."""
     ends = [(one != one.shift(-1)).over(OF_MODEL).fill_null(value=True) for one in steps]
-    differs = pl.any_horizontal(ends)
     first = pl.int_range(pl.len()).over(OF_MODEL) == 0
-    return points.filter(differs | first)
+    return points.filter(pl.any_horizontal(ends) | first)
 
 
 STEP = 38
@@ -276,7 +433,7 @@ STEP = 38
 LEAST = 0.9
 """The start of stems, on an axis of logarithms."""
 SHAPES = ("triangle-up", "diamond", "circle")
-TOLD = {
+FIELDS = {
     **{f"{one}:N": one for one in ("check", "severity", "frame", "example")},
     "treatment:N": "what recframe does",
     "remedy:N": "remedy",
@@ -284,16 +441,16 @@ TOLD = {
 
 
 def audit(data: pl.DataFrame, look: Look) -> alt.LayerChart:
-    """Return findings: check, severity, frame, rows, users, example, treatment, remedy, as `audit` has them."""
-    data, n = _labelled(safe(data)), len(data)
+    """Draw the findings of `audit`."""
+    n, data = len(data), _labelled(safe(data))
     size = alt.X(
         "drawn:Q",
         title=lines("rows concerned (logarithmic)", look.width - 40),
         scale={"type": "log", "domainMin": LEAST, "padding": 4},
         axis={"format": "~s", "tickCount": 5, "grid": False},
     )
-    told = tooltips({**TOLD, "rows:Q": ("rows", ",d"), "users:Q": ("users", ",d")})
-    base = drawn(data).encode(y=alt.Y("place:O", axis=None), x=size, tooltip=told)
+    fields = tooltips({**FIELDS, "rows:Q": ("rows", ",d"), "users:Q": ("users", ",d")})
+    base = drawn(data).encode(y=alt.Y("place:O", axis=None), x=size, tooltip=fields)
     colours, domain = look.colours.severities, list(SEVERITIES)
     found = [one for one in domain if one in data["severity"]]
     legend = alt.Legend(title=None, orient="top", symbolOpacity=1, values=found)
@@ -307,11 +464,12 @@ def audit(data: pl.DataFrame, look: Look) -> alt.LayerChart:
     words = base.mark_text(align="left", baseline="bottom", dy=-6, limit=look.width - 30)
     words = words.encode(x=alt.value(2), text="label:N")
     chart = layered(data, stems, dots, words, height=max(n, 1) * STEP + 16)
-    if not n:
-        nothing = "The audit finds nothing odd", "No row of any frame is concerned."
-        return finished(chart, look, *nothing)
-    subtitle = f"{counted(n, 'finding')} of the audit, the most severe first."
-    return finished(chart, look, "Findings of the audit", subtitle)
+    heading = (
+        "Findings of the audit",
+        f"{counted(n, 'finding')} of the audit, the most severe first.",
+    )
+    nothing = "The audit finds nothing odd", "No row of any frame is concerned."
+    return finished(chart, look, *(heading if n else nothing))
 
 
 def _labelled(data: pl.DataFrame) -> pl.DataFrame:

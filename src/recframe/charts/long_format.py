@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from recframe.audit import call_warnings
+from recframe.audit.call_context import Seen
 from recframe.charts.formatting import counted
 from recframe.charts.themes import ALL
 from recframe.errors import ColumnError, RecframeError, shown
 from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.evaluation.support_columns import SUPPORT, support_of
+from recframe.evaluation.trainings import one_of_each
+from recframe.frames.collecting import Collect
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.kind import Seen as WhatIsTold
 from recframe.frames.roles import Segment
 from recframe.frames.rows.exploding import AS_EVER
 from recframe.metrics.language import registry
@@ -101,11 +106,6 @@ def _keys(result: pl.DataFrame) -> list[str]:
     return result.columns[: result.columns.index("metric")]
 
 
-def segment_columns(rec: Any, result: pl.DataFrame) -> str:
-    """Return the names of the columns that make the segments of a result, or ""."""
-    return ", ".join(name for name in _keys(result) if name != rec._context.model)  # noqa: SLF001
-
-
 def keyed(rec: Any, result: pl.DataFrame) -> pl.DataFrame:
     """Return a result in long form with its keys as text, in `model` and `segment`.
 
@@ -148,34 +148,49 @@ def _with_segments(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return rows.join(each, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
-def summary(
-    of: Any,
-    metrics: Sequence[Metric[...]],
-    level: float,
-    cluster: str | None,
-    profile: str | None,
-    by: Any = None,
-) -> tuple[pl.DataFrame, pl.DataFrame, str]:
-    """Return a result of `summarize`, its rows under the names of charts, and the words for its intervals."""
-    rec = of._in_polars()  # noqa: SLF001
-    result = rec.summarize(metrics, by=by, level=level, cluster=cluster, profile=profile, wide=True)
-    data = keyed(of, result).rename({"value_low": "low", "value_high": "high"})
-    return result, data, interval_words(rec, metrics[0], level, cluster, profile)
+class Intervals(NamedTuple):
+    """Options of intervals: their level, the column of clusters, and the profile of the metrics."""
+
+    level: float
+    cluster: str | None = None
+    profile: str | None = None
 
 
-def interval_words(
-    rec: Any,
-    metric: Metric[...],
-    level: float,
-    cluster: str | None = None,
-    profile: str | None = None,
-) -> str:
+class Summary(NamedTuple):
+    """A summary under the names of charts."""
+
+    data: pl.DataFrame
+    models: list[str]
+    by: str
+    """Names of the columns that make the segments, or ""."""
+    level: str
+    """The level of the intervals and the number of clusters, in words."""
+
+
+def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = None) -> Summary:
+    """Return a result of `summarize` for a chart."""
+    result = rec.summarize(metrics, by=by, **how._asdict(), wide=True)
+    data = keyed(rec, result).rename({"value_low": "low", "value_high": "high"})
+    names = ", ".join(name for name in _keys(result) if name != rec._context.model)  # noqa: SLF001
+    models = models_in(rec, result).order
+    return Summary(data, models, names, interval_words(rec, metrics[0], how))
+
+
+def evaluated(
+    rec: Any, metrics: Any, k: Any, profile: str | None
+) -> tuple[pl.DataFrame, list[str]]:
+    """Return a tidy result of `evaluate` under the names of charts, and the names of its models."""
+    result = rec.evaluate(metrics, k=k, tidy=True, profile=profile)
+    return keyed(rec, result).rename({"n": "n_users"}), models_in(rec, result).order
+
+
+def interval_words(rec: Any, metric: Metric[...], how: Intervals) -> str:
     """Return the level of intervals and the number of clusters, in words."""
-    at = options.per_cent(level)
-    if cluster is None:
+    at = options.per_cent(how.level)
+    if how.cluster is None:
         return at
-    n = n_clusters(rec, metric, cluster, profile)
-    return f"{at} (users in {counted(n, 'cluster')}, by {cluster})"
+    n = n_clusters(rec, metric, how.cluster, how.profile)
+    return f"{at} (users in {counted(n, 'cluster')}, by {how.cluster})"
 
 
 def n_clusters(rec: Any, metric: Metric[...], cluster: str, profile: str | None) -> int:
@@ -190,6 +205,14 @@ def n_clusters(rec: Any, metric: Metric[...], cluster: str, profile: str | None)
     # each model has the same clusters
     alone = found.filter(pl.col("cluster").is_null())["n"].max()
     return found["cluster"].drop_nulls().n_unique() + int(alone or 0)  # type: ignore[arg-type]
+
+
+def check_whole(rec: Any, call: str) -> None:
+    """Say that a chart shows no segments, where some are bound."""
+    by = rec._context.by  # noqa: SLF001  the methods of this room are those of a Rec
+    if by:
+        msg = f"plot.{call} draws no segments, and by={shown(by[0])} is bound; ask it of a rec without group_by"
+        raise RecframeError(msg)
 
 
 def one_metric(call: str, metric: str | Metric[...], k: int | None = None) -> Metric[...]:
@@ -217,6 +240,16 @@ def values_of_users(
     keys = [inside for inside, _ in keys_of(inputs, [metric])]
     named = numbered(values, keys).select(*keys, pl.col(str(metric)).alias("value"))
     return inputs, named.drop_nulls("value")
+
+
+def warned_of_truth(inputs: Inputs) -> WhatIsTold:
+    """Return a callback that warns about the truth, for results that are no tables of metrics."""
+
+    def told(result: pl.DataFrame, run: Collect) -> None:
+        seen = Seen(one_of_each(under_profile.at_home(inputs)), [], result, run)
+        call_warnings.tell(seen, call_warnings.OF_JUDGING)
+
+    return told
 
 
 def rows_of_lists(inputs: Inputs, metric: Metric[...], users: pl.LazyFrame) -> pl.LazyFrame:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
+from recframe.charts.long_format import (
+    WITHOUT_MODELS,
+    Intervals,
+    Names,
+    check_whole,
+    interval_words,
+    keyed,
+    models_in,
+    models_of,
+    one_metric,
+    summary,
+)
 from recframe.charts.style import (
     LETTER,
     SIDES,
@@ -25,11 +38,16 @@ from recframe.charts.style import (
     spoken,
     tooltips,
 )
+from recframe.charts.themes import Look
 from recframe.errors import RecframeError
+from recframe.frames.dtypes import text_of
+from recframe.frames.hints import bind
 from recframe.metrics.language.definition import Metric
 
 STEP = 18
 """Height of a model's row, in pixels."""
+STEP_OF_SEGMENTS = 14
+"""Height of a model's row in a segment, in pixels."""
 HEIGHT = 320
 MOST_NAMED = 6
 """Most models with names at their points; more get a legend, since names would overlap."""
@@ -42,62 +60,176 @@ LEAST_WRITTEN = 24
 """Least cell width for a number, in pixels."""
 TURNS = 0.55
 """Value from which a cell is dark enough for the other text colour."""
+ROWS_AXIS = {"grid": True, "tickSize": 0}
+OVERLAP = {"model": pl.String, "other": pl.String, "value": pl.Float64, "n": pl.Int64}
 
 
-def compare(
-    data: pl.DataFrame,
-    series: Series,
-    metric: Metric[...] | None,
-    title: str,
-    level: str,
+def segments(  # noqa: PLR0913  those of Plot.segments
+    rec: Any,
+    look: Look,
+    metric: str | Metric[...],
+    by: Any,
+    k: int | None,
+    how: Intervals,
+    *,
+    min_users: int,
+    most: int,
+) -> alt.LayerChart:
+    """Draw a metric in each segment: dots with intervals."""
+    metric = one_metric("segments", metric, k)
+    found = summary(rec, [metric], how, by)
+    if not found.by:
+        msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
+        raise RecframeError(msg)
+    series, kind = Series(found.models, look), number_format(metric)
+    rows = found.data
+    has_pooled = pl.col("n_users") < min_users if metric.shape != "set" else pl.lit(value=False)
+    rows = largest(with_pooled(rows), most)
+    rows = rows.with_columns(
+        mean=pl.col("value").mean().over("place"), pooled=pl.when(has_pooled).then("pooled")
+    )
+    rows = safe(rows.sort("mean", "place", descending=[True, False], nulls_last=True).drop("mean"))
+    names = rows["label"].unique(maintain_order=True).to_list()
+    axis = {**ROWS_AXIS, "labelPadding": 6}
+    row = alt.Y("label:N", sort=names, title=lines(f"{found.by} (users)", 240), axis=axis)
+    fields: Fields = {
+        "segment:N": spoken(found.by),
+        "value:Q": (spoken(str(metric)), kind),
+        **{f"{one}:Q": (one, kind) for one in ("low", "high", "pooled")},
+        "n_users:Q": ("users", ",d"),
+    }
+    base = rows_of_models(rows, series, row, series.told(fields), side_by_side=series.named)
+    base = base.encode(color=series.colour())
+    if not series.named:
+        base = base.encode(x=alt.X(scale=alt.Scale(zero=False)))
+    height = len(names) * (max(len(series.names), 2) * STEP_OF_SEGMENTS + 6) + 10
+    marks = _segment_marks(base, series, axis_title(metric, look))
+    chart = layered(rows, *marks, height=height)
+    subtitle = f"Dots: means with intervals at {found.level}; in brackets: users."
+    if rows["pooled"].count():
+        subtitle += f" Diamonds: pooled estimates of segments with fewer than {min_users} users."
+    subtitle += segments_shown(found.data["segment"].n_unique(), most)
+    title = f"{metric} by {found.by}"
+    return finished(chart, look, title, subtitle, empty=found.data.is_empty())
+
+
+def _segment_marks(base: alt.Chart, series: Series, title: list[str]) -> list[alt.Chart]:
+    """Return the rules, the dots and the diamonds of segments."""
+    rule = base.mark_rule(strokeWidth=2, opacity=0.75)
+    dots = base.mark_point(filled=True, size=56, opacity=1)
+    pooled = base.mark_point(filled=False, size=70, shape="diamond", strokeWidth=1.8)
+    return [
+        rule.encode(x=alt.X("low:Q", title=title), x2="high:Q"),
+        dots.encode(x="value:Q", **series.marks()),
+        pooled.encode(x="pooled:Q", shape=alt.ShapeValue("diamond")),
+    ]
+
+
+def with_pooled(data: pl.DataFrame) -> pl.DataFrame:
+    """Return segments with the pooled estimates of `slices`: place, model_place, known, n_users, value, std.
+
+    Without NumPy and SciPy there are none; nor has a segment one whose value of the `by` column is null.
+    """
+    try:
+        from recframe.statistics import shrinkage  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.arrays import np, ratio  # noqa: PLC0415
+    except RecframeError:
+        return data.with_columns(pooled=pl.lit(None, pl.Float64))
+    shape = [data[name].n_unique() for name in ("place", "model_place")]
+    at = data["place"].to_numpy(), data["model_place"].to_numpy()
+    n, mean, variance = np.zeros(shape), np.full(shape, np.nan), np.zeros(shape)
+    n[at] = data.select(pl.when("known").then("n_users").otherwise(0)).to_series().to_numpy()
+    mean[at] = data["value"].fill_null(float("nan")).to_numpy()
+    variance[at] = (data["std"].fill_null(0.0) ** 2).to_numpy()
+    borrowed = shrinkage.borrowed_variances(variance, n)
+    mean = np.where(n > 0, mean, np.nan)
+    found = shrinkage.pooled(mean, np.sqrt(ratio(borrowed, n))).value
+    return data.with_columns(pooled=pl.Series(found[at]).fill_nan(None))
+
+
+def largest(data: pl.DataFrame, most: int) -> pl.DataFrame:
+    """Return the segments with the most users, with labels of name and number of users."""
+    sizes = data.group_by("place").agg(pl.col("n_users").max()).sort("n_users", "place")
+    kept = sizes.tail(most)["place"]
+    found = data.filter(pl.col("place").is_in(kept.implode()))
+    found = found.with_columns(users=pl.col("n_users").max().over("place"))
+    counts = found["users"].unique().to_list()
+    written = pl.col("users").replace_strict(
+        counts, [f"{one:,}" for one in counts], return_dtype=pl.String
+    )
+    return found.with_columns(label=pl.format("{} ({})", "segment", written)).drop("users")
+
+
+def segments_shown(n: int, most: int) -> str:
+    """Return the words of a chart that does not show all segments."""
+    return f" {most} of {n:,} segments, those with the most users." if n > most else ""
+
+
+def compare(  # noqa: PLR0913  those that its words name
+    rec: Any,
+    look: Look,
+    result: pl.DataFrame,
+    metrics: Sequence[Metric[...]],
+    how: Intervals,
+    *,
+    baseline: object,
     margin: float | None,
 ) -> alt.LayerChart:
-    """Return differences: row, model, baseline, difference, low, high, their margins, verdict, p_adjusted, n_users.
-
-    Without a metric there are several, whose differences are relative.
-    """
-    look, data = series.look, safe(data)
+    """Draw a result of `compare`; differences of several metrics are relative."""
+    several, series = len(metrics) > 1, Series(models_in(rec, result).order, look)
+    data = safe(_rows_compared(keyed(rec, result), margin, several=several))
     names = data["row"].unique(maintain_order=True).to_list()
     is_open, alone = pl.col("verdict").is_in(["open", "few"]), len(names) == len(data)
-    kind = "+.2%" if metric is None else f"+{number_format(metric)}"
-    row = alt.Y("row:N", sort=names, title=None, axis={"grid": True, "tickSize": 0})
+    row = alt.Y("row:N", sort=names, title=None, axis=ROWS_AXIS)
+    fields = _fields("+.2%" if several else f"+{number_format(metrics[0])}")
     base, filled, hollow = (
-        rows_of_models(rows, series, row, _told(kind), side_by_side=not alone)
+        rows_of_models(rows, series, row, fields, side_by_side=not alone)
         for rows in (data, data.filter(~is_open), data.filter(is_open))
     )
-    axis_words = lines(_difference(metric), look.width - SIDES)
-    margins = alt.X("margin_low:Q", title=axis_words)
-    band = base.mark_bar(opacity=0.8).encode(
-        x=margins, x2="margin_high:Q", color=alt.ColorValue(look.colours.band)
-    )
-    zero = alt.Chart(pl.DataFrame({"x": [0.0]})).mark_rule(color=look.colours.quiet).encode(x="x:Q")
-    encoded: dict[str, Any] = {"legend": not alone, "shown": data["model"].to_list()}
-    colour = series.colour(**encoded)
-    # nothing is no more than it
-    signed = {
-        "format": "+%" if metric is None else "+",
+    title = lines(_unit(metrics), look.width - SIDES)
+    encoded = series.marks(legend=not alone, shown=data["model"].to_list())
+    axis = {
+        "format": "+%" if several else "+",
+        # nothing is no more than it
         "labelExpr": "datum.value === 0 ? '0' : datum.label",
         "tickCount": look.width // 90,
     }
-    low = alt.X("low:Q", title=axis_words, axis=signed, scale={"zero": True})
-    rule = base.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q", color=colour)
+    low = alt.X("low:Q", title=title, axis=axis, scale={"zero": True})
+    zero = alt.Chart(pl.DataFrame({"x": [0.0]})).mark_rule(color=look.colours.quiet).encode(x="x:Q")
+    rule = base.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q", color=encoded["color"])
     dots = filled.mark_point(filled=True, size=80, opacity=1)
     rings = hollow.mark_point(fill=look.ground, size=60, strokeWidth=2, opacity=1)
-    shape = series.shape(**encoded)
-    points = [one.encode(x="difference:Q", color=colour, shape=shape) for one in (dots, rings)]
-    most = data.group_by("row").len()["len"].max() or 1
-    height = len(names) * (int(most) * STEP + 12) + 10  # type: ignore[arg-type]
-    bands = [] if margin is None else [band]
+    points = [one.encode(x="difference:Q", **encoded) for one in (dots, rings)]
+    bands = [] if margin is None else [_margin_band(base, title, look)]
+    most: int = data.group_by("row").len()["len"].max() or 1  # type: ignore[assignment]
+    height = len(names) * (most * STEP + 12) + 10
     chart = layered(data, *bands, zero, rule, *points, height=height)
-    words = f"Users' values paired; each interval at {level} by itself. Hollow marks: open, nothing could be shown."
-    if margin is not None:
-        words += (
-            f" Band: within {margin * 100:.3g}% of the baseline's value, which does not matter."
-        )
-    return finished(chart, look, title, words, empty=data.is_empty())
+    of = "of each two models" if baseline is None else f"from {text_of(baseline)}"
+    heading = f"{', '.join(map(str, metrics))}: differences {of}"
+    subtitle = _subtitle(interval_words(rec, metrics[0], how), margin)
+    return finished(chart, look, heading, subtitle, empty=data.is_empty())
 
 
-def _told(kind: str) -> Fields:
+def _rows_compared(data: pl.DataFrame, margin: float | None, *, several: bool) -> pl.DataFrame:
+    """Return differences with the words on their rows."""
+    start = "relative" if several else "difference"
+    words = [pl.col("metric")] * several + [pl.col("segment")] * (data["segment"] != "").any()
+    if data["baseline"].n_unique() > 1:
+        words.append(pl.format("{} - {}", "model", "baseline"))
+    elif not words or data.select("metric", "segment").is_unique().all():
+        words += [pl.col("model")] * (not words or data["model"].n_unique() > 1)
+    size = pl.lit(margin, pl.Float64) * (1.0 if several else pl.col("baseline_value").abs())
+    return data.with_columns(
+        row=pl.concat_str(words, separator=" · "),
+        difference=pl.col(start),
+        low=pl.col(f"{start}_low"),
+        high=pl.col(f"{start}_high"),
+        margin_low=-size,
+        margin_high=size,
+    )
+
+
+def _fields(kind: str) -> Fields:
     """Return the fields of a difference's tooltip."""
     return {
         **{f"{one}:N": one for one in ("model", "baseline", "row")},
@@ -108,42 +240,94 @@ def _told(kind: str) -> Fields:
     }
 
 
-def _difference(metric: Metric[...] | None) -> str:
+def _unit(metrics: Sequence[Metric[...]]) -> str:
     """Return the name of differences, with their unit and their better end."""
-    if metric is None:
+    if len(metrics) > 1:
         return "relative difference (% of the baseline's value)"
     better = {"higher": " (right of 0 is better)", "lower": " (left of 0 is better)"}
-    return f"difference in {metric}{better.get(metric.definition.direction, '')}"
+    return f"difference in {metrics[0]}{better.get(metrics[0].definition.direction, '')}"
+
+
+def _margin_band(base: alt.Chart, title: list[str], look: Look) -> alt.Chart:
+    low, colour = alt.X("margin_low:Q", title=title), alt.ColorValue(look.colours.band)
+    band: alt.Chart = base.mark_bar(opacity=0.8).encode(x=low, x2="margin_high:Q", color=colour)
+    return band
+
+
+def _subtitle(level: str, margin: float | None) -> str:
+    words = f"Users' values paired; each interval at {level} by itself. Hollow marks: open, nothing could be shown."
+    if margin is None:
+        return words
+    share = f"{margin * 100:.3g}%"
+    return f"{words} Band: within {share} of the baseline's value, which does not matter."
 
 
 def tradeoff(
-    data: pl.DataFrame, series: Series, x: Metric[...], y: Metric[...], level: str
+    rec: Any, look: Look, pair: Sequence[str | Metric[...]], k: int | None, how: Intervals
 ) -> alt.LayerChart:
-    """Return models as points: model, x, x_low, x_high, y, y_low, y_high, n_users, best (on the Pareto front)."""
-    look, data = series.look, safe(data)
+    """Draw models as points of two metrics, with both intervals."""
+    check_whole(rec, "tradeoff()")
+    metrics = [one_metric("tradeoff", one, k) for one in pair]
+    if metrics[0] == metrics[1]:
+        msg = f"tradeoff takes two metrics, and found {str(metrics[0])!r} twice"
+        raise RecframeError(msg)
+    found = summary(rec, metrics, how)
+    series = Series(found.models, look)
+    data = safe(_on_front(_of_axes(found.data, metrics), metrics))
     is_named = series.named and len(series.names) <= MOST_NAMED
-    colour, shape = series.colour(legend=not is_named), series.shape(legend=not is_named)
+    marks = series.marks(legend=not is_named)
     told: dict[str, Any] = {}
-    for axis, metric in (("x", x), ("y", y)):
+    for axis, metric in zip("xy", metrics, strict=True):
         kind = number_format(metric)
         told[f"{axis}:Q"] = (spoken(str(metric)), kind)
         told |= {f"{axis}_{end}:Q": (end, kind) for end in ("low", "high")}
     fields = series.told({**told, "best:N": "on the Pareto front"})
-    base = drawn(data).encode(color=colour, tooltip=tooltips(fields))
-    across = alt.X("x:Q", title=axis_title(x, look), scale={"zero": False, "padding": 28})
-    up_title = axis_title(y, look, length=HEIGHT)
-    up = alt.Y("y:Q", title=up_title, scale={"zero": False, "padding": 20})
+    base = drawn(data).encode(color=marks["color"], tooltip=tooltips(fields))
+    x_title, y_title = axis_title(metrics[0], look), axis_title(metrics[1], look, length=HEIGHT)
+    across = alt.X("x:Q", title=x_title, scale={"zero": False, "padding": 28})
+    up = alt.Y("y:Q", title=y_title, scale={"zero": False, "padding": 20})
     rule = base.mark_rule(strokeWidth=1.5, opacity=0.7)
     wide = rule.encode(x="x_low:Q", x2="x_high:Q", y=up)
     tall = rule.encode(y="y_low:Q", y2="y_high:Q", x=across)
-    dots = base.mark_point(filled=True, size=90, opacity=1).encode(x=across, y=up, shape=shape)
+    dots = base.mark_point(filled=True, size=90, opacity=1)
+    dots = dots.encode(x=across, y=up, shape=marks["shape"])
     names = _names(data, series, across, up) if is_named else []
     front = drawn(data.filter("best").sort("x"))
     front = front.mark_line(color=look.colours.quiet, strokeDash=[4, 3], strokeWidth=1.5)
     layers = [front.encode(x=across, y=up, order="x:Q"), wide, tall, dots, *names]
     chart = layered(data, *layers, height=HEIGHT)
-    words = f"Crosses: intervals at {level}. {_front(data)}"
-    return finished(chart, look, f"{y} against {x}", words, empty=is_bare(data, "x", "y"))
+    title, subtitle = "{1} against {0}", f"Crosses: intervals at {found.level}. {_front(data)}"
+    empty = is_bare(data, "x", "y")
+    return finished(chart, look, title.format(*metrics), subtitle, empty=empty)
+
+
+def _of_axes(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
+    """Return the values of two metrics as columns x and y, a row for each model."""
+    x, y = (
+        data.filter(pl.col("metric") == str(metric))
+        .select("model", pl.col("value", "low", "high").name.prefix(f"{axis}_"))
+        .rename({f"{axis}_value": axis})
+        for axis, metric in zip("xy", metrics, strict=True)
+    )
+    return x.join(y, on="model", maintain_order="left")
+
+
+def _on_front(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
+    """Return models with whether they are on the Pareto front of x and y: `best`."""
+    signs = [{"higher": 1, "lower": -1}.get(one.definition.direction) for one in metrics]
+    if None in signs:
+        return data.with_columns(best=pl.lit(value=False))
+    x, y = (pl.col(axis) * sign for axis, sign in zip("xy", signs, strict=True))
+    points = data.select(x, y).rows()
+    known = [one for one in points if None not in one]
+    best = [one in known and not _is_beaten(one, known) for one in points]
+    return data.with_columns(best=pl.Series(best, dtype=pl.Boolean))
+
+
+def _is_beaten(point: tuple[float, ...], others: Sequence[tuple[float, ...]]) -> bool:
+    """Whether another point is no worse in both, and better in one."""
+    x, y = point
+    return any(one != point and one[0] >= x and one[1] >= y for one in others)
 
 
 def _front(data: pl.DataFrame) -> str:
@@ -185,119 +369,62 @@ def placed(data: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def overlap(data: pl.DataFrame, series: Series, metric: Metric[...]) -> alt.LayerChart:
-    """Return the overlap of each two models' lists: model, other, value, n."""
-    look, data, n = series.look, safe(data), max(len(series.names), 1)
-    longest = min(max(map(len, series.names), default=1), LONGEST)
+def overlap(
+    rec: Any, look: Look, metric: str | Metric[...], k: int | None, profile: str | None
+) -> alt.LayerChart:
+    """Draw the overlap of each two models' lists as a heat map."""
+    check_whole(rec, "overlap()")
+    metric = one_metric("overlap", metric, k)
+    if "reference" not in metric.definition.needs:
+        msg = f"{metric} holds lists against no reference; plot.overlap takes rbo, overlap or unexpectedness"
+        raise RecframeError(msg)
+    data, models = _overlaps(rec, metric, profile)
+    series, data = Series(models.order, look), safe(data)
+    names, n = series.names, max(len(series.names), 1)
+    longest = min(max(map(len, names), default=1), LONGEST)
     cell = min(inner_width(look, longest * LETTER + 60) / n, WIDEST_CELL)
-    colours, names, no_ticks = look.colours, series.names, {"tickSize": 0}
-    told: Fields = {
+    fields: Fields = {
         "model:N": "lists of",
         "other:N": "held against",
         "value:Q": (spoken(str(metric)), number_format(metric)),
         "n:Q": ("lists", ",d"),
     }
-    across = alt.X(
-        "other:N", sort=names, title="held against", axis={"labelAngle": -40, **no_ticks}
-    )
-    up = alt.Y("model:N", sort=names, title="lists of", axis=no_ticks)
-    base = drawn(data).encode(x=across, y=up, tooltip=tooltips(told))
+    axis = {"labelAngle": -40, "tickSize": 0}
+    across = alt.X("other:N", sort=names, title="held against", axis=axis)
+    up = alt.Y("model:N", sort=names, title="lists of", axis={"tickSize": 0})
+    base = drawn(data).encode(x=across, y=up, tooltip=tooltips(fields))
+    layers = _cells(base, cell, metric, look)
+    chart = layered(data, *layers, height=max(cell, 22) * n)
+    title = f"Overlap of the lists: {metric}"
+    subtitle = "The mean over the users of how far a model's list agrees with the other model's."
+    return finished(chart, look, title, subtitle, empty=data.is_empty())
+
+
+def _overlaps(rec: Any, metric: Metric[...], profile: str | None) -> tuple[pl.DataFrame, Names]:
+    """Return the overlap of each two models' lists, and the names of the models."""
+    names = models_of(rec)
+    if names == WITHOUT_MODELS:
+        msg = (
+            f"plot.overlap() holds models against one another: {bind(model=repr('model'))}, or a frame for each: "
+            "rf.rec({'a': a, 'b': b}, truth=truth)"
+        )
+        raise RecframeError(msg)
+    parts = [pl.DataFrame(schema=OVERLAP)]
+    for name in (one for one in names.order if one != names.none):
+        result = rec(reference=name).evaluate(metric, tidy=True, profile=profile)
+        parts.append(keyed(rec, result).with_columns(other=pl.lit(name)).select(*OVERLAP))
+    return pl.concat(parts), names
+
+
+def _cells(base: alt.Chart, size: float, metric: Metric[...], look: Look) -> list[alt.Chart]:
+    """Return the cells of a heat map, with numbers where they are wide enough."""
+    colours = look.colours
     scale = {"domain": list(metric.range), "range": list(colours.heat)}
     legend = {"title": str(metric), "orient": "top", "titleLimit": look.width}
     cells = base.mark_rect(stroke=colours.background, strokeWidth=1)
     cells = cells.encode(color=alt.Color("value:Q", scale=scale, legend=legend))
+    if size < LEAST_WRITTEN:
+        return [cells]
     ink = alt.condition(alt.datum.value > TURNS, alt.value(colours.on_heat), alt.value(colours.ink))
-    written = base.mark_text(fontSize=min(12, max(cell / 3.2, 7)))
-    written = written.encode(text=alt.Text("value:Q", format=".2f"), color=ink)
-    layers = [cells, written] if cell >= LEAST_WRITTEN else [cells]
-    chart = layered(data, *layers, height=max(cell, 22) * n)
-    words = "The mean over the users of how far a model's list agrees with the other model's."
-    return finished(chart, look, f"Overlap of the lists: {metric}", words, empty=data.is_empty())
-
-
-STEP_OF_SEGMENTS = 14
-"""Height of a model's row in a segment, in pixels."""
-
-
-def with_pooled(data: pl.DataFrame) -> pl.DataFrame:
-    """Return segments with the pooled estimates of `slices`: place, model_place, known, n_users, value, std.
-
-    Without NumPy and SciPy there are none; nor has a segment one whose value of the `by` column is null.
-    """
-    try:
-        from recframe.statistics import shrinkage  # noqa: PLC0415  NumPy and SciPy are an extra
-        from recframe.statistics.arrays import np, ratio  # noqa: PLC0415
-    except RecframeError:
-        return data.with_columns(pooled=pl.lit(None, pl.Float64))
-    shape = [data[name].n_unique() for name in ("place", "model_place")]
-    at = data["place"].to_numpy(), data["model_place"].to_numpy()
-    n, mean, variance = np.zeros(shape), np.full(shape, np.nan), np.zeros(shape)
-    n[at] = data.select(pl.when("known").then("n_users").otherwise(0)).to_series().to_numpy()
-    mean[at] = data["value"].fill_null(float("nan")).to_numpy()
-    variance[at] = (data["std"].fill_null(0.0) ** 2).to_numpy()
-    borrowed = shrinkage.borrowed_variances(variance, n)
-    mean = np.where(n > 0, mean, np.nan)
-    found = shrinkage.pooled(mean, np.sqrt(ratio(borrowed, n))).value
-    return data.with_columns(pooled=pl.Series(found[at]).fill_nan(None))
-
-
-def segments(  # noqa: PLR0913  those that its words name
-    data: pl.DataFrame,
-    series: Series,
-    metric: Metric[...],
-    by: str,
-    level: str,
-    *,
-    min_users: int,
-    most: int,
-) -> alt.LayerChart:
-    """Return a metric in each segment: segment, place, model, value, low, high, n_users, known, pooled."""
-    look, kind, n = series.look, number_format(metric), data["segment"].n_unique()
-    rows = largest(data, most).with_columns(mean=pl.col("value").mean().over("place"))
-    rows = rows.sort("mean", "place", descending=[True, False], nulls_last=True).drop("mean")
-    is_small = pl.col("n_users") < min_users
-    rows = safe(rows.with_columns(pooled=pl.when(is_small).then("pooled")))
-    names = rows["label"].unique(maintain_order=True).to_list()
-    axis = {"grid": True, "tickSize": 0, "labelPadding": 6}
-    row = alt.Y("label:N", sort=names, title=lines(f"{by} (users)", 240), axis=axis)
-    told: Fields = {
-        "segment:N": spoken(by),
-        "value:Q": (spoken(str(metric)), kind),
-        **{f"{one}:Q": (one, kind) for one in ("low", "high", "pooled")},
-        "n_users:Q": ("users", ",d"),
-    }
-    base = rows_of_models(rows, series, row, series.told(told), side_by_side=series.named)
-    base = base.encode(color=series.colour())
-    if not series.named:
-        base = base.encode(x=alt.X(scale=alt.Scale(zero=False)))
-    low = alt.X("low:Q", title=axis_title(metric, look))
-    rule = base.mark_rule(strokeWidth=2, opacity=0.75).encode(x=low, x2="high:Q")
-    dots = base.mark_point(filled=True, size=56, opacity=1)
-    dots = dots.encode(x="value:Q", color=series.colour(), shape=series.shape())
-    pooled = base.mark_point(filled=False, size=70, shape="diamond", strokeWidth=1.8)
-    pooled = pooled.encode(x="pooled:Q", shape=alt.ShapeValue("diamond"))
-    height = len(names) * (max(len(series.names), 2) * STEP_OF_SEGMENTS + 6) + 10
-    words = f"Dots: means with intervals at {level}; in brackets: users."
-    if rows["pooled"].count():
-        words += f" Diamonds: pooled estimates of segments with fewer than {min_users} users."
-    chart = layered(rows, rule, dots, pooled, height=height)
-    words, title = words + told_of(n, most), f"{metric} by {by}"
-    return finished(chart, look, title, words, empty=data.is_empty())
-
-
-def largest(data: pl.DataFrame, most: int) -> pl.DataFrame:
-    """Return the segments with the most users, with labels of name and number of users."""
-    sizes = data.group_by("place").agg(pl.col("n_users").max()).sort("n_users", "place")
-    kept = sizes.tail(most)["place"]
-    found = data.filter(pl.col("place").is_in(kept.implode()))
-    found = found.with_columns(users=pl.col("n_users").max().over("place"))
-    counts = found["users"].unique().to_list()
-    written = pl.col("users").replace_strict(
-        counts, [f"{one:,}" for one in counts], return_dtype=pl.String
-    )
-    return found.with_columns(label=pl.format("{} ({})", "segment", written)).drop("users")
-
-
-def told_of(n: int, most: int) -> str:
-    """Return the words of a chart that does not show all segments."""
-    return f" {most} of {n:,} segments, those with the most users." if n > most else ""
+    written = base.mark_text(fontSize=min(12, max(size / 3.2, 7)))
+    return [cells, written.encode(text=alt.Text("value:Q", format=".2f"), color=ink)]

@@ -102,6 +102,25 @@ class Series:
         shapes = [SHAPES[place % len(SHAPES)] for place in range(len(self.names))]
         return alt.Shape(**self._each(shapes, shown, legend=legend))
 
+    def marks(self, **legend: Any) -> dict[str, Any]:
+        """Return the encodings of points: colours and shapes."""
+        return {"color": self.colour(**legend), "shape": self.shape(**legend)}
+
+    def line(self, base: alt.Chart, **encodings: Any) -> alt.Chart:
+        """Return a line for each model."""
+        line: alt.Chart = base.mark_line(strokeWidth=2).encode(
+            color=self.colour(), strokeDash=self.dash(), **encodings
+        )
+        return line
+
+    def points(self, base: alt.Chart, size: float, opacity: Any) -> alt.Chart:
+        """Return the points on the lines of models."""
+        solid = alt.StrokeDashValue([])
+        points: alt.Chart = base.mark_point(filled=True, size=size).encode(
+            **self.marks(), strokeDash=solid, opacity=opacity
+        )
+        return points
+
     def told(self, fields: Fields) -> Fields:
         """Return the fields of a tooltip, the model first."""
         return {"model:N": "model", **fields} if self.named else fields

@@ -69,18 +69,19 @@ class Text:
     title: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Section:
     """Section: heading, lead sentence and parts."""
 
     name: str
     """HTML id."""
     title: str
-    lead: str
-    parts: Sequence[Any] = ()
-    notes: Sequence[str] = ()
+    lead: str = ""
+    """The sentence at its start; a section without it is not shown."""
+    parts: list[Any] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     """Warnings and remarks, below the lead."""
-    missing: Sequence[str] = ()
+    missing: list[str] = field(default_factory=list)
     """Sentences on missing parts, and what to bind to see them."""
 
 

@@ -30,9 +30,8 @@ from recframe.charts.formatting import (
     noted,
     number,
     share,
-    with_interval,
 )
-from recframe.charts.long_format import WITHOUT_MODELS, Names, interval_words, keyed, noun_of
+from recframe.charts.long_format import Intervals, interval_words, keyed, models_of
 from recframe.charts.themes import ALL
 from recframe.errors import DataError, RecframeError, RecframeWarning, short, warn
 from recframe.evaluation import trainings
@@ -46,17 +45,14 @@ from recframe.metrics import accuracy_counts, catalogue_metrics, popularity_metr
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import explanation, under_profile
-from recframe.reports import report_cases
-from recframe.reports.page import Content, Figure, Page, Section, Text, figure
+from recframe.reports import headline, report_cases
+from recframe.reports.page import Content, Page, Section, Text, figure
 from recframe.reports.report_tables import (
     VALUE,
     differences_table,
     findings_table,
-    first_sentence,
     gaps_table,
     slices_table,
-    verdict_in_words,
-    widest_gap,
 )
 from recframe.side_info.requirements import check_needs
 from recframe.statistics import options
@@ -89,6 +85,17 @@ BEYOND = (
     popularity_metrics.popularity_lift,
 )
 """Metrics of the costs of accuracy."""
+SECTIONS = {
+    "overview": "Overview",
+    "comparison": "Comparison of models",
+    "segments": "Segments",
+    "curves": "Over the cut-off",
+    "distributions": "How users differ",
+    "costs": "Beyond accuracy",
+    "cases": "Cases",
+    "findings": "Audit of the data",
+}
+"""The titles of the sections, in their order; each is a method of `ReportBuilder`."""
 TABLES = ("summary", "compared", "gaps", "slices", "costs", "zeros", "findings")
 """The numbers of a report."""
 NOUNS = {"error": "error", "warning": "warning", "info": "note"}
@@ -125,9 +132,8 @@ def report(rec: Any, columns: Sequence[Any], **asked: Any) -> Report:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     for message in found:
         warn(message)
-    return Report(
-        builder.content(sections, list(found)), "report.html.j2", ("report.css",), ("report.js",)
-    )
+    content = builder.content(sections, list(found))
+    return Report(content, "report.html.j2", ("report.css",), ("report.js",))
 
 
 @dataclass
@@ -151,21 +157,18 @@ class ReportBuilder:
     def __post_init__(self) -> None:
         """Collect the users' values of all that is asked for."""
         self.inputs = self.plain._inputs(None, None, self.metrics)  # noqa: SLF001  the methods of this room
-        self.missing: dict[str, list[str]] = {}
         self.data: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
-        self.told_cases: dict[str, Any] | None = None
+        self.shown_cases: dict[str, Any] | None = None
         self.of_users = [one for one in self.metrics if not is_of_segment(one)]
-        over_cutoffs = {
-            one.name: replace(one, k=None) for one in self.of_users if one.k is not None
-        }
-        self.over_cutoffs = list(over_cutoffs.values())[:MOST_CURVES]
+        cut = {one.name: replace(one, k=None) for one in self.of_users if one.k is not None}
+        self.over_cutoffs = list(cut.values())[:MOST_CURVES]
         self.sure = {"level": self.level, "cluster": self.cluster}
         self.k = next((one.k for one in self.metrics if one.k is not None), None)
         self.last_rank = min(
             max((one.k or MOST_RANKS for one in self.metrics), default=1), MOST_RANKS
         )
         self.rec = self._holding()
-        self.names = self._names()
+        self.names = models_of(self.rec)
         self.models = self.names.order
         self.has_models = len(self.models) > 1
         self.at = options.per_cent(self.level)
@@ -185,52 +188,46 @@ class ReportBuilder:
             rec._held = held_values(home, conventions, rec._run(), rec._kind.run)  # noqa: SLF001
         return rec
 
-    def _names(self) -> Names:
-        """Return the names of the models in the page."""
-        if not self.inputs.model:
-            return WITHOUT_MODELS
-        held = self.rec._held and self.rec._held.models  # noqa: SLF001
-        # of trainings each is held as one
-        if held is None or self.inputs.training:
-            lists = self.inputs.identified("recommendations").select("model").unique()
-            held = self.rec._kind.run(lists.drop_nulls())  # noqa: SLF001
-        return Names.of([held["model"]])
-
-    def sections(self) -> list[Section | None]:
-        """Return the sections but the first one, None where there is nothing to show."""
+    def sections(self) -> list[Section]:
+        """Return the sections in their order; those without a lead have nothing to show."""
+        sections = {name: Section(name, title) for name, title in SECTIONS.items()}
+        names = ["costs", "cases"]
         with ThreadPoolExecutor(1) as other:
-            findings = self._audited(other)
-            made: list[Section | None] = []
+            findings = self._audited(sections["findings"], other)
             if self.metrics:
                 self._keep("summary", self._summary())
-                self.at = interval_words(self.rec, self.metrics[0], self.level, self.cluster)
-                steps = (self.comparison, self.segments, self.distributions, self.curves)
-                comparison, segments, distributions, curves = (step() for step in steps)
-                made = [comparison, segments, curves, distributions]
+                how = Intervals(self.level, self.cluster)
+                self.at = interval_words(self.rec, self.metrics[0], how)
+                names = ["comparison", "segments", "distributions", "curves", *names]
             else:
-                self._lacks("overview", f"{TO_BIND['truth']} shows how good the lists are.")
-            return [*made, self.costs(), self.cases(), self.findings(findings())]
+                words = f"{TO_BIND['truth']} shows how good the lists are."
+                sections["overview"].missing.append(words)
+            for name in names:
+                getattr(self, name)(sections[name])
+            self.findings(sections["findings"], findings())
+        return list(sections.values())
 
-    def _audited(self, other: Executor) -> Callable[[], pl.DataFrame | None]:
+    def _audited(self, section: Section, other: Executor) -> Callable[[], pl.DataFrame | None]:
         """Return a function that gives the findings; of a large frame they are looked for while charts are drawn.
 
         NOTE: Polars and Altair leave each other a core. A LazyFrame's source may not be one that two may read at a time.
         """
+        if not self.inputs.judged:
+            section.missing.append(f"{TO_BIND['truth']} has the audit look at the data.")
+            return lambda: None
         if self.plain._kind.asks is None:  # noqa: SLF001
             return self._findings
         # the words that messages are in are those of this thread
         return other.submit(copy_context().run, self._findings).result
 
-    def content(self, sections: list[Section | None], warned: list[str]) -> Content:
+    def content(self, sections: list[Section], warned: list[str]) -> Content:
         """Return the whole page."""
-        made = [one for one in (self.overview(warned), *sections) if one is not None]
-        names = {one.name for one in made}
-        lines = [
-            words for name, told in self.missing.items() if name not in names for words in told
-        ]
+        self.overview(sections[0], warned)
+        shown = [one for one in sections if one.lead]
+        lines = [words for one in sections if not one.lead for words in one.missing]
         if lines:
             more = "What else a report can show", "What to bind to see more.", [Text([lines])]
-            made.append(Section("more", *more))
+            shown.append(Section("more", *more))
         day = datetime.now().astimezone()
         data = {
             "metrics": [str(one) for one in self.metrics],
@@ -239,80 +236,31 @@ class ReportBuilder:
             "by": self.by,
             **self.sure,
             **self.data,
-            "cases": self.told_cases,
+            "cases": self.shown_cases,
             "warnings": warned,
         }
-        footer = f"Made by recframe {recframe.__version__} on {day.day} {day:%B %Y}. This page is one file and asks nothing of "
-        footer += "any network."
-        return Content(self.title, self._headline(), made, self._facts(), data, footer)
-
-    def _facts(self) -> list[tuple[str, str]]:
-        users = max((row["n_users"] for row in self.data["summary"]), default=None)
         facts = {
-            "Users": None if users is None else f"{users:,}",
-            "Models": f"{len(self.models):,}" if self.inputs.model else None,
             "Baseline": self.baseline,
             "Segments by": ", ".join(self.by) or None,
             "Conventions of": self.inputs.context.profile or None,
             "Intervals": self.at,
-            "recframe": recframe.__version__,
         }
-        return [(name, value) for name, value in facts.items() if value is not None]
-
-    def _lacks(self, section: str, words: str) -> None:
-        self.missing.setdefault(section, []).append(words)
-
-    @contextmanager
-    def _where_it_can(self, section: str) -> Iterator[None]:
-        """Skip a section that frames or policies do not allow, with the reason; data errors are raised."""
-        try:
-            yield
-        except DataError:
-            raise
-        except RecframeError as error:
-            self._lacks(section, str(error))
+        footer = f"Made by recframe {recframe.__version__} on {day.day} {day:%B %Y}. This page is one file and asks nothing of "
+        footer += "any network."
+        models = self.models if self.inputs.model else []
+        return Content(
+            self.title,
+            headline.headline(self.data, self.metrics, self.baseline),
+            shown,
+            headline.facts(self.data, models, **facts),
+            data,
+            footer,
+        )
 
     def _keep(self, name: str, result: pl.DataFrame) -> list[dict[str, Any]]:
         """Return the rows of a result, which are numbers of the page."""
         self.data[name] = result.drop("place", "model_place", "known", strict=False).to_dicts()
         return self.data[name]
-
-    def _section(
-        self, name: str, title: str, lead: str, parts: Sequence[Any], notes: Sequence[str] = ()
-    ) -> Section:
-        return Section(name, title, lead, parts, notes, self.missing.get(name, ()))
-
-    def _headline(self) -> str:
-        """Return the headline, in a sentence."""
-        if self.data["compared"]:
-            return verdict_in_words(self._first_compared())
-        return self._best() if self.data["summary"] else ""
-
-    def _first_compared(self) -> Row:
-        """Return the comparison for the headline: the first metric's, of the model with the best value."""
-        metric, rows = self.metrics[0], self.data["compared"]
-        rows = [one for one in rows if one["metric"] == str(metric)] or rows
-        rows = [one for one in rows if one["value"] is not None] or rows
-        if self.baseline is None:
-            return max(rows, key=lambda one: abs(one["difference"] or 0.0))
-        sign = -1 if metric.definition.direction == "lower" else 1
-        return max(rows, key=lambda one: sign * (one["value"] or 0.0))
-
-    def _best(self) -> str:
-        """Return the best value of the first metric as a sentence."""
-        metric = self.metrics[0]
-        rows = [one for one in self.data["summary"] if one["metric"] == str(metric)]
-        known = [one for one in rows if one["value"] is not None]
-        if not known:
-            return f"No user has a value of {metric}."
-        is_lower = metric.definition.direction == "lower"
-        best = (min if is_lower else max)(known, key=lambda one: one["value"])
-        value = with_interval(best, "value")
-        users = counted(best["n_users"], noun_of(metric))
-        if not self.has_models:
-            return f"{metric} is {value}, over {users}."
-        extreme = "lowest" if is_lower else "highest"
-        return f"{best['model']} has the {extreme} {metric}: {value}, over {users}."
 
     def _summary(self) -> pl.DataFrame:
         result = self.rec.summarize(self.metrics, **self.sure, wide=True)
@@ -322,21 +270,20 @@ class ReportBuilder:
             call_warnings.tell(Seen(home, self.metrics, wide, stream))
         return keyed(self.rec, result)
 
-    def overview(self, warned: Sequence[str]) -> Section | None:
-        """Return the values with their intervals, and what each metric means."""
+    def overview(self, section: Section, warned: Sequence[str]) -> None:
+        """Show the values with their intervals, and what each metric means."""
         if not self.metrics and not warned:
-            return None
+            return
         rows = self.data["summary"]
-        parts: list[Any] = []
+        section.lead = "No accuracy metric could be computed."
         if rows:
-            parts.append(self._values(rows))
+            section.lead = headline.best_value(rows, self.metrics[0])
+            section.parts.append(self._values(rows))
         for metric in self.metrics:
             meaning = explanation.meaning(self.inputs, metric).partition("\n\n")[2]
-            parts.append(Text(blocks(meaning), f"What {metric} means"))
-        lead = self._best() if rows else "No accuracy metric could be computed."
+            section.parts.append(Text(blocks(meaning), f"What {metric} means"))
         about = "{model} ({metric})" if self.has_models else "{metric}"
-        notes = [*warned, *noted((row["note"], about.format(**row)) for row in rows)]
-        return self._section("overview", "Overview", lead, parts, notes)
+        section.notes = [*warned, *noted((row["note"], about.format(**row)) for row in rows)]
 
     def _values(self, rows: Sequence[Row]) -> Table:
         """Return a table of models and metrics."""
@@ -373,65 +320,56 @@ class ReportBuilder:
             lines.setdefault(row["model"], [Cell(row["model"])]).append(cell)
         return list(lines.values())
 
-    def _draw(self, name: str, chart: Any) -> Figure:
-        return figure(f"chart-{name}", chart)
-
-    def comparison(self) -> Section | None:
-        """Return models compared with one another."""
+    def comparison(self, section: Section) -> None:
+        """Compare models with one another."""
         if len(self.models) < 2 and self.baseline is None:  # noqa: PLR2004  a pair
-            self._lacks("comparison", f"{TO_BIND['model']} holds models against one another.")
-            return None
+            section.missing.append(f"{TO_BIND['model']} holds models against one another.")
+            return
         untested = [one for one in self.metrics if is_of_segment(one) and reason_without(one)]
         tested = [one for one in self.metrics if one not in untested]
         if not tested:
-            return None
+            return
         given = {"baseline": self.baseline, **self.sure}
         found = self.rec.compare(tested, **given, wide=True)
         if self.baseline is None:
-            told = f"{TO_BIND['baseline']} names the model that all others are held against."
-            self._lacks("comparison", told)
-        parts: list[Any] = []
+            words = f"{TO_BIND['baseline']} names the model that all others are held against."
+            section.missing.append(words)
         if len(found) <= MOST_MARKS:
-            parts.append(self._draw("compare", self.rec.plot.compare(tested, **given)))
+            section.parts.append(figure("chart-compare", self.rec.plot.compare(tested, **given)))
         rows = self._keep("compared", keyed(self.rec, found))
-        lead = "There are not two models to compare."
+        section.lead = "There are not two models to compare."
         if rows:
-            lead = verdict_in_words(self._first_compared())
-        parts.append(differences_table(rows, self.at))
-        notes = [f"{one}: no test is known." for one in untested]
-        notes += noted((row["note"], f"{row['model']} ({row['metric']})") for row in rows)
-        return self._section("comparison", "Comparison of models", lead, parts, notes)
+            section.lead = headline.headline(self.data, self.metrics, self.baseline)
+        section.parts.append(differences_table(rows, self.at))
+        section.notes = [f"{one}: no test is known." for one in untested]
+        section.notes += noted((row["note"], f"{row['model']} ({row['metric']})") for row in rows)
 
-    def segments(self) -> Section | None:
-        """Return the gaps between segments, the worst slices, and a chart of each column."""
+    def segments(self, section: Section) -> None:
+        """Show the gaps between segments, the worst slices, and a chart of each column."""
         if not self.columns:
-            told = f"{TO_BIND['by']} shows segments, by columns of users, items or lists."
-            self._lacks("segments", told)
-            return None
-        if not self.of_users:
-            return None
+            words = f"{TO_BIND['by']} shows segments, by columns of users, items or lists."
+            section.missing.append(words)
+        if not self.columns or not self.of_users:
+            return
         first, min_users = self.of_users[0], self.min_users
         given = {"by": self.columns, "min_users": min_users, **self.sure, "wide": True}
         is_training = self.inputs.training
         gaps = [] if is_training else self._of_model("gaps", self.rec.gaps(self.of_users, **given))
         most = max(min(MOST_SEGMENTS, MOST_MARKS // max(len(self.models), 1)), 3)
-        charts = [
-            self.rec.plot.segments(first, by=one, min_users=min_users, most=most, **self.sure)
-            for one in self.columns
-        ]
+        of_chart = {"min_users": min_users, "most": most, **self.sure}
+        charts = [self.rec.plot.segments(first, by=one, **of_chart) for one in self.columns]
         if is_training:
-            self._lacks("segments", f"{OF_ONE_TRAINING} shows gaps between segments.")
-            return None
+            section.missing.append(f"{OF_ONE_TRAINING} shows gaps between segments.")
+            return
         slices = self._of_model("slices", self.rec.slices(first, **given, depth=1))
-        figures = [self._draw(f"segments-{place}", one) for place, one in enumerate(charts)]
-        parts = [gaps_table(gaps, min_users, several=self.has_models), *figures]
+        figures = [figure(f"chart-segments-{place}", one) for place, one in enumerate(charts)]
+        section.lead = headline.widest_gap(gaps)
+        section.parts = [gaps_table(gaps, min_users, several=self.has_models), *figures]
         if slices:
-            lower_is_better = first.definition.direction == "lower"
-            parts.append(
-                slices_table(slices, lower_is_better=lower_is_better, several=self.has_models)
-            )
-        notes = noted((row["note"], row["by"]) for row in gaps)
-        return self._section("segments", "Segments", widest_gap(gaps), parts, notes)
+            is_lower = first.definition.direction == "lower"
+            worst = slices_table(slices, lower_is_better=is_lower, several=self.has_models)
+            section.parts.append(worst)
+        section.notes = noted((row["note"], row["by"]) for row in gaps)
 
     def _of_model(self, name: str, found: pl.DataFrame) -> list[dict[str, Any]]:
         """Return the rows of a result with the model as text, in `model`."""
@@ -443,82 +381,78 @@ class ReportBuilder:
         text = models.select(self.names.text(pl.col("model")))
         return self._keep(name, found.drop(model).with_columns(text))
 
-    def distributions(self) -> Section | None:
-        """Return how users' values are spread, and how many have 0."""
-        parts, found = [], []
+    def distributions(self, section: Section) -> None:
+        """Show how users' values are spread, and how many have 0."""
+        found = []
         for place, one in enumerate(self.of_users[:MOST_CURVES]):
             chart = self.rec.plot.distribution(one)
-            parts.append(self._draw(f"distribution-{place}", chart))
+            section.parts.append(figure(f"chart-distribution-{place}", chart))
             zeros = chart.vconcat[0].data.with_columns(metric=pl.lit(str(one)))
             found.append(zeros.select("model", "metric", "n", "users", "share"))
         rows = self._keep("zeros", pl.concat(found)) if found else []
-        if not rows:
-            return None
-        metric = rows[0]["metric"]
-        shares = self._by_model([one for one in rows if one["metric"] == metric], "share", share)
-        lead = f"The share of users with {metric} = 0: {shares}. A mean hides who they are; see the cases."
-        return Section("distributions", "How users differ", lead, parts)
+        if rows:
+            metric = rows[0]["metric"]
+            first = [one for one in rows if one["metric"] == metric]
+            shares = self._by_model(first, "share", share)
+            section.lead = f"The share of users with {metric} = 0: {shares}. A mean hides who they are; see the cases."
 
     def _by_model(self, rows: Sequence[Row], field: str, write: Callable[[Any], str]) -> str:
         """Return a number of each model in a sentence."""
         about = [f" with {row['model']}" if self.has_models else "" for row in rows]
         return listed([write(row[field]) + words for row, words in zip(rows, about, strict=True)])
 
-    def curves(self) -> Section | None:
-        """Return the section on metrics over the cut-off."""
-        parts: list[Figure] = []
+    def curves(self, section: Section) -> None:
+        """Show metrics over the cut-off."""
         # the cut-offs of a curve are nobody's question, and the others are answered
-        with self._where_it_can("curves"), warnings.catch_warnings():
+        with where_it_can(section), warnings.catch_warnings():
             warnings.simplefilter("ignore", RecframeWarning)
             for one in self.over_cutoffs:
                 chart = self.rec.plot.curve(one, k=CUTOFFS, **self.sure)
-                parts.append(self._draw(f"curve-{one.name}", chart))
+                section.parts.append(figure(f"chart-curve-{one.name}", chart))
             if self.of_users:
-                parts.append(self._draw("hits", self.rec.plot.hits_by_rank(k=self.last_rank)))
-        if not parts:
-            return None
-        titles = listed([one.title[0].lower() + one.title[1:] for one in parts])
-        lead = f"How the numbers change with the cut-off: {titles}."
-        return Section("curves", "Over the cut-off", lead, parts)
+                hits = self.rec.plot.hits_by_rank(k=self.last_rank)
+                section.parts.append(figure("chart-hits", hits))
+        if section.parts:
+            # of a part that cannot be drawn nothing is to be bound
+            section.missing.clear()
+            titles = listed([one.title[0].lower() + one.title[1:] for one in section.parts])
+            section.lead = f"How the numbers change with the cut-off: {titles}."
 
-    def costs(self) -> Section | None:
-        """Return what is beyond accuracy, and who is shown what."""
+    def costs(self, section: Section) -> None:
+        """Show what is beyond accuracy, and who is shown what."""
         metrics = [replace(one, k=self.k) for one in BEYOND]
         served = [one for one in metrics if self._is_served(one)]
         if len(served) < len(metrics):
             words = f"{TO_BIND['train']}, what the models were fitted on, and {TO_BIND['items']}, one row for each item, "
             words += "tell what accuracy costs: coverage, concentration, novelty and popularity."
-            self._lacks("costs", words)
+            section.missing.append(words)
         if not served:
-            return None
+            return
         home = self.plain._in_polars()  # noqa: SLF001
         # metrics and chart have the same lists, up to the same k
         home._held = HeldValues({}, cuts={})  # noqa: SLF001
-        rows, parts = [], []
-        with self._where_it_can("costs"):
+        rows = []
+        with where_it_can(section):
             found = home.evaluate(served, tidy=True)
             if self.inputs.training:
-                self._lacks("costs", f"{OF_ONE_TRAINING} shows who is shown what.")
+                section.missing.append(f"{OF_ONE_TRAINING} shows who is shown what.")
             else:
-                parts.append(self._draw("exposure", home.plot.exposure(k=self.k)))
+                section.parts.append(figure("chart-exposure", home.plot.exposure(k=self.k)))
             rows = self._keep("costs", keyed(home, found).with_columns(metric=_with_cutoff()))
-        return self._costs(rows, parts) if rows else None
+        if rows:
+            self._costs(section, rows)
 
-    def _costs(self, rows: Sequence[Row], figures: Sequence[Figure]) -> Section:
-        names = list(dict.fromkeys(row["metric"] for row in rows))
+    def _costs(self, section: Section, rows: Sequence[Row]) -> None:
+        names = dict.fromkeys(row["metric"] for row in rows)
         metrics = [registry.parse(one) for one in names]
-        first = [one for one in rows if one["metric"] == names[0] and one["value"] is not None]
+        title, name = "What the lists are like", rows[0]["metric"]
+        first = [one for one in rows if one["metric"] == name and one["value"] is not None]
         values = self._by_model(first, "value", number)
-        lead = (
-            f"What the lists are like besides being right: {names[0]} is {values}." if first else ""
-        )
+        section.lead = f"{title} besides being right{f': {name} is {values}' if values else ''}."
         columns = [Column(str(one), "number", one.definition.formula) for one in metrics]
         notes = [f"{one}: {first_sentence(one)}" for one in metrics]
         lines = self._of_models(rows, {})
-        values_table = Table(
-            "What the lists are like", [self._model_column, *columns], lines, notes
-        )
-        return self._section("costs", "Beyond accuracy", lead, [values_table, *figures])
+        section.parts.insert(0, Table(title, [self._model_column, *columns], lines, notes))
 
     def _is_served(self, metric: Metric[...]) -> bool:
         """Return whether the frames that a metric needs are bound."""
@@ -527,13 +461,14 @@ class ReportBuilder:
             return True
         return False
 
-    def cases(self) -> Section | None:
-        """Return the section on users' cases."""
+    def cases(self, section: Section) -> None:
+        """Show users' cases."""
         if not self.of_users:
-            return None
+            return
         if self.inputs.training:
-            self._lacks("cases", f"{OF_ONE_TRAINING} shows lists of users.")
-            return None
+            section.missing.append(f"{OF_ONE_TRAINING} shows lists of users.")
+            return
+        title = report_cases.title_column(self.inputs, self.title_of)
         lacking = {
             f"{TO_BIND['items']}, one row for each item with a title, names items.": self.inputs.items,
             f"{TO_BIND['train']} shows each user's history.": self.inputs.train,
@@ -541,51 +476,59 @@ class ReportBuilder:
         if self.has_models:
             words = f"{TO_BIND['baseline']} shows the users that a model changes the most."
             lacking[words] = self.baseline
-        for words, bound in lacking.items():
-            if bound is None:
-                self._lacks("cases", words)
-        title = report_cases.title_column(self.inputs, self.title_of)
-        with self._where_it_can("cases"):
-            self.told_cases = report_cases.cases(
+        section.missing = [words for words, bound in lacking.items() if bound is None]
+        with where_it_can(section):
+            self.shown_cases = report_cases.cases(
                 self.rec, self.inputs, self.of_users[0], self.names, title, self.baseline
             )
-        if self.told_cases is None:
-            return None
-        every = self.told_cases["cases"]
+        if self.shown_cases is None:
+            return
+        every = self.shown_cases["cases"]
         models = tuple(dict.fromkeys(one["model"] for one in every))
         kinds = tuple(dict.fromkeys(one["kind"] for one in every))
-        lead = f"{len(every)} lists of real users by {self.of_users[0]}: {listed(kinds)}."
-        section = self._section("cases", "Cases", lead, [Cases(models, kinds)])
-        if title is None:
-            return section
-        note = f"Items are named by the column {title!r} of the items frame."
-        return replace(section, missing=[note, *section.missing])
+        section.lead = f"{len(every)} lists of real users by {self.of_users[0]}: {listed(kinds)}."
+        section.parts = [Cases(models, kinds)]
+        if title is not None:
+            note = f"Items are named by the column {title!r} of the items frame."
+            section.missing.insert(0, note)
 
-    def _findings(self) -> pl.DataFrame | None:
-        if not self.inputs.judged:
-            self._lacks("findings", f"{TO_BIND['truth']} has the audit look at the data.")
-            return None
+    def _findings(self) -> pl.DataFrame:
         rec = self.plain._in_polars()  # noqa: SLF001
         found: pl.DataFrame = rec.audit(self.k, by=self.columns or None)
-        what = pl.col("check").replace_strict(
-            meanings_of_checks(), default="", return_dtype=pl.String
-        )
+        meanings = meanings_of_checks()
+        what = pl.col("check").replace_strict(meanings, default="", return_dtype=pl.String)
         return found.with_columns(what=what)
 
-    def findings(self, found: pl.DataFrame | None) -> Section | None:
-        """Return the findings of the audit."""
+    def findings(self, section: Section, found: pl.DataFrame | None) -> None:
+        """Show the findings of the audit."""
         if found is None:
-            return None
-        rows, title = self._keep("findings", found), "Audit of the data"
-        if not rows:
-            return Section("findings", title, "The audit finds nothing odd in the data.")
-        levels = [row["severity"] for row in rows]
-        each = [counted(levels.count(one), NOUNS[one]) for one in SEVERITIES if one in levels]
-        lead = f"What the audit finds in the data: {listed(each)}."
-        return Section("findings", title, lead, [findings_table(rows)])
+            return
+        rows = self._keep("findings", found)
+        section.lead = "The audit finds nothing odd in the data."
+        if rows:
+            levels = [row["severity"] for row in rows]
+            each = [counted(levels.count(one), NOUNS[one]) for one in SEVERITIES if one in levels]
+            section.lead = f"What the audit finds in the data: {listed(each)}."
+            section.parts = [findings_table(rows)]
+
+
+@contextmanager
+def where_it_can(section: Section) -> Iterator[None]:
+    """Leave out what frames or policies do not allow, with the reason; data errors are raised."""
+    try:
+        yield
+    except DataError:
+        raise
+    except RecframeError as error:
+        section.missing.append(str(error))
 
 
 def _with_cutoff() -> pl.Expr:
     """Return a metric's name with its cut-off, of a result in long form."""
     name, k = pl.col("metric"), pl.col("k")
     return pl.when(k.is_null()).then(name).otherwise(pl.format("{}@{}", name, k))
+
+
+def first_sentence(metric: Metric[...]) -> str:
+    """Return the first sentence of a metric's page."""
+    return " ".join((metric.__doc__ or "").strip().partition("\n\n")[0].split())

@@ -1,4 +1,4 @@
-"""Tables of a report, and its sentences on comparisons and gaps."""
+"""Tables of a report."""
 
 from __future__ import annotations
 
@@ -18,19 +18,11 @@ from recframe.charts.formatting import (
     signed,
     signed_share,
     table,
-    with_interval,
 )
-from recframe.charts.themes import ALL
-from recframe.metrics.language.definition import Metric
+from recframe.reports.headline import VERDICT_MARKS
 
 MOST_ROWS, MOST_SLICES = 60, 12
 """Most rows of a table; a note counts the omitted ones."""
-MARKS = {
-    **dict.fromkeys(("better", "not worse"), "better"),
-    **dict.fromkeys(("worse", "not better"), "worse"),
-    **dict.fromkeys(("same", "higher", "lower"), "same"),
-}
-"""The looks of verdicts, by their words."""
 VALUE = Column("value", "number", write=number, interval=True)
 DIFFERENCES = (
     Column("model"),
@@ -127,7 +119,7 @@ def differences_table(rows: Sequence[Row], at: str) -> Table:
         counts = NONE
         if row["wins"] is not None:
             counts = " / ".join(count(row[one]) for one in ("wins", "ties", "losses"))
-        mark = MARKS.get(row["verdict"], "open")
+        mark = VERDICT_MARKS.get(row["verdict"], "open")
         lines.append({**row, "counts": counts, "verdict_mark": mark})
     note = "Verdicts by the paired t test after Holm's correction; open: no difference is shown; the models need not be alike."
     return _first_rows(f"Differences, with their intervals at {at}", DIFFERENCES, lines, [note])
@@ -173,40 +165,3 @@ def findings_table(rows: Sequence[Row]) -> Table:
         for row in rows
     ]
     return table("Findings", FINDINGS, lines)
-
-
-def first_sentence(metric: Metric[...]) -> str:
-    """Return the first sentence of a metric's page."""
-    return " ".join((metric.__doc__ or "").strip().partition("\n\n")[0].split())
-
-
-def verdict_in_words(row: Row) -> str:
-    """Return a comparison as a sentence."""
-    model, baseline, metric, verdict = (
-        row[one] for one in ("model", "baseline", "metric", "verdict")
-    )
-    users = counted(row["n_users"], "user")
-    pair = f"{model} is {'the same as' if verdict == 'same' else f'{verdict} than'} {baseline}"
-    if verdict in {"better", "worse", "higher", "lower"}:
-        names = ("difference", "difference_low", "difference_high")
-        size, *ends = (abs(row[one] or 0.0) for one in names)
-        low, high = map(number, sorted(ends))
-        return f"{pair} by {number(size)} ({low} to {high}) in {metric}, {users}."
-    said = f"{pair} in {metric}"
-    if verdict not in MARKS:
-        said = f"Whether {model} differs from {baseline} in {metric} is open"
-    return f"{said}: a difference of {with_interval(row, 'difference', signed)}, {users}."
-
-
-def widest_gap(gaps: Sequence[Row]) -> str:
-    """Return the widest gap of the first metric as a sentence."""
-    known = [one for one in gaps if one["gap"] is not None]
-    if not known:
-        return "No two segments are large enough to be compared."
-    first = [one for one in known if one["metric"] == known[0]["metric"]]
-    widest = max(first, key=lambda one: one["gap"])
-    of = "" if widest["model"] == ALL else f" with {widest['model']}"
-    values = f"{number(widest['best_value'])} against {number(widest['worst_value'])}"
-    said = f"By {widest['by']}, {widest['metric']}{of} is the furthest apart between {widest['best']} and {widest['worst']}"
-    sure = "" if (widest["gap_low"] or 0) > 0 else ", which may be chance"
-    return f"{said}: {values}, a gap of {with_interval(widest, 'gap')}{sure}."
