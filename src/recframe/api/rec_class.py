@@ -347,13 +347,12 @@ class Rec(Methods[F], Answers[F]):
         """
         from recframe.profiles import explanation  # noqa: PLC0415  importing recframe should take no time
 
-        asked = explanation.question(
-            self._inputs(by, metrics=registry.asked([metric], k)), metric, profiles, k
-        )
-        made = asked.table(self._evaluated(asked.inputs, asked.conventions))
-        home = under_profile.at_home(asked.inputs)
+        inputs = self._inputs(by, metrics=registry.asked([metric], k))
+        asked = explanation.question(inputs, metric, profiles, k)
+        made = asked.table(inputs, self._evaluated(inputs, asked.conventions))
+        home = under_profile.at_home(inputs)
         told = partial(warned_of_metrics, home, [one.metric for one in asked.conventions])
-        result: F = self._kind.give(made, asked.inputs.sources, told)
+        result: F = self._kind.give(made, inputs.sources, told)
         return explanation.Explanation(asked.text(self._kind.rows(result)), result)
 
     def group_by(self, *by: str | pl.Expr | Iterable[str | pl.Expr]) -> Segmented[F]:

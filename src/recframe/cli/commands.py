@@ -16,11 +16,12 @@ import recframe as rf
 from recframe.audit.report import CHECKS
 from recframe.cli import files
 from recframe.cli.inputs import (
-    answering,
+    Frames,
+    arguments_of_call,
     bound,
+    call_of,
     columns_of,
     engine_of,
-    metrics_and_cutoffs,
     n_parts,
     paths_of,
     scanned,
@@ -38,15 +39,13 @@ from recframe.cli.options import (
     SIDES,
     TRUTH,
     argument,
-    arguments_of,
     declared,
     option,
     options_of,
 )
 from recframe.cli.output import (
-    STDOUT,
     Failure,
-    bar,
+    Options,
     check_output,
     give,
     is_table,
@@ -54,7 +53,7 @@ from recframe.cli.output import (
     note,
     noted,
     print_frame,
-    read_errors,
+    reading,
     say,
     words_of_the_shell,
 )
@@ -63,41 +62,46 @@ from recframe.cli.process import INTERRUPTED, UnwrittenError, status_of
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.require import require
 from recframe.cli.statistics import compare, gaps, power, slices, summarize, winner
-from recframe.cli.values import complete_metrics, complete_profiles, profiles_or_files
-from recframe.errors import plan_errors, readable
+from recframe.cli.values import (
+    complete_metrics,
+    complete_profiles,
+    one_path_each,
+    profiles_or_files,
+)
+from recframe.errors import readable
 from recframe.frames.atomic_write import is_utf8
 from recframe.profiles.explanation import Explanation
 
 
 @click.command(short_help="Simulate a shop with three recommenders and evaluate them.")
-@click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="The same seed gives the same numbers.",
-)
-@click.option(
-    "--users",
-    "n_users",
-    default=1000,
-    show_default=True,
-    type=click.IntRange(50, 10_000),
-    help="How many users.",
-)
-@click.option(
-    "--items",
-    "n_items",
-    default=400,
-    show_default=True,
-    type=click.IntRange(50, 2_000),
-    help="How many items.",
-)
-@click.option(
-    "--save",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write the simulated tables as Parquet files, to try recframe evaluate on.",
+@declared(
+    option(
+        "--seed",
+        "The same seed gives the same numbers.",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+    ),
+    option(
+        "--users n_users",
+        "How many users.",
+        type=click.IntRange(50, 10_000),
+        default=1000,
+        show_default=True,
+    ),
+    option(
+        "--items n_items",
+        "How many items.",
+        type=click.IntRange(50, 2_000),
+        default=400,
+        show_default=True,
+    ),
+    option(
+        "--save",
+        "Write the simulated tables as Parquet files, to try recframe evaluate on.",
+        "DIR",
+        type=click.Path(file_okay=False, path_type=Path),
+    ),
 )
 def demo(seed: int, n_users: int, n_items: int, save: Path | None) -> None:
     """Simulate a shop with three recommenders and evaluate them, overall and by segment.
@@ -151,7 +155,7 @@ OWN = "recframe"
 @click.command(short_help="List the metrics, or explain one.")
 @click.argument("name", required=False, shell_complete=complete_metrics)
 @FORMAT
-def metrics(name: str | None, form: str | None) -> None:
+def metrics(name: str | None, **options: Any) -> None:
     """List the metrics, or explain the one called NAME; an alias, or a form such as ndcg@10, will do.
 
     A metric is written name(parameter=value)@k, for example 'map(normalizer=min)@10'; parameters and @k can be left out.
@@ -160,8 +164,8 @@ def metrics(name: str | None, form: str | None) -> None:
     if name is not None:
         metric = rf.parse(name)
         registry = registry.filter(name=metric.name)
-    if not is_table(None, form):
-        give(registry, None, form)
+    if not is_table(options):
+        give(registry, options)
     elif name is None:
         print_frame(registry.select("name", "aliases", "parameters", "formula"), wrapped=True)
         said = "recframe metrics NAME explains one. Write name(parameter=value)@k: ndcg@10, 'f_score(beta=2)@5'."
@@ -182,14 +186,14 @@ def _print_metric(metric: rf.Metric[...], about: dict[str, Any]) -> None:
 @click.command(short_help="List the conventions of other libraries.")
 @click.argument("name", required=False, shell_complete=complete_profiles)
 @FORMAT
-def profiles(name: str | None, form: str | None) -> None:
+def profiles(name: str | None, **options: Any) -> None:
     """List the conventions that --profile takes, or what the one called NAME sets."""
     table = rf.list_profiles()
     if name is not None:
         rf.rec(pl.DataFrame(), profile=name)  # an unknown name is said to be one
         table = table.filter(profile=name)
-    if not is_table(None, form):
-        give(table, None, form)
+    if not is_table(options):
+        give(table, options)
     elif name is None:
         print_frame(table.select("profile", "metrics"), wrapped=True)
         said = "recframe profiles NAME shows the policies, the notes and the source of one."
@@ -242,58 +246,60 @@ def explain(metric: str, names: Sequence[str], **options: Any) -> None:
       recframe explain ndcg@10 elliot recbole
       recframe explain precision@10 ranx jurity recs.parquet truth.parquet
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    asked, given = _profiles_and_files(names, options)
-    with words_of_the_shell(given):
-        if "recs" not in given:
-            if "truth" in given:
-                raise click.UsageError("there is a TRUTH, but no RECS that it is about")
-            check_output(options["output"] or STDOUT, options["form"])
-            _show(rf.explain(metric, *asked), options, has_numbers=False)
-            return
-        frames = scanned(given, options)
-        with read_errors(), noted(ids_as_text=options["ids_as_text"]):
-            read: dict[str, pl.DataFrame] = {
+    profiles, recs, truth = _profiles_and_files(names, options)
+    if recs is not None:
+        explanation = _explained(metric, profiles, recs, truth, options)
+    elif truth is None:
+        check_output(options["output"], options["form"])
+        with words_of_the_shell({}):
+            explanation = rf.explain(metric, *profiles)
+    else:
+        raise click.UsageError("there is a TRUTH, but no RECS that it is about")
+    if not is_table(options):
+        give(explanation.frame, options)
+        return
+    say(explanation.text)
+    if recs is not None:
+        say()
+        print_frame(explanation.frame)
+
+
+def _explained(
+    metric: str, profiles: Sequence[str], recs: str, truth: str | None, options: Options
+) -> Explanation[pl.DataFrame]:
+    """Return an explanation with numbers, of files that are read once."""
+    paths = paths_of(recs, truth, options)
+    with words_of_the_shell(paths):
+        check_output(options["output"], options["form"], paths.values())
+        frames = scanned(paths, options)
+        with noted(ids_as_text=options["ids_as_text"]), reading():
+            tables: dict[str, pl.DataFrame] = {
                 name: frame.collect(engine="streaming") for name, frame in frames.items()
             }
             if frames.get("truth") is frames["recs"]:
-                read["truth"] = read["recs"]
-            told = bound(read, options).explain(metric, *asked, by=options["by"])
-        _show(told, options, has_numbers=True)
+                tables["truth"] = tables["recs"]
+            explanation: Explanation[pl.DataFrame] = bound(tables, options).explain(
+                metric, *profiles, by=options["by"]
+            )
+    return explanation
 
 
 def _profiles_and_files(
-    names: Sequence[str], options: dict[str, Any]
-) -> tuple[list[str], dict[str, str]]:
-    """Return the profiles, and the files: what has an ending or is there, if it is no profile's name."""
+    names: Sequence[str], options: Options
+) -> tuple[list[str], str | None, str | None]:
+    """Return the profiles, RECS and TRUTH: what has an ending or is there is a file, if it is no profile's name."""
     known = {OWN, *rf.list_profiles()["profile"]}
     paths = [name for name in names if name not in known and _is_file(name)]
+    profiles = [name for name in names if name not in paths] + list(options["profile_names"])
     missing = [name for name in ("recs", "truth") if options[name] is None]
     if len(paths) > len(missing):
-        raise click.UsageError(
-            f"RECS and TRUTH are one path each, but there are {len(paths)}; "
-            "put a pattern in quotes, so that the shell leaves it as it is: 'recs/*.parquet'"
-        )
-    given = {name: options[name] for name in ("recs", "truth")}
-    given |= dict(zip(missing, paths, strict=False))
-    asked = [name for name in names if name not in paths] + list(options["profile_names"])
-    if given["recs"] is None:
-        return asked, {name: path for name, path in given.items() if path is not None}
-    return asked, paths_of(given["recs"], given["truth"], options)
+        raise one_path_each(len(paths))
+    given = options | dict(zip(missing, paths, strict=False))
+    return profiles, given["recs"], given["truth"]
 
 
 def _is_file(name: str) -> bool:
     return ending_of(name) in READERS or "/" in name or "*" in name or Path(name).exists()
-
-
-def _show(told: Explanation[pl.DataFrame], options: dict[str, Any], *, has_numbers: bool) -> None:
-    """Show an explanation as its words, and below them the numbers, or its table alone."""
-    if not is_table(options["output"], options["form"]):
-        give(told.frame, options["output"], options["form"])
-        return
-    say(told.text)
-    if has_numbers:
-        say()
-        print_frame(told.frame)
 
 
 OF_ENGINES = ("--engine", "--master")
@@ -402,34 +408,34 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
       recframe evaluate judged.parquet -m ndcg,recall -k 5,10,20 -o table.md
       recframe evaluate s3a://bucket/recs s3a://bucket/truth --engine spark --master yarn
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
+    if engine_of(options) is None:
+        result = _here(recs, truth, options)
+    else:
+        with call_of(rf.Rec.evaluate, recs, truth, options) as ask:
+            result = ask()
+    give(result, options)
+
+
+def _here(recs: str, truth: str | None, options: Options) -> pl.DataFrame:
+    """Return what Polars evaluates in this process."""
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
-        asked, cutoffs = metrics_and_cutoffs(options["metrics"], options["k"])
-        arguments = arguments_of(rf.Rec.evaluate, options) | {"k": cutoffs}
-        if engine_of(options) is None:
-            result = _here(paths, options, asked, arguments)
-        else:
-            with bar("reading"), answering(paths, options) as rec:
-                result = rec.evaluate(*asked, **arguments)
-    give(result, options["output"], options["form"])
-
-
-def _here(
-    paths: dict[str, str], options: dict[str, Any], asked: Any, arguments: dict[str, Any]
-) -> pl.DataFrame:
-    """Return what Polars evaluates in this process."""
-    frames = scanned(paths, options)
-    rec = bound(frames, options)
-    rec.evaluate(*asked, **arguments)  # what a schema can show is said before a file is read
-    with noted(ids_as_text=options["ids_as_text"]):
-        with read_errors(), bar("reading") as tell:
-            result = rec.collect(*asked, **arguments, parts=n_parts(frames), tell=tell)
-        for text in _notes(frames, options):
-            note(text)
+        metrics, arguments = arguments_of_call(rf.Rec.evaluate, options)
+        check_output(options["output"], options["form"], paths.values())
+        frames = scanned(paths, options)
+        rec = bound(frames, options)
+        rec.evaluate(*metrics, **arguments)  # what a schema can show is said before a file is read
+        with noted(ids_as_text=options["ids_as_text"]):
+            with reading() as tell:
+                result: pl.DataFrame = rec.collect(
+                    *metrics, **arguments, parts=n_parts(frames), tell=tell
+                )
+            for text in _notes(frames, options):
+                note(text)
     return result
 
 
-def _notes(frames: dict[str, pl.LazyFrame], options: dict[str, Any]) -> Iterator[str]:
+def _notes(frames: Frames, options: Options) -> Iterator[str]:
     """Tell what is allowed but rarely meant, and nothing that the library warns of: a second file that is no truth."""
     rank, truth = columns_of(options).get("rank", "rank"), frames.get("truth")
     if truth is not None and truth is not frames["recs"] and rank in truth.collect_schema():
@@ -449,18 +455,16 @@ def audit(recs: str, truth: str | None, **options: Any) -> None:
       recframe audit recs.parquet truth.parquet
       recframe audit recs.parquet truth.parquet --train train.parquet --items items.parquet -k 10 -o findings.csv
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    paths = paths_of(recs, truth, options)
-    with words_of_the_shell(paths):
-        with read_errors(), plan_errors(), bar("reading"), answering(paths, options) as rec:
-            found = rec.audit(**arguments_of(rf.Rec.audit, options))
-        engine = engine_of(options)
-        if engine is not None:
-            left = ", ".join(one.name for one in CHECKS if one.of_all)
-            note(f"{engine.name} makes no checks of all users at once: {left}")
-    if is_table(options["output"], options["form"]):
+    with call_of(rf.Rec.audit, recs, truth, options) as ask:
+        found = ask()
+    engine = engine_of(options)
+    if engine is not None:
+        left = ", ".join(one.name for one in CHECKS if one.of_all)
+        note(f"{engine.name} makes no checks of all users at once: {left}")
+    if is_table(options):
         _print_findings(found)
     else:
-        give(found, options["output"], options["form"])
+        give(found, options)
     if "error" in found["severity"]:
         click.get_current_context().exit(1)
 

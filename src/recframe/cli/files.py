@@ -83,8 +83,9 @@ def lay_down(path: str, given: int | None) -> None:
         folder = (
             f" in {tempfile.gettempdir()!r}, where pipes are laid down; another is that of TMPDIR"
         )
-        msg = f"cannot read {path!r}: {reason(error)}{folder * (error.errno == errno.ENOSPC)}"
-        raise RecframeError(msg) from None
+        raise RecframeError(
+            f"cannot read {path!r}: {reason(error)}{folder * (error.errno == errno.ENOSPC)}"
+        ) from None
 
 
 def _copy(source: BinaryIO, place: Path, path: str, most: int) -> None:
@@ -115,7 +116,8 @@ def _with_ending(place: Path) -> Path:
     return place.rename(f"{place}{next(known, text)}")
 
 
-FIRST_BYTES = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
+OF_TABLES = (b"PAR1", b"ARROW1")
+"""Starts of files that are no text, whatever their endings."""
 NO_FORM = Form()
 MOST_COLUMNS = 100_000
 """Most columns of a file; with more, a command would take minutes."""
@@ -140,28 +142,30 @@ def scan(
         if not is_address(place):
             check_packed(place, place if len(found) > 1 else path, most_of(ending, most))
     try:
-        if is_text(ending, form):
-            frame = scan_text(found, form, ending, text)
-            schema = frame.collect_schema()
-            _check_width(schema, path)
-            _check_separator(schema, path, ending, form)
-            return frame
-        frame = _scan_by_ending(found, ending, path)
+        frame = _scanned(found, path, ending, form, text)
         schema = frame.collect_schema()
-        _check_width(schema, path)
     except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
-        msg = f"cannot read {path!r}: {first_line(error)}"
-        raise RecframeError(msg) from None
+        raise RecframeError(f"cannot read {path!r}: {first_line(error)}") from None
+    if len(schema) > MOST_COLUMNS:
+        raise RecframeError(
+            f"{path!r} has {len(schema):,} columns, more than the {MOST_COLUMNS:,} that a file may have; keep those that are "
+            "needed; where each item has a column, write a row for each user and item"
+        )
+    if is_text(ending, form):
+        _check_separator(schema, path, form.separator or SEPARATORS[ending], form)
     ids = {name: schema[name] for name in text if name in schema and schema[name] != pl.String}
     return frame.with_columns(as_text(pl.col(name), dtype) for name, dtype in ids.items())
 
 
-def _scan_by_ending(found: list[str], ending: str, path: str) -> pl.LazyFrame:
-    if ending in {".parquet", ".pq"}:
-        in_folders = "=" in found[0] and found != [path]
-        return pl.scan_parquet(escaped(found), hive_partitioning=in_folders)
+def _scanned(
+    found: list[str], path: str, ending: str, form: Form, text: Iterable[str]
+) -> pl.LazyFrame:
+    if is_text(ending, form):
+        return scan_text(found, form, ending, text)
     read = READERS[ending]
-    return scan_text(found, NO_FORM, ending, ()) if read is None else read(found)
+    if read is not None:
+        return read(found)
+    return pl.scan_parquet(escaped(found), hive_partitioning="=" in found[0] and found != [path])
 
 
 def first_line(error: BaseException) -> str:
@@ -181,11 +185,8 @@ def places(path: str) -> list[str]:
     elif place.exists():
         return [str(place)]
     elif glob.has_magic(path):
-        found = sorted(
-            file
-            for file in glob.glob(str(place), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
-            if Path(file).is_file()
-        )
+        matches = glob.glob(str(place), recursive=True)  # noqa: PTH207  Path.glob takes no absolute pattern
+        found = sorted(file for file in matches if Path(file).is_file())
         missing = f"no file matches the pattern {path!r}"
     else:
         found, missing = [], f"there is no file {path!r}{_close_file(place)}"
@@ -193,8 +194,9 @@ def places(path: str) -> list[str]:
         raise RecframeError(missing)
     wrong = next((one for one in found if not is_utf8(one)), None)
     if wrong is not None:
-        msg = f"cannot read {with_bytes(wrong)}: its name is no UTF-8, in which Polars takes names; rename it"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"cannot read {with_bytes(wrong)}: its name is no UTF-8, in which Polars takes names; rename it"
+        )
     return found
 
 
@@ -211,24 +213,24 @@ def _close_file(place: Path) -> str:
         names = os.listdir(folder)  # noqa: PTH208  names, not paths
     except OSError:
         return ""
-    same = [
-        name
-        for name in sorted(names)
-        if Path(name).stem == place.stem and ending_of(name) in READERS
-    ]
-    return suggestion(place.name, names) or (f"; did you mean {same[0]!r}?" if same else "")
+    close = suggestion(place.name, names)
+    same = [one for one in names if Path(one).stem == place.stem and ending_of(one) in READERS]
+    return close or (f"; did you mean {min(same)!r}?" if same else "")
 
 
 def _ending(found: Sequence[str], path: str, form: Form) -> str:
     """Return the ending that all files have, in lower case and without that of a compression."""
-    endings = dict.fromkeys(ending_of(place) for place in found)
-    if len(endings) > 1:
-        msg = f"{path!r} stands for files of several kinds ({', '.join(endings)}); give a pattern of one kind"
-        raise RecframeError(msg)
-    ending = next(iter(endings))
+    ending, *others = dict.fromkeys(map(ending_of, found))
+    if others:
+        kinds = ", ".join([ending, *others])
+        raise RecframeError(
+            f"{path!r} stands for files of several kinds ({kinds}); give a pattern of one kind"
+        )
     if ending not in READERS and not is_text(ending, form):
-        msg = f"cannot read {path!r}: {wrong_ending(ending)}; known are {', '.join(READERS)}. If it is text "
-        raise RecframeError(msg + "in columns, say what stands between them: --separator tab")
+        raise RecframeError(
+            f"cannot read {path!r}: {wrong_ending(ending)}; known are {', '.join(READERS)}. If it is text "
+            "in columns, say what stands between them: --separator tab"
+        )
     return ending
 
 
@@ -239,32 +241,24 @@ def _check_content(place: str, ending: str) -> None:
     try:
         start = start_of(place)
     except OSError as error:
-        msg = f"cannot read {place!r}: {error.strerror}"
-        raise RecframeError(msg) from None
-    for first, actual in FIRST_BYTES.items():
-        if start.startswith(first):
-            msg = f"cannot read {place!r}: it is no {ending} file but has the content of a {actual} file; rename it"
-            raise RecframeError(msg)
-
-
-def _check_width(schema: pl.Schema, path: str) -> None:
-    if len(schema) > MOST_COLUMNS:
-        msg = f"{path!r} has {len(schema):,} columns, more than the {MOST_COLUMNS:,} that a file may have; keep those that are "
+        raise RecframeError(f"cannot read {place!r}: {error.strerror}") from None
+    actual = next((STARTS[one] for one in OF_TABLES if start.startswith(one)), None)
+    if actual is not None:
         raise RecframeError(
-            msg + "needed; where each item has a column, write a row for each user and item"
+            f"cannot read {place!r}: it is no {ending} file but has the content of a {actual} file; rename it"
         )
 
 
-def _check_separator(schema: pl.Schema, path: str, ending: str, form: Form) -> None:
+def _check_separator(schema: pl.Schema, path: str, separator: str, form: Form) -> None:
     if len(schema) != 1 or form.names is not None:
         return
     name = next(iter(schema))
     mark = separator_in(name)
     if mark is not None:
-        expected = form.separator or SEPARATORS.get(ending)
-        msg = f"{path!r} has the one column {name!r}: it seems to be separated by {mark}"
-        msg += f", where {expected!r} is expected between columns; write --separator {mark}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{path!r} has the one column {name!r}: it seems to be separated by {mark}, where {separator!r} is expected "
+            f"between columns; write --separator {mark}"
+        )
 
 
 def check_header(schema: pl.Schema, path: str, wanted: str, form: Form) -> None:
@@ -274,8 +268,10 @@ def check_header(schema: pl.Schema, path: str, wanted: str, form: Form) -> None:
         return
     if wanted not in schema and any(_is_number(name) for name in schema):
         found = ", ".join(re.sub(r"_duplicated_\d+$", "", name) for name in schema)
-        msg = f"{path!r} seems to have no header line, as its first line is {found!r}; name its columns: "
-        raise RecframeError(msg + "--header user,item,rank")
+        raise RecframeError(
+            f"{path!r} seems to have no header line, as its first line is {found!r}; name its columns: "
+            "--header user,item,rank"
+        )
     separator = form.separator or SEPARATORS[ending_of(place)]
     check_columns(schema, path, escaped([place])[0], separator)
 

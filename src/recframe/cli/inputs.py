@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias
 
 import click
 import polars as pl
@@ -15,9 +15,9 @@ import polars as pl
 import recframe as rf
 from recframe.cli import files
 from recframe.cli.engine_files import ENGINES, EngineOfFiles
-from recframe.cli.options import DEFAULT_METRICS, HERE
-from recframe.cli.output import check_output, noted
-from recframe.cli.readers import READERS, ROWS_TO_INFER, ending_of, is_address, is_text
+from recframe.cli.options import DEFAULT_METRICS, HERE, arguments_of
+from recframe.cli.output import Options, check_output, noted, reading, words_of_the_shell
+from recframe.cli.readers import PARQUET, READERS, ROWS_TO_INFER, ending_of, is_address, is_text
 from recframe.cli.values import form_of
 from recframe.errors import RecframeError
 from recframe.frames.collecting import stream
@@ -27,66 +27,67 @@ from recframe.frames.kinds.polars_frames import Streamed
 from recframe.frames.options import DEFAULTS
 from recframe.frames.roles import listed
 
-F = TypeVar("F", pl.LazyFrame, pl.DataFrame)
+Paths: TypeAlias = dict[str, str]
+Frames: TypeAlias = dict[str, pl.LazyFrame]
+"""The files of a command, and their tables, by their names."""
 DEFAULT_K = 10
 JUDGED = ("truth", "train")
 """Files with the items that users liked, in no order."""
 TRUTH_ROWS = 8_000_000
 
 
-def paths_of(recs: str, truth: str | None, options: dict[str, Any]) -> dict[str, str]:
+def paths_of(recs: str, truth: str | None, options: Options) -> Paths:
     """Return a command's files by name."""
-    paths = {"recs": recs, "truth": truth} | {
-        name: options[name] for name in ("users", "items", "train")
-    }
-    paths |= {} if _names_a_model(options) else {"reference": options["reference"]}
+    paths = {"recs": recs, "truth": truth}
+    paths |= {name: options[name] for name in ("users", "items", "train", "reference")}
+    if _names_a_model(options):
+        del paths["reference"]
     return {name: path for name, path in paths.items() if path is not None}
 
 
-def _names_a_model(options: dict[str, Any]) -> bool:
+def _names_a_model(options: Options) -> bool:
     """Return whether --reference is the name of a model, and no file."""
     reference = options["reference"]
     is_file = reference is None or ending_of(reference) in READERS or Path(reference).exists()
     return bool(options["model"]) and not is_file
 
 
-def scanned(paths: dict[str, str], options: dict[str, Any]) -> dict[str, pl.LazyFrame]:
+def scanned(paths: Paths, options: Options) -> Frames:
     """Return the tables of all files; a file that was given twice is one table."""
-    check_output(options["output"] or "-", options["form"], paths.values())
     for path in paths.values():
         files.lay_down(path, options["max_bytes"])
     _check_text(paths, options)
     columns = columns_of(options)
-    ids = {role: columns.get(role, role) for role in ("user", "item")}
-    text = list(ids.values()) if options["ids_as_text"] else []
-    frames: dict[str, pl.LazyFrame] = {}
+    user, item, rank, score = (columns.get(one, one) for one in ("user", "item", "rank", "score"))
+    text = [user, item] if options["ids_as_text"] else []
+    frames: Frames = {}
     for name, path in paths.items():
+        if name == "truth" and path == paths["recs"]:
+            frames[name] = frames["recs"]
+            continue
         form = form_of(name, options["separator"], options["header"])
         mark = _mark_of(name, options["lists_separator"])
         names = text if mark is None else [*text, *_listed(name, columns)]
         frame = files.scan(path, names, form, options["max_bytes"])
-        wanted = ids["item" if name == "items" else "user"]
-        files.check_header(frame.collect_schema(), path, wanted, form)
-        if name == "recs" and mark is None:
-            _check_is_long(frame.collect_schema(), path, columns)
-        frame = frame if mark is None else _in_long_form(name, frame, mark, columns)
-        is_same = name == "truth" and path == paths.get("recs")
-        frames[name] = frames["recs"] if is_same else frame
+        schema = frame.collect_schema()
+        files.check_header(schema, path, item if name == "items" else user, form)
+        if mark is not None:
+            frame = _in_long_form(name, frame, mark, columns)
+        elif name == "recs" and not {rank, score} & set(schema):
+            _check_is_long(schema, path, item, rank)
+        frames[name] = frame
     return frames
 
 
-def _check_is_long(schema: pl.Schema, path: str, columns: dict[str, str]) -> None:
+def _check_is_long(schema: pl.Schema, path: str, item: str, rank: str) -> None:
     """Say so where items are text and nothing orders them, as where each text is a list."""
-    item, rank, score = (columns.get(role, role) for role in ("item", "rank", "score"))
     lists = next((one for one in (item, f"{item}s") if one in schema), None)
-    if lists is not None and schema[lists] == pl.String and not {rank, score} & set(schema):
-        found = listed(schema)
-        msg = (
-            f"{path!r} has no column {rank!r}. It has {found}. Name the column of the ranks or of the scores: "
+    if lists is not None and schema[lists] == pl.String:
+        raise RecframeError(
+            f"{path!r} has no column {rank!r}. It has {listed(schema)}. Name the column of the ranks or of the scores: "
             f"--columns rank=NAME or --columns score=NAME; where each text of {lists!r} is a list, such as 'a b c', say "
             "what stands between its ids: --lists-separator ' '"
         )
-        raise RecframeError(msg)
 
 
 def _mark_of(name: str, marks: dict[str, str]) -> str | None:
@@ -101,21 +102,18 @@ def _listed(name: str, columns: dict[str, str]) -> list[str]:
     return [*names, *(f"{one}s" for one in names)]
 
 
-def _in_long_form(
-    name: str, frame: pl.LazyFrame, mark: str, columns: dict[str, str]
-) -> pl.LazyFrame:
+def _in_long_form(name: str, frame: pl.LazyFrame, mark: str, columns: Paths) -> pl.LazyFrame:
     """Return a file of lists with a row for each item, or say that it has these already."""
-    user, item = (columns.get(role, role) for role in ("user", "item"))
-    has = set(frame.collect_schema())
+    names = {one: columns.get(one, one) for one in ("user", "item")} | {"separator": mark}
     if name in JUDGED:
-        relevance = columns.get("relevance")
-        return rf.from_truth(frame, relevance, user=user, item=item, separator=mark)
+        return rf.from_truth(frame, columns.get("relevance"), **names)
     rank, score = (columns.get(role, role) for role in ("rank", "score"))
-    if rank in has:
-        msg = f"{FrameOf('recommendations' if name == 'recs' else name)} has a rank {rank!r} in each row, so that it has no "
-        msg += "lists in text; say which file has: --lists-separator truth=' '"
-        raise RecframeError(msg)
-    read = partial(rf.from_lists, user=user, item=item, score=score, separator=mark)
+    if rank in frame.collect_schema():
+        raise RecframeError(
+            f"{FrameOf('recommendations' if name == 'recs' else name)} has a rank {rank!r} in each row, so that it has no "
+            "lists in text; say which file has: --lists-separator truth=' '"
+        )
+    read = partial(rf.from_lists, score=score, **names)
     with noted():
         # the first rows show what a LazyFrame does not, such as a mark that no text has
         read(frame.head(ROWS_TO_INFER).collect())
@@ -123,75 +121,86 @@ def _in_long_form(
     return long
 
 
-def _check_text(paths: dict[str, str], options: dict[str, Any]) -> None:
+def _check_text(paths: Paths, options: Options) -> None:
     """Say so where an option for text files is for a file that is none, or where there is no text file at all."""
     for option in ("header", "separator"):
         for name in options[option]:
-            asked = {one: path for one, path in paths.items() if name in {"", one}}
-            if not asked:
-                msg = f"--{option} {name}=...: there is no file {name.upper()} in the command"
-                raise RecframeError(msg)
-            if not any(_is_text(one, path, options) for one, path in asked.items()):
-                msg = f"--{option} is for text files, such as .csv; none is: "
-                raise RecframeError(msg + ", ".join(map(repr, asked.values())))
+            named = {one: path for one, path in paths.items() if name in {"", one}}
+            if not named:
+                raise RecframeError(
+                    f"--{option} {name}=...: there is no file {name.upper()} in the command"
+                )
+            if not any(_is_text(one, path, options) for one, path in named.items()):
+                places = ", ".join(map(repr, named.values()))
+                raise RecframeError(
+                    f"--{option} is for text files, such as .csv; none is: {places}"
+                )
 
 
-def _is_text(name: str, path: str, options: dict[str, Any]) -> bool:
+def _is_text(name: str, path: str, options: Options) -> bool:
     form = form_of(name, options["separator"], options["header"])
     return is_text(ending_of(files.places(path)[0]), form)
 
 
-def columns_of(options: dict[str, Any]) -> dict[str, Any]:
+def columns_of(options: Options) -> dict[str, Any]:
     """Return the names of columns by their roles."""
-    columns: dict[str, Any] = options["columns"]
-    return columns | {role: options[role] for role in ("model", "training") if options.get(role)}
+    named = {role: options[role] for role in ("model", "training") if options.get(role)}
+    return {**options["columns"], **named}
 
 
-def bound_at_once(frames: Mapping[str, pl.LazyFrame], options: dict[str, Any]) -> Any:
-    """Return the same, whose methods give DataFrames, and tell what is rarely meant."""
-    streamed: dict[str, Any] = {**frames, "recs": Streamed(frames["recs"])}
-    return bound(streamed, options)
-
-
-def bound(frames: Mapping[str, F], options: dict[str, Any]) -> rf.Rec[F]:
+def bound(frames: Mapping[str, Any], options: Options) -> Any:
     """Return the recommendations with all side frames and options bound."""
-    policies = {name: options.get(name) for name in (*DEFAULTS, "profile")}
-    given = {name: value for name, value in policies.items() if value is not None}
-    given |= _relevance(options)
-    given |= {name: frame for name, frame in frames.items() if name != "recs"}
-    if options["reference"] is not None and "reference" not in frames:
-        given["reference"] = options["reference"]
-    found: rf.Rec[F] = rf.rec(frames["recs"], **given, **columns_of(options))
-    return found
+    given = {name: options.get(name) for name in (*DEFAULTS, "profile", "reference")}
+    given = {name: value for name, value in given.items() if value is not None} | dict(frames)
+    if options.get("all_relevant"):
+        named = options["columns"].get("relevance")
+        if named is not None:
+            raise RecframeError(
+                f"--all-relevant says that no column tells what is relevant, and --columns relevance={named} names one; leave "
+                "one of them out"
+            )
+        given["relevance"] = False
+    return rf.rec(given.pop("recs"), **given, **columns_of(options))
 
 
-def _relevance(options: dict[str, Any]) -> dict[str, Any]:
-    """Return that no column says what is relevant, where that was said."""
-    if not options.get("all_relevant"):
-        return {}
-    named = options["columns"].get("relevance")
-    if named is not None:
-        msg = f"--all-relevant says that no column tells what is relevant, and --columns relevance={named} names one; leave "
-        raise RecframeError(msg + "one of them out")
-    return {"relevance": False}
-
-
-def n_parts(frames: dict[str, pl.LazyFrame]) -> int:
+def n_parts(frames: Frames) -> int:
     """Return the number of parts of users, so that the truth of each takes one or two gigabytes."""
     rows = frames.get("truth", frames["recs"]).select(pl.len()).collect(engine="streaming").item()
     return -(-rows // (TRUTH_ROWS if "truth" in frames else 10 * TRUTH_ROWS)) or 1
 
 
-def metrics_and_cutoffs(
-    names: Sequence[str], cutoffs: Sequence[int]
-) -> tuple[list[rf.Metric[...]], list[int] | None]:
-    """Return the requested metrics and cut-offs, or the defaults."""
-    if not names:
-        return [rf.parse(name) for name in DEFAULT_METRICS], list(cutoffs) or [DEFAULT_K]
-    return [rf.parse(name) for name in names], list(cutoffs) or None
+def arguments_of_call(
+    method: Callable[..., Any], options: Options
+) -> tuple[list[rf.Metric[...]], dict[str, Any]]:
+    """Return a method's metrics, the default ones where none are named, and its other arguments by name."""
+    arguments, names = arguments_of(method, options), options.get("metrics")
+    if names is None:
+        return [], arguments
+    cutoffs = options["k"] or (None if names else [DEFAULT_K])
+    return [rf.parse(name) for name in names or DEFAULT_METRICS], arguments | {"k": cutoffs}
 
 
-PARQUET = {".parquet", ".pq"}
+@contextmanager
+def call_of(
+    method: Callable[..., Any], recs: str, truth: str | None, options: Options
+) -> Iterator[Callable[..., Any]]:
+    """Provide a method of the recommendations on a command's files, with its options."""
+    with words_of_the_shell(paths_of(recs, truth, options)):
+        metrics, arguments = arguments_of_call(method, options)
+        with on_files(recs, truth, options) as rec:
+            yield partial(getattr(rec, method.__name__), *metrics, **arguments)
+
+
+@contextmanager
+def on_files(recs: str, truth: str | None, options: Options) -> Iterator[Any]:
+    """Provide the recommendations bound to a command's files, in words of the shell; warnings are notes at the end."""
+    paths = paths_of(recs, truth, options)
+    with words_of_the_shell(paths):
+        check_output(options["output"], options["form"], paths.values())
+        with noted(ids_as_text=options["ids_as_text"]), reading(), _rec(paths, options) as rec:
+            yield rec
+
+
 _OURS = re.compile(r"recframe\.errors\.\w+: (.*)")
 ELSEWHERE = {
     "dask": "; Dask's cluster is that of DASK_SCHEDULER_ADDRESS=tcp://host:8786 in the environment",
@@ -200,12 +209,12 @@ ELSEWHERE = {
 """Hint on where each engine's address is set, for the error on --master without Spark."""
 
 
-def engine_of(options: Mapping[str, Any]) -> EngineOfFiles | None:
+def engine_of(options: Options) -> EngineOfFiles | None:
     """Return the requested engine, None for Polars, or raise an error for missing packages."""
     name = options.get("engine", HERE)
     if name != "spark" and options.get("master") is not None:
-        msg = "--master says where Spark is"
-        raise RecframeError(msg + ELSEWHERE.get(name, "; add --engine spark"))
+        elsewhere = ELSEWHERE.get(name, "; add --engine spark")
+        raise RecframeError(f"--master says where Spark is{elsewhere}")
     if name == HERE:
         return None
     ENGINES[name].check()
@@ -213,15 +222,17 @@ def engine_of(options: Mapping[str, Any]) -> EngineOfFiles | None:
 
 
 @contextmanager
-def answering(paths: dict[str, str], options: dict[str, Any]) -> Iterator[Any]:
+def _rec(paths: Paths, options: Options) -> Iterator[Any]:
     """Provide the bound recommendations, with methods that return DataFrames."""
     engine = engine_of(options)
     if engine is None:
-        yield bound_at_once(scanned(paths, options), options)
+        frames = scanned(paths, options)
+        yield bound({**frames, "recs": Streamed(frames["recs"])}, options)
         return
     if options["lists_separator"]:
-        msg = "lists in text are read by Polars alone; leave out --engine, or write them in long form before"
-        raise RecframeError(msg)
+        raise RecframeError(
+            "lists in text are read by Polars alone; leave out --engine, or write them in long form before"
+        )
     plain = scanned({name: one for name, one in paths.items() if not _is_elsewhere(one)}, options)
     with _words_of_failures(engine), engine.session(options["master"]) as session:
         rec = bound(_frames(engine, session, paths, plain, options), options)
@@ -273,15 +284,11 @@ def _words_of_failures(engine: EngineOfFiles) -> Iterator[None]:
 
 
 def _frames(
-    engine: EngineOfFiles,
-    session: Any,
-    paths: dict[str, str],
-    plain: Mapping[str, pl.LazyFrame],
-    options: dict[str, Any],
+    engine: EngineOfFiles, session: Any, paths: Paths, plain: Frames, options: Options
 ) -> dict[str, Any]:
     """Return the frames of the files: Parquet is read by the engine, others here, where their types are known."""
     columns = columns_of(options)
-    ids = {columns.get(role, role) for role in ("user", "item")} if options["ids_as_text"] else ()
+    ids = [columns.get(one, one) for one in ("user", "item")] if options["ids_as_text"] else []
     found: dict[str, Any] = {}
     for name, path in paths.items():
         places = _parquet(path)
@@ -289,10 +296,10 @@ def _frames(
             frame = engine.read(session, places, _folder(path, places))
             texts = [one for one in kind_for(frame).columns if one in ids]
             found[name] = engine.with_text(frame, texts) if texts else frame
-        else:
-            # side frames travel from here
-            is_lists = name == "recs"
-            found[name] = engine.made(session, _table(plain[name])) if is_lists else plain[name]
+        elif name == "recs":
+            found[name] = engine.made(session, _table(plain[name]))
+        else:  # side frames travel from here
+            found[name] = plain[name]
     return found
 
 

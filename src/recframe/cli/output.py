@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import click
 import polars as pl
@@ -28,12 +28,14 @@ import recframe as rf
 from recframe.charts.table import plain
 from recframe.cli import files
 from recframe.cli.readers import ROWS_TO_INFER, is_address
-from recframe.errors import CUT, RecframeError, readable, visible, wrong_ending
+from recframe.errors import CUT, RecframeError, plan_errors, readable, visible, wrong_ending
 from recframe.frames import atomic_write, hints
 from recframe.frames.hints import InShell
-from recframe.statistics.stored_results import rounded, with_interval
+from recframe.statistics.stored_results import with_interval
 from recframe.tracking.histories import is_kept
 
+Options: TypeAlias = dict[str, Any]
+"""A command's options by their names."""
 GAP = "   "
 MOST_ROWS = 100
 """Rows above which a table is cut on a terminal, so that its head stays in sight."""
@@ -77,8 +79,9 @@ def print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
     width = shutil.get_terminal_size().columns if is_terminal() else None
     cut = width is not None and frame.height > MOST_ROWS
     shown = frame.head(FIRST_ROWS) if cut else frame
-    most = None if width is None else LONGEST_CELL
-    columns = {name: _texts([name, *_cells(shown[name])], most) for name in shown.columns}
+    columns = {name: [name, *_cells(shown[name])] for name in shown.columns}
+    for name, cells in columns.items():
+        columns[name] = [visible(_cut(cell) if width else cell) for cell in cells]
     if wrapped and width is not None:
         Console(width=width).print(_wrapped(columns))
         say()
@@ -89,6 +92,10 @@ def print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
         say(f"{more}: -o FILE, or a pipe, has all {frame.height:,}", err=True)
 
 
+def _cut(cell: str) -> str:
+    return cell if len(cell) <= LONGEST_CELL else cell[:LONGEST_CELL] + CUT
+
+
 def is_terminal() -> bool:
     """Return whether stdout is a terminal. NOTE: FORCE_COLOR, which many logs set, makes no terminal of a pipe."""
     return sys.stdout.isatty()
@@ -96,27 +103,28 @@ def is_terminal() -> bool:
 
 def _print_blocks(frame: pl.DataFrame, columns: dict[str, list[str]], width: int | None) -> None:
     """Print columns in blocks that fit a width, or in one."""
-    widths = {name: max(map(_places, cells)) for name, cells in columns.items()}
+    widths = {name: max(map(cell_len, cells)) for name, cells in columns.items()}
     notes: list[str] = []
     if width is not None and frame.columns[-1:] == [NOTE] and _total(widths.values()) > width:
-        frame, notes = frame[:, :-1], _below(frame[NOTE], columns)
+        # a line below each row with a note
+        given = zip(frame[NOTE], columns[NOTE][1:], strict=True)
+        notes = [f"\n{GAP}{text}" if note else "" for note, text in given]
+        frame = frame.drop(NOTE)
+    # a terminal that cannot show a line has a hyphen
+    line = "─" if (sys.stdout.encoding or "").lower().startswith("utf") else "-"
     blocks = [frame.columns] if width is None else list(_blocks(frame, widths, width))
     for names in blocks:
-        # a terminal that cannot show a line has a hyphen
-        line = "─" if (sys.stdout.encoding or "").lower().startswith("utf") else "-"
-        right = [frame.schema[name].is_numeric() for name in names]
         padded = [
-            _column(columns[name], widths[name], right=to_right)
-            for name, to_right in zip(names, right, strict=True)
+            _padded(columns[name], widths[name], to_right=frame.schema[name].is_numeric())
+            for name in names
         ]
-        head, *rows = zip(*padded, strict=True)
-        say(GAP.join(head).rstrip(), bold=True)
+        head, *rows = (GAP.join(row).rstrip() for row in zip(*padded, strict=True))
+        say(head, bold=True)
         say(line * _total(widths[name] for name in names))
+        if names == blocks[-1]:
+            rows = [row + note for row, note in zip_longest(rows, notes, fillvalue="")]
         for start in range(0, len(rows), ROWS_AT_ONCE):
-            some = slice(start, start + ROWS_AT_ONCE)
-            told = notes[some] if names == blocks[-1] else []
-            lines = (GAP.join(row).rstrip() for row in rows[some])
-            say("\n".join(line + note for line, note in zip_longest(lines, told, fillvalue="")))
+            say("\n".join(rows[start : start + ROWS_AT_ONCE]))
         say()
 
 
@@ -125,24 +133,11 @@ def _total(widths: Iterable[int]) -> int:
     return sum(width + len(GAP) for width in widths) - len(GAP)
 
 
-def _below(notes: pl.Series, columns: dict[str, list[str]]) -> list[str]:
-    """Return a line below each row with a note."""
-    given = zip(notes, columns[NOTE][1:], strict=True)
-    return [f"\n{GAP}{text}" if note else "" for note, text in given]
-
-
-def _column(cells: list[str], width: int, *, right: bool) -> list[str]:
-    return [_padded(cell, width, right=right) for cell in cells]
-
-
-def _padded(cell: str, width: int, *, right: bool) -> str:
-    space = " " * (width - _places(cell))
-    return space + cell if right else cell + space
-
-
-def _places(cell: str) -> int:
-    """Return the display width of a text; wide characters take two places."""
-    return len(cell) if cell.isascii() else cell_len(cell)
+def _padded(cells: list[str], width: int, *, to_right: bool) -> Iterator[str]:
+    """Give the cells of a column in its display width; wide characters take two places."""
+    for cell in cells:
+        space = " " * (width - cell_len(cell))
+        yield space + cell if to_right else cell + space
 
 
 def _wrapped(columns: dict[str, list[str]]) -> Table:
@@ -158,34 +153,26 @@ def _wrapped(columns: dict[str, list[str]]) -> Table:
 def _blocks(frame: pl.DataFrame, widths: dict[str, int], width: int) -> Iterator[list[str]]:
     """Yield the columns in blocks that fit the width, each with the key columns."""
     keys = [name for name, dtype in frame.schema.items() if dtype != pl.Float64]
-    block = list(keys)
+    block = keys
     for name in frame.columns:
         if name in keys:
             continue
-        needed = _total(widths[one] for one in [*block, name])
-        if len(block) > len(keys) and needed > width:
+        if block != keys and _total(widths[one] for one in [*block, name]) > width:
             yield block
-            block = list(keys)
-        block.append(name)
+            block = keys
+        block = [*block, name]
     yield block
-
-
-def _texts(cells: list[str], most: int | None) -> list[str]:
-    """Return cells in one line each, of which a terminal obeys no sign, cut to a length or not."""
-    is_long = [most is not None and len(cell) > most for cell in cells]
-    cut = zip(cells, is_long, strict=True)
-    return [visible(cell[:most] + CUT if long else cell) for cell, long in cut]
 
 
 def _cells(column: pl.Series) -> list[str]:
     """Return values as text, the numbers of a column with as many decimals each."""
-    if not column.dtype.is_float():
-        return ["null" if value is None else str(value) for value in column]
     values = column.to_list()
+    if not column.dtype.is_float():
+        return ["null" if value is None else str(value) for value in values]
     finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
-    digits = _decimals(finite)
     if max(finite, default=0) >= LARGE:
         return ["null" if value is None else f"{value:.{DIGITS}g}" for value in values]
+    digits = _decimals(finite)
     return [
         "null" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # without -0
         for value in values
@@ -195,38 +182,43 @@ def _cells(column: pl.Series) -> list[str]:
 def _decimals(values: Sequence[float]) -> int:
     """Return the number of decimals for six significant digits of the largest number, or fewer if enough."""
     largest = max(values, default=0.0)
-    if not largest or largest >= LARGE:
+    if not largest:
         return 0
     # the digits before the point, below 0 the zeros behind it
     before = math.floor(math.log10(largest)) + 1
     # most metrics are from 0 to 1, and have six decimals whether they come near 1 or not
-    most = DIGITS if TINY <= largest <= 1 else DIGITS - before
-    texts = [f"{value:.{max(most, 0)}f}" for value in values]
-    behind = [len(text.partition(".")[2].rstrip("0")) for text in texts]
-    return max(behind)
+    most = DIGITS if TINY <= largest <= 1 else max(DIGITS - before, 0)
+    return max(len(f"{value:.{most}f}".partition(".")[2].rstrip("0")) for value in values)
 
 
 MOMENT = 1.5
+"""Seconds after which a bar is shown."""
 
 
 @contextmanager
-def bar(title: str) -> Iterator[Callable[[float], None]]:
-    """Show a progress bar after a moment if stderr is a terminal; yield a function that sets the finished share."""
+def reading() -> Iterator[Callable[[float], None]]:
+    """Read files: show a bar after a moment if stderr is a terminal, and turn errors into ones of data, in one line.
+
+    It gives a function that sets the finished share.
+    """
     console = Console(stderr=True)
     shown = Progress(
-        TextColumn(title), BarColumn(), TimeElapsedColumn(), console=console, transient=True
+        TextColumn("reading"), BarColumn(), TimeElapsedColumn(), console=console, transient=True
     )
-    task = shown.add_task(title, total=None)
-
-    def tell(share: float) -> None:
-        shown.update(task, total=1.0, completed=share)
-
+    task = shown.add_task("reading", total=None)
     timer = threading.Timer(MOMENT, shown.start)
     timer.daemon = True
     if console.is_terminal:
         timer.start()
     try:
-        yield tell
+        with plan_errors():
+            yield lambda share: shown.update(task, total=1.0, completed=share)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        text = files.first_line(error)
+        hint = ""
+        if "could not parse" in text:
+            hint = f"; the first {ROWS_TO_INFER} rows are otherwise. Use --ids-as-text for ids, or write Parquet"
+        raise rf.DataError(f"the files cannot be read: {text}{hint}") from None
     finally:
         timer.cancel()
         if shown.live.is_started:
@@ -339,49 +331,58 @@ ENDINGS = {f".{name}": name for name in FORMATS} | {".jsonl": "ndjson"}
 WRITERS = (".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".md", ".tex", *BINARY)
 
 
-def check_output(path: str, form: str | None, inputs: Iterable[str] = ()) -> None:
+def check_output(path: str | None, form: str | None, inputs: Iterable[str] = ()) -> None:
     """Say before any work is done that a result cannot be written to a path, or would overwrite an input."""
-    if path == STDOUT:
+    if path is None or path == STDOUT:
         return
     ending = Path(path).suffix.lower()
     if form is None and ending not in WRITERS:
-        msg = f"cannot write {path!r}: {wrong_ending(ending)}; known are {', '.join(WRITERS)}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"cannot write {path!r}: {wrong_ending(ending)}; known are {', '.join(WRITERS)}"
+        )
     if form is not None and (form == TABLE or (ending in WRITERS and ENDINGS.get(ending) != form)):
-        msg = f"cannot write {path!r}: --format {form} is not what its ending says; leave out one of the two"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"cannot write {path!r}: --format {form} is not what its ending says; leave out one of the two"
+        )
     check_place(path, inputs)
 
 
 def check_place(path: str, inputs: Iterable[str]) -> None:
     """Say that there is no such directory, or that an input or a run of a history would be overwritten."""
     target = Path(path).expanduser()
+    read = (place for one in inputs if not is_address(one) for place in files.places(one))
+    reason = None
     if not target.parent.is_dir():
-        msg = f"cannot write {path!r}: there is no directory {str(target.parent)!r}"
-        raise RecframeError(msg)
-    if is_kept(target):
-        msg = f"cannot write {path!r}: it belongs to a history; name a file elsewhere"
-        raise RecframeError(msg)
-    read = [place for one in inputs if not is_address(one) for place in files.places(one)]
-    if target.exists() and any(target.samefile(place) for place in read):
-        msg = f"cannot write {path!r}: it is one of the input files"
-        raise RecframeError(msg)
+        reason = f"there is no directory {str(target.parent)!r}"
+    elif is_kept(target):
+        reason = "it belongs to a history; name a file elsewhere"
+    elif target.exists() and any(target.samefile(place) for place in read):
+        reason = "it is one of the input files"
+    if reason is not None:
+        raise RecframeError(f"cannot write {path!r}: {reason}")
 
 
-def is_table(path: str | None, form: str | None) -> bool:
+def is_table(options: Options) -> bool:
     """Return whether a result is shown as a table, and not written in full precision."""
+    path, form = options.get("output"), options["form"]
     return form == TABLE or (form is None and path is None)
 
 
-def give(frame: pl.DataFrame, path: str | None, form: str | None) -> None:
+def give(frame: pl.DataFrame, options: Options) -> None:
     """Show a frame as a table, or write it in full precision: to a file, or to stdout, as CSV if nothing else is said."""
-    if is_table(path, form):
+    path, form = options.get("output"), options["form"]
+    if is_table(options):
         print_frame(frame)
     elif path in {None, STDOUT}:
         put(FORMATS[form or "csv"](frame))
-    elif path is not None:
+    else:
         write(frame, path, form)
-        say(f"wrote {path} ({frame.height} row{'s' * (frame.height != 1)})", err=True)
+        say_written(path, frame)
+
+
+def say_written(path: str, frame: pl.DataFrame) -> None:
+    """Say that rows are in a file."""
+    say(f"wrote {path} ({frame.height} row{'s' * (frame.height != 1)})", err=True)
 
 
 def write(frame: pl.DataFrame, path: str, form: str | None) -> None:
@@ -405,38 +406,33 @@ def view(frame: pl.DataFrame) -> pl.DataFrame:
     shown = [name for name in names[first:] if name not in ends]
     if frame["note"].null_count() == frame.height:
         shown.remove("note")
-    keys = [frame.get_column(name) for name in names[:first]]
-    return pl.DataFrame([*keys, *(_read_cells(frame, name) for name in shown)])
+    return frame.select(*names[:first], *(_read_cells(frame, name) for name in shown))
 
 
 def _read_cells(frame: pl.DataFrame, name: str) -> pl.Series:
-    column, ends = frame[name], [f"{name}_low", f"{name}_high"]
-    written: Callable[..., str] = rounded
-    parts = [column]
-    if name in SHARES:
-        written = _per_cent
-    elif name in {"p_value", "p_adjusted"}:
-        written = _p_value
-    elif not column.dtype.is_float():
-        return column if name != "note" else column.fill_null("")
-    if set(ends) <= set(frame.columns):
-        parts = [column, *(frame[end] for end in ends)]
-        written = _share_with_interval if name in SHARES else with_interval
-    return pl.Series(name, [written(*row) for row in _read_rows(parts)], dtype=pl.String)
+    """Return a column as people read it: shares in per cent, and values with their intervals."""
+    column = frame[name]
+    if name == NOTE:
+        return column.fill_null("")
+    if name in {"p_value", "p_adjusted"}:
+        return pl.Series(name, map(_p_value, column), dtype=pl.String)
+    if name not in SHARES and not column.dtype.is_float():
+        return column
+    written = _per_cent if name in SHARES else with_interval
+    ends = {f"{name}_low", f"{name}_high"} <= {*frame.columns}
+    low, high = (
+        frame[f"{name}_{end}"] if ends else [None] * len(column) for end in ("low", "high")
+    )
+    return pl.Series(name, map(written, column, low, high), dtype=pl.String)
 
 
-def _read_rows(parts: Sequence[pl.Series]) -> list[tuple[Any, ...]]:
-    return list(zip(*parts, strict=True))
-
-
-def _per_cent(value: float | None) -> str:
-    return "null" if value is None else f"{100 * value + 0.0:.1f} %"
-
-
-def _share_with_interval(value: float | None, low: float | None, high: float | None) -> str:
-    if value is None or low is None or high is None:
-        return _per_cent(value)
-    return f"{100 * value + 0.0:.1f} % [{100 * low + 0.0:.1f}, {100 * high + 0.0:.1f}]"
+def _per_cent(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "null"
+    interval = (
+        "" if low is None or high is None else f" [{100 * low + 0.0:.1f}, {100 * high + 0.0:.1f}]"
+    )
+    return f"{100 * value + 0.0:.1f} %{interval}"
 
 
 def _p_value(value: float | None) -> str:
@@ -455,19 +451,6 @@ class Failure(click.ClickException):
         """Print the line to stderr."""
         del file
         say(f"error: {' '.join(readable(self.message).split())}", err=True)
-
-
-@contextmanager
-def read_errors() -> Iterator[None]:
-    """Turn read errors of files into one-line data errors."""
-    try:
-        yield
-    except (pl.exceptions.PolarsError, OSError) as error:
-        text = files.first_line(error)
-        hint = ""
-        if "could not parse" in text:
-            hint = f"; the first {ROWS_TO_INFER} rows are otherwise. Use --ids-as-text for ids, or write Parquet"
-        raise rf.DataError(f"the files cannot be read: {text}{hint}") from None
 
 
 APART = " ids in common"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,13 @@ import polars as pl
 from click.core import ParameterSource
 
 import recframe as rf
-from recframe.cli.inputs import bound_at_once, metrics_and_cutoffs, paths_of, scanned
+from recframe.cli.inputs import call_of, paths_of
 from recframe.cli.options import (
     DECIMALS,
     FRAMES,
     HISTORY,
     METRICS,
     OUTPUT,
-    RECS,
     TRUTH,
     argument,
     arguments_of,
@@ -30,16 +28,16 @@ from recframe.cli.options import (
 )
 from recframe.cli.output import (
     STDOUT,
+    Options,
     check_output,
     check_place,
     give,
     is_table,
-    noted,
     put,
     say,
     words_of_the_shell,
 )
-from recframe.cli.statistics import answered
+from recframe.cli.statistics import command_of
 from recframe.cli.values import time_of
 from recframe.errors import RecframeError, plan_errors, suggestion
 from recframe.reports.page import Page, check_ending
@@ -58,9 +56,22 @@ OF_A_HISTORY = {"history", "output", "title", "window", "model", "metrics", "lev
 """The options of the page of a history."""
 
 
-@click.command(short_help="Compute metrics with intervals, and append them to a history.")
-@declared(RECS, TRUTH, options_of(rf.Rec.track), FRAMES, DECIMALS, OUTPUT)
-def track(recs: str, truth: str | None, **options: Any) -> None:
+def _show_tracked(result: pl.DataFrame, options: Options) -> None:
+    """Show the rows of a run, and say where it is, with how many users' values."""
+    _show(result, options)
+    # with which the note begins
+    has_users = options["per_user"] and len(result)
+    users = f", {result['note'][0].partition('; ')[0]}" if has_users else ""
+    say(f"tracked in {options['history']}{users}", err=True)
+
+
+@command_of(
+    rf.Rec.track,
+    "Compute metrics with intervals, and append them to a history.",
+    DECIMALS,
+    show=_show_tracked,
+)
+def track() -> None:
     """Compute metrics of RECS and TRUTH with intervals, and append them to a history.
 
     The files and columns are those of recframe evaluate. A run of the same time, name and data replaces itself; several may be
@@ -72,18 +83,6 @@ def track(recs: str, truth: str | None, **options: Any) -> None:
       recframe track recs.parquet truth.parquet -m ndcg,mrr -k 10 --by country --users users.csv \\
         --history history.parquet --as-of 2026-11-22 --tag commit=3f2a1c
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    paths = paths_of(recs, truth, options)
-    with words_of_the_shell(paths):
-        ask = bound_at_once(scanned(paths, options), options).track
-        arguments = arguments_of(rf.Rec.track, options) | {"k": options["k"] or None}
-        with noted(ids_as_text=options["ids_as_text"]):
-            result = answered(partial(ask, *options["metrics"], **arguments))
-    _show(result, options)
-    # the note begins with how many users' values there are
-    users = (
-        f", {result['note'][0].partition('; ')[0]}" if options["per_user"] and len(result) else ""
-    )
-    say(f"tracked in {options['history']}{users}", err=True)
 
 
 RUNS = declared(
@@ -106,7 +105,7 @@ def history(history: str, metrics: list[str], since: datetime | None, **options:
       recframe history history.parquet
       recframe history history.parquet -m ndcg@10 --since 2026-11-01 -o month.csv
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    check_output(options["output"] or STDOUT, options["form"])
+    check_output(options["output"], options["form"])
     with words_of_the_shell({}):
         runs, damaged = _runs(history)
         _show(_since(of_metrics(runs, metrics), since), options)
@@ -132,7 +131,7 @@ def changes(history: str, metrics: list[str], since: datetime | None, **options:
       recframe changes history.parquet --flagged
       recframe changes history.parquet -m ndcg@10 --window 28 --since 2026-11-01
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    check_output(options["output"] or STDOUT, options["form"])
+    check_output(options["output"], options["form"])
     with words_of_the_shell({}):
         runs = of_metrics(histories.runs(history), metrics)
         found = rf.changes(runs, **arguments_of(rf.changes, options))
@@ -155,8 +154,7 @@ def of_metrics(runs: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     for name in names:
         if known and name not in known:
             close = suggestion(name, known) or f"; it has {', '.join(known)}"
-            msg = f"the history has nothing of {name!r}{close}"
-            raise RecframeError(msg)
+            raise RecframeError(f"the history has nothing of {name!r}{close}")
     return runs.filter(pl.col("metric").is_in(names)) if names else runs
 
 
@@ -165,31 +163,18 @@ def _since(runs: pl.DataFrame, since: datetime | None) -> pl.DataFrame:
     return runs if since is None else runs.filter(pl.col("as_of") >= since)
 
 
-def _show(result: pl.DataFrame, options: dict[str, Any]) -> None:
+def _show(result: pl.DataFrame, options: Options) -> None:
     """Show a result by its numbers, or write all of it."""
-    if not is_table(options["output"], options["form"]):
-        give(result, options["output"], options["form"])
-        return
-    keys = result.columns[: result.columns.index("k") + 1]
-    shown = [one for one in keys if one not in DROPPED and one != "k"]
-    empty = [one for one in shown if result[one].null_count() == result.height and result.height]
-    rows = result.select(
-        *(one for one in shown if one not in empty),
-        *(one for one in SHOWN if one in result.columns),
-    )
-    give(rows.with_columns(_days(rows)), options["output"], options["form"])
-
-
-def _days(rows: pl.DataFrame) -> list[pl.Expr]:
-    """Return times as days, where all of them are."""
-    if "as_of" not in rows.columns:
-        return []
-    days = pl.col("as_of").dt.date()
-    return (
-        [days]
-        if rows.select((pl.col("as_of") == days.cast(pl.Datetime("us"))).all()).item()
-        else []
-    )
+    if is_table(options):
+        keys = result.columns[: result.columns.index("k")]
+        full = [one for one in keys if result[one].count() or result.is_empty()]
+        names = [one for one in (*full, *SHOWN) if one in result.columns and one not in DROPPED]
+        result = result.select(names)
+        times = result.get_column("as_of", default=pl.Series("as_of", [], pl.Datetime("us")))
+        days = times.dt.date()
+        if len(days) and (times == days.cast(pl.Datetime("us"))).all():
+            result = result.with_columns(days)
+    give(result, options)
 
 
 @click.command(short_help="Write a page with everything, which works offline.")
@@ -229,35 +214,25 @@ def report(recs: str | None, truth: str | None, **options: Any) -> None:
         return
     if recs is None:
         raise click.UsageError("Missing argument 'RECS'; or write --history DIR.")
-    paths, output = paths_of(recs, truth, options), options["output"]
-    with words_of_the_shell(paths):
-        _check_output(output, paths.values())
-        metrics, cutoffs = metrics_and_cutoffs(options["metrics"], options["k"])
-        frames = scanned(paths, options | {"output": None, "form": None})
-        arguments = arguments_of(rf.Rec.report, options) | {"k": cutoffs}
-        ask = partial(bound_at_once(frames, options).report, *metrics, **arguments)
-        with noted(ids_as_text=options["ids_as_text"]):
-            page: Any = answered(ask)
-        _write(page, output)
+    output = options["output"]
+    _check_output(output, paths_of(recs, truth, options).values())
+    with call_of(rf.Rec.report, recs, truth, options | {"output": None, "form": None}) as ask:
+        page = ask()
+    _write(page, output)
 
 
-def _of_history(recs: str | None, options: dict[str, Any]) -> None:
+def _of_history(recs: str | None, options: Options) -> None:
     """Write the page of a history."""
     if recs is not None:
         raise click.UsageError(f"--history makes a page of its own; leave out {recs!r}")
-    written = _written()
-    beyond = [one for one in written if one not in OF_A_HISTORY]
+    written = {one: options[one] for one in _written()}
+    beyond = [one.replace("_", "-") for one in written if one not in OF_A_HISTORY]
     if beyond:
-        name = beyond[0].replace("_", "-")
-        raise click.UsageError(f"--history makes a page of its own, which takes no --{name}")
-    output, given = (
-        options["output"],
-        arguments_of(rf.dashboard, {one: options[one] for one in written}),
-    )
+        raise click.UsageError(f"--history makes a page of its own, which takes no --{beyond[0]}")
+    output, given = options["output"], arguments_of(rf.dashboard, written)
     with words_of_the_shell({}):
         _check_output(output, [])
-        runs = histories.runs(options["history"])
-        runs = of_metrics(runs, options["metrics"])
+        runs = of_metrics(histories.runs(options["history"]), options["metrics"])
         with plan_errors():
             page = rf.dashboard(**given | {"history": runs})
         _write(page, output)

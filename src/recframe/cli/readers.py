@@ -59,8 +59,9 @@ def unpacked(place: str) -> Iterator[bytes]:
             yield from _pieces(file, start_of(place))
         except _errors() as error:
             why = reason(error)
-            msg = f"cannot read {place!r}: it is cut off or damaged, since it cannot be unpacked ({why}); copy or pack it again"
-            raise RecframeError(msg) from None
+            raise RecframeError(
+                f"cannot read {place!r}: it is cut off or damaged, since it cannot be unpacked ({why}); copy or pack it again"
+            ) from None
 
 
 def start_of(place: str) -> bytes:
@@ -74,8 +75,7 @@ def _pieces(file: BinaryIO, start: bytes) -> Iterator[bytes]:
         unpack = zlib.decompressobj()
         yield from (unpack.decompress(piece) for piece in iter(partial(file.read, PIECE), b""))
         if not unpack.eof:
-            msg = "it ends too early"
-            raise EOFError(msg)
+            raise EOFError("it ends too early")
         return
     inner: Any = file
     if start.startswith(GZIP):
@@ -91,8 +91,9 @@ def _zstd() -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError:
-        msg = f"files that are packed by zstd need {name}, which is not installed; write: pip install 'recframe[cli]'"
-        raise RecframeError(msg) from None
+        raise RecframeError(
+            f"files that are packed by zstd need {name}, which is not installed; write: pip install 'recframe[cli]'"
+        ) from None
 
 
 def _errors() -> tuple[type[Exception], ...]:
@@ -137,8 +138,10 @@ def check_columns(names: Iterable[str], path: str, pattern: str, separator: str)
         header = next(filter(None, csv.reader(first_lines(pattern, 100), delimiter=separator)), [])
     name = next((renamed[one] for one in sorted(twice) if one not in header), None)
     if name is not None:
-        msg = f"{path!r} has two columns named {name!r}; drop or rename one of them. If its first line is no header, name the "
-        raise RecframeError(msg + "columns: --header user,item,rank")
+        raise RecframeError(
+            f"{path!r} has two columns named {name!r}; drop or rename one of them. If its first line is no header, name the "
+            "columns: --header user,item,rank"
+        )
 
 
 def check_keys(text: str, place: str) -> None:
@@ -160,8 +163,9 @@ def _once(pairs: list[tuple[str, Any]], place: str) -> dict[str, Any]:
     if len(found) < len(pairs):
         counts = Counter(key for key, _ in pairs)
         twice = counts.most_common(1)[0][0]
-        msg = f"{place!r} has a row with two keys named {twice!r}; drop or rename one of them"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"{place!r} has a row with two keys named {twice!r}; drop or rename one of them"
+        )
     return found
 
 
@@ -201,7 +205,7 @@ def is_text(ending: str, form: Form) -> bool:
 
 def scan_text(places: list[str], form: Form, ending: str, text: Iterable[str]) -> pl.LazyFrame:
     """Return the table of text files; `text` names columns that are read as text, where the table has them."""
-    separator = SEPARATORS.get(ending, "") if form.separator is None else form.separator
+    separator = form.separator or SEPARATORS[ending]
     read = partial(
         pl.scan_csv,
         escaped(places),
@@ -209,26 +213,20 @@ def scan_text(places: list[str], form: Form, ending: str, text: Iterable[str]) -
         infer_schema_length=ROWS_TO_INFER,
         has_header=form.names is None,
     )
-    frame = read()
-    schema = frame.collect_schema()
+    schema = read().collect_schema()
+    names = {name: name for name in schema}
+    if form.names is not None:
+        _check_names(form.names, places[0], separator)
+        names = {name: column for column, name in zip(schema, form.names, strict=False) if name}
+    overrides = {names[name]: pl.String() for name in text if name in names}
+    frame = read(schema_overrides=overrides)
     if form.names is None:
-        overrides = _text_columns(schema, text)
-        return read(schema_overrides=overrides) if overrides else frame
-    names = _numbered(form.names, schema, places[0], separator)
-    wanted = _text_columns({name: schema[column] for column, name in names.items()}, text)
-    overrides = {column: pl.String() for column, name in names.items() if name in wanted}
-    frame = read(schema_overrides=overrides) if overrides else frame
-    return frame.select(pl.col(column).alias(name) for column, name in names.items())
+        return frame
+    return frame.select(pl.col(column).alias(name) for name, column in names.items())
 
 
-def _text_columns(schema: dict[str, pl.DataType], text: Iterable[str]) -> dict[str, pl.String]:
-    return {name: pl.String() for name in text if name in schema and schema[name] != pl.String}
-
-
-def _numbered(
-    names: Sequence[str], schema: pl.Schema, place: str, separator: str
-) -> dict[str, str]:
-    """Return the names of columns by Polars' own, or say that there are more names than columns, or a header line."""
+def _check_names(names: Sequence[str], place: str, separator: str) -> None:
+    """Say that there are more names than columns, or a header line."""
     first = pl.read_csv(
         escaped([place])[0] if is_address(place) else place,
         separator=separator,
@@ -236,16 +234,19 @@ def _numbered(
         infer_schema=False,
         n_rows=1,
     )
-    found = ["" if value is None else value.strip() for value in first.row(0)]
+    found = [(value or "").strip() for value in first.row(0)]
     if len(names) > len(found):
-        msg = f"{place!r} has {len(found)} column{'s' * (len(found) != 1)} with {separator!r} between, "
-        msg += f"but --header names {len(names)}: {', '.join(names)}"
         mark = separator_in(found[0])
-        raise RecframeError(msg + (f"; write --separator {mark}" if mark else ""))
+        raise RecframeError(
+            f"{place!r} has {len(found)} column{'s' * (len(found) != 1)} with {separator!r} between, "
+            f"but --header names {len(names)}: {', '.join(names)}"
+            + (f"; write --separator {mark}" if mark else "")
+        )
     if any(name and name == value for name, value in zip(names, found, strict=False)):
-        msg = f"{place!r} has a header line, {separator.join(found)!r}; leave out --header, or say which file has none: "
-        raise RecframeError(msg + f"--header recs={','.join(names)}")
-    return {column: name for column, name in zip(schema, names, strict=False) if name}
+        raise RecframeError(
+            f"{place!r} has a header line, {separator.join(found)!r}; leave out --header, or say which file has none: "
+            f"--header recs={','.join(names)}"
+        )
 
 
 def separator_in(text: str) -> str | None:
@@ -266,18 +267,19 @@ def _scan_json(places: list[str]) -> pl.LazyFrame:
 def _scan_one_json(place: str) -> pl.LazyFrame:
     """Return the rows of a JSON file: a list of them, or one in each line."""
     if is_address(place):
-        msg = f"cannot read {place!r}: .json is read from files alone; write NDJSON or Parquet"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"cannot read {place!r}: .json is read from files alone; write NDJSON or Parquet"
+        )
     content = b"".join(unpacked(place))
     check_keys(content[:FIRST_BYTES].decode("utf-8-sig", errors="replace"), place)
-    if content.lstrip()[:1] == b"[":
-        frame = pl.read_json(BytesIO(content), infer_schema_length=None).lazy()
-    else:
-        frame = pl.read_ndjson(BytesIO(content), infer_schema_length=None).lazy()
-    if any(dtype == pl.Struct for dtype in frame.collect_schema().dtypes()):
-        msg = f'cannot read {place!r}: it is no list of rows such as [{{"user": 1, "item": 2, "rank": 1}}]; pandas writes '
-        raise RecframeError(msg + "one with to_json(orient='records')")
-    return frame
+    read: Any = pl.read_json if content.lstrip()[:1] == b"[" else pl.read_ndjson
+    frame: pl.DataFrame = read(BytesIO(content), infer_schema_length=None)
+    if pl.Struct in frame.dtypes:
+        raise RecframeError(
+            f'cannot read {place!r}: it is no list of rows such as [{{"user": 1, "item": 2, "rank": 1}}]; pandas writes '
+            "one with to_json(orient='records')"
+        )
+    return frame.lazy()
 
 
 def _scan_trec(places: list[str], scan: Callable[[str], pl.LazyFrame] | None) -> pl.LazyFrame:
@@ -285,18 +287,14 @@ def _scan_trec(places: list[str], scan: Callable[[str], pl.LazyFrame] | None) ->
     frames = []
     for place in places:
         if is_address(place):
-            msg = f"cannot read {place!r}: TREC files are read from files alone"
-            raise RecframeError(msg)
+            raise RecframeError(f"cannot read {place!r}: TREC files are read from files alone")
         frame = (scan or TREC_FIELDS[_n_fields(place)])(place)
-        is_run = "rank" in frame.collect_schema() and len(places) > 1
-        frames.append(frame.with_columns(model=pl.lit(_stem(place))) if is_run else frame)
+        if "rank" in frame.collect_schema() and len(places) > 1:
+            # a file's name without its endings
+            name = Path(place).name.removesuffix(".gz").rpartition(".")[0]
+            frame = frame.with_columns(model=pl.lit(name))
+        frames.append(frame)
     return pl.concat(frames)
-
-
-def _stem(place: str) -> str:
-    """Return a file's name without its endings."""
-    name = Path(place).name
-    return name.removesuffix(".gz").rpartition(".")[0]
 
 
 def _n_fields(place: str) -> int:
@@ -305,8 +303,9 @@ def _n_fields(place: str) -> int:
     with opened(Path(place), "rt") as lines:
         found: list[str] = next(filter(None, map(str.split, lines)), [])
     if len(found) not in TREC_FIELDS:
-        msg = f"cannot read {place!r}: a line of a TREC run has 6 fields and one of qrels 4; its first has {len(found)}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"cannot read {place!r}: a line of a TREC run has 6 fields and one of qrels 4; its first has {len(found)}"
+        )
     return len(found)
 
 
@@ -319,36 +318,23 @@ def _scan_ndjson(places: list[str]) -> pl.LazyFrame:
 
 def _scan_ipc(places: list[str]) -> pl.LazyFrame:
     streams = [one for one in places if not is_address(one) and start_of(one)[:4] == ARROW_STREAM]
-    if not streams:
-        return pl.scan_ipc(escaped(places))
     files = [one for one in places if one not in streams]
-    found = [pl.read_ipc_stream(one).lazy() for one in streams]
-    return pl.concat([*found, *([pl.scan_ipc(escaped(files))] if files else [])])
+    frames = [pl.read_ipc_stream(one).lazy() for one in streams]
+    return pl.concat([*frames, *(pl.scan_ipc(one) for one in escaped(files))])
 
 
-def _scan_parquet(places: list[str]) -> pl.LazyFrame:
-    return pl.scan_parquet(escaped(places))
-
-
-TABLES: dict[str, Scan] = {
-    ".parquet": _scan_parquet,
-    ".pq": _scan_parquet,
-    ".arrow": _scan_ipc,
-    ".ipc": _scan_ipc,
-    ".feather": _scan_ipc,
-}
-"""Files that hold their columns in bytes."""
+PARQUET = (".parquet", ".pq")
+TABLES = (*PARQUET, ".arrow", ".ipc", ".feather")
+"""Endings of files that hold their columns in bytes."""
 READERS: dict[str, Scan | None] = {
-    ".parquet": _scan_parquet,
-    ".pq": _scan_parquet,
-    **dict.fromkeys(SEPARATORS),
+    **dict.fromkeys((*PARQUET, *SEPARATORS)),
     ".json": _scan_json,
     ".ndjson": _scan_ndjson,
     ".jsonl": _scan_ndjson,
-    **TABLES,
+    **dict.fromkeys(TABLES[2:], _scan_ipc),
     ".run": partial(_scan_trec, scan=rf.scan_trec_run),
     ".qrels": partial(_scan_trec, scan=rf.scan_trec_qrels),
     ".qrel": partial(_scan_trec, scan=rf.scan_trec_qrels),
     ".trec": partial(_scan_trec, scan=None),
 }
-"""Readers of files by their endings; those of text have a function of their own, see `scan_text`."""
+"""Readers of files by their endings; Parquet and text are read with what a command says of them, see `files.scan`."""

@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
@@ -17,7 +16,7 @@ import polars as pl
 import recframe as rf
 from recframe.api.gates import gate_of
 from recframe.cli import files
-from recframe.cli.inputs import answering, columns_of, paths_of
+from recframe.cli.inputs import columns_of, on_files, paths_of
 from recframe.cli.options import (
     COLUMNS,
     DESCRIBED,
@@ -36,17 +35,16 @@ from recframe.cli.output import (
     STDOUT,
     TABLE,
     Failure,
+    Options,
     check_output,
     is_table,
     note,
-    noted,
     put,
     say,
-    words_of_the_shell,
+    say_written,
     write,
 )
 from recframe.cli.readers import READERS, ending_of
-from recframe.cli.statistics import answered
 from recframe.cli.statistics import shown as show
 from recframe.cli.values import time_of
 from recframe.errors import RecframeError
@@ -229,25 +227,23 @@ def require(recs: str, given: Given, **options: Any) -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     with as_not_judged():
         earlier = _earlier(options)
-        paths = paths_of(recs, given.truth, options)
-        with words_of_the_shell(paths):
-            _check_outputs(options, list(paths.values()))
-            arguments = arguments_of(rf.Rec.require, options) | {
-                "models": options["models"] or None,
-                "last": earlier,
-                "history": _before(options),
-                "raises": False,
-                "wide": True,
-            }
-            unwritten = {**options, "output": None, "form": None}
-            with answering(paths, unwritten) as rec:
-                with noted(ids_as_text=options["ids_as_text"]):
-                    result = answered(partial(rec.require, *given.requirements, **arguments))
-                gate = gate_of(given.requirements, **{one: options[one] for one in OF_GATE})
-                words = failure_message.found(result, gate)
-                _give(result, gate, options)
-                if words is None:
-                    _store(rec, result, given.requirements, options)
+        _check_outputs(options, list(paths_of(recs, given.truth, options).values()))
+        unwritten = {**options, "output": None, "form": None}
+        with on_files(recs, given.truth, unwritten) as rec:
+            arguments = arguments_of(rf.Rec.require, options)
+            arguments |= {"models": options["models"] or None, "last": earlier}
+            result = rec.require(
+                *given.requirements,
+                **arguments | {"history": _before(options), "raises": False, "wide": True},
+            )
+            gate = gate_of(given.requirements, **{one: options[one] for one in OF_GATE})
+            words = failure_message.found(result, gate)
+            users = (
+                None if words is not None else _values_of_users(rec, given.requirements, options)
+            )
+        _give(result, gate, options)
+        if words is None:
+            _store(result, users, options)
     _end(result, words, options)
 
 
@@ -260,7 +256,7 @@ def as_not_judged() -> Iterator[None]:
         raise NotJudged(str(error)) from None
 
 
-def _before(options: dict[str, Any]) -> list[Any] | None:
+def _before(options: Options) -> list[Any] | None:
     """Return a history and those of its runs that are before a time and of a name, where these are given."""
     if options["history"] is None:
         return None
@@ -268,11 +264,11 @@ def _before(options: dict[str, Any]) -> list[Any] | None:
     if options["as_of"] is not None:
         runs = runs.filter(pl.col("as_of") < options["as_of"])
     if options["name"] is not None:
-        runs = runs.filter(pl.col("name") == options["name"])
+        runs = runs.filter(name=options["name"])
     return [options["history"], runs]
 
 
-def _earlier(options: dict[str, Any]) -> list[pl.LazyFrame] | None:
+def _earlier(options: Options) -> list[pl.LazyFrame] | None:
     """Return an earlier result, if --reference is one and no table of lists, and take it off the options."""
     path = options["reference"]
     if path is None or not (ending_of(path) in READERS or Path(path).exists()):
@@ -281,19 +277,15 @@ def _earlier(options: dict[str, Any]) -> list[pl.LazyFrame] | None:
     if not is_summary(summary.collect_schema()):
         return None
     options["reference"] = None
-    users = _users_of(path)
-    if not users.exists():
+    place = _users_of(path)
+    if not place.exists():
         return [summary]
-    values = files.scan(str(users))
-    marks = (
-        values.select(pl.col(BELONGS_TO).unique())
-        if BELONGS_TO in values.collect_schema()
-        else None
-    )
-    if marks is None or marks.collect().to_series().to_list() != [_mark_of(path)]:
-        note(f"{str(users)!r} does not belong to {path!r}, and is not used")
-        return [summary]
-    return [summary, values.drop(BELONGS_TO)]
+    values = files.scan(str(place))
+    marks = values.select(pl.col(f"^{BELONGS_TO}$").unique()).collect()
+    if marks.rows() == [(_mark_of(path),)]:
+        return [summary, values.drop(BELONGS_TO)]
+    note(f"{str(place)!r} does not belong to {path!r}, and is not used")
+    return [summary]
 
 
 def _users_of(path: str) -> Path:
@@ -307,63 +299,64 @@ def _mark_of(path: str) -> str:
     return hashlib.sha256(Path(path).expanduser().read_bytes()).hexdigest()
 
 
-def _is_junit(options: dict[str, Any]) -> bool:
+def _is_junit(options: Options) -> bool:
     path, form = options["output"], options["form"]
     return bool(form == JUNIT or (form is None and path and path.lower().endswith(".xml")))
 
 
-def _check_outputs(options: dict[str, Any], inputs: Sequence[str]) -> None:
+def _check_outputs(options: Options, inputs: Sequence[str]) -> None:
     """Say before any work is done that a result cannot be written."""
-    path, form = options["output"], options["form"]
-    check_output(path or STDOUT, JUNIT if _is_junit(options) else form, inputs)
-    if options["store"] is not None:
-        check_output(options["store"], None, inputs)
-        check_output(str(_users_of(options["store"])), None, inputs)
+    store = options["store"]
+    check_output(options["output"], JUNIT if _is_junit(options) else options["form"], inputs)
+    if store is not None:
+        check_output(store, None, inputs)
+        check_output(str(_users_of(store)), None, inputs)
     elif options["users_values"]:
-        msg = "--users-values has a place beside a stored result; write --store FILE"
-        raise RecframeError(msg)
+        raise RecframeError("--users-values has a place beside a stored result; write --store FILE")
 
 
-def _give(result: pl.DataFrame, gate: Gate, options: dict[str, Any]) -> None:
+def _give(result: pl.DataFrame, gate: Gate, options: Options) -> None:
+    path = options["output"]
     if not _is_junit(options):
         show(result if options["wide"] else failure_message.short_of(result), options)
-        return
-    text, path = junit(result, gate), options["output"]
-    if path in {None, STDOUT}:
-        put(text)
-        return
-    atomic_write.write_text(path, text)
-    say(f"wrote {path} ({result.height} row{'s' * (result.height != 1)})", err=True)
+    elif path in {None, STDOUT}:
+        put(junit(result, gate))
+    else:
+        atomic_write.write_text(path, junit(result, gate))
+        say_written(path, result)
 
 
-def _store(
-    rec: Any, result: pl.DataFrame, required: list[Requirement], options: dict[str, Any]
-) -> None:
-    """Write a result that is good, for later ones to be compared with, and the values of its users where asked for.
+def _values_of_users(
+    rec: Any, required: list[Requirement], options: Options
+) -> pl.DataFrame | None:
+    """Return the values of users that are stored with a result; None where they are not asked for."""
+    metrics = [one.metric for one in required if not is_of_segment(one.metric)]
+    if options["store"] is None or not options["users_values"] or not metrics:
+        return None
+    user = columns_of(options).get("user", "user")
+    values: pl.DataFrame = rec.evaluate(*metrics, by=[*options["by"], user])
+    return values
 
-    NOTE: not one that fails, which the next would be held against and pass, worse and worse from one to the next.
+
+def _store(result: pl.DataFrame, users: pl.DataFrame | None, options: Options) -> None:
+    """Write a result that is good, for later ones to be compared with, and the values of its users.
+
+    NOTE: not one that fails, which the next would be compared with and pass, worse and worse from one to the next.
     """
     path = options["store"]
     if path is None:
         return
     write(result, path, None)
-    asked = [one.metric for one in required if not is_of_segment(one.metric)]
-    if options["users_values"] and asked:
-        user = columns_of(options).get("user", "user")
-        values = answered(partial(rec.evaluate, *asked, by=[*options["by"], user]))
-        write(
-            values.with_columns(pl.lit(_mark_of(path)).alias(BELONGS_TO)),
-            str(_users_of(path)),
-            None,
-        )
+    if users is not None:
+        marked = users.with_columns(pl.lit(_mark_of(path)).alias(BELONGS_TO))
+        write(marked, str(_users_of(path)), None)
     say(f"stored {path}", err=True)
 
 
-def _end(result: pl.DataFrame, words: str | None, options: dict[str, Any]) -> None:
+def _end(result: pl.DataFrame, words: str | None, options: Options) -> None:
     """Print the outcome to stderr and exit; failed rows are included unless stdout shows them."""
     if words is not None:
-        is_shown = is_table(options["output"], options["form"])
-        say(words.partition(":\n")[0] if is_shown else words, err=True)
+        say(words.partition(":\n")[0] if is_table(options) else words, err=True)
         click.get_current_context().exit(1)
     states = result["state"].value_counts(sort=True).rows()
     said = {"holds": "hold", "fails": "fail"}

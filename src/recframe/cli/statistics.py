@@ -11,7 +11,7 @@ import click
 import polars as pl
 
 import recframe as rf
-from recframe.cli.inputs import answering, metrics_and_cutoffs, paths_of
+from recframe.cli.inputs import call_of
 from recframe.cli.options import (
     ENGINE,
     FRAMES,
@@ -19,45 +19,32 @@ from recframe.cli.options import (
     RECS,
     TRUTH,
     Decorator,
-    arguments_of,
     declared,
     options_of,
 )
-from recframe.cli.output import (
-    ENDINGS,
-    bar,
-    give,
-    is_table,
-    noted,
-    read_errors,
-    view,
-    words_of_the_shell,
-)
-from recframe.errors import plan_errors
+from recframe.cli.output import ENDINGS, Options, give, is_table, view
 
 FOR_READING = {"md", "tex"}
 """Formats of tables for people, which have the columns that a table on a terminal has."""
 
 
-def answered(ask: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-    """Run a call, with a bar while files are read."""
-    with read_errors(), plan_errors(), bar("reading"):
-        return ask()
+Show = Callable[[pl.DataFrame, Options], None]
 
 
-def shown(frame: pl.DataFrame, options: dict[str, Any]) -> None:
+def shown(frame: pl.DataFrame, options: Options) -> None:
     """Print a result as a table of numbers with intervals, or write it in full precision."""
-    path, form = options["output"], options["form"]
-    ending = ENDINGS.get(f".{(path or '').rpartition('.')[2].lower()}")
-    is_read = is_table(path, form) or (form or ending) in FOR_READING
-    give(view(frame) if is_read and not options["wide"] else frame, path, form)
+    ending = ENDINGS.get(f".{(options['output'] or '').rpartition('.')[2].lower()}")
+    is_read = is_table(options) or (options["form"] or ending) in FOR_READING
+    give(view(frame) if is_read and not options["wide"] else frame, options)
 
 
-def command_of(method: Callable[..., Any], short_help: str, *more: Decorator) -> Decorator:
-    """Make a command that calls a method of the same name, of a function whose docstring is its help."""
+def command_of(
+    method: Callable[..., Any], short_help: str, *more: Decorator, show: Show = shown
+) -> Decorator:
+    """Make a command that shows what a method of the same name gives, of a function whose docstring is its help."""
 
     def made(function: Callable[[], None]) -> click.Command:
-        called = partial(_call, method)
+        called = partial(_call, method, show)
         declared(RECS, TRUTH, options_of(method), FRAMES, *more, OUTPUT)(called)
         text = inspect.getdoc(function)
         return click.command(method.__name__, short_help=short_help, help=text)(called)
@@ -65,15 +52,13 @@ def command_of(method: Callable[..., Any], short_help: str, *more: Decorator) ->
     return made
 
 
-def _call(method: Callable[..., Any], /, recs: str, truth: str | None, **options: Any) -> None:
+def _call(
+    method: Callable[..., Any], show: Show, /, recs: str, truth: str | None, **options: Any
+) -> None:
     """Call a method on the files, and show its result."""
-    paths = paths_of(recs, truth, options)
-    with words_of_the_shell(paths):
-        metrics, cutoffs = metrics_and_cutoffs(options["metrics"], options["k"])
-        arguments = arguments_of(method, options) | {"k": cutoffs}
-        with noted(ids_as_text=options["ids_as_text"]), answering(paths, options) as rec:
-            result = answered(partial(getattr(rec, method.__name__), *metrics, **arguments))
-    shown(result, options)
+    with call_of(method, recs, truth, options) as ask:
+        result = ask()
+    show(result, options)
 
 
 @command_of(rf.Rec.summarize, "Compute metrics with their intervals.", ENGINE)

@@ -29,8 +29,11 @@ from recframe.frames.options import MinRelevance
 from recframe.frames.rows.exploding import AS_EVER
 from recframe.tracking.runs import moment
 
+Values: TypeAlias = tuple[str, ...]
+"""The texts of an option that may be repeated."""
 
-def values_of(values: tuple[str, ...]) -> list[str]:
+
+def values_of(values: Values) -> list[str]:
     """Return the values of an option that is repeated, has several separated by commas, or both."""
     return [name for value in values for name in _cells(value)]
 
@@ -44,12 +47,12 @@ def _cells(value: str) -> list[str]:
         raise click.BadParameter(f"its values cannot be told apart: {error}") from None
 
 
-def metrics_of(values: tuple[str, ...]) -> list[str]:
+def metrics_of(values: Values) -> list[str]:
     """Return metrics, which have commas of their own inside brackets."""
     return [name.strip() for value in values for name in re.split(r",(?![^(]*\))", value)]
 
 
-def cutoffs_of(values: tuple[str, ...]) -> list[int]:
+def cutoffs_of(values: Values) -> list[int]:
     """Return cut-offs, or say what is none."""
     names = values_of(values)
     # NOTE: a number of thousands of digits is none to Python
@@ -61,7 +64,7 @@ def cutoffs_of(values: tuple[str, ...]) -> list[int]:
     return [int(name) for name in names]
 
 
-def roles_of(values: tuple[str, ...]) -> dict[str, str]:
+def roles_of(values: Values) -> dict[str, str]:
     """Return the names of columns by their roles."""
     columns = {}
     for pair in values_of(values):
@@ -109,7 +112,7 @@ OF_LISTS = ("recs", "truth", "reference", "train")
 WORDS = {"tab": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
-def by_files(values: tuple[str, ...]) -> dict[str, str]:
+def by_files(values: Values) -> dict[str, str]:
     """Return the values of an option by the files that they are for, those that are for all by ''."""
     found = {}
     for value in values:
@@ -123,7 +126,7 @@ def by_files(values: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def separators(values: tuple[str, ...]) -> dict[str, str]:
+def separators(values: Values) -> dict[str, str]:
     """Return the column separators of text files, by file."""
     found = by_files(values)
     for name, value in found.items():
@@ -136,7 +139,7 @@ def separators(values: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def list_separators(values: tuple[str, ...]) -> dict[str, str]:
+def list_separators(values: Values) -> dict[str, str]:
     """Return the separators of ids in list columns, by file."""
     found = by_files(values)
     others = [name for name in found if name not in {"", *OF_LISTS}]
@@ -146,7 +149,7 @@ def list_separators(values: tuple[str, ...]) -> dict[str, str]:
     return {name: WORDS.get(value, value) for name, value in found.items()}
 
 
-def headers(values: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def headers(values: Values) -> dict[str, tuple[str, ...]]:
     """Return the names of the columns of text files without a header line, by the files."""
     found = by_files(values)
     names = {name: _names(value) for name, value in found.items()}
@@ -168,14 +171,19 @@ def form_of(name: str, marks: dict[str, str], names: dict[str, tuple[str, ...]])
     return Form(marks.get(name, marks.get("")), names.get(name, names.get("")))
 
 
-def one_truth(values: tuple[str, ...]) -> str | None:
+def one_truth(values: Values) -> str | None:
     """Return the second path, or say that a shell has made several of one."""
     if len(values) > 1:
-        raise click.UsageError(
-            f"RECS and TRUTH are one path each, but there are {len(values) + 1}; "
-            "put a pattern in quotes, so that the shell leaves it as it is: 'recs/*.parquet'"
-        )
+        raise one_path_each(len(values) + 1)
     return values[0] if values else None
+
+
+def one_path_each(n: int) -> click.UsageError:
+    """Return the error of more paths than two."""
+    return click.UsageError(
+        f"RECS and TRUTH are one path each, but there are {n}; put a pattern in quotes, so that the shell leaves it as it is: "
+        "'recs/*.parquet'"
+    )
 
 
 def time_of(value: str) -> datetime:
@@ -186,7 +194,7 @@ def time_of(value: str) -> datetime:
         raise click.BadParameter(f"{value!r} is no day or time; write 2026-11-22") from None
 
 
-def tags_of(values: tuple[str, ...]) -> dict[str, str]:
+def tags_of(values: Values) -> dict[str, str]:
     """Return tags by their names."""
     pairs = [one.partition("=") for one in values_of(values)]
     for name, equals, value in pairs:

@@ -8,6 +8,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any, Generic, TypeVar
 
@@ -96,23 +97,36 @@ def explain(
          -> hits are divided by the length of the list up to k
     """
     sides = [_of_two_frames(one) for one in _sides(Context(), metric, names, k)]
-    if len(sides) == 1:
-        one = sides[0]
-        told = all_switches(one, moving(one))
+    question = Question(names, sides)
+    if len(sides) > 1:
+        columns: tuple[str, ...] = (*TEXTS, "why")
+        rows = [(*one.row.values(), one.why) for one in question.differences]
+    else:
+        (one,), columns = sides, ("switch", "value", "meaning")
         rows = [
-            {"switch": name, "value": shown_value(value), "meaning": words_of(one, name, value)}
-            for name, value in told
+            (name, shown_value(value), words_of(one, name, value))
+            for name, value in all_switches(one, moving(one))
         ]
-        return Explanation(
-            _meaning(one, names), pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))
-        )
-    old, new = sides
-    found = differences(old, new)
-    schema = dict.fromkeys([*TEXTS, "why"], pl.String)
-    rows = [one.row | {"why": one.why} for one in found]
-    return Explanation(
-        "\n".join([_title(old, names), "", *_lines(found)]), pl.DataFrame(rows, schema=schema)
-    )
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return Explanation(question.text(), frame)
+
+
+def question(
+    inputs: Inputs, metric: str | Metric[...], names: Sequence[str], k: int | None
+) -> Question:
+    """Return the request to a frame that explains a metric under one convention, or between two."""
+    sides = [
+        replace(one, context=inputs.with_ties(one.context))
+        for one in _sides(inputs.context, metric, names, k)
+    ]
+    if inputs.truth is not None:
+        sides = [_of_two_frames(one) for one in sides]
+    return Question(names, sides, inputs)
+
+
+def meaning(inputs: Inputs, metric: Metric[...]) -> str:
+    """Explain a metric in words for some frames under the bound options, without computing numbers."""
+    return _meaning(question(inputs, metric, (), None).sides[0], ())
 
 
 def _sides(
@@ -120,14 +134,12 @@ def _sides(
 ) -> list[Convention]:
     """Return the metric under each profile, or under the bound one where none is named."""
     if len(names) > 2:  # noqa: PLR2004  a difference has two sides
-        msg = f"explain() compares two profiles; found {len(names)}: {', '.join(map(repr, names))}"
-        raise RecframeError(msg)
+        raise RecframeError(
+            f"explain() compares two profiles; found {len(names)}: {', '.join(map(repr, names))}"
+        )
     (one,) = registry.asked([metric], k)[:1]
-    if not names:
-        return [under_profile.under(context, one)]
-    return [
-        under_profile.under(under_profile.bind(context, {"profile": name}), one) for name in names
-    ]
+    contexts = [under_profile.bind(context, {"profile": name}) for name in names] or [context]
+    return [under_profile.under(context, one) for context in contexts]
 
 
 def _of_two_frames(one: Convention) -> Convention:
@@ -136,76 +148,166 @@ def _of_two_frames(one: Convention) -> Convention:
     return replace(one, context=replace(one.context, universe=universe))
 
 
-def _told(one: Convention) -> Iterator[str]:
+@dataclass(frozen=True)
+class Question:
+    """A metric under one convention, or between two; on a frame also with numbers."""
+
+    names: Sequence[str]
+    sides: Sequence[Convention]
+    inputs: Inputs | None = None
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        """The switches that differ between two sides."""
+        return differences(*self.sides)
+
+    @property
+    def conventions(self) -> list[Convention]:
+        """The metric itself; or of two sides the old one, then with each switch in turn, and where they are few each choice."""
+        if len(self.sides) == 1:
+            return list(self.sides)
+        n = len(self.differences)
+        chosen = [tuple(range(place)) for place in range(n + 1)]
+        if n <= MOST_FOR_SHAPLEY:
+            chosen += [some for size in range(n + 1) for some in combinations(range(n), size)]
+        return [self._mixed(some) for some in dict.fromkeys(chosen)]
+
+    def _mixed(self, chosen: Sequence[int]) -> Convention:
+        """Return the old convention with some of the switches set as in the new one."""
+        old: Any = self.sides[0]
+        switches = [self.differences[place] for place in chosen]
+        policies = {one.name: one.new for one in switches if one.name in POLICIES}
+        parameters = {one.name: one.new for one in switches if one.name not in POLICIES}
+        metric = replace(old.metric(**parameters), label=_label(chosen))
+        return Convention(replace(old.context, **policies), metric)
+
+    def table(self, inputs: Inputs, values: pl.LazyFrame) -> pl.LazyFrame:
+        """Return one row for each switch, after one of the start: what the switch adds, and the number that it makes."""
+        if len(self.sides) == 1:
+            return values
+        keys = [f"key {place}" for place in range(segments.n_keys(inputs))]
+        names = values.collect_schema().names()[: len(keys)]
+        values = segments.numbered(values, keys)
+        start = dict(zip(TEXTS, (START, "", self.names[0], "same"), strict=True))
+        steps = []
+        for place, row in enumerate([start, *(one.row for one in self.differences)]):
+            texts = [pl.lit(row[name]).alias(name) for name in TEXTS]
+            numbers = _numbers(place, len(self.differences))
+            steps.append(values.select(*keys, *texts, *numbers, place=pl.lit(place)))
+        result = pl.concat(steps).sort(*keys, "place", nulls_last=True).drop("place")
+        columns = result.collect_schema().names()[len(keys) :]
+        for name in {*names} & {*columns}:
+            raise ColumnError(
+                f"{Given('by', name)} is also the name of a result column; rename the column before"
+            )
+        named = [pl.col(key).alias(name) for key, name in zip(keys, names, strict=True)]
+        return result.select(*named, *columns)
+
+    def text(self, rows: Sequence[Mapping[str, Any]] | None = None) -> str:
+        """Return the words; `rows` are those of the result, None where it is lazy."""
+        one, values = self.sides[0], None
+        if self.inputs is not None and segments.n_keys(self.inputs) == 0:
+            values = rows
+        if len(self.sides) > 1:
+            words = [f"{one.metric}, from {self.names[0]} to {self.names[1]}"]
+            if values:
+                first, last = (_number(values[place]["value"]) for place in (0, -1))
+                words += [f"{first} and {last}; one switch after the other:"]
+            words += ["", *_lines(self.differences, values or ()), "", *self._by_items()]
+        else:
+            words = [_meaning(one, self.names), "", *self._by_items()]
+            if values:
+                count = f"n_{one.over}"
+                value = _number(values[0][str(one.metric)])
+                words += [f"Here it is {value}; {count} is {values[0][count]}."]
+        if self.inputs is not None and not values:
+            where = (
+                f"The numbers are in .frame{', a LazyFrame: collect it' if rows is None else ''}."
+            )
+            words += [str(Either(where, "The numbers stand below."))]
+        return "\n".join(words).rstrip()
+
+    def _by_items(self) -> Iterator[str]:
+        """Yield the paragraph on `by` columns that are properties of items, and an empty line."""
+        columns = () if self.inputs is None else self.inputs.segments
+        names = [one.name for one in columns if one.owner == "items" or one.inside == "item"]
+        if names:
+            named = " and ".join(str(Given("by", name)) for name in names)
+            yield _wrapped(BY_ITEMS[self.sides[0].over].format(by=named))
+            yield ""
+
+
+def _label(chosen: Sequence[int]) -> str:
+    return f"value of {', '.join(map(str, chosen))}"
+
+
+def _numbers(place: int, n: int) -> Iterator[pl.Expr]:
+    """Yield a switch's contribution, the value with it, and if there are few switches its Shapley value."""
+    value = pl.col(_label(range(place)))
+    added = value - pl.col(_label(range(place - 1))) if place else pl.lit(0.0)
+    yield from (added.alias("contribution"), value.alias("value"))
+    if n <= MOST_FOR_SHAPLEY:
+        yield (_shapley(place - 1, n) if place else pl.lit(0.0)).alias("shapley")
+
+
+def _shapley(place: int, n: int) -> pl.Expr:
+    """Return the Shapley value of a switch: its mean contribution over all orders."""
+    total: pl.Expr = pl.lit(0.0)
+    others = [one for one in range(n) if one != place]
+    for size in range(n):
+        for chosen in combinations(others, size):
+            added = pl.col(_label(sorted((*chosen, place)))) - pl.col(_label(chosen))
+            total = total + added / (n * math.comb(n - 1, size))
+    return total
+
+
+# In words
+
+
+def _meaning(one: Convention, names: Sequence[str]) -> str:
+    """Return the explanation of one convention."""
+    metric, context = one.metric, one.context
+    about = inspect.cleandoc(metric.__doc__ or "").split("\n\n")
+    name = names[0] if names else context.profile or library_profiles.OWN
+    whose = "recframe's own conventions"
+    if name != library_profiles.OWN:
+        whose = f"the conventions of {name}"
+    parts = [f"{metric}, by {whose}"]
+    parts += [part for part in about if not part.startswith((">>>", "Source:"))]
+    if metric.definition.needs:
+        parts += [f"It needs {' and '.join(map(_needed, metric.definition.needs))}."]
+    cut = "The whole list counts." if metric.k is None else f"Only ranks up to {metric.k} count."
+    parts += [f"With the default parameters: {metric.definition.formula}. {cut} Here:"]
+    parts = [*map(_wrapped, parts), "\n".join(_wrapped(f"- {line}") for line in _rules(one))]
+    parts += map(_wrapped, RULES[one.over])
+    parts += [_wrapped(part) for part in about if part.startswith("Source:")]
+    profile = library_profiles.PROFILES.get(context.profile or "")
+    if profile is not None:
+        parts += [_wrapped(f"Profile: {'; '.join(filter(None, [profile.source, profile.notes]))}.")]
+    return "\n\n".join(parts)
+
+
+def _rules(one: Convention) -> Iterator[str]:
     """Yield a line on the lists that count, and one on each switch."""
     metric = one.metric
     if one.over == "lists":
         cut = "" if metric.k is None else f" up to {metric.k}"
         follows = metric.shape == "user" and needs_of(metric).reads_relevance
-        yield from (
-            words.format(cut=cut) for words in OF_LISTS["relevance" if follows else metric.shape]
-        )
+        for words in OF_LISTS["relevance" if follows else metric.shape]:
+            yield words.format(cut=cut)
     for name, value in all_switches(one, moving(one)):
-        described = switch_of(name, metric.definition.family) is not None
-        yield words_of(one, name, value) + (
-            f" ({name}={shown_value(value)})." if described else "."
-        )
-
-
-def meaning(inputs: Inputs, metric: Metric[...]) -> str:
-    """Explain a metric in words for some frames under the bound options, without computing numbers."""
-    return _meaning(question(inputs, metric, (), None).sides[0], ())
-
-
-def _meaning(one: Convention, names: Sequence[str]) -> str:
-    """Return the explanation of one convention."""
-    metric = one.metric
-    about = inspect.cleandoc(metric.__doc__ or "").split("\n\n")
-    prose = [part for part in about if not part.startswith((">>>", "Source:"))]
-    source = [part for part in about if part.startswith("Source:")]
-    title = f"{metric}, {_profile_of(one, names)}"
-    told = "\n".join(_wrapped(f"- {line}") for line in _told(one))
-    cut = "The whole list counts." if metric.k is None else f"Only ranks up to {metric.k} count."
-    needs = [f"It needs {' and '.join(map(_needed, metric.definition.needs))}."]
-    profile = library_profiles.PROFILES.get(one.context.profile or "")
-    notes = (
-        [f"Profile: {'; '.join(filter(None, [profile.source, profile.notes]))}."] if profile else []
-    )
-    formula = f"With the default parameters: {metric.definition.formula}. {cut} Here:"
-    parts = [
-        title,
-        *prose,
-        *(needs if metric.definition.needs else ()),
-        formula,
-        told,
-        *RULES[one.over],
-        *source,
-        *notes,
-    ]
-    return "\n\n".join(part if part.startswith("- ") else _wrapped(part) for part in parts)
+        is_described = switch_of(name, metric.definition.family) is not None
+        setting = f" ({name}={shown_value(value)})" if is_described else ""
+        yield f"{words_of(one, name, value)}{setting}."
 
 
 def _needed(name: str) -> str:
     return str(NEEDED.get(name, Either(f"{name}=", f"--{name} FILE")))
 
 
-def _profile_of(one: Convention, names: Sequence[str]) -> str:
-    name = names[0] if names else one.context.profile or library_profiles.OWN
-    return (
-        "by recframe's own conventions"
-        if name == library_profiles.OWN
-        else f"by the conventions of {name}"
-    )
-
-
 def _wrapped(text: str) -> str:
-    return textwrap.fill(
-        " ".join(text.split()), WIDTH, subsequent_indent="  " if text.startswith("- ") else ""
-    )
-
-
-def _title(one: Convention, names: Sequence[str]) -> str:
-    return f"{one.metric}, from {names[0]} to {names[1]}"
+    indent = "  " if text.startswith("- ") else ""
+    return textwrap.fill(" ".join(text.split()), WIDTH, subsequent_indent=indent)
 
 
 def _number(value: float | None, sign: str = "") -> str:
@@ -213,177 +315,20 @@ def _number(value: float | None, sign: str = "") -> str:
     return "null" if value is None or math.isnan(value) else f"{round(value, 6) + 0.0:{sign}.6f}"
 
 
-def _lines(found: Sequence[Difference], rows: Sequence[Mapping[str, Any]] = ()) -> Iterator[str]:
+def _lines(switches: Sequence[Difference], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Give the lines on each difference; `rows` have the numbers, the start before the differences."""
-    if not found:
+    if not switches:
         yield "No switch differs."
-    for place, one in enumerate(found, 1):
+    for place, one in enumerate(switches, 1):
         why = f"{one.direction}: {one.why}" if one.why else one.direction
         yield f"{place}. {one.name}: {shown_value(one.old)} -> {shown_value(one.new)}, {why}"
         if rows:
-            shapley = (
-                f"; {_number(rows[place]['shapley'], '+')} over all orders"
-                if "shapley" in rows[place]
-                else ""
-            )
-            yield f"     adds {_number(rows[place]['contribution'], '+')}{shapley}"
+            added = f"     adds {_number(rows[place]['contribution'], '+')}"
+            if "shapley" in rows[place]:
+                added += f"; {_number(rows[place]['shapley'], '+')} over all orders"
+            yield added
         yield f"     {one.words[0]}"
         yield f"     -> {one.words[1]}"
-
-
-# With numbers
-
-
-@dataclass(frozen=True)
-class Question:
-    """Explanation that also needs numbers computed from a frame."""
-
-    inputs: Inputs
-    names: Sequence[str]
-    sides: Sequence[Convention]
-    found: Sequence[Difference]
-
-    @property
-    def conventions(self) -> list[Convention]:
-        """The metric itself; or of two sides the old one, then with each switch in turn, and where they are few each choice."""
-        if len(self.sides) == 1:
-            return list(self.sides)
-        return [self._mixed(chosen) for chosen in _choices(len(self.found))]
-
-    def _mixed(self, chosen: Sequence[int]) -> Convention:
-        """Return the old convention with some of the switches set as in the new one."""
-        old, new = self.sides
-        names = [self.found[place].name for place in chosen]
-        policies = {name: getattr(new.context, name) for name in names if name in POLICIES}
-        parameters = {name: new.metric.parameters[name] for name in names if name not in POLICIES}
-        metric: Any = old.metric
-        return Convention(
-            replace(old.context, **policies), replace(metric(**parameters), label=_label(chosen))
-        )
-
-    def table(self, values: pl.LazyFrame) -> pl.LazyFrame:
-        """Return one row for each switch, after one of the start: what the switch adds, and the number that it makes."""
-        if len(self.sides) == 1:
-            return values
-        n_keys = segments.n_keys(self.inputs)
-        names, keys = (
-            values.collect_schema().names()[:n_keys],
-            [f"key {place}" for place in range(n_keys)],
-        )
-        values = segments.numbered(values, keys)
-        start = dict(zip(TEXTS, (START, "", self.names[0], "same"), strict=True))
-        rows = [start, *(one.row for one in self.found)]
-        steps = [
-            values.select(
-                *keys, *_texts(row), *_numbers(place, len(self.found)), place=pl.lit(place)
-            )
-            for place, row in enumerate(rows)
-        ]
-        result = pl.concat(steps).sort(*keys, "place", nulls_last=True).drop("place")
-        columns = result.collect_schema().names()[n_keys:]
-        for name in names:
-            if name in columns:
-                msg = f"{Given('by', name)} is also the name of a result column; rename the column before"
-                raise ColumnError(msg)
-        named = [pl.col(key).alias(name) for key, name in zip(keys, names, strict=True)]
-        return result.select(*named, *columns)
-
-    @property
-    def by_items(self) -> list[str]:
-        """The paragraph on `by` columns that are properties of items."""
-        names = [
-            one.name for one in self.inputs.segments if one.owner == "items" or one.inside == "item"
-        ]
-        if not names:
-            return []
-        said = BY_ITEMS[self.sides[0].over]
-        named = " and ".join(str(Given("by", name)) for name in names)
-        return [_wrapped(said.format(by=named)), ""]
-
-    def text(self, rows: Sequence[Mapping[str, Any]] | None) -> str:
-        """Return the words; `rows` are those of the result, None where it is lazy."""
-        one = self.sides[0]
-        alone = rows if segments.n_keys(self.inputs) == 0 else None
-        where = f"The numbers are in .frame{', a LazyFrame: collect it' if rows is None else ''}."
-        where = str(Either(where, "The numbers stand below."))
-        if len(self.sides) == 1:
-            words = [_meaning(one, self.names), "", *self.by_items]
-            count = f"n_{one.over}"
-            words += [
-                f"Here it is {_number(alone[0][str(one.metric)])}; {count} is {alone[0][count]}."
-                if alone
-                else where
-            ]
-            return "\n".join(words)
-        words = [_title(one, self.names)]
-        if alone:
-            first, last = (_number(alone[place]["value"]) for place in (0, -1))
-            words += [f"{first} and {last}; one switch after the other:"]
-        return "\n".join(
-            [
-                *words,
-                "",
-                *_lines(self.found, alone or ()),
-                "",
-                *self.by_items,
-                *([] if alone else [where]),
-            ]
-        ).rstrip()
-
-
-def question(
-    inputs: Inputs, metric: str | Metric[...], names: Sequence[str], k: int | None
-) -> Question:
-    """Return the request to a frame that explains a metric under one convention, or between two."""
-    sides = [_of_frame(one, inputs) for one in _sides(inputs.context, metric, names, k)]
-    return Question(inputs, names, sides, differences(*sides) if len(sides) > 1 else ())
-
-
-def _of_frame(one: Convention, inputs: Inputs) -> Convention:
-    """Return the convention with the universe that it has on this frame, and the ties that concern it."""
-    one = replace(one, context=inputs.with_ties(one.context))
-    return one if inputs.truth is None else _of_two_frames(one)
-
-
-def _choices(n: int) -> list[tuple[int, ...]]:
-    """Return the sets of switches to evaluate: cumulative ones, and all subsets if there are few."""
-    in_turn = [tuple(range(place)) for place in range(n + 1)]
-    if n > MOST_FOR_SHAPLEY:
-        return in_turn
-    every = [chosen for size in range(n + 1) for chosen in combinations(range(n), size)]
-    return list(dict.fromkeys([*in_turn, *every]))
-
-
-def _label(chosen: Sequence[int]) -> str:
-    return f"value of {', '.join(map(str, chosen))}"
-
-
-def _texts(row: Mapping[str, str]) -> list[pl.Expr]:
-    """Return the text columns of a switch."""
-    return [pl.lit(row[name]).alias(name) for name in TEXTS]
-
-
-def _numbers(place: int, n: int) -> list[pl.Expr]:
-    """Return a switch's contribution, the value with it, and if there are few switches its Shapley value."""
-    value = pl.col(_label(range(place)))
-    added = value - pl.col(_label(range(place - 1))) if place else pl.lit(0.0)
-    shapley = [_shapley(place - 1, n).alias("shapley")] if n <= MOST_FOR_SHAPLEY else []
-    return [added.alias("contribution"), value.alias("value"), *shapley]
-
-
-def _shapley(place: int, n: int) -> pl.Expr:
-    """Return the Shapley value of a switch: its mean contribution over all orders."""
-    total: pl.Expr = pl.lit(0.0)
-    others = [one for one in range(n) if one != place]
-    for size in range(n if place >= 0 else 0):
-        for chosen in combinations(others, size):
-            added = pl.col(_label(sorted((*chosen, place)))) - pl.col(_label(chosen))
-            total = total + added / (n * math.comb(n - 1, size))
-    return total
-
-
-OTHER_VALUE = Switch({}, either="another value")
-NOT_OF_RELEVANCE = {"listed_rank", "whole_rank", "listed_judged", "cut_rank"}
 
 
 @dataclass(frozen=True)
@@ -400,12 +345,12 @@ class Difference:
     @property
     def row(self) -> dict[str, str]:
         """The difference as texts."""
-        return {
-            "switch": self.name,
-            "from": shown_value(self.old),
-            "to": shown_value(self.new),
-            "direction": self.direction,
-        }
+        texts = (self.name, shown_value(self.old), shown_value(self.new), self.direction)
+        return dict(zip(TEXTS, texts, strict=True))
+
+
+OTHER_VALUE = Switch({}, either="another value")
+NOT_OF_RELEVANCE = {"listed_rank", "whole_rank", "listed_judged", "cut_rank"}
 
 
 # What a metric means
@@ -428,29 +373,26 @@ def moving(*sides: Convention) -> list[str]:
 
 def _without_effect(one: Convention) -> set[str]:
     """Return the policies that do not concern a metric: those of relevance, of the universe, of the order."""
-    if one.over == "lists":
-        needs = needs_of(one.metric)
-        found = {"universe", "no_relevant", "relevant_from", "min_relevance"}
-        if needs.reads_relevance:
-            of_users = (
-                {"universe", "no_relevant"} if one.metric.definition.shape == "user" else set()
-            )
-            found -= {"min_relevance", *of_users} | (
-                {"relevant_from"} if one.context.no_relevant != "zero" else set()
-            )
-        return found if needs.reads_ranks else {*found, "ties"}
-    relevance = one.context.no_relevant != "zero" or _words_of(one.metric) - NOT_OF_RELEVANCE
-    return set() if relevance else {"relevant_from", "min_relevance"}
+    has_zeros = one.context.no_relevant == "zero"
+    if one.over == "users":
+        if not has_zeros or _columns(one.metric) - NOT_OF_RELEVANCE:
+            return set()
+        return {"relevant_from", "min_relevance"}
+    needs = needs_of(one.metric)
+    is_read = needs.reads_relevance
+    of_users = is_read and one.metric.definition.shape == "user"
+    without = set() if needs.reads_ranks else {"ties"}
+    without |= set() if of_users else {"universe", "no_relevant"}
+    without |= set() if is_read else {"min_relevance"}
+    return without if is_read and not has_zeros else {*without, "relevant_from"}
 
 
 def words_of(one: Convention, name: str, value: Any) -> str:
     """Return the meaning of a switch's value, or the value of an undescribed parameter."""
     switch = switch_of(name, one.metric.definition.family)
-    return (
-        f"{name} is {value}"
-        if switch is None
-        else switch.words(value, WHERE[one.context.relevant_from])
-    )
+    if switch is None:
+        return f"{name} is {value}"
+    return switch.words(value, WHERE[one.context.relevant_from])
 
 
 def shown_value(value: Any) -> str:
@@ -465,26 +407,28 @@ def differences(old: Convention, new: Convention) -> list[Difference]:
     """Return the switches that differ, in the order in which they are switched."""
     policies = moving(old, new) if old.over == "lists" else [*POLICIES]
     before, after = dict(all_switches(old, policies)), dict(all_switches(new, policies))
-    read = _words_of(old.metric) | _words_of(new.metric)
+    read = _columns(old.metric) | _columns(new.metric)
     holding = {
         "binary": {before.get("gain"), after.get("gain")} == {"binary"},
         "cut": old.metric.k is not None,
     }
-    found = []
+    switched = []
     for name, value in before.items():
-        if value != after[name]:
-            switch = switch_of(name, old.metric.definition.family) or OTHER_VALUE
-            metrics = (old.metric, new.metric)
-            chained = name not in POLICIES or all(_holds(switch, one, read) for one in metrics)
-            direction, why = switch.direction(value, after[name], chained=chained, **holding)
-            words = (words_of(old, name, value), words_of(new, name, after[name]))
-            # what differs in this is switched after the users
-            why = why.format(where=WHERE[old.context.relevant_from])
-            found.append(Difference(name, value, after[name], direction, why, words))
-    return found
+        other = after[name]
+        if value == other:
+            continue
+        switch = switch_of(name, old.metric.definition.family) or OTHER_VALUE
+        metrics = (old.metric, new.metric)
+        chained = name not in POLICIES or all(_holds(switch, one, read) for one in metrics)
+        direction, why = switch.direction(value, other, chained=chained, **holding)
+        words = (words_of(old, name, value), words_of(new, name, other))
+        # what differs in this is switched after the users
+        why = why.format(where=WHERE[old.context.relevant_from])
+        switched.append(Difference(name, value, other, direction, why, words))
+    return switched
 
 
-def _words_of(metric: Metric[...]) -> set[str]:
+def _columns(metric: Metric[...]) -> set[str]:
     """Return the columns that a user metric requests, itself or through metrics it averages."""
     return set(needs_of(metric).columns)
 
