@@ -22,6 +22,23 @@ SOME = 1_000
 """Rows that most often tell that there is nothing to warn of."""
 
 
+def traits_of(inputs: Inputs) -> set[str]:
+    """Return traits of frames and options, by which rules that cannot apply are left out."""
+    context = inputs.context
+    traits = {
+        "scores": inputs.scored,
+        "ranks": not inputs.scored,
+        "fractions": not inputs.scored and inputs.schema["rank"].is_float(),
+        "judged": inputs.truth is None,
+        "truth": inputs.truth is not None,
+        "models": bool(inputs.model),
+        "segments": bool(inputs.segments),
+        "weights": context.weight is not None,
+        "level": context.min_relevance not in {None, "any"} and bool(inputs.judged),
+    }
+    return {name for name, is_so in traits.items() if is_so}
+
+
 @dataclass(frozen=True)
 class Seen:
     """The frames of a call, its metrics and its result, and a way to collect further plans."""
@@ -38,23 +55,16 @@ class Seen:
     @cached_property
     def traits(self) -> set[str]:
         """Traits of the call, by which warnings that cannot apply are left out."""
-        inputs, given, context = self.inputs, self.inputs.given, self.inputs.context
-        found = {
-            "scores": inputs.scored,
-            "ranks": not inputs.scored,
-            "fractions": not inputs.scored and inputs.schema["rank"].is_float(),
-            "lists at hand": "recommendations" in given,
-            "truth at hand": "truth" in given,
-            "users at hand": "users" in given,
-            "truth": inputs.truth is not None,
-            "sides": inputs.truth is not None or len(inputs.sides) > 1,
-            "models": bool(inputs.model),
-            "segments": bool(inputs.segments),
-            "labels": bool(self.labels),
-            "weights": context.weight is not None,
-            "level": context.min_relevance not in {None, "any"} and bool(inputs.judged),
-        }
-        return {name for name, is_so in found.items() if is_so}
+        inputs, names = (
+            self.inputs,
+            {"recommendations": "lists", "truth": "truth", "users": "users"},
+        )
+        found = {f"{names[name]} at hand" for name in inputs.given.keys() & names}
+        if inputs.truth is not None or len(inputs.sides) > 1:
+            found.add("sides")
+        if self.labels:
+            found.add("labels")
+        return found | traits_of(inputs)
 
     @property
     def title(self) -> str:

@@ -98,15 +98,13 @@ def several_models(seen: Seen) -> str | None:
     named = [one for one in seen.labels if names_systems(one.name) or names_trainings(one.name)]
     # of several models each user has them again and again
     repeats = not seen.inputs.model and _repeats(seen, place, often)
-    if not (repeats or named):
-        return None
-    if not seen.lists_of_some_users:
+    labels = seen.labels if repeats else named
+    if not labels or not seen.lists_of_some_users:
         return None
     rows = pl.concat(seen.lists_of_some_users).drop_nulls(place)
-    for label in seen.labels if repeats else named:
-        if _tells_apart(
-            rows, label.inside, [*seen.inputs.model, "user", place], named=label in named
-        ):
+    keys = [*seen.inputs.model, "user", place]
+    for label in labels:
+        if _tells_apart(rows, label.inside, keys, named=label in named):
             return (
                 f"users have several rows of one {place} in {seen.title}, which column {label.name!r} tells apart, but all "
                 f"rows of a user count as one list; {told_apart_by(label.name)}"
@@ -185,20 +183,17 @@ def _has_rank(column: pl.Series) -> bool:
 
 def scores_without_order(seen: Seen) -> str | None:
     """Warn of a model whose scores are all missing, or all equal where no tie policy was bound."""
-    keys = seen.inputs.model
-    flat = seen.run(_spread(seen.sample.lazy(), seen.inputs).filter(OF_ONE_VALUE))
-    if flat.is_empty():
+    keys, inputs = seen.inputs.model, seen.inputs
+    if seen.run(_spread(seen.sample.lazy(), inputs).filter(OF_ONE_VALUE)).is_empty():
         return None
-    rows = seen.inputs.identified("recommendations")
-    if keys:
-        rows = rows.join(flat.select("model").lazy(), on="model", how="semi")
-    found = seen.run(scores_of_one_value(rows, seen.inputs).sort(keys or ["lowest"]))
+    rows = inputs.identified("recommendations")
+    found = seen.run(scores_of_one_value(rows, inputs).sort(keys or ["lowest"]))
     if found.is_empty():
         return None
     model, value = found["model"][0] if keys else None, found["lowest"][0]
     whose = f" of model {text_of(model)!r}" if keys else f" of {seen.title}"
     what = "null or NaN" if value is None else f"equal, {value:g}"
-    name = seen.inputs.context.names["score"]
+    name = inputs.context.names["score"]
     return (
         f"all {found['rows'][0]:,} scores{whose} in column {name!r} are {what}, so its lists are in the order of the item ids; "
         f"give the model's own scores or a rank{_or_ties(value)}"

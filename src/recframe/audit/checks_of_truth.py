@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from recframe.audit.data import ROWS, Audited, Found, check, is_float, relevance
+from recframe.audit.data import ROWS, Audited, Finding, Findings, check, relevance, value
 from recframe.audit.suspects import (
     FURTHEST,
     NEARLY_ALL,
@@ -26,20 +26,17 @@ from recframe.frames.rows.joins import aggregate, joined
 EACH_ROW = bind(relevance="False")
 
 
-@check("warning", "the row is ignored", "drop the row, or give it a relevance")
-def null_relevance(data: Audited) -> Iterator[Found]:
+@check("warning", "the row is ignored", "drop the row, or give it a relevance", "truth")
+def null_relevance(data: Audited) -> Findings:
     """Truth without a relevance, which is null or NaN; in a judged frame that says that the item was not judged."""
-    if not data.is_judged:
-        name, rows = data.judging
-        yield Found(name, rows.filter(relevance.is_null()))
+    yield Finding("truth", data.pairs["truth"].filter(relevance.is_null()))
 
 
 @check("error", "a metric raises", "replace it with the highest grade")
-def infinite_relevance(data: Audited) -> Iterator[Found]:
+def infinite_relevance(data: Audited) -> Findings:
     """Infinite relevances."""
-    name, rows = data.judging
-    if is_float(rows, "relevance"):
-        yield Found(name, data.judged_pairs.filter(relevance == math.inf))
+    if data.relevance_dtype.is_float():
+        yield Finding(data.judging, data.judged_pairs.filter(relevance == math.inf))
 
 
 @check(
@@ -47,11 +44,11 @@ def infinite_relevance(data: Audited) -> Iterator[Found]:
     "the item is judged, and not relevant",
     "nothing, if the lower the worse; else move the grades above 0",
 )
-def negative_relevance(data: Audited) -> Iterator[Found]:
+def negative_relevance(data: Audited) -> Findings:
     """Relevances below 0."""
-    name, rows = data.judging
-    if rows.collect_schema()["relevance"].is_numeric():
-        yield Found(name, data.judged_pairs.filter(relevance < 0), ("user", "item", "relevance"))
+    if data.relevance_dtype.is_numeric():
+        rows = data.judged_pairs.filter(relevance < 0)
+        yield Finding(data.judging, rows, ("user", "item", "relevance"))
 
 
 @check(
@@ -60,12 +57,11 @@ def negative_relevance(data: Audited) -> Iterator[Found]:
     text("give grades, or a threshold: ", bind(min_relevance="...")),
     of_all=True,
 )
-def relevance_like_scores(data: Audited) -> Iterator[Found]:
+def relevance_like_scores(data: Audited) -> Findings:
     """Relevances none of which is a whole number, as a model's scores are."""
-    name, rows = data.judging
-    if is_float(rows, "relevance"):
+    if data.relevance_dtype.is_float():
         fractions = data.truth.filter((relevance != relevance.floor()).all())
-        yield Found(name, fractions, ("user", "item", "relevance"))
+        yield Finding(data.judging, fractions, ("user", "item", "relevance"))
 
 
 def _unbound(
@@ -75,27 +71,25 @@ def _unbound(
 
     Eager ones that are others are left out, but of a bucket of users, since the values of all tell.
     """
-    asks = data.inputs.tables is None
     truth = truth_without_relevance(data.inputs)
     if truth is None:
         return
     for one in unbound_columns(data.inputs, truth):
         taken = truth.take(["user"], [replace(one, inside="value")])
-        here = at_hand(taken) if asks else None
+        here = at_hand(taken) if data.inputs.tables is None else None
         if here is None or may_be(here["value"]):
-            rows = taken.lazy().drop_nulls("value")
-            yield one.name, rows.with_columns(pl.col("value").cast(pl.Float64))
+            yield one.name, taken.lazy().drop_nulls("value").with_columns(value.cast(pl.Float64))
 
 
 def _of_column(
     name: str, rows: pl.LazyFrame, meant: pl.Expr, needed: pl.Expr, against: pl.Expr
-) -> Found:
+) -> Finding:
     """Return the finding of a column some of whose rows may be meant to count for less."""
     users = pl.col("user").filter(meant).drop_nulls().n_unique()
     counts = rows.select(
         rows=meant.sum(), concerned_users=users, needed=needed, against=against.sum()
     )
-    return Found(
+    return Finding(
         "truth",
         counts,
         f"column {name!r}",
@@ -108,10 +102,10 @@ def _of_column(
     "each row of the truth counts as relevant",
     text(bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
 )
-def unbound_two_values(data: Audited) -> Iterator[Found]:
+def unbound_two_values(data: Audited) -> Findings:
     """Columns of 0 and 1, or False and True, in a truth of which nobody said what is relevant; the rows are those of 0."""
     for name, rows in _unbound(data, are_two_values):
-        zero, one = (pl.col("value") == number for number in (0, 1))
+        zero, one = value == 0, value == 1
         yield _of_column(name, rows, zero, needed=one.sum(), against=~(zero | one))
 
 
@@ -120,11 +114,10 @@ def unbound_two_values(data: Audited) -> Iterator[Found]:
     "each row of the truth counts as relevant",
     text(bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
 )
-def unbound_grades(data: Audited) -> Iterator[Found]:
+def unbound_grades(data: Audited) -> Findings:
     """Columns called as grades are, with numbers that may be some, in a truth of which nobody said what is relevant."""
     for name, rows in _unbound(data, may_be_grades):
         if is_called_as_grades(name):
-            value = pl.col("value")
             several = (value.max() > value.min()) & ~value.is_in([0.0, 1.0]).all()
             far = value.abs() > FURTHEST
             yield _of_column(name, rows, ~far, needed=several, against=far)
@@ -134,34 +127,30 @@ def unbound_grades(data: Audited) -> Iterator[Found]:
     "warning",
     "no row is relevant",
     text("give a level that some rows reach: ", bind(min_relevance="...")),
+    "level",
 )
-def unreached_min_relevance(data: Audited) -> Iterator[Found]:
+def unreached_min_relevance(data: Audited) -> Findings:
     """Truth of which no relevance is as high as `min_relevance=`; the example is the highest."""
-    if data.context.min_relevance not in {None, "any"}:
-        users = pl.col("user").n_unique()
-        counts = data.truth.select(
-            relevance.max(), rows=pl.len(), concerned_users=users, against=data.relevant.sum()
-        )
-        yield Found(data.judging[0], counts, ("relevance",))
+    users = pl.col("user").n_unique()
+    counts = data.truth.select(
+        relevance.max(), rows=pl.len(), concerned_users=users, against=data.relevant.sum()
+    )
+    yield Finding(data.judging, counts, ("relevance",))
 
 
 def _same_pair(data: Audited) -> pl.LazyFrame:
     """Return the pairs of the lists' frame that stand there twice, with what their rows say."""
-    judged = relevance.is_not_null() if data.is_judged else pl.lit(value=False)
+    is_ranked, is_judged = pl.col("is_ranked"), pl.col("is_judged")
+    counts, judged = [ROWS], pl.lit(value=False)
+    if data.is_judged:
+        judged = relevance.is_not_null()
+        counts += [relevance.min().alias("lowest"), relevance.max().alias("highest")]
     rows = data.same_pairs.with_columns(is_ranked=data.ranked, is_judged=judged)
-    grades = (
-        [relevance.min().alias("lowest"), relevance.max().alias("highest")]
-        if data.is_judged
-        else []
-    )
-    both = pl.col("is_ranked") & pl.col("is_judged")
-    counts = {
-        "ranked": pl.col("is_ranked").sum(),
-        "judged": pl.col("is_judged").sum(),
-        "both": both.sum(),
-    }
     return rows.group_by(*data.keys, "item").agg(
-        ROWS, *(count.alias(name) for name, count in counts.items()), *grades
+        *counts,
+        ranked=is_ranked.sum(),
+        judged=is_judged.sum(),
+        both=(is_ranked & is_judged).sum(),
     )
 
 
@@ -172,22 +161,22 @@ def _same_pair(data: Audited) -> pl.LazyFrame:
         "keep one row for each user and item; ", bind(model="..."), ", if several systems have it"
     ),
 )
-def duplicate_items(data: Audited) -> Iterator[Found]:
+def duplicate_items(data: Audited) -> Findings:
     """Items that stand twice in one list."""
     twice = _same_pair(data).filter(pl.col("ranked") > 1)
-    yield Found(data.main, twice, ("user", "item", "rows"))
+    yield Finding(data.main, twice, ("user", "item", "rows"))
 
 
 @check(
     "error",
     "the ranked row is not relevant, and the relevant row has no rank",
     text("join the two frames, or give ", bind(truth="...")),
+    "judged",
 )
-def split_pairs(data: Audited) -> Iterator[Found]:
+def split_pairs(data: Audited) -> Findings:
     """Pairs of a judged frame whose rank stands in one row and whose relevance in another."""
-    if data.is_judged:
-        split = (pl.col("ranked") > 0) & (pl.col("judged") > 0) & (pl.col("both") == 0)
-        yield Found(data.main, _same_pair(data).filter(split), ("user", "item", "rows"))
+    split = (pl.col("ranked") > 0) & (pl.col("judged") > 0) & (pl.col("both") == 0)
+    yield Finding(data.main, _same_pair(data).filter(split), ("user", "item", "rows"))
 
 
 @check(
@@ -195,15 +184,15 @@ def split_pairs(data: Audited) -> Iterator[Found]:
     "the pair counts once",
     text("keep one row for each user and item", Either(": truth.unique(['user', 'item'])")),
 )
-def duplicate_truth(data: Audited) -> Iterator[Found]:
+def duplicate_truth(data: Audited) -> Findings:
     """Pairs that are judged twice, with the same relevance."""
+    same = pl.col("lowest") == pl.col("highest")
     if data.is_judged:
         pairs = _same_pair(data)
-        twice = (pl.col("judged") > 1) & (pl.col("ranked") < 2)  # noqa: PLR2004  two ranked rows are a duplicate item
+        same &= (pl.col("judged") > 1) & (pl.col("ranked") < 2)  # noqa: PLR2004  two ranked rows are a duplicate item
     else:
-        pairs, twice = data.same_judged_pairs, pl.lit(value=True)
-    same = pairs.filter(twice & (pl.col("lowest") == pl.col("highest")))
-    yield Found(data.judging[0], same, ("user", "item", "rows"))
+        pairs = data.same_judged_pairs
+    yield Finding(data.judging, pairs.filter(same), ("user", "item", "rows"))
 
 
 @check(
@@ -211,10 +200,10 @@ def duplicate_truth(data: Audited) -> Iterator[Found]:
     "the pair counts once, at its highest relevance",
     "decide which relevance holds, and keep one row",
 )
-def conflicting_truth(data: Audited) -> Iterator[Found]:
+def conflicting_truth(data: Audited) -> Findings:
     """Pairs that are judged twice, with different relevances."""
     found = data.same_judged_pairs.filter(pl.col("lowest") != pl.col("highest"))
-    yield Found(data.judging[0], found, ("user", "item", "lowest", "highest"))
+    yield Finding(data.judging, found, ("user", "item", "lowest", "highest"))
 
 
 WHOLE = 0.99
@@ -259,7 +248,7 @@ ARE_SAMPLED = (
     ),
     of_all=True,
 )
-def no_relevant_beyond_lists(data: Audited) -> Iterator[Found]:
+def no_relevant_beyond_lists(data: Audited) -> Findings:
     """A truth whose relevant rows are all in lists, which are neither of nearly all items nor sampled."""
     users = data.judged_users.filter(pl.col("relevant") > 0)
     if data.context.relevant_from == "list" or data.inputs.inside("truth"):
@@ -269,7 +258,7 @@ def no_relevant_beyond_lists(data: Audited) -> Iterator[Found]:
         users = users.filter((beyond.over(data.parts) if data.parts else beyond) == 0)
     else:
         users = users.join(listed_truth(data.inputs), how="cross")
-    yield Found(data.judging[0], users.select("user", rows="relevant"), ("user", "rows"))
+    yield Finding(data.judging, users.select("user", rows="relevant"), ("user", "rows"))
 
 
 @check(
@@ -284,7 +273,7 @@ def no_relevant_beyond_lists(data: Audited) -> Iterator[Found]:
     ),
     of_all=True,
 )
-def sampled_lists(data: Audited) -> Iterator[Found]:
+def sampled_lists(data: Audited) -> Findings:
     """Lists of one length, each with all relevant items of its user, who has as many as others, among evenly drawn items."""
     if (data.is_judged and data.inputs.model) or data.inputs.inside("truth"):
         return
@@ -292,7 +281,7 @@ def sampled_lists(data: Audited) -> Iterator[Found]:
     if data.is_judged:
         rows = data.lists.with_columns(hit=data.relevant.fill_null(value=False))
     else:
-        relevant = data.truth.filter(data.relevant).select(pair).unique()
+        relevant = data.relevant_rows.select(pair).unique()
         rows = data.lists.join(
             relevant.with_columns(hit=pl.lit(value=True)), on=pair, how="left", nulls_equal=True
         ).with_columns(pl.col("hit").fill_null(value=False))
@@ -304,4 +293,4 @@ def sampled_lists(data: Audited) -> Iterator[Found]:
     of_lists, of_items = aggregate(lists, groups, _OF_LISTS), aggregate(items, groups, _OF_ITEMS)
     sampled = joined(of_lists, of_items, groups).filter(ARE_SAMPLED)
     found = joined(lists.select(*groups, "user", "rows"), sampled, groups, how="inner")
-    yield Found(data.main, found, ("user", "rows"))
+    yield Finding(data.main, found, ("user", "rows"))

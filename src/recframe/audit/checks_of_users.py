@@ -7,10 +7,22 @@ from dataclasses import replace
 
 import polars as pl
 
-from recframe.audit.data import EMPTY, LISTED_AND_JUDGED, ROWS, Audited, Found, check, item
-from recframe.audit.model_depths import ALIKE, LEAST_IDS, LEAST_LISTS, depths_of
+from recframe.audit.data import (
+    EMPTY,
+    LISTED_AND_JUDGED,
+    ROWS,
+    Audited,
+    Finding,
+    Findings,
+    check,
+    item,
+    n_rows,
+    value,
+)
+from recframe.audit.model_depths import ALIKE, LEAST_LISTS, depths_of, foreign_ids
 from recframe.audit.warnings_of_truth import MOST_NULL, apart
 from recframe.frames.hints import A_FRAME, Either, bind, text
+from recframe.frames.kinds.engine import MODELS, POPULARITY
 from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import beside_one_another
 from recframe.ranking.judged_frame import PAIR
@@ -22,10 +34,10 @@ from recframe.side_info.features import are_bits, may_be_bits
     "precision divides by k all the same",
     "recommend k items, or ask precision(denominator='list')",
 )
-def short_lists(data: Audited) -> Iterator[Found]:
+def short_lists(data: Audited) -> Findings:
     """Lists with fewer than k rows."""
     if data.k is not None:
-        yield Found(data.main, data.lengths.filter(pl.col("rows") < data.k), ("user", "rows"))
+        yield Finding(data.main, data.lengths.filter(n_rows < data.k), ("user", "rows"))
 
 
 @check(
@@ -34,15 +46,15 @@ def short_lists(data: Audited) -> Iterator[Found]:
     "ask with a k that all lists reach",
     of_all=True,
 )
-def uneven_lists(data: Audited) -> Iterator[Found]:
+def uneven_lists(data: Audited) -> Findings:
     """Lists that are shorter than the longest one."""
     if data.k is None:
-        longest = pl.col("rows").max()
+        longest = n_rows.max()
         lists = data.lengths.with_columns(
             longest=longest.over(data.parts) if data.parts else longest
         )
-        shorter = lists.filter(pl.col("rows") < pl.col("longest"))
-        yield Found(data.main, shorter, ("user", "rows", "longest"))
+        shorter = lists.filter(n_rows < pl.col("longest"))
+        yield Finding(data.main, shorter, ("user", "rows", "longest"))
 
 
 @check(
@@ -50,49 +62,55 @@ def uneven_lists(data: Audited) -> Iterator[Found]:
     "the user is left out",
     text("nothing, if the truth is meant to say who counts; else ", bind(universe="'all'")),
 )
-def users_without_truth(data: Audited) -> Iterator[Found]:
+def users_without_truth(data: Audited) -> Findings:
     """Users who have a list and no judged row."""
     on = [*data.parts, "user"]
     rows = data.lengths.join(data.judged_users, on=on, how="anti", nulls_equal=True)
-    counts = (data.context.universe or ("rows" if data.is_judged else "truth")) in {
+    finding = Finding(data.main, rows, ("user",))
+    if (data.context.universe or ("rows" if data.is_judged else "truth")) in {
         "rows",
         "recs",
         "all",
-    }
-    if counts:
-        said = EMPTY[data.context.no_relevant]
-        yield Found(data.main, rows, ("user",), "warning", said, LISTED_AND_JUDGED)
-    else:
-        yield Found(data.main, rows, ("user",))
+    }:
+        treatment = EMPTY[data.context.no_relevant]
+        finding = replace(
+            finding, severity="warning", treatment=treatment, remedy=LISTED_AND_JUDGED
+        )
+    yield finding
 
 
 @check("warning", "the user counts, with 0", text("recommend to all, or ", LISTED_AND_JUDGED))
-def users_without_lists(data: Audited) -> Iterator[Found]:
+def users_without_lists(data: Audited) -> Findings:
     """Users, of each model, who have a judged row and no list."""
     users = data.judged_users
     if data.inputs.model:
-        users = users.join(data.models(), how="cross")
+        users = users.join(_models(data), how="cross")
     rows = users.join(data.lengths, on=data.keys, how="anti", nulls_equal=bool(data.parts))
-    shown = [*data.inputs.model, "user"]
+    finding = Finding(data.judging, rows, [*data.inputs.model, "user"])
     if data.context.universe in {"recs", "both"}:
-        yield Found(
-            data.judging[0],
-            rows,
-            shown,
-            "info",
-            "the user is left out",
-            "nothing, if that is meant",
+        finding = replace(
+            finding,
+            severity="info",
+            treatment="the user is left out",
+            remedy="nothing, if that is meant",
         )
-    else:
-        yield Found(data.judging[0], rows, shown)
+    yield finding
+
+
+def _models(data: Audited) -> pl.LazyFrame:
+    """Return the models that have a list, without the null of ranked rows that name none."""
+    tables, dtype = data.inputs.tables, {"model": data.inputs.schema["model"]}
+    if tables is None:
+        return data.lengths.select("model").unique().drop_nulls()
+    return tables.get(MODELS, dtype).drop_nulls()
 
 
 @check("info", "the user counts, with 0", text("leave the user out: ", bind(no_relevant="'skip'")))
-def users_without_relevant(data: Audited) -> Iterator[Found]:
+def users_without_relevant(data: Audited) -> Findings:
     """Users with judged rows, none of which is relevant."""
     said = EMPTY[data.context.no_relevant]
     without = data.judged_users.filter(pl.col("relevant") == 0)
-    yield Found(data.judging[0], without, ("user", "rows"), treatment=said)
+    yield Finding(data.judging, without, ("user", "rows"), treatment=said)
 
 
 @check(
@@ -105,30 +123,27 @@ def users_without_relevant(data: Audited) -> Iterator[Found]:
         " compares systems",
     ),
 )
-def users_in_two_segments(data: Audited) -> Iterator[Found]:
+def users_in_two_segments(data: Audited) -> Findings:
     """Users with two values of a column of `by`."""
     # ranks from scores are made within a part
-    nothing = f"nothing, if {'rows have parts, such as weeks' if data.inputs.scored else 'the column describes items'}"
+    meant = "rows have parts, such as weeks" if data.inputs.scored else "the column describes items"
+    frame = data.inputs.counted("recommendations")
     for segment in data.inputs.segments:
         if segment.owner not in {"recommendations", "row"}:
             continue
-        frame = data.inputs.counted("recommendations")
-        values = frame.select("user", segment.inside).drop_nulls()
-        values = values.group_by("user", segment.inside).agg(ROWS)
-        users = values.group_by("user").agg(pl.col("rows").sum(), values=pl.len())
-        users = users.filter(pl.col("values") > 1)
-        found = Found(
-            data.main if segment.owner == "row" else segment.owner, users, ("user", "values")
-        )
+        pairs = frame.select("user", segment.inside).drop_nulls()
+        pairs = pairs.group_by("user", segment.inside).agg(ROWS)
+        users = pairs.group_by("user").agg(n_rows.sum(), values=pl.len())
+        finding = Finding(segment.owner, users.filter(pl.col("values") > 1), ("user", "values"))
         if segment.owner == "row":
-            said = f"the user counts for each value of {segment.name!r}, with its own rows"
-            found = replace(
-                found,
+            finding = replace(
+                finding,
+                frame=data.main,
                 severity="info",
-                treatment=said,
-                remedy=nothing,
+                treatment=f"the user counts for each value of {segment.name!r}, with its own rows",
+                remedy=f"nothing, if {meant}",
             )
-        yield found
+        yield finding
 
 
 @check(
@@ -137,16 +152,17 @@ def users_in_two_segments(data: Audited) -> Iterator[Found]:
     text(
         "fill the column in on all rows of the user, or give it as a column of ", bind(users="...")
     ),
+    "judged",
     of_all=True,
 )
-def users_in_two_halves(data: Audited) -> Iterator[Found]:
+def users_in_two_halves(data: Audited) -> Findings:
     """Users with a value of a column of `by` on some rows of a judged frame and null on others, where nobody has two values."""
     for segment in data.inputs.segments:
-        if data.is_judged and segment.owner == "row":
+        if segment.owner == "row":
             rows = data.pairs_of_lists.filter(pl.col(segment.inside).is_null())
             rows = rows.join(data.inputs.in_two_halves(segment), on="user", how="semi")
             users = rows.group_by("user").agg(ROWS).with_columns(column=pl.lit(segment.name))
-            yield Found(data.main, users, ("user", "column", "rows"))
+            yield Finding(data.main, users, ("user", "column", "rows"))
 
 
 LEAST_REPEATED = 2
@@ -164,12 +180,13 @@ def _of_rows(data: Audited) -> Iterator[Segment]:
     text(
         "look whether the keys of the join match, or give the column once, in ", bind(users="users")
     ),
+    "truth",
     of_all=True,
 )
-def by_null_in_one_frame(data: Audited) -> Iterator[Found]:
+def by_null_in_one_frame(data: Audited) -> Findings:
     """Rows whose value of a column of `by` is null, as most of their frame's are, and few of the other frame's."""
     frames = {name: rows for name, rows in data.pairs.items() if name in {data.main, "truth"}}
-    for segment in _of_rows(data) if len(frames) > 1 else ():
+    for segment in _of_rows(data):
         null = pl.col(segment.inside).is_null()
         shares = beside_one_another(
             [rows.select(null.mean().alias(f"share in {name}")) for name, rows in frames.items()]
@@ -180,7 +197,7 @@ def by_null_in_one_frame(data: Audited) -> Iterator[Found]:
             failed = shares.filter((here > MOST_NULL) & (least <= here / 2))
             found = rows.filter(null).join(failed, how="cross")
             named = found.select("user", "item", column=pl.lit(segment.name))
-            yield Found(name, named, ("user", "item", "column"))
+            yield Finding(name, named, ("user", "item", "column"))
 
 
 @check(
@@ -189,18 +206,17 @@ def by_null_in_one_frame(data: Audited) -> Iterator[Found]:
     text(
         "write the values alike in both frames, or give the column once, in ", bind(users="users")
     ),
+    "truth",
     of_all=True,
 )
-def by_without_common_values(data: Audited) -> Iterator[Found]:
+def by_without_common_values(data: Audited) -> Findings:
     """Values of a column of `by`, `rows` of them, none of which lists and truth have in common."""
-    truth = data.inputs.truth
-    if truth is None:
-        return
     for segment in _of_rows(data):
-        found = apart(data.inputs.lists, truth, segment.inside)
-        n_values = pl.col("there").cast(pl.Int64).alias("rows")
-        named = found.select(n_values, lists="such_here", truth="such_there")
-        yield Found("truth", named, ("lists", "truth"))
+        values = apart(data.inputs.lists, data.pairs["truth"], segment.inside)
+        counts = values.select(
+            pl.col("there").cast(pl.Int64).alias("rows"), lists="such_here", truth="such_there"
+        )
+        yield Finding("truth", counts, ("lists", "truth"))
 
 
 @check(
@@ -211,51 +227,41 @@ def by_without_common_values(data: Audited) -> Iterator[Found]:
         bind(items="items"),
         ": ranks are then those of whole lists",
     ),
+    "scores",
     of_all=True,
 )
-def by_of_items_on_rows(data: Audited) -> Iterator[Found]:
+def by_of_items_on_rows(data: Audited) -> Findings:
     """Lists with scores that a column of `by` on the rows cuts, though it says the same of an item in all rows."""
-    for segment in _of_rows(data) if data.inputs.scored else ():
+    for segment in _of_rows(data):
         value = pl.col(segment.inside)
         frames = [rows for name, rows in data.pairs.items() if name in {data.main, "truth"}]
         rows = pl.concat([one.select("user", "item", value).drop_nulls() for one in frames])
         items = rows.group_by("item").agg(values=value.n_unique(), rows=pl.len())
         of_items = items.select(
-            of_items=(pl.col("values").max() == 1)
-            & (pl.col("rows").sum() >= LEAST_REPEATED * pl.len())
+            of_items=(pl.col("values").max() == 1) & (n_rows.sum() >= LEAST_REPEATED * pl.len())
         )
         lists = data.lists.group_by(*data.inputs.model, "user")
         cut = lists.agg(values=value.drop_nulls().n_unique(), rows=pl.len())
         cut = cut.filter(pl.col("values") > 1).select("user", "rows")
         found = cut.join(of_items.filter("of_items"), how="cross")
-        named = found.select("user", pl.col("rows").cast(pl.Int64), column=pl.lit(segment.name))
-        yield Found(data.main, named, ("user", "column"))
+        named = found.select("user", n_rows.cast(pl.Int64), column=pl.lit(segment.name))
+        yield Finding(data.main, named, ("user", "column"))
 
 
 @check(
     "error",
     "the model has no hit",
     "give the rows of the model the ids that the other models have",
+    "models",
     of_all=True,
 )
-def model_without_common_ids(data: Audited) -> Iterator[Found]:
+def model_without_common_ids(data: Audited) -> Findings:
     """Models whose user or item ids, `rows` of them, are none of the truth's, though those of other models are."""
-    for role in PAIR if data.inputs.model else ():
-        ids = data.lists.select("model", role).drop_nulls().unique()
-        judged = data.truth.select(role).drop_nulls()
-        common = ids.join(judged, on=role, how="semi").select("model").unique()
-        models = ids.group_by("model").agg(
-            pl.len().cast(pl.Int64).alias("rows"), pl.col(role).first().alias("lists")
-        )
-        there = judged.select(pl.col(role).first().alias("truth"), n_judged=pl.col(role).n_unique())
-        others = common.select(n_others=pl.len())
-        found = models.join(common, on="model", how="anti").join(there, how="cross")
-        found = found.join(others, how="cross").filter(
-            (pl.col("rows") >= LEAST_IDS)
-            & (pl.col("n_judged") >= LEAST_IDS)
-            & (pl.col("n_others") > 0)
-        )
-        yield Found(data.main, found.sort("model"), ("model", "lists", "truth"))
+    for role in PAIR:
+        models = foreign_ids(data.lists, data.truth, role).sort("model")
+        n_ids = pl.col("here").cast(pl.Int64).alias("rows")
+        counts = models.select("model", n_ids, lists="such_here", truth="such_there")
+        yield Finding(data.main, counts, ("model", "lists", "truth"))
 
 
 @check(
@@ -264,17 +270,18 @@ def model_without_common_ids(data: Audited) -> Iterator[Found]:
     text(
         "give all models lists of k items, or compare them up to the shortest: ", Either("k=", "-k")
     ),
+    "models",
 )
-def models_of_unequal_depth(data: Audited) -> Iterator[Found]:
+def models_of_unequal_depth(data: Audited) -> Findings:
     """Lists of models whose longest list ends before k, where that of another model ends later."""
-    if data.k is None or not data.inputs.model:
+    if data.k is None:
         return
     lists = data.lengths.filter(pl.col("model").is_not_null())
     models = depths_of(lists).filter(pl.col("n_lists") >= LEAST_LISTS)
     depth = pl.col("depth").clip(upper_bound=data.k)
     short = models.filter((pl.col("depth") < data.k) & (depth.min() < ALIKE * depth.max()))
     found = lists.join(short, on="model", how="inner").select("model", "user", "depth")
-    yield Found(data.main, found.sort("model", "user"), ("model", "depth"))
+    yield Finding(data.main, found.sort("model", "user"), ("model", "depth"))
 
 
 WEIGHT = pl.col("weight").cast(pl.Float64).fill_nan(None)
@@ -284,60 +291,63 @@ WEIGHT = pl.col("weight").cast(pl.Float64).fill_nan(None)
     "warning",
     "the item counts as any other",
     "leave out what the user already had, unless it is meant to come again",
+    "train",
 )
-def recommended_in_train(data: Audited) -> Iterator[Found]:
+def recommended_in_train(data: Audited) -> Findings:
     """Items recommended to users who have them in train."""
-    if data.inputs.train is not None:
-        yield Found(data.main, data.lists.join(data.inputs.train, on=PAIR, how="semi"))
+    yield Finding(data.main, data.lists.join(data.pairs["train"], on=PAIR, how="semi"))
 
 
 @check(
     "warning",
     "the pair counts as any other",
     "split the truth from train, so that no pair is in both",
+    "train",
 )
-def truth_in_train(data: Audited) -> Iterator[Found]:
+def truth_in_train(data: Audited) -> Findings:
     """Relevant pairs that stand in train."""
-    if data.inputs.train is not None:
-        rows = data.truth.filter(data.relevant)
-        yield Found(data.judging[0], rows.join(data.inputs.train, on=PAIR, how="semi"))
+    rows = data.relevant_rows
+    yield Finding(data.judging, rows.join(data.pairs["train"], on=PAIR, how="semi"))
 
 
 @check(
     "warning",
     "the item counts as any other; by= finds it in the null segment",
     text("add the item to ", Either("items=", "the file of --items"), ", or drop the row"),
+    "items",
 )
-def unknown_items(data: Audited) -> Iterator[Found]:
+def unknown_items(data: Audited) -> Findings:
     """Items that the catalogue, `items=`, does not have."""
-    if data.inputs.items is not None:
-        for name, rows in data.pairs.items():
-            listed = rows.filter(item.is_not_null())
-            yield Found(name, listed.join(data.inputs.items, on="item", how="anti"))
+    for name, rows in data.pairs.items():
+        listed = rows.filter(item.is_not_null())
+        yield Finding(name, listed.join(data.having("item")["items"], on="item", how="anti"))
 
 
 @check(
     "info",
     "it counts as an item that nobody knows: popularity 0, novelty and propensity as if one user had it",
     "nothing, if it is new",
+    "train",
 )
-def cold_items(data: Audited) -> Iterator[Found]:
+def cold_items(data: Audited) -> Findings:
     """Recommended items that nobody has in train."""
-    if data.inputs.train is not None:
-        known = data.items_of_train()
-        yield Found(data.main, data.lists.join(known, on="item", how="anti"))
+    known, tables = data.pairs["train"].select("item"), data.inputs.tables
+    if tables is not None:
+        known = tables.get(POPULARITY, {"item": data.inputs.schema["item"]})
+    known = known.drop_nulls().unique()
+    yield Finding(data.main, data.lists.join(known, on="item", how="anti"))
 
 
 @check(
     "info",
     "repeat_rate is 0, and what compares with the history leaves the user out",
     "nothing, if the user is new; else look for the user's rows in train",
+    "train",
 )
-def users_without_history(data: Audited) -> Iterator[Found]:
+def users_without_history(data: Audited) -> Findings:
     """Users who have a list and no item in train."""
-    if data.inputs.train is not None:
-        known = data.inputs.train.drop_nulls(PAIR).select("user").unique()
-        yield Found(data.main, data.lengths.join(known, on="user", how="anti"), ("user",))
+    known = data.pairs["train"].drop_nulls(PAIR).select("user").unique()
+    yield Finding(data.main, data.lengths.join(known, on="user", how="anti"), ("user",))
 
 
 @check(
@@ -345,14 +355,14 @@ def users_without_history(data: Audited) -> Iterator[Found]:
     "metrics of this column leave the item out",
     "describe the item, or ask for another column: of=...",
 )
-def items_without_features(data: Audited) -> Iterator[Found]:
+def items_without_features(data: Audited) -> Findings:
     """Items of the catalogue, `items=`, for which a column of categories or of an embedding is empty."""
     for name, rows in data.features.items():
-        value = pl.col("value")
+        is_empty = value.is_null()
         if rows.collect_schema()["value"].is_nested():
-            value = pl.when(value.list.drop_nulls().list.len() > 0).then(value)
-        found = rows.filter(value.is_null()).select("item", column=pl.lit(name))
-        yield Found("items", found, ("item", "column"))
+            is_empty = value.list.drop_nulls().list.len().fill_null(0) == 0
+        missing = rows.filter(is_empty).select("item", column=pl.lit(name))
+        yield Finding("items", missing, ("item", "column"))
 
 
 @check(
@@ -360,41 +370,43 @@ def items_without_features(data: Audited) -> Iterator[Found]:
     "a metric of the column raises; in a LazyFrame each list counts as the categories 0 and 1",
     "cast it to a vector, pl.col('...').cast(pl.Array(pl.Float64, n)), or give the names of each item's categories",
 )
-def multi_hot_lists(data: Audited) -> Iterator[Found]:
+def multi_hot_lists(data: Audited) -> Findings:
     """Columns of items with lists of 0 and 1, all of one length, which look like vectors and are no categories."""
     for name, rows in data.features.items():
         if may_be_bits(rows.collect_schema()["value"]):
-            found = rows.filter(are_bits(pl.col("value")) & (pl.col("value").list.len() > 0))
-            yield Found("items", found.select("item", column=pl.lit(name)), ("item", "column"))
+            found = rows.filter(are_bits(value) & (value.list.len() > 0))
+            yield Finding("items", found.select("item", column=pl.lit(name)), ("item", "column"))
 
 
 @check(
     "warning",
     "n_users counts the user, and weighted means leave the user out",
     "give each user a weight, such as 1 or 0",
+    "weights",
+    "users",
 )
-def users_without_weight(data: Audited) -> Iterator[Found]:
+def users_without_weight(data: Audited) -> Findings:
     """Users with judged rows who have no weight."""
-    if data.context.weight is not None and data.inputs.users is not None:
-        known = data.inputs.users.filter(WEIGHT.is_not_null()).select("user")
-        rows = data.judged_users.join(known, on="user", how="anti")
-        yield Found(data.judging[0], rows, ("user",))
+    known = data.having("user")["users"].filter(WEIGHT.is_not_null()).select("user")
+    rows = data.judged_users.join(known, on="user", how="anti")
+    yield Finding(data.judging, rows, ("user",))
 
 
 @check(
     "error",
     "weighted means are 0 or NaN",
     "divide all weights by the largest one, which changes no mean",
+    "weights",
+    "users",
     of_all=True,
 )
-def weights_overflow(data: Audited) -> Iterator[Found]:
+def weights_overflow(data: Audited) -> Findings:
     """Weights whose sum is infinite, or the sum of their fourth powers, which intervals are made of."""
-    if data.context.weight is not None and data.inputs.users is not None:
-        users = data.inputs.users.filter(WEIGHT.is_finite()).with_columns(weight=WEIGHT)
-        total, powers = WEIGHT.sum().is_infinite(), (WEIGHT**4).sum().is_infinite()
-        yield Found("users", users.filter(total), ("user", "weight"))
-        said = "weighted means have no interval"
-        yield Found("users", users.filter(~total & powers), ("user", "weight"), "warning", said)
+    users = data.having("user")["users"].filter(WEIGHT.is_finite()).with_columns(weight=WEIGHT)
+    total, powers = WEIGHT.sum().is_infinite(), (WEIGHT**4).sum().is_infinite()
+    yield Finding("users", users.filter(total), ("user", "weight"))
+    said = "weighted means have no interval"
+    yield Finding("users", users.filter(~total & powers), ("user", "weight"), "warning", said)
 
 
 @check(
@@ -402,12 +414,12 @@ def weights_overflow(data: Audited) -> Iterator[Found]:
     "the pair counts as observed with the probability min_propensity",
     "give each relevant pair a number above 0",
 )
-def missing_propensity(data: Audited) -> Iterator[Found]:
+def missing_propensity(data: Audited) -> Findings:
     """Relevant pairs whose propensity is null, NaN, 0 or below."""
     if data.inputs.has_propensity:
         given = pl.col("propensity").cast(pl.Float64).fill_nan(None)
-        rows = data.truth.filter(data.relevant).filter((given > 0).fill_null(value=False).not_())
-        yield Found(data.judging[0], rows, ("user", "item", "propensity"))
+        rows = data.relevant_rows.filter((given > 0).fill_null(value=False).not_())
+        yield Finding(data.judging, rows, ("user", "item", "propensity"))
 
 
 @check(
@@ -421,8 +433,8 @@ def missing_propensity(data: Audited) -> Iterator[Found]:
     ),
     of_all=True,
 )
-def unknown_reference(data: Audited) -> Iterator[Found]:
+def unknown_reference(data: Audited) -> Findings:
     """Lists of models none of which is the one that `reference=` names."""
     if isinstance(data.inputs.reference, str):
         others = data.inputs.lists.filter(~data.inputs.is_reference.any())
-        yield Found(data.main, others, ("user", "model"))
+        yield Finding(data.main, others, ("user", "model"))

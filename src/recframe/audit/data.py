@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import polars as pl
 
+from recframe.audit.call_context import traits_of
 from recframe.audit.suspects import ranked
 from recframe.errors import readable, short, shown_in_plan
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, Text, bind, text
 from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.engine import MODELS, POPULARITY
 from recframe.frames.options import Context
 from recframe.frames.roles import Segment
 from recframe.frames.rows.integer_keys import key_hash, repeated
-from recframe.ranking.judged_frame import PAIR
 from recframe.ranking.relevance import is_rank, is_relevant
 
 user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
+n_rows, value = pl.col("rows"), pl.col("value")
 ROWS = pl.len().cast(pl.Int64).alias("rows")
 TIES = Either("ties=", "--ties")
 LISTED_AND_JUDGED = text("leave the user out: ", bind(universe="'both'"))
@@ -31,17 +32,6 @@ EMPTY = {
     "skip": "the user is left out",
     "null": "the user's values are null",
 }
-
-
-def is_float(frame: pl.LazyFrame, name: str) -> bool:
-    """Return whether a column is one of floats."""
-    return frame.collect_schema()[name].is_float()
-
-
-def is_missing(frame: pl.LazyFrame, name: str) -> pl.Expr:
-    """Return whether a value is null or NaN."""
-    column = pl.col(name)
-    return column.is_null() | column.is_nan() if is_float(frame, name) else column.is_null()
 
 
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
@@ -54,6 +44,14 @@ class Audited:
     inputs: Inputs
     k: int | None = None
     clashes: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def traits(self) -> set[str]:
+        """Traits of the frames and options, by which checks that cannot apply are left out."""
+        inputs = self.inputs
+        return traits_of(inputs) | {
+            name for name in ("users", "items", "train") if getattr(inputs, name) is not None
+        }
 
     @property
     def context(self) -> Context:
@@ -71,6 +69,11 @@ class Audited:
         return "judged" if self.is_judged else "recommendations"
 
     @property
+    def judging(self) -> str:
+        """The name of the frame that has the relevance."""
+        return "judged" if self.is_judged else "truth"
+
+    @property
     def keys(self) -> list[str]:
         """The keys of a list."""
         return [*self.parts, *self.inputs.model, "user"]
@@ -85,36 +88,19 @@ class Audited:
         """The keys of a judged user within a part, of parts of the truth alone too."""
         return [*self.inputs.inside("row", "truth"), "user"]
 
-    @property
-    def judged_pair(self) -> list[str]:
-        """The keys of a judged pair."""
-        return [*self.judged_keys, "item"]
-
     # The frames
 
     @property
     def pairs(self) -> dict[str, pl.LazyFrame]:
         """The frames of users and items, by their names."""
-        found = {
-            self.main: self.inputs.lists,
-            "truth": self.inputs.truth,
-            "train": self.inputs.train,
-        }
-        return {name: frame for name, frame in found.items() if frame is not None}
+        inputs = self.inputs
+        frames = {self.main: inputs.lists, "truth": inputs.truth, "train": inputs.train}
+        return {name: frame for name, frame in frames.items() if frame is not None}
 
     def having(self, role: str) -> dict[str, pl.LazyFrame]:
         """Return the frames that have the column of a role, by their names."""
         side = self.inputs.users if role == "user" else self.inputs.items
         return {**self.pairs, **({} if side is None else {f"{role}s": side})}
-
-    @property
-    def judging(self) -> tuple[str, pl.LazyFrame]:
-        """The frame with the relevance, and its name."""
-        return (
-            (self.main, self.inputs.lists)
-            if self.inputs.truth is None
-            else ("truth", self.inputs.truth)
-        )
 
     @cached_property
     def lists(self) -> pl.LazyFrame:
@@ -129,10 +115,19 @@ class Audited:
         return is_rank(rank, self.inputs.lists.collect_schema()["rank"])
 
     @property
+    def relevance_dtype(self) -> pl.DataType:
+        """The dtype of the relevance."""
+        return self.pairs[self.judging].collect_schema()["relevance"]
+
+    @property
     def relevant(self) -> pl.Expr:
         """Whether a row counts as relevant."""
-        dtype = self.judging[1].collect_schema()["relevance"]
-        return is_relevant(relevance, self.context.min_relevance, dtype)
+        return is_relevant(relevance, self.context.min_relevance, self.relevance_dtype)
+
+    @property
+    def relevant_rows(self) -> pl.LazyFrame:
+        """The judged rows that count as relevant."""
+        return self.truth.filter(self.relevant)
 
     @cached_property
     def truth(self) -> pl.LazyFrame:
@@ -144,48 +139,22 @@ class Audited:
         """The rows of the frame of the relevance that have a user and an item."""
         return self.inputs.identified("truth")
 
-    @cached_property
-    def scores_beside_ranks(self) -> pl.LazyFrame | None:
-        """The lists' keys, ranks and scores, if they have both."""
-        side = self.inputs.sides["recommendations"]
-        is_beside = not self.inputs.scored and self.context.names["score"] in side.kind.numbers()
-        # which would be those of several trainings
-        if not is_beside or self.inputs.sides["recommendations"].context.training is not None:
-            return None
-        parts = [one for one in self.inputs.segments if one.inside in self.parts]
-        names = [*self.inputs.model, "user", "rank", "score"]
-        rows = side.take(names, parts).lazy().drop_nulls(names)
-        return rows if rows.collect_schema()["score"].is_numeric() else None
-
-    def items_of_train(self) -> pl.LazyFrame:
-        """Return the items that anybody has in train, each once."""
-        if self.inputs.tables is not None:
-            dtypes = {"item": self.inputs.schema["item"]}
-            return self.inputs.tables.get(POPULARITY, dtypes)
-        train = self.inputs.train
-        return self.lists.clear() if train is None else train.select("item").drop_nulls().unique()
-
-    def models(self) -> pl.LazyFrame:
-        """Return the models that have a list, without the null of ranked rows that name none."""
-        if self.inputs.tables is not None:
-            found = self.inputs.tables.get(MODELS, {"model": self.inputs.schema["model"]})
-            return found.drop_nulls()
-        return self.lengths.select("model").unique().drop_nulls()
-
     @property
     def features(self) -> dict[str, pl.LazyFrame]:
         """The columns of items that may be categories or embeddings, by their names: item, value; arrays as lists."""
         side = self.inputs.sides.get("items")
+        found: dict[str, pl.LazyFrame] = {}
         if side is None:
-            return {}
-        found, item = {}, side.context.names["item"]
+            return found
         for name in side.columns:
             rows = side.take(["item"], [Segment("value", name, "items")]).lazy().drop_nulls("item")
             dtype = rows.collect_schema()["value"]
+            is_category = dtype in {*TEXT, pl.Boolean} or dtype.is_integer()
             if isinstance(dtype, pl.Array):
                 rows = rows.with_columns(pl.col("value").arr.to_list())
-            is_category = dtype in {*TEXT, pl.Boolean} or dtype.is_integer()
-            if name != item and (isinstance(dtype, pl.List | pl.Array) or is_category):
+            if name != side.context.names["item"] and (
+                is_category or isinstance(dtype, pl.List | pl.Array)
+            ):
                 found[name] = rows
         return found
 
@@ -205,11 +174,6 @@ class Audited:
         return rows.group_by(self.judged_keys).agg(ROWS, pl.col("relevant", "beyond").sum()).cache()
 
     @cached_property
-    def spellings(self) -> dict[str, pl.LazyFrame]:
-        """Ids that are another one's but for how they are spelled, by their role; where ids are text in all frames."""
-        return {role: self._spellings(role) for role in PAIR if self.is_text(role)}
-
-    @cached_property
     def same_pairs(self) -> pl.LazyFrame:
         """The rows of the frame of the lists that may share their list and item with another one."""
         return sharing(self.pairs_of_lists, [*self.keys, "item"])
@@ -224,41 +188,18 @@ class Audited:
     def same_judged_pairs(self) -> pl.LazyFrame:
         """The pairs with several judged rows of any model: `rows`, `lowest` and `highest` relevance."""
         if not self.is_judged:
-            rows = sharing(self.truth, self.judged_pair)
+            rows = sharing(self.truth, [*self.judged_keys, "item"])
         elif self.inputs.model:  # each has rows of most pairs
             rows = self.truth
         else:
             rows = self.same_pairs.filter(relevance.is_not_null())
         counts = [ROWS, relevance.min().alias("lowest"), relevance.max().alias("highest")]
-        return rows.group_by(self.judged_pair).agg(counts).filter(pl.col("rows") > 1)
+        return rows.group_by([*self.judged_keys, "item"]).agg(counts).filter(n_rows > 1)
 
     @property
     def pairs_of_lists(self) -> pl.LazyFrame:
         """The rows of the frame of the lists that have a user and an item."""
         return self.inputs.identified("recommendations")
-
-    def is_text(self, role: str) -> bool:
-        """Return whether the ids of a role are text in all frames that have them."""
-        dtypes = [frame.collect_schema()[role] for frame in self.having(role).values()]
-        return all(dtype in TEXT for dtype in dtypes)
-
-    def _spellings(self, role: str) -> pl.LazyFrame:
-        """Return ids that are another one's but for blanks around them or a point and noughts behind them."""
-        spelled = pl.col(role).cast(pl.String).alias("spelling")
-        frames = [one.select(spelled).drop_nulls().unique() for one in self.having(role).values()]
-        texts = pl.concat(frames).cache()
-        spelling, plain = pl.col("spelling"), pl.col("plain")
-        stripped = spelling.str.strip_chars()
-        # NOTE: a pattern takes ten times as long as these, and few ids are left for it
-        pointed = stripped.str.ends_with("0") & stripped.str.contains(".", literal=True)
-        some = texts.filter((spelling != stripped) | pointed).unique()
-        odd = some.with_columns(plain=stripped.str.replace(r"^([+-]?\d+)\.0+$", "$1"))
-        odd = odd.filter(spelling != plain)
-        # all others are plain
-        same = texts.join(odd, left_on="spelling", right_on="plain", how="semi").unique()
-        spellings = pl.concat([odd.select("plain"), same.select(plain="spelling")])
-        several = spellings.group_by("plain").len().filter(pl.col("len") > 1)
-        return odd.join(several, on="plain", how="semi")
 
 
 def sharing(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
@@ -291,7 +232,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
 @dataclass(frozen=True)
-class Found:
+class Finding:
     """Rows of one frame that break a rule.
 
     A column `rows` says of how many rows of the frame a row speaks, where that is not one. A frame that is summed up already
@@ -310,17 +251,20 @@ class Found:
     """Whether the schemas alone make it a finding, whatever the rows."""
 
 
-Finding = Callable[[Audited], Iterator[Found]]
+Findings: TypeAlias = Iterator[Finding]
+Rule = Callable[[Audited], Findings]
 
 
 @dataclass(frozen=True)
 class Check:
     """One audit check; its docstring's first sentence says what it finds."""
 
-    function: Finding
+    function: Rule
     severity: Severity
     treatment: str
     remedy: str | Text
+    traits: AbstractSet[str]
+    """Traits without which it cannot apply."""
     of_all: bool = False
     """Whether it asks of all users at once, so that what it finds among some of them does not add up."""
 
@@ -334,21 +278,19 @@ class Check:
         """The first sentence of its docstring."""
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
 
-    def findings(self, data: Audited) -> list[Found]:
-        """Return what the check may have found, each with a severity, a treatment and a remedy."""
-        return [
-            replace(
-                found,
-                severity=found.severity or self.severity,
-                treatment=found.treatment or self.treatment,
-                remedy=str(found.remedy or self.remedy),
+    def findings(self, data: Audited) -> Findings:
+        """Give what the check may have found, each with a severity, a treatment and a remedy."""
+        for one in self.function(data) if self.traits <= data.traits else ():
+            yield replace(
+                one,
+                severity=one.severity or self.severity,
+                treatment=one.treatment or self.treatment,
+                remedy=str(one.remedy or self.remedy),
             )
-            for found in self.function(data)
-        ]
 
 
 def check(
-    severity: Severity, treatment: str, remedy: str | Text, *, of_all: bool = False
-) -> Callable[[Finding], Check]:
-    """Turn a function into a check; it yields nothing where the rule does not apply."""
-    return lambda function: Check(function, severity, treatment, remedy, of_all)
+    severity: Severity, treatment: str, remedy: str | Text, *traits: str, of_all: bool = False
+) -> Callable[[Rule], Check]:
+    """Turn a function into a check of frames with some traits."""
+    return lambda rule: Check(rule, severity, treatment, remedy, {*traits}, of_all)

@@ -9,7 +9,6 @@ import polars as pl
 
 from recframe.audit.call_context import Seen
 from recframe.audit.suspects import ranked
-from recframe.audit.warnings_of_truth import in_common, some_in_common
 from recframe.frames.collecting import LARGE
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Either, FrameOf
@@ -24,43 +23,47 @@ MOST_NAMED = 5
 
 def model_without_common_ids(seen: Seen) -> str | None:
     """Warn of a model none of whose users or items is one of the truth's, where other models have hits."""
-    if not seen.found_a_hit:
+    without = _without_hits(seen) if seen.found_a_hit else None
+    if without is None or without.is_empty():
         return None
-    for model in _without_hits(seen):
-        for role in reversed(PAIR):
-            lists = ranked(seen.inputs).filter(pl.col("model") == model)
-            if some_in_common(seen, "truth", role, model=model):
-                continue
-            found = seen.run(in_common(lists, _judged(seen.inputs), role)).row(0, named=True)
-            if min(found["here"], found["there"]) >= LEAST_IDS and not found["common"]:
-                frame = FrameOf("judged" if seen.inputs.truth is None else "truth")
-                judged = f"the judged rows of {frame}" if seen.inputs.truth is None else str(frame)
-                return (
-                    f"model {text_of(model)!r}: none of its {found['here']:,} {role} ids, such as {found['such_here']!r}, is "
-                    f"among the {found['there']:,} of {judged}, such as {found['such_there']!r}, so it has no hit; give its "
-                    f"rows the {role} ids of the other models"
-                )
+    is_judged = seen.inputs.truth is None
+    frame = f"the judged rows of {FrameOf('judged')}" if is_judged else FrameOf("truth")
+    judged = seen.inputs.identified("truth").filter(pl.col("relevance").is_not_null())
+    for role in reversed(PAIR):
+        models = foreign_ids(ranked(seen.inputs), judged, role)
+        models = models.filter(pl.col("model").is_in(without.implode()))
+        for model, here, such_here, there, such_there in seen.run(models.sort("model")).rows():
+            return (
+                f"model {text_of(model)!r}: none of its {here:,} {role} ids, such as {such_here!r}, is among the {there:,} of "
+                f"{frame}, such as {such_there!r}, so it has no hit; give its rows the {role} ids of the other models"
+            )
     return None
 
 
-def _without_hits(seen: Seen) -> list[Any]:
-    """Return the models of a result in whose rows every metric that counts hits is 0 or null."""
+def foreign_ids(lists: pl.LazyFrame, judged: pl.LazyFrame, role: str) -> pl.LazyFrame:
+    """Return models none of whose ids is one of the judged rows', where other models have some: numbers and examples."""
+    ids, there = lists.select("model", role).drop_nulls(), judged.select(role).drop_nulls()
+    common = ids.unique().join(there, on=role, how="semi").select("model").unique()
+    n_ids, first = pl.col(role).n_unique(), pl.col(role).first()
+    models = ids.group_by("model").agg(here=n_ids, such_here=first)
+    models = models.join(common, on="model", how="anti")
+    models = models.join(there.select(there=n_ids, such_there=first), how="cross")
+    models = models.join(common.select(n_others=pl.len()), how="cross")
+    is_enough = pl.min_horizontal("here", "there") >= LEAST_IDS
+    return models.filter(is_enough & (pl.col("n_others") > 0)).drop("n_others")
+
+
+def _without_hits(seen: Seen) -> pl.Series | None:
+    """Return the models of a result in whose rows every metric that counts hits is 0 or null; None where it has no models."""
     name = seen.inputs.context.names["model"]
     if name not in seen.result.columns:
-        return []
+        return None
     # by place, since a column may have any name
-    highest = [seen.result[str(one)].fill_null(0.0) for one in seen.counting_hits]
-    columns = [column.alias(f"value {place}") for place, column in enumerate(highest)]
+    values = [seen.result[str(one)].fill_null(0.0) for one in seen.counting_hits]
+    columns = [column.alias(f"value {place}") for place, column in enumerate(values)]
     rows = pl.DataFrame([seen.result[name].alias("model"), *columns])
-    of_models = rows.group_by("model").agg(
-        pl.max_horizontal(pl.exclude("model").max()).alias("most")
-    )
-    return of_models.filter(most=0)["model"].drop_nulls().sort().to_list()
-
-
-def _judged(inputs: Inputs) -> pl.LazyFrame:
-    """Return the judged rows, whichever frame has them."""
-    return inputs.identified("truth").filter(pl.col("relevance").is_not_null())
+    highest = rows.group_by("model").max()
+    return highest.filter(pl.all_horizontal(pl.exclude("model") == 0))["model"].drop_nulls()
 
 
 def models_of_unequal_depth(seen: Seen) -> str | None:
@@ -158,19 +161,17 @@ def with_notes(plan: pl.LazyFrame, depths: Mapping[Any, int]) -> pl.LazyFrame:
     if not depths:
         return plan
     k, schema = pl.col("k"), plan.collect_schema()
-    columns = {"own depth": "model"} | ({"other depth": "baseline"} if "baseline" in schema else {})
-    for name, role in columns.items():
+    roles = [role for role in ("model", "baseline") if role in schema]
+    for role in roles:
         models = pl.Series(role, [*depths], dtype=schema[role])
-        rows = pl.DataFrame([models, pl.Series(name, [*depths.values()], dtype=pl.Int64)])
+        rows = pl.DataFrame([models, pl.Series(f"{role} depth", depths.values(), dtype=pl.Int64)])
         plan = joined(plan, rows.lazy(), [role], in_order=True)
-    own, other = (
-        pl.min_horizontal(pl.col(name).fill_null(k), k) for name in ("own depth", [*columns][-1])
-    )
-    if len(columns) > 1:
-        is_noted = own != other
-        note = pl.format("up to k its longest list has {} items, the baseline's {}", own, other)
-    else:
-        is_noted = own < k
-        note = pl.format("its lists end at {}, before k, and other models' at another depth", own)
-    noted = pl.concat_str(["note", pl.when(is_noted).then(note)], separator="; ", ignore_nulls=True)
+    ends = [pl.min_horizontal(pl.col(f"{role} depth").fill_null(k), k) for role in roles]
+    is_noted = ends[0] != ends[-1]
+    text = "up to k its longest list has {} items, the baseline's {}"
+    if len(roles) == 1:
+        is_noted = ends[0] < k
+        text = "its lists end at {}, before k, and other models' at another depth"
+    note = pl.when(is_noted).then(pl.format(text, *ends))
+    noted = pl.concat_str(["note", note], separator="; ", ignore_nulls=True)
     return plan.with_columns(note=noted.replace("", None)).select(schema.names())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from recframe.audit import checks_of_ranks, checks_of_truth, checks_of_users
-from recframe.audit.data import SEVERITIES, Audited, Check, Found, example
+from recframe.audit.data import SEVERITIES, Audited, Check, Finding, example
 from recframe.errors import fails_whole_if, readable
 from recframe.evaluation.execution import Run
 from recframe.frames.inputs import Inputs
@@ -30,10 +30,10 @@ COLUMNS = ("check", "severity", "frame", "rows", "users", "example", "treatment"
 
 def audit(data: Audited, run: Run) -> pl.LazyFrame:
     """Return one row for each finding, the most severe first."""
-    return _table(_found(data), run).select(COLUMNS)
+    return _table(_findings(data), run).select(COLUMNS)
 
 
-def _found(data: Audited) -> dict[str, tuple[Check, Found]]:
+def _findings(data: Audited) -> dict[str, tuple[Check, Finding]]:
     """Return what checks may find: of some of the users those that do not ask of all at once.
 
     NOTE: a finding is known by its check and its place among the check's, since buckets differ in what they can leave out.
@@ -46,63 +46,59 @@ def _found(data: Audited) -> dict[str, tuple[Check, Found]]:
     }
 
 
-def _table(found: Mapping[str, tuple[Check, Found]], run: Run | None = None) -> pl.LazyFrame:
+def _table(findings: Mapping[str, tuple[Check, Finding]], run: Run | None = None) -> pl.LazyFrame:
     """Return the findings of which there are rows, in order, summed up over buckets of users; those of items are of all."""
-    counts = {name: _counts(name, one) for name, (_, one) in found.items()}
-    rows = pl.concat(counts.values())
+    counts = {name: _counts(name, one) for name, (_, one) in findings.items()}
+    words = [_words(place, name, *one) for place, (name, one) in enumerate(findings.items())]
+    frames = [*counts.values()]
     if run is not None and run.is_divided:
-        of_items = [counts.pop(name) for name, (_, one) in found.items() if one.frame == ITEMS]
-        sums = run.added([pl.concat(counts.values())], ["finding"], ["example"])
-        rows = pl.concat([sums, *of_items])
-    words = [_words(place, name, *one) for place, (name, one) in enumerate(found.items())]
-    table = rows.join(pl.LazyFrame(words, infer_schema_length=None), on="finding")
+        of_items = [counts.pop(name) for name, (_, one) in findings.items() if one.frame == ITEMS]
+        frames = [run.added([pl.concat(counts.values())], ["finding"], ["example"]), *of_items]
+    table = pl.concat(frames).join(pl.LazyFrame(words, infer_schema_length=None), on="finding")
     return table.filter(HOLDS).sort("severity order", "place")
 
 
 def errors(inputs: Inputs) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs and a check finds an error."""
-    of_all = _found(Audited(inputs)).items()
-    found = {name: one for name, one in of_all if one[1].severity == "error"}
+    findings = _findings(Audited(inputs))
+    table = _table({name: one for name, one in findings.items() if one[1].severity == "error"})
     rows_of = pl.when(pl.col("rows") == 1).then(pl.lit(" row of ")).otherwise(pl.lit(" rows of "))
-    told = pl.format("{}: {}{}{} ({})", "check", "rows", rows_of, "frame", "example")
-    table = (
-        _table(found).select(told=told).select(told=pl.col("told").str.join("; "), errors=pl.len())
+    line = pl.format("{}: {}{}{} ({})", "check", "rows", rows_of, "frame", "example")
+    message = pl.format(
+        "strict=True finds errors in the data: {}; rec.audit() says what to do", line.str.join("; ")
     )
-    head, tail = (
-        pl.lit("strict=True finds errors in the data: "),
-        pl.lit("; rec.audit() says what to do"),
-    )
-    return table.select(
-        check=fails_whole_if(pl.col("errors") > 0, pl.concat_str(head, "told", tail))
+    return table.select(message=message, errors=pl.len()).select(
+        check=fails_whole_if(pl.col("errors") > 0, pl.col("message"))
     )
 
 
-def _counts(name: str, found: Found) -> pl.LazyFrame:
+def _counts(name: str, finding: Finding) -> pl.LazyFrame:
     """Return the numbers of a finding as one row, or none where no row is concerned, or speaks against it."""
-    schema = found.rows.collect_schema()
+    schema = finding.rows.collect_schema()
     counts = {"rows": pl.len(), "users": pl.lit(0), "needed": pl.lit(1), "against": pl.lit(0)}
     if "user" in schema:
         counts["users"] = pl.col("user").n_unique() - pl.col("user").is_null().any()
     sums = {"rows": "rows", "users": "concerned_users", "needed": "needed", "against": "against"}
     counts |= {name: pl.col(one).sum() for name, one in sums.items() if one in schema}
-    one = found.rows.select(
+    row = finding.rows.select(
         *(count.cast(pl.Int64).alias(name) for name, count in counts.items()),
-        example=example(found.shown, schema),
+        example=example(finding.shown, schema),
     )
-    is_kept = pl.lit(found.always) | pl.any_horizontal(pl.col("rows", *EVIDENCE & {*schema}) > 0)
-    return one.filter(is_kept).select(pl.lit(name).alias("finding"), *NUMBERS)
+    is_kept = pl.lit(finding.always) | pl.any_horizontal(pl.col("rows", *EVIDENCE & {*schema}) > 0)
+    return row.filter(is_kept).select(pl.lit(name).alias("finding"), *NUMBERS)
 
 
-def _words(place: int, name: str, check: Check, found: Found) -> dict[str, str | int | bool | None]:
+def _words(place: int, name: str, check: Check, finding: Finding) -> dict[str, str | int | bool]:
     """Return the text columns of a finding, and its sort order."""
+    severity = finding.severity or check.severity
     return {
         "finding": name,
         "check": check.name,
-        "frame": found.frame,
-        "treatment": None if found.treatment is None else readable(found.treatment),
-        "remedy": None if found.remedy is None else readable(str(found.remedy)),
-        "severity": found.severity,
-        "severity order": SEVERITIES.index(found.severity or check.severity),
+        "frame": finding.frame,
+        "treatment": readable(str(finding.treatment)),
+        "remedy": readable(str(finding.remedy)),
+        "severity": severity,
+        "severity order": SEVERITIES.index(severity),
         "place": place,
-        "always": found.always,
+        "always": finding.always,
     }

@@ -92,21 +92,22 @@ def apart(rows: pl.LazyFrame, others: pl.LazyFrame, role: str, share: float = 0.
     return in_common(rows, others, role).filter((fewer > 0) & is_less)
 
 
-def some_in_common(
-    seen: Seen, name: str, role: str, share: float = 0.0, model: object = None
-) -> bool:
-    """Return whether sampled ids of two eager frames, or of a model, show one that both have, and more than a share."""
+def some_in_common(seen: Seen, name: str, role: str, share: float = 0.0) -> bool:
+    """Return whether sampled ids of two eager frames show one that both have, and more than a share."""
     given = seen.inputs.given
     if not {"recommendations", name} <= given.keys():
         return False
-    lists = seen.lists if model is None else seen.sample.filter(pl.col("model") == model)
-    columns = lists[role], given[name][role]
+    columns = seen.lists[role], given[name][role]
     dtype = columns[0].dtype
     if columns[1].dtype != dtype or not (dtype.is_integer() or dtype == pl.String):
         return False
-    some = [one.gather_every(max(1, len(one) // MANY)).drop_nulls() for one in columns]
-    here, there = ({*one.to_list()} for one in some)
+    here, there = ({*_sampled(column)} for column in columns)
     return len(here & there) > share * len(here)
+
+
+def _sampled(ids: pl.Series) -> pl.Series:
+    """Return some hundred ids, from all over a frame."""
+    return ids.gather_every(max(1, len(ids) // MANY)).drop_nulls()
 
 
 def _apart(seen: Seen, name: str, role: str, found: dict[str, object]) -> str:
@@ -187,25 +188,17 @@ def _may_be_joined(seen: Seen) -> bool:
     schema = seen.inputs.schema
     if len(seen.lists) <= LARGE or schema["user"].is_nested():
         return True
-    pair = [pl.col(name).cast(schema[name]) for name in (*seen.inputs.inside("row"), *PAIR)]
-    relevant = (
-        is_relevant_row(seen.inputs) if "relevance" in seen.truth.columns else pl.lit(value=True)
-    )
+    keys = [*seen.inputs.inside("row"), *PAIR]
+    pairs = [pl.col(name).cast(schema[name]) for name in keys]
+    relevant = pl.lit(value=True)
+    if "relevance" in seen.truth.columns:
+        relevant = is_relevant_row(seen.inputs)
     for mine in seen.some_users:
         rows = seen.lists.filter(mine)
         user = rows["user"].head(1).cast(seen.truth["user"].dtype, strict=False)
         judged = seen.truth.filter(seen.truth["user"] == user).filter(relevant)
-        missing = (
-            judged.select(pair)
-            .drop_nulls("item")
-            .join(
-                rows.select(pair),
-                on=[*seen.inputs.inside("row"), *PAIR],
-                how="anti",
-                nulls_equal=True,
-            )
-        )
-        if len(missing):
+        judged = judged.select(pairs).drop_nulls("item")
+        if len(judged.join(rows.select(pairs), on=keys, how="anti", nulls_equal=True)):
             return False
     users = pl.concat(
         one["user"].gather_every(max(1, len(one) // SOME_USERS)).cast(schema["user"])
@@ -223,29 +216,26 @@ def relevance_not_bound(seen: Seen) -> str | None:
     truth = truth_without_relevance(seen.inputs)
     if truth is None or not _reads_relevance(seen):
         return None
-    flags: dict[str, str] = {}
-    grades: dict[str, tuple[str, str]] = {}
-    for name, values in _unbound(seen, truth):
-        if are_two_values(values):
-            flags[name] = "False" if values.dtype == pl.Boolean else "0"
-        elif is_called_as_grades(name) and may_be_grades(values):
-            lowest, highest = (f"{float(one):g}" for one in bounds_of(values))
-            grades[name] = (lowest, highest)
+    columns = dict(_unbound(seen, truth))
+    flags = [name for name, values in columns.items() if are_two_values(values)]
     # of several, the one that is called as grades are is shown first
-    flags = {
-        name: flags[name] for name in sorted(flags, key=lambda one: not is_called_as_grades(one))
-    }
+    flags.sort(key=lambda name: not is_called_as_grades(name))
+    others = [name for name in columns if name not in flags and is_called_as_grades(name)]
+    grades = [name for name in others if may_be_grades(columns[name])]
     if not flags and not grades:
         return None
-    first = next(iter(flags or grades))
-    lowest = flags[first] if flags else grades[first][0]
-    answers = [str(bind(relevance=repr(next(iter(some))))) for some in (flags, grades) if some]
+    answers = [str(bind(relevance=repr(names[0]))) for names in (flags, grades) if names]
     threshold = f", with {MIN_RELEVANCE} for the grades that count" * bool(grades)
+    words = " and ".join(_described(columns, flags, grades))
     return (
-        f"{truth.title} has {_described(flags, grades)}, but no column of relevance is bound, so that rows of {lowest} count "
-        f"as relevant as all others; write {' or '.join(answers)}{threshold}, if it says what is relevant, or "
-        f"{bind(relevance='False')} if each row counts"
+        f"{truth.title} has {words}, but no column of relevance is bound, so that rows of "
+        f"{_shown(columns[[*flags, *grades][0]].min())} count as relevant as all others; write {' or '.join(answers)}"
+        f"{threshold}, if it says what is relevant, or {bind(relevance='False')} if each row counts"
     )
+
+
+def _shown(value: Any) -> str:
+    return str(value) if isinstance(value, bool) else f"{float(value):g}"
 
 
 def _reads_relevance(seen: Seen) -> bool:
@@ -258,29 +248,28 @@ def _reads_relevance(seen: Seen) -> bool:
 def _unbound(seen: Seen, truth: Side) -> Iterator[tuple[str, pl.Series]]:
     """Give each column that nothing is bound to with its values, of a LazyFrame with some of them."""
     columns = unbound_columns(seen.inputs, truth)
-    if not columns:
-        return
-    if at_hand(truth.take([], columns[:1])) is None:
+    some: pl.DataFrame | None = None
+    if columns and at_hand(truth.take([], columns[:1])) is None:
         some = seen.run(truth.take([], columns).lazy().head(SOME))
-        yield from ((one.name, some[one.inside]) for one in columns)
-        return
     for one in columns:
-        rows = at_hand(truth.take([], [one]))
+        rows = at_hand(truth.take([], [one])) if some is None else some
         if rows is not None:
             yield one.name, rows[one.inside]
 
 
-def _described(flags: Mapping[str, str], grades: Mapping[str, tuple[str, str]]) -> str:
-    """Return a description of the columns, in words."""
-    words = []
-    for lowest, what in {"0": "0 and 1", "False": "False and True"}.items():
-        names = [name for name, one in flags.items() if one == lowest]
+def _described(
+    columns: Mapping[str, pl.Series], flags: list[str], grades: list[str]
+) -> Iterator[str]:
+    """Give descriptions of columns."""
+    for values in ("0 and 1", "False and True"):
+        is_truth = values != "0 and 1"
+        names = [name for name in flags if (columns[name].dtype == pl.Boolean) == is_truth]
         if names:
             article, s = ("a ", "") if len(names) == 1 else ("", "s")
-            words.append(f"{article}column{s} {listed(names, MOST_NAMED)} of {what}")
-    for name, (low, high) in grades.items():
-        words.append(f"a column {name!r} of {low} to {high}, which looks like grades")
-    return " and ".join(words)
+            yield f"{article}column{s} {listed(names, MOST_NAMED)} of {values}"
+    for name in grades:
+        low, high = (_shown(one) for one in bounds_of(columns[name]))
+        yield f"a column {name!r} of {low} to {high}, which looks like grades"
 
 
 def level_that_no_row_reaches(seen: Seen) -> str | None:
@@ -356,7 +345,7 @@ def _have_mostly_weights(seen: Seen, users: pl.DataFrame) -> bool:
     judging = given.get("recommendations" if seen.inputs.truth is None else "truth")
     if judging is None or judging.schema["user"] != users.schema["user"]:
         return False
-    some = judging["user"].gather_every(max(1, len(judging) // MANY)).drop_nulls().unique()
+    some = _sampled(judging["user"]).unique()
     known = users.filter(pl.col("weight").is_not_null()).join(
         some.to_frame(), on="user", how="semi"
     )

@@ -16,32 +16,21 @@ import recframe as rf
 from recframe.audit.report import CHECKS
 from recframe.cli import files
 from recframe.cli.inputs import (
-    Frames,
-    arguments_of_call,
-    bound,
-    call_of,
-    columns_of,
     engine_of,
-    n_parts,
-    paths_of,
-    scanned,
+    on_files,
 )
 from recframe.cli.options import (
     COLUMNS,
     DECIMALS,
     ENGINE,
     FORMAT,
-    FRAMES,
     OF_NAMES,
     OUTPUT,
     POLICIES,
-    RECS,
     SIDES,
-    TRUTH,
     argument,
     declared,
     option,
-    options_of,
 )
 from recframe.cli.output import (
     Failure,
@@ -51,9 +40,7 @@ from recframe.cli.output import (
     is_table,
     is_terminal,
     note,
-    noted,
     print_frame,
-    reading,
     say,
     words_of_the_shell,
 )
@@ -61,7 +48,7 @@ from recframe.cli.over_time import changes, history, report, track
 from recframe.cli.process import INTERRUPTED, UnwrittenError, status_of
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.require import require
-from recframe.cli.statistics import compare, gaps, power, slices, summarize, winner
+from recframe.cli.statistics import command_of, compare, gaps, power, slices, summarize, winner
 from recframe.cli.values import (
     complete_metrics,
     complete_profiles,
@@ -70,7 +57,6 @@ from recframe.cli.values import (
 )
 from recframe.errors import readable
 from recframe.frames.atomic_write import is_utf8
-from recframe.profiles.explanation import Explanation
 
 
 @click.command(short_help="Simulate a shop with three recommenders and evaluate them.")
@@ -172,15 +158,17 @@ def metrics(name: str | None, **options: Any) -> None:
         if is_terminal():
             say(said)
     else:
-        _print_metric(metric, registry.row(0, named=True))
+        about = registry.row(0, named=True)
+        say(f"{metric.name}{'(' + about['parameters'] + ')' if about['parameters'] else ''}\n")
+        titles = ("aliases", "formula", "range", "direction", "shape", "needs")
+        _print_fields({title: about[title] for title in titles}, 11)
+        say(f"\n{metric.__doc__ or 'This metric has no docstring.'}")
 
 
-def _print_metric(metric: rf.Metric[...], about: dict[str, Any]) -> None:
-    say(f"{metric.name}{'(' + about['parameters'] + ')' if about['parameters'] else ''}\n")
-    for title in ("aliases", "formula", "range", "direction", "shape", "needs"):
-        if about[title]:
-            say(f"  {title + ':':<11}{about[title]}")
-    say(f"\n{metric.__doc__ or 'This metric has no docstring.'}")
+def _print_fields(fields: dict[str, Any], width: int) -> None:
+    for title, value in fields.items():
+        if value:
+            say(f"  {title + ':':<{width}}{value}")
 
 
 @click.command(short_help="List the conventions of other libraries.")
@@ -200,14 +188,8 @@ def profiles(name: str | None, **options: Any) -> None:
         if is_terminal():
             say(said)
     else:
-        _print_profile(table)
-
-
-def _print_profile(table: pl.DataFrame) -> None:
-    for about in table.iter_rows(named=True):
-        for title, value in about.items():
-            if value:
-                say(f"  {title + ':':<19}{value}")
+        for about in table.iter_rows(named=True):
+            _print_fields(about, 19)
 
 
 @click.command(short_help="Explain a metric, or why two libraries differ in it.")
@@ -248,7 +230,8 @@ def explain(metric: str, names: Sequence[str], **options: Any) -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     profiles, recs, truth = _profiles_and_files(names, options)
     if recs is not None:
-        explanation = _explained(metric, profiles, recs, truth, options)
+        with on_files(recs, truth, options, collected=True) as rec:
+            explanation = rec.explain(metric, *profiles, by=options["by"])
     elif truth is None:
         check_output(options["output"], options["form"])
         with words_of_the_shell({}):
@@ -262,26 +245,6 @@ def explain(metric: str, names: Sequence[str], **options: Any) -> None:
     if recs is not None:
         say()
         print_frame(explanation.frame)
-
-
-def _explained(
-    metric: str, profiles: Sequence[str], recs: str, truth: str | None, options: Options
-) -> Explanation[pl.DataFrame]:
-    """Return an explanation with numbers, of files that are read once."""
-    paths = paths_of(recs, truth, options)
-    with words_of_the_shell(paths):
-        check_output(options["output"], options["form"], paths.values())
-        frames = scanned(paths, options)
-        with noted(ids_as_text=options["ids_as_text"]), reading():
-            tables: dict[str, pl.DataFrame] = {
-                name: frame.collect(engine="streaming") for name, frame in frames.items()
-            }
-            if frames.get("truth") is frames["recs"]:
-                tables["truth"] = tables["recs"]
-            explanation: Explanation[pl.DataFrame] = bound(tables, options).explain(
-                metric, *profiles, by=options["by"]
-            )
-    return explanation
 
 
 def _profiles_and_files(
@@ -381,9 +344,14 @@ def main() -> None:
             stream.reconfigure(errors="replace")
 
 
-@main.command(short_help="Compute metrics from files and print or write a table.")
-@declared(RECS, TRUTH, options_of(rf.Rec.evaluate), FRAMES, DECIMALS, ENGINE, OUTPUT)
-def evaluate(recs: str, truth: str | None, **options: Any) -> None:
+@command_of(
+    rf.Rec.evaluate,
+    "Compute metrics from files and print or write a table.",
+    DECIMALS,
+    ENGINE,
+    show=give,
+)
+def evaluate() -> None:
     """Compute metrics of the recommendations in RECS, compared with TRUTH.
 
     RECS has the columns user, item and rank (from 1) or score; TRUTH has user, item and, if graded, relevance. RECS alone is
@@ -408,55 +376,10 @@ def evaluate(recs: str, truth: str | None, **options: Any) -> None:
       recframe evaluate judged.parquet -m ndcg,recall -k 5,10,20 -o table.md
       recframe evaluate s3a://bucket/recs s3a://bucket/truth --engine spark --master yarn
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    if engine_of(options) is None:
-        result = _here(recs, truth, options)
-    else:
-        with call_of(rf.Rec.evaluate, recs, truth, options) as ask:
-            result = ask()
-    give(result, options)
 
 
-def _here(recs: str, truth: str | None, options: Options) -> pl.DataFrame:
-    """Return what Polars evaluates in this process."""
-    paths = paths_of(recs, truth, options)
-    with words_of_the_shell(paths):
-        metrics, arguments = arguments_of_call(rf.Rec.evaluate, options)
-        check_output(options["output"], options["form"], paths.values())
-        frames = scanned(paths, options)
-        rec = bound(frames, options)
-        rec.evaluate(*metrics, **arguments)  # what a schema can show is said before a file is read
-        with noted(ids_as_text=options["ids_as_text"]):
-            with reading() as tell:
-                result: pl.DataFrame = rec.collect(
-                    *metrics, **arguments, parts=n_parts(frames), tell=tell
-                )
-            for text in _notes(frames, options):
-                note(text)
-    return result
-
-
-def _notes(frames: Frames, options: Options) -> Iterator[str]:
-    """Tell what is allowed but rarely meant, and nothing that the library warns of: a second file that is no truth."""
-    rank, truth = columns_of(options).get("rank", "rank"), frames.get("truth")
-    if truth is not None and truth is not frames["recs"] and rank in truth.collect_schema():
-        yield f"TRUTH has a column {rank!r}, as recommendations have; if it comes from a pattern, quote it: 'recs/*.parquet'"
-
-
-@main.command(short_help="Data quality findings of files, before they are evaluated.")
-@declared(RECS, TRUTH, options_of(rf.Rec.audit), FRAMES, ENGINE, OUTPUT)
-def audit(recs: str, truth: str | None, **options: Any) -> None:
-    """Find what is odd about the recommendations in RECS and about TRUTH.
-
-    The files and columns are those of recframe evaluate, which does with each finding what is said here. Exit status: 1 for a
-    finding of severity error, and for files or columns that cannot be read; 2 for the options; else 0.
-
-    \b
-    Examples:
-      recframe audit recs.parquet truth.parquet
-      recframe audit recs.parquet truth.parquet --train train.parquet --items items.parquet -k 10 -o findings.csv
-    """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    with call_of(rf.Rec.audit, recs, truth, options) as ask:
-        found = ask()
+def _show_findings(found: pl.DataFrame, options: Options) -> None:
+    """Show findings, and end with an error where one is."""
     engine = engine_of(options)
     if engine is not None:
         left = ", ".join(one.name for one in CHECKS if one.of_all)
@@ -467,6 +390,25 @@ def audit(recs: str, truth: str | None, **options: Any) -> None:
         give(found, options)
     if "error" in found["severity"]:
         click.get_current_context().exit(1)
+
+
+@command_of(
+    rf.Rec.audit,
+    "Data quality findings of files, before they are evaluated.",
+    ENGINE,
+    show=_show_findings,
+)
+def audit() -> None:
+    """Find what is odd about the recommendations in RECS and about TRUTH.
+
+    The files and columns are those of recframe evaluate, which does with each finding what is said here. Exit status: 1 for a
+    finding of severity error, and for files or columns that cannot be read; 2 for the options; else 0.
+
+    \b
+    Examples:
+      recframe audit recs.parquet truth.parquet
+      recframe audit recs.parquet truth.parquet --train train.parquet --items items.parquet -k 10 -o findings.csv
+    """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
 def _print_findings(found: pl.DataFrame) -> None:
@@ -481,6 +423,8 @@ def _print_findings(found: pl.DataFrame) -> None:
 
 
 ALL = (
+    evaluate,
+    audit,
     summarize,
     compare,
     winner,

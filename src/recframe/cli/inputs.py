@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,7 +17,14 @@ import recframe as rf
 from recframe.cli import files
 from recframe.cli.engine_files import ENGINES, EngineOfFiles
 from recframe.cli.options import DEFAULT_METRICS, HERE, arguments_of
-from recframe.cli.output import Options, check_output, noted, reading, words_of_the_shell
+from recframe.cli.output import (
+    Options,
+    check_output,
+    note,
+    noted,
+    reading,
+    words_of_the_shell,
+)
 from recframe.cli.readers import PARQUET, READERS, ROWS_TO_INFER, ending_of, is_address, is_text
 from recframe.cli.values import form_of
 from recframe.errors import RecframeError
@@ -163,12 +171,6 @@ def bound(frames: Mapping[str, Any], options: Options) -> Any:
     return rf.rec(given.pop("recs"), **given, **columns_of(options))
 
 
-def n_parts(frames: Frames) -> int:
-    """Return the number of parts of users, so that the truth of each takes one or two gigabytes."""
-    rows = frames.get("truth", frames["recs"]).select(pl.len()).collect(engine="streaming").item()
-    return -(-rows // (TRUTH_ROWS if "truth" in frames else 10 * TRUTH_ROWS)) or 1
-
-
 def arguments_of_call(
     method: Callable[..., Any], options: Options
 ) -> tuple[list[rf.Metric[...]], dict[str, Any]]:
@@ -192,13 +194,64 @@ def call_of(
 
 
 @contextmanager
-def on_files(recs: str, truth: str | None, options: Options) -> Iterator[Any]:
-    """Provide the recommendations bound to a command's files, in words of the shell; warnings are notes at the end."""
+def on_files(
+    recs: str, truth: str | None, options: Options, *, collected: bool = False
+) -> Iterator[Any]:
+    """Provide the recommendations bound to a command's files, in words of the shell; warnings are notes at the end.
+
+    With `collected` the files are read first, each once.
+    """
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
         check_output(options["output"], options["form"], paths.values())
-        with noted(ids_as_text=options["ids_as_text"]), reading(), _rec(paths, options) as rec:
-            yield rec
+        with noted(ids_as_text=options["ids_as_text"]), reading() as tell:
+            if engine_of(options) is not None:
+                with _on_engine(paths, options) as rec:
+                    yield rec
+            elif collected:
+                yield bound(_collected(scanned(paths, options)), options)
+            else:
+                yield Here(scanned(paths, options), options, tell)
+
+
+def _collected(frames: Frames) -> dict[str, pl.DataFrame]:
+    tables: dict[str, pl.DataFrame] = {
+        name: frame.collect(engine="streaming") for name, frame in frames.items()
+    }
+    if frames.get("truth") is frames["recs"]:
+        tables["truth"] = tables["recs"]
+    return tables
+
+
+@dataclass(frozen=True)
+class Here:
+    """`rec` on tables that Polars reads in this process, with results as DataFrames."""
+
+    frames: Frames
+    options: Options
+    tell: Callable[[float], None]
+    """Takes the finished share."""
+
+    def __getattr__(self, method: str) -> Any:
+        """Return a method of `rec`."""
+        frames = {**self.frames, "recs": Streamed(self.frames["recs"])}
+        return getattr(bound(frames, self.options), method)
+
+    def evaluate(self, *metrics: Any, **arguments: Any) -> pl.DataFrame:
+        """Return the values of metrics, from parts of the users, so that the truth of each takes one or two gigabytes."""
+        rec, truth = bound(self.frames, self.options), self.frames.get("truth")
+        rec.evaluate(*metrics, **arguments)  # what a schema can show is said before a file is read
+        recs = self.frames["recs"]
+        rows, most = (recs, 10 * TRUTH_ROWS) if truth is None else (truth, TRUTH_ROWS)
+        n_rows = rows.select(pl.len()).collect(engine="streaming").item()
+        parts = -(-n_rows // most) or 1
+        found: pl.DataFrame = rec.collect(*metrics, **arguments, parts=parts, tell=self.tell)
+        rank = columns_of(self.options).get("rank", "rank")
+        if truth is not None and truth is not recs and rank in truth.collect_schema():
+            note(
+                f"TRUTH has a column {rank!r}, as recommendations have; if it comes from a pattern, quote it: 'recs/*.parquet'"
+            )
+        return found
 
 
 _OURS = re.compile(r"recframe\.errors\.\w+: (.*)")
@@ -222,13 +275,9 @@ def engine_of(options: Options) -> EngineOfFiles | None:
 
 
 @contextmanager
-def _rec(paths: Paths, options: Options) -> Iterator[Any]:
-    """Provide the bound recommendations, with methods that return DataFrames."""
-    engine = engine_of(options)
-    if engine is None:
-        frames = scanned(paths, options)
-        yield bound({**frames, "recs": Streamed(frames["recs"])}, options)
-        return
+def _on_engine(paths: Paths, options: Options) -> Iterator[Any]:
+    """Provide the recommendations on an engine, with methods that return DataFrames."""
+    engine = ENGINES[options["engine"]]
     if options["lists_separator"]:
         raise RecframeError(
             "lists in text are read by Polars alone; leave out --engine, or write them in long form before"
