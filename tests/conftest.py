@@ -1,4 +1,4 @@
-"""How examples of laws are counted, and the fixture of all kinds of frame."""
+"""How examples of laws are counted, and which kinds of frame a test runs on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import frame_sizes
-from frame_kinds import KINDS, Kind, sharp_and_thorough
+from frame_kinds import KINDS, kinds_in_turn, sharp_and_thorough
 from recframe.evaluation import cached_plans
 from recframe.frames import collecting, eager_data
 from recframe.frames.kinds import kind as kinds_of_frame
@@ -54,7 +54,11 @@ def _more_than_a_few_rows_are_asked() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(params=sharp_and_thorough(KINDS), ids=repr)
-def kind(request: pytest.FixtureRequest) -> Kind:
-    """Every kind of frame, one after the other."""
-    return request.param
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test that takes a `kind` some kinds of frame: every one of them where frames are what it is about."""
+    marks = metafunc.definition.iter_markers("parametrize")
+    if "kind" in metafunc.fixturenames and not any("kind" in mark.args[0] for mark in marks):
+        is_of_frames = "frames" in metafunc.definition.path.parts
+        every = is_of_frames or getattr(metafunc.module, "EVERY_KIND", False)
+        kinds = KINDS if every else kinds_in_turn(metafunc.definition.originalname)
+        metafunc.parametrize("kind", sharp_and_thorough(kinds), ids=repr)

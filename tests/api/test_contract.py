@@ -23,6 +23,9 @@ LAZY = [kind for kind in KINDS if kind not in EAGER]
 on_eager = pytest.mark.parametrize("kind", EAGER, ids=repr)
 on_lazy = pytest.mark.parametrize("kind", LAZY, ids=repr)
 
+EVERY_KIND = True
+"""Each test runs on every kind of frame."""
+
 
 @on_eager
 def test_one_metric_at_one_k_of_an_eager_frame_is_a_float(kind):

@@ -90,15 +90,6 @@ def test_a_metric_stays_in_its_range(frame, metrics, by):
         assert values.is_finite().all(), metric
 
 
-@given(judged_frames(), batches, st.randoms(use_true_random=False))
-def test_the_order_of_rows_changes_nothing(frame, metrics, random):
-    order = list(range(len(frame)))
-    random.shuffle(order)
-
-    found = frame[order].rec.evaluate(*metrics, by="user")
-    assert_same(found, frame.rec.evaluate(*metrics, by="user"))
-
-
 @given(judged_frames(), batches)
 def test_new_names_for_users_and_items_change_nothing(frame, metrics):
     # The new names keep the order of items, which decides between repeated ranks.

@@ -119,6 +119,9 @@ GRADED_EXPECTED = {
     "auc": 3 / 4,  # 11 stands above 12: one wrong pair of four
 }
 
+EVERY_KIND = True
+"""Each test runs on every kind of frame."""
+
 
 @pytest.mark.parametrize(
     ("frame", "expected"),

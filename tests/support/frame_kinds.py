@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import zlib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -80,6 +81,14 @@ KINDS = [
         "pandas-arrow", lambda frame: frame.to_pandas(use_pyarrow_extension_array=True), from_pandas
     ),
 ]
+
+
+def kinds_in_turn(name: str) -> list[Kind]:
+    """Polars' frames for each test, and in turn a lazy kind and another, which differ in how frames come in and go out."""
+    turn = zlib.crc32(name.encode())
+    plain, chunks, *lazy_and_pandas = KINDS
+    lazy, others = lazy_and_pandas[:2], [chunks, *lazy_and_pandas[2:]]
+    return [plain, lazy[turn % 2], others[turn // 2 % len(others)]]
 
 
 def slow_after_the_first(kinds: Iterable[Kind]) -> list[Any]:
