@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
+from lanes import in_turn
 from recframe.frames import collecting
 
 N_USERS, LENGTH, N_ITEMS = 40, 10, 200
@@ -196,8 +197,7 @@ PLAIN = {
 }
 
 
-@pytest.mark.parametrize("kind", PLAIN)
-@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize(("mistake", "kind"), in_turn(MISTAKES.keys(), PLAIN.keys()))
 def test_a_mistake_is_warned_of_once(mistake: str, kind: str):
     pytest.importorskip("pandas")
     recs, options, _, words = MISTAKES[mistake]
@@ -213,8 +213,7 @@ def test_a_mistake_is_warned_of_once(mistake: str, kind: str):
     assert re.search(words, found)
 
 
-@pytest.mark.parametrize("lazy", [False, True])
-@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize(("mistake", "lazy"), in_turn(MISTAKES.keys(), [True, False], fast=6))
 def test_the_audit_finds_it_on_lazy_frames_too(mistake: str, *, lazy: bool):
     recs, options, check, _ = MISTAKES[mistake]
 
@@ -393,8 +392,7 @@ LARGE_MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize("mistake", LARGE_MISTAKES)
-@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize(("mistake", "shuffled"), in_turn(LARGE_MISTAKES, [False, True]))
 def test_some_rows_of_a_large_frame_show_a_mistake(mistake: str, *, shuffled: bool):
     recs, options, _, _ = MISTAKES[mistake]
     recs = many(recs).sample(fraction=1, shuffle=True, seed=1) if shuffled else many(recs)

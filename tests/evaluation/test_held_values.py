@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from lanes import crossed, thorough
+from lanes import in_turn, thorough
 from planted_shop import shop
 from recframe.evaluation import user_values
 from recframe.evaluation.cached_values import held_values
@@ -59,7 +59,7 @@ def answers(rec: Any, ask: Any) -> pl.DataFrame | str:
 
 
 @pytest.mark.parametrize(
-    ("policies", "lazy"), crossed(POLICIES, {"eager": False, "lazy": True}, fast=4)
+    ("policies", "lazy"), in_turn(POLICIES, {"eager": False, "lazy": True}, fast=2)
 )
 def test_held_values_answer_as_the_frames_do(policies, lazy, monkeypatch):
     # as of a large frame, which is asked questions first

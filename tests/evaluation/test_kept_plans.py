@@ -285,6 +285,7 @@ UNCERTAIN: list[Callable[[Any], pl.DataFrame]] = [
 ]
 
 
+@pytest.mark.slow
 def test_summaries_and_comparisons_of_other_frames_make_no_plan_and_have_the_same_bits():
     recs = []
     for seed in (1, 2):

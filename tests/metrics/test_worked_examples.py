@@ -140,7 +140,7 @@ def test_metrics_worked_out_by_hand(kind, frame, expected):
     [
         (ONE_LIST, ONE_LIST_EXPECTED),
         pytest.param(GRADED, GRADED_EXPECTED, marks=pytest.mark.slow),
-        (CURVE, CURVE_EXPECTED),
+        pytest.param(CURVE, CURVE_EXPECTED, marks=pytest.mark.slow),
     ],
     ids=["one list", "graded", "curve"],
 )

@@ -68,10 +68,15 @@ def test_a_boolean_is_no_number():
         shop().rec(min_relevance=pl.Series([4]))
 
 
+@pytest.fixture(scope="module")
+def of_grade_four(tmp_path_factory):
+    return history(tmp_path_factory.mktemp("history"), min_relevance=4)
+
+
 @pytest.mark.parametrize("stored", ["4", "4.0", "4.00"])
 @pytest.mark.parametrize("four", [4, 4.0])
-def test_runs_of_a_number_in_another_spelling_count(tmp_path, stored, four):
-    runs = history(tmp_path, min_relevance=4).with_columns(
+def test_runs_of_a_number_in_another_spelling_count(of_grade_four, stored, four):
+    runs = of_grade_four.with_columns(
         pl.col("definition").str.replace("min_relevance=4,", f"min_relevance={stored},")
     )
     half = runs.head(5).with_columns(

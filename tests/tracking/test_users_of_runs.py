@@ -82,9 +82,9 @@ def test_it_finds_a_loss_that_the_band_does_not(tmp_path):
 @pytest.mark.parametrize(
     "weeks",
     [
-        Weeks(400, users=60),
-        Weeks(400, users=60, shared=3.0),
-        Weeks(400, users=60, shared=1.0, away=0.3),
+        pytest.param(Weeks(400, users=60), marks=pytest.mark.slow),
+        pytest.param(Weeks(400, users=60, shared=3.0), marks=pytest.mark.slow),
+        pytest.param(Weeks(400, users=60, shared=1.0, away=0.3), marks=pytest.mark.slow),
     ],
 )
 def test_where_nothing_changed_it_hardly_fails(tmp_path, weeks):
@@ -95,6 +95,7 @@ def test_where_nothing_changed_it_hardly_fails(tmp_path, weeks):
     assert alarms(found) < 22
 
 
+@pytest.mark.slow
 def test_runs_with_a_common_mood_are_apart_by_more_than_their_users(tmp_path):
     """Without what runs have in common more than one gate in four would fail."""
     found = of_weeks(Weeks(200, users=200, shared=3.0), 3, tmp_path, "mrr >= trailing")
