@@ -1,4 +1,4 @@
-"""Frames of Spark, of Dask on two worker processes, and of Daft: what is asked of each engine, by its marker."""
+"""Frames of an engine: of one in this process, of Spark, of Dask on two worker processes, and of Daft, by its marker."""
 
 from __future__ import annotations
 
@@ -14,13 +14,18 @@ import recframe as rf
 from asked_twice import COLLECTED, asked_twice, assert_same, eager
 from engines_here import OWN, engines
 from frame_kinds import slow_after_the_first
+from lanes import crossed, thorough
+from many_frames import MANY
 from parted_frames import ALL_SIDES, METRICS, every
 from spark_session import in_a_bucketed_table
 
 pytestmark = OWN
 
 
-@pytest.fixture(params=engines())
+IN_PROCESS = pytest.param(MANY, id="in process")
+
+
+@pytest.fixture(params=[IN_PROCESS, *engines()])
 def engine(request):
     return request.param
 
@@ -67,7 +72,7 @@ THOROUGH = [
     *({"profile": name} for name in rf.list_profiles()["profile"] if name != "trec_eval"),
 ]
 POLICIES += [pytest.param(one, marks=pytest.mark.slow) for one in THOROUGH]
-OF_PROFILES = ("recall@3", "ndcg@3", "mrr@2", "hit_rate@1", "precision@2", "map@4")
+OF_PROFILES = ("recall@3", "ndcg@3", "mrr@2", "hit_rate@1", "precision@2", "map@4", "map", "auc")
 
 
 def has(rec, metric) -> bool:
@@ -84,42 +89,81 @@ def test_every_policy_and_profile_holds(asked, policies):
     options = policies | {"model": "model"}
     metrics = [one for one in OF_PROFILES if has(recs.rec(truth=truth, **options), one)]
 
-    one, other = asked("evaluate", recs, truth, options, *metrics, sides=("users",), by="country")
-
-    assert_same(one, other, ordered=True)
-
-
-@pytest.mark.parametrize(
-    ("call", "arguments"),
-    [
-        ("summarize", {}),
-        ("summarize", {"cluster": "country"}),
-        ("compare", {"by": "country"}),
-        ("compare", {"baseline": "b", "test": "permutation", "n_resamples": 99}),
-        ("compare", {"baseline": "b", "looks": "any", "cluster": "country"}),
-        ("winner", {"baseline": "b", "cluster": "country"}),
-        ("gaps", {"by": "week", "cluster": "country", "min_users": 2}),
-        ("power", {}),
-        ("gaps", {"by": "country"}),
-    ],
-    ids=str,
-)
-def test_intervals_and_comparisons_come_from_sums(asked, call, arguments):
-    recs, truth = eager()
-
     one, other = asked(
-        call, recs, truth, {"model": "model"}, *METRICS[:4], sides=("users",), **arguments
+        "evaluate", recs, truth, options, *metrics, support=True, sides=("users",), by="country"
     )
 
     assert_same(one, other, ordered=True)
 
 
-def test_a_judged_frame_is_made_and_read(asked):
-    recs, truth = eager(model=False)
+RESAMPLED = {"test": "permutation", "n_resamples": 99}
+CALLS = [
+    ("summarize", {}),
+    ("summarize", {"cluster": "country"}),
+    ("compare", {"by": "country"}),
+    ("compare", {"baseline": "b", **RESAMPLED}),
+    ("compare", {"baseline": "b", "looks": "any", "cluster": "country"}),
+    ("winner", {"baseline": "b", "cluster": "country"}),
+    ("gaps", {"by": "week", "cluster": "country", "min_users": 2}),
+    ("power", {}),
+    ("gaps", {"by": "country"}),
+    ("summarize", {"method": "t", "level": 0.9, "by": "week"}),
+    ("summarize", {"method": "bootstrap", "n_resamples": 50}),
+    ("summarize", {"cluster": "country", "by": "week"}),
+    ("compare", {"baseline": "b", "margin": 0.1, "by": "week"}),
+    ("compare", {"correction": "max_t", "by": "country", **RESAMPLED}),
+    ("compare", {"looks": "any", "by": "week", "cluster": "country"}),
+    ("power", {"baseline": "a", "margin": 0.1}),
+    ("winner", {"baseline": "a", "by": "country"}),
+    ("winner", {"baseline": "a", "by": "week", "cluster": "country"}),
+    ("gaps", {"by": ["week", "country"]}),
+    ("gaps", {"by": "week", "baseline": "a"}),
+    ("require", {"cluster": "country"}),
+    ("require", {"by": "country"}),
+]
+OF_USERS = [{}, {"universe": "recs", "relevant_from": "list", "no_relevant": "skip"}]
+SETS = ("novelty@3", "diversity(of=genre)@3")
 
-    one, other = asked("judge", recs.drop("week"), truth.drop("week"), {"universe": "all"})
+
+@pytest.mark.parametrize("question", thorough(CALLS, 9), ids=str)
+def test_intervals_and_comparisons_come_from_sums(engine, asked, question):
+    recs, truth = eager()
+    call, arguments = question
+    arguments = arguments | ({"raises": False} if call == "require" else {})
+    metrics = ["ndcg@3 >= 0.2", "recall@3 >= 0.9 * a"] if call == "require" else METRICS[:4]
+    lists = SETS if call in {"summarize", "compare"} and engine is MANY else ()
+
+    for policies in OF_USERS if engine is MANY else OF_USERS[:1]:
+        one, other = asked(
+            call,
+            recs,
+            truth,
+            {"model": "model", **policies},
+            *metrics,
+            *lists,
+            sides=ALL_SIDES,
+            **arguments,
+        )
+        assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize(
+    ("order", "options"),
+    [
+        ("rank", {"universe": "all"}),
+        *crossed(
+            ["score", "rank"], [{}, {"universe": "all"}, {"universe": "recs", "model": "model"}]
+        )[::2],
+    ],
+    ids=str,
+)
+def test_a_judged_frame_is_made_and_read(asked, order, options):
+    recs, truth = eager(order, model="model" in options)
+
+    one, other = asked("judge", recs.drop("week"), truth.drop("week"), options)
     assert_same(one, other, ordered=False)
-    one, other = asked("evaluate", one, None, {}, *METRICS)
+    judged = one.filter(pl.col("model") == "a").drop("model") if "model" in options else one
+    one, other = asked("evaluate", judged, None, {}, *METRICS)
     assert_same(one, other, ordered=True)
 
 
@@ -176,15 +220,17 @@ def test_nulls_and_users_of_one_side_count_as_on_one_machine(asked):
 
 @pytest.mark.parametrize("empty", slow_after_the_first(["both", "ids", "recs", "truth"]))
 @pytest.mark.parametrize("by", [None, "user"])
-def test_nothing_is_what_nothing_is_on_one_machine(asked, empty, by):
+@pytest.mark.filterwarnings("ignore:corrected.*has no value:recframe.RecframeWarning")
+def test_nothing_is_what_nothing_is_on_one_machine(engine, asked, empty, by):
     recs, truth = eager(model=False)
     if empty == "ids":
         recs, truth = (one.with_columns(user=pl.lit(None, pl.Int64)) for one in (recs, truth))
     recs = recs.clear() if empty in {"recs", "both"} else recs
     truth = truth.clear() if empty in {"truth", "both"} else truth
     metrics = METRICS if by else [*METRICS, "coverage@3"]
+    metrics = every(*ALL_SIDES) if engine is MANY else metrics
 
-    one, other = asked("evaluate", recs, truth, {}, *metrics, sides=("items",), by=by)
+    one, other = asked("evaluate", recs, truth, {}, *metrics, sides=ALL_SIDES, by=by)
 
     assert_same(one, other, ordered=by is None)
 
@@ -264,6 +310,7 @@ FRAMES = {
 }
 
 
+@pytest.mark.parametrize("engine", engines())
 def test_what_is_no_frame_is_told_of_the_frames_of_the_engine(engine):
     recs, truth = eager(model=False)
     lists = engine(recs)
@@ -291,11 +338,10 @@ def test_frames_of_several_models_are_one(engine):
     frames["b"] = frames["b"].drop("week")
 
     held = {name: engine(one) for name, one in frames.items()}
-    found = rf.rec(held, engine(truth)).compare("ndcg@3", wide=True)
-
-    assert_same(
-        rf.rec(frames, truth).compare("ndcg@3", wide=True), engine.read(found), ordered=True
-    )
+    for call in ("evaluate", "compare"):
+        expected = getattr(rf.rec(frames, truth), call)("ndcg@3")
+        found = getattr(rf.rec(held, engine(truth)), call)("ndcg@3")
+        assert_same(expected, engine.read(found), ordered=True)
 
 
 def test_side_frames_of_this_process_travel(engine):
@@ -308,7 +354,8 @@ def test_side_frames_of_this_process_travel(engine):
     found = rf.rec(engine(recs), truth=truth.lazy(), **sides).evaluate(*metrics, by="country")
 
     assert_same(expected, engine.read(found), ordered=True)
-    with pytest.raises(rf.RecframeError, match=rf"a side frame is (of )?{engine.name.title()}"):
+    name = "(this process|ManyFrame)" if engine is MANY else engine.name.title()
+    with pytest.raises(rf.RecframeError, match=rf"a side frame is (of )?{name}"):
         recs.rec(truth=engine(truth)).evaluate("mrr")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import random
 from functools import partial
 
 import polars as pl
@@ -10,10 +11,13 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import many_frames
+import random_cases
 import recframe as rf
 from asked_twice import COLLECTED, asked_twice, assert_same, eager
+from frame_kinds import slow_after_the_first
+from lanes import crossed
 from many_frames import MANY, ManyFrame, many, read
-from parted_frames import ALL_SIDES, METRICS
+from parted_frames import ALL_SIDES, LISTS_ARE_NO_SAMPLES, every
 from recframe.audit.report import CHECKS
 
 asked = partial(asked_twice, MANY)
@@ -49,102 +53,10 @@ def test_support_and_tables_in_long_form_come_from_buckets(by, k):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"universe": "all"}, {"universe": "recs", "model": "model"}], ids=str
+    ("broken", "by", "metric"), crossed(BROKEN, [None, "country", "user"], ["recall", "coverage"])
 )
-@pytest.mark.parametrize("order", ["rank", "score"])
-def test_a_judged_frame_comes_from_buckets(order, options):
-    recs, truth = eager(order, model="model" in options)
-
-    one, other = asked("judge", recs.drop("week"), truth.drop("week"), options)
-
-    assert_frame_equal(other, one, check_row_order=False)
-    judged = one.filter(pl.col("model") == "a").drop("model") if "model" in options else one
-    one, other = asked("evaluate", judged, None, {}, *METRICS)
-    assert_same(one, other, ordered=True)
-
-
-@pytest.mark.parametrize("by", [None, "country", "week"])
-@pytest.mark.parametrize(
-    "arguments", [{}, {"method": "t", "level": 0.9}, {"cluster": "country"}], ids=str
-)
-def test_intervals_come_from_sums_of_buckets(arguments, by):
-    if arguments.get("cluster") == by:
-        pytest.skip("which is each segment")
-    recs, truth = eager()
-
-    one, other = asked(
-        "summarize",
-        recs,
-        truth,
-        {"model": "model"},
-        *METRICS,
-        "novelty@3",
-        "diversity(of=genre)@3",
-        by=by,
-        sides=ALL_SIDES,
-        **arguments,
-    )
-
-    assert_same(one, other, ordered=True)
-
-
-@pytest.mark.parametrize("by", [None, "country", "week"])
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {},
-        {"baseline": "b", "margin": 0.1},
-        {"cluster": "country"},
-        {"test": "permutation", "correction": "max_t", "n_resamples": 99},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize(
-    "policies", [{}, {"universe": "recs", "relevant_from": "list", "no_relevant": "skip"}], ids=str
-)
-def test_comparisons_come_from_sums_of_buckets(policies, arguments, by):
-    if arguments.get("cluster") == by:
-        pytest.skip("which is each segment")
-    recs, truth = eager()
-
-    one, other = asked(
-        "compare",
-        recs,
-        truth,
-        {"model": "model", **policies},
-        "ndcg@3",
-        "recall",
-        "auc",
-        "novelty@3",
-        by=by,
-        sides=ALL_SIDES,
-        **arguments,
-    )
-
-    assert_same(one, other, ordered=True)
-
-
-def test_resampled_intervals_come_from_random_groups_in_buckets():
-    recs, truth = eager()
-
-    one, other = asked(
-        "summarize",
-        recs,
-        truth,
-        {"model": "model"},
-        "ndcg@3",
-        "recall",
-        method="bootstrap",
-        n_resamples=50,
-    )
-
-    assert_same(one, other, ordered=True)
-
-
-@pytest.mark.parametrize(("sides", "message"), BROKEN.values(), ids=BROKEN)
-@pytest.mark.parametrize("metric", ["recall", "coverage"])
-@pytest.mark.parametrize("by", [None, "country", "user"])
-def test_what_only_the_data_shows_fails_in_a_bucket(by, metric, sides, message):
+def test_what_only_the_data_shows_fails_in_a_bucket(by, metric, broken):
+    sides, message = broken
     recs = pl.DataFrame(
         {"user": [1, 1], "item": [1, 2], "rank": [1, 0 if "rank" in message else 2]}
     )
@@ -294,34 +206,6 @@ def test_strict_asks_no_bucket_what_is_asked_of_all_users():
     assert_same(one, other, ordered=True)
 
 
-@pytest.mark.parametrize(
-    ("method", "asked_for", "arguments"),
-    [
-        ("power", ("ndcg@3",), {}),
-        ("power", ("ndcg@3",), {"baseline": "a"}),
-        ("power", ("ndcg@3", "first_rank"), {"baseline": "a", "margin": 0.1}),
-        ("winner", ("ndcg@3", "first_rank"), {"baseline": "a", "by": "country"}),
-        ("winner", ("ndcg@3", "mrr"), {"baseline": "a", "by": "week", "cluster": "country"}),
-        ("compare", ("ndcg@3", "recall"), {"looks": "any", "by": "week", "cluster": "country"}),
-        ("gaps", ("ndcg@3",), {"by": "country"}),
-        ("gaps", ("ndcg@3", "auc"), {"by": ["week", "country"]}),
-        ("gaps", ("ndcg@3",), {"by": "week", "baseline": "a"}),
-        ("gaps", ("ndcg@3", "recall"), {"by": "week", "cluster": "country", "min_users": 2}),
-        ("require", ("ndcg@3 >= 0.9 * a",), {"raises": False, "cluster": "country"}),
-        ("require", ("ndcg@3 >= 0.2", "recall@3 >= 0.9 * a"), {"raises": False, "by": "country"}),
-    ],
-    ids=str,
-)
-def test_power_gaps_and_gates_come_from_sums_of_buckets(method, asked_for, arguments):
-    recs, truth = eager()
-
-    one, other = asked(
-        method, recs, truth, {"model": "model"}, *asked_for, sides=("users",), **arguments
-    )
-
-    assert_same(one, other, ordered=True)
-
-
 def test_a_gate_that_is_not_met_raises_where_its_result_is_made():
     recs, truth = eager(model=False)
 
@@ -348,17 +232,6 @@ def test_what_an_earlier_result_had_is_missing_in_buckets_too():
     with pytest.raises(rf.RequirementError, match="missing"):
         other.require("ndcg@3 >= 0.1 * last", last=last, wide=True)
     other.require("ndcg@3 >= 0.1 * last", last=last, missing="open", wide=True)
-
-
-def test_frames_of_several_models_are_one():
-    recs, truth = eager()
-    frames = {name: recs.filter(pl.col("model") == name).drop("model") for name in "ab"}
-    held = {name: many(one) for name, one in frames.items()}
-
-    for call in ("evaluate", "compare"):
-        expected = getattr(rf.rec(frames, truth), call)("ndcg@3", "recall@2")
-        found = getattr(rf.rec(held, many(truth)), call)("ndcg@3", "recall@2")
-        assert_same(expected, read(found), ordered=True)
 
 
 @pytest.mark.parametrize("rank", [None, float("nan"), float("inf")])
@@ -495,3 +368,76 @@ def test_rows_at_hand_are_sent_once(monkeypatch):
         rf.rec(many(recs), truth=many(truth), users=one).evaluate("mrr", by="country")
 
     assert sizes[1] == sizes[0]
+
+
+METRICS_OF_TIES = ["ndcg@3", "recall@2", "mrr@3", "precision@3", "list_length@2", "judged@3"]
+
+
+OF_CUT_OFFS = [
+    {"ties": "last"},
+    {},
+    {"no_relevant": "skip"},
+    {"relevant_from": "list"},
+    {"universe": "both"},
+    {"ties": "item_reverse"},
+]
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@pytest.mark.parametrize("policies", slow_after_the_first(OF_CUT_OFFS), ids=str)
+def test_what_stands_behind_the_largest_cut_off_changes_nothing(policies):
+    choose = random.Random("cut-offs")  # noqa: S311  test data
+    # each of the others under every second policy
+    others = random_cases.AT_ONE_CUT[OF_CUT_OFFS.index(policies) % 2 :: 2]
+    metrics = METRICS_OF_TIES if "ties" in policies else [str(one) for one in others]
+    for number, metric in enumerate(metrics):
+        case = random_cases.two_frames(choose.choice, 40, 4, "rank")
+        recs = random_cases.frame(case.recs, {}).select("user", "item", "rank")
+        truth = random_cases.frame(case.truth, {})
+        graded = ["relevance"] * (number % 2 and "relevance" in truth.columns)
+        # alone, since others may read all ranks
+        one, other = asked(
+            "evaluate", recs, truth.select("user", "item", *graded), policies, metric
+        )
+        assert_same(one, other, ordered=True)
+
+
+def large_frames() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]:
+    """Frames whose buckets are large, so that their rows are asked before a plan is made."""
+    n_users, n_rows = 3_000, 20
+    users = pl.DataFrame({"user": range(n_users + 100)}).with_columns(country=pl.col("user") % 7)
+    lists = users.head(n_users).join(pl.DataFrame({"rank": range(1, n_rows + 1)}), how="cross")
+    item = (pl.col("user") * 31 + pl.col("rank") * (17 + pl.col("model").str.len_chars())) % 500
+    models = [lists.with_columns(model=pl.lit(name)) for name in ("a", "bb")]
+    recs = pl.concat(models).with_columns(item=item).drop("country")
+    truth = users.join(pl.DataFrame({"n": range(4)}), how="cross")
+    truth = truth.select(
+        "user", item=(pl.col("user") * 13 + pl.col("n") * 37) % 520, relevance=pl.col("n")
+    )
+    items = pl.DataFrame({"item": range(510)}).with_columns(
+        genre=pl.format("g{}", pl.col("item") % 5), price=pl.col("item") % 7 / 2
+    )
+    train = recs.filter(pl.col("rank") % 5 == 0).select("user", "item")
+    return recs, truth, {"users": users, "items": items, "train": train}
+
+
+@LISTS_ARE_NO_SAMPLES
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("call", "metrics", "arguments"),
+    [
+        ("evaluate", tuple(every(*ALL_SIDES)), {"by": "country"}),
+        ("evaluate", tuple(every(*ALL_SIDES)), {}),
+        ("summarize", ("ndcg@5", "auc", "novelty@3"), {"by": "country"}),
+        ("compare", ("ndcg@5", "recall", "novelty@3"), {"by": "country"}),
+        ("compare", ("ndcg@5",), {"test": "permutation", "n_resamples": 99}),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_large_buckets_have_the_numbers_of_one_machine(call, metrics, arguments, monkeypatch):
+    monkeypatch.setattr(many_frames, "N_BUCKETS", 2)
+    recs, truth, sides = large_frames()
+
+    one, other = asked(call, recs, truth, {"model": "model"}, *metrics, sides=sides, **arguments)
+
+    assert_same(one, other, ordered=True)
