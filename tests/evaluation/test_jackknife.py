@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
+from frame_sizes import LARGE
 from lanes import crossed, in_turn
 from plans import POLARS_2, fallbacks, python_functions
 from recframe.evaluation.execution import Run
@@ -18,7 +19,7 @@ from recframe.evaluation.jackknife import (
     contributions_of_means,
     reason_without,
 )
-from recframe.frames.collecting import LARGE, run_by_size
+from recframe.frames.collecting import run_by_size
 from recframe.metrics.language import registry
 
 EXACT = [
