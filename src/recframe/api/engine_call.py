@@ -56,12 +56,11 @@ SOME = "it of some users, in frames of Polars or pandas"
 
 def rec_for(frame: Any) -> Rec[Any]:
     """Return the `.rec` of a frame of any kind; the frames of several models become one of their engine's."""
-    kind = kind_for(frame)
-    several = next(iter(frame.frames.values())) if isinstance(frame, Models) else frame
-    engine = kind.engine if several is frame else kind_for(several).engine
+    engine = kind_for(frame).engine
     if engine is None:
         return Rec(frame)
-    return OnEngine(frame if several is frame else engine.stacked(frame.frames, frame.model))
+    is_of_models = isinstance(frame, Models)
+    return OnEngine(engine.stacked(frame.frames, frame.model) if is_of_models else frame)
 
 
 def _by_bucket(name: str) -> Callable[..., Any]:

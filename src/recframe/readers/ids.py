@@ -10,7 +10,9 @@ import polars as pl
 
 from recframe.errors import ColumnError, DataError, RecframeError, kind_of, shown
 from recframe.frames.eager_data import eager
+from recframe.frames.kinds.kind import Result
 from recframe.frames.kinds.lookup import is_frame, kind_for
+from recframe.frames.rows.positions import by_item
 
 NO_SCORE = -3e38
 """Upper bound of masked scores.
@@ -70,6 +72,15 @@ def in_own_dtypes(rows: pl.DataFrame, names: dict[str, str]) -> pl.DataFrame:
         if name in rows.columns
     }
     return rows.select(column.alias(names[name]) for name, column in columns.items())
+
+
+def by_score(rows: Result, key: str, score: str) -> Result:
+    """Return the rows of each list by score: the highest first, equal ones by item, NaN and null last."""
+    schema = rows.collect_schema()
+    number = pl.col(score)
+    number = number.fill_nan(None) if schema[score].is_float() else number
+    order = [pl.col(key), number, *by_item(schema)]
+    return rows.sort(order, descending=[False, True, False], nulls_last=True)
 
 
 def _listed(values: Any, name: str) -> Any:

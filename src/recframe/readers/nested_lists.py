@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from numbers import Real
 from operator import ne
@@ -16,8 +16,14 @@ from recframe.frames.collecting import check_threads
 from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
 from recframe.frames.options import Context
 from recframe.frames.rows.exploding import AS_EVER
-from recframe.frames.rows.positions import by_item
-from recframe.readers.ids import column_of, either, has_a_score, ids_of, in_own_dtypes
+from recframe.readers.ids import (
+    by_score,
+    column_of,
+    either,
+    has_a_score,
+    ids_of,
+    in_own_dtypes,
+)
 from recframe.readers.list_columns import PLACE, long
 
 if TYPE_CHECKING:
@@ -36,29 +42,31 @@ def nested(
     of ids; `ordered` says that an order is asked for.
     """
     ids, rows, beside = _laid_out(lists, numbers, users, call)
-    values: Iterable[Any] | None = None
     is_mapping = bool(rows) and all(isinstance(one, Mapping) for one in rows)
     if is_mapping and beside is not None:
         raise RecframeError(
             f"the items have numbers of their own, and others beside them; give {call} one of the two"
         )
-    if not is_mapping:
-        rows = _sequences(rows, ids, ordered=ordered, call=call)
-    lengths, held = pl.Series([*map(len, rows)], dtype=pl.Int64), [*chain.from_iterable(rows)]
+    values: list[Any] | None = None
     if is_mapping:
-        values = chain.from_iterable(one.values() for one in rows)
-    elif beside is not None:
+        values = [number for one in rows for number in one.values()]
+    else:
+        rows = _sequences(rows, ids, ordered=ordered, call=call)
+    lengths, items_of = [*map(len, rows)], [*chain.from_iterable(rows)]
+    if beside is not None:
         beside = _sequences(beside, ids, ordered=True, call=call)
-        _check_lengths(lengths.to_list(), list(map(len, beside)), ids)
-        values = chain.from_iterable(beside)
-    elif _are_pairs(held):
-        held, values = map(list, zip(*held, strict=True))
-    columns = {"item": _items(held)} | ({} if values is None else {"number": numbers_of(values)})
-    columns["item"] = _decoded(columns["item"], items)
-    users_of = pl.DataFrame({"user": ids, "length": lengths}).with_row_index("list")
+        _check_lengths(lengths, [*map(len, beside)], ids)
+        values = [*chain.from_iterable(beside)]
+    elif not is_mapping and _are_pairs(items_of):
+        items_of, values = map(list, zip(*items_of, strict=True))
+    columns = {"item": _decoded(_items(items_of), items)}
+    if values is not None:
+        columns["number"] = numbers_of(values)
+    users_of = pl.DataFrame({"user": ids, "length": pl.Series(lengths, dtype=pl.Int64)})
     places = pl.int_ranges(1, pl.col("length") + 1).alias("place")
-    longer = users_of.filter(pl.col("length") > 0).select("list", "user", places)
-    return longer.explode("place", **AS_EVER).with_columns(**columns), is_mapping
+    listed = users_of.with_row_index("list").filter(pl.col("length") > 0)
+    longer = listed.select("list", "user", places).explode("place", **AS_EVER)
+    return longer.with_columns(**columns), is_mapping
 
 
 def _decoded(places: pl.Series, items: Any) -> pl.Series:
@@ -87,9 +95,8 @@ def are_relevances(rows: Any) -> bool:
     kinds = {*map(type, chain.from_iterable(rows))}
     if len({*map(len, rows)}) != 1 or not kinds or not all(issubclass(one, Real) for one in kinds):
         return False
-    if any(issubclass(one, bool) for one in kinds) or any(
-        value % 1 != 0 for row in rows for value in row if math.isfinite(value)
-    ):
+    finite = filter(math.isfinite, chain.from_iterable(rows))
+    if any(issubclass(one, bool) for one in kinds) or any(value % 1 != 0 for value in finite):
         return True
     if any(map(_repeats, rows)):
         raise either("the lists hold", "{user: [item, ...]}", "numpy.array(lists)")
@@ -124,17 +131,18 @@ def _items(values: Sequence[Any]) -> pl.Series:
     return ids.cast(pl.Int64)
 
 
-def numbers_of(values: Iterable[Any]) -> pl.Series:
+def numbers_of(values: list[Any]) -> pl.Series:
     """Return scores or relevances, whole numbers as such where all of them are."""
-    held = list(values)
     for dtype in (None, pl.Float64):
         try:
-            found = pl.Series(held, dtype=dtype)
+            found = pl.Series(values, dtype=dtype)
         except (TypeError, OverflowError, pl.exceptions.PolarsError):
             continue
         if found.dtype.is_numeric() or found.dtype in (pl.Boolean, pl.Null):
             return found
-    wrong = next((one for one in held if one is not None and not isinstance(one, Real)), held[:1])
+    wrong = next(
+        (one for one in values if one is not None and not isinstance(one, Real)), values[:1]
+    )
     msg = f"an item has a number beside it, a score or a relevance; found {shown(wrong)}"
     raise RecframeError(msg)
 
@@ -284,16 +292,8 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
     └──────┴──────┴──────┘
     """
     check_threads()
-    lists = in_memory(lists)
-    if is_frame(lists):
-        _check_alone("rf.from_lists", {"scores": scores, "users": users, "items": items})
-        context = Context(user=user, item=item, score=score)
-        return long(lists, context, "score", ordered=True, separator=separator)
-    _check_frame("rf.from_lists", separator)
-    rows, is_mapping = nested(lists, scores, users, items, ordered=True, call="rf.from_lists")
-    rows = _by_score(rows) if is_mapping else _in_order(rows)
-    names = {"user": user, "item": item, "place": PLACE, "number": score}
-    return in_own_dtypes(_present(rows, items), names)
+    context = Context(user=user, item=item, score=score)
+    return _long_form(in_memory(lists), scores, users, items, context, separator, ordered=True)
 
 
 @overload
@@ -365,19 +365,48 @@ def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselve
     """
     check_threads()
     truth = in_memory(truth)
-    names = {"user": user, "item": item, "number": "relevance"}
     if _is_matrix(truth, relevance, items, {user, item, f"{item}s"}):
         from recframe.readers.score_cells import of_matrix  # noqa: PLC0415  NumPy is loaded with it
 
+        names = {"user": user, "item": item, "number": "relevance"}
         found = in_own_dtypes(of_matrix(truth, users, items), names)
         return kind_for(truth).give(found.lazy(), {}) if is_frame(truth) else found
-    if is_frame(truth):
-        _check_alone("rf.from_truth", {"users": users, "items": items})
-        context = Context(user=user, item=item, relevance=relevance)
-        return long(truth, context, "relevance", ordered=False, separator=separator)
-    _check_frame("rf.from_truth", separator)
-    rows, _ = nested(truth, relevance, users, items, ordered=False, call="rf.from_truth")
-    return in_own_dtypes(_present(rows, items), names)
+    context = Context(user=user, item=item, relevance=relevance)
+    return _long_form(truth, relevance, users, items, context, separator, ordered=False)
+
+
+def _long_form(  # noqa: PLR0913  what nested lists do not say of themselves
+    lists: Any,
+    numbers: Any,
+    users: Any,
+    items: Any,
+    context: Context,
+    separator: str | None,
+    *,
+    ordered: bool,
+) -> Any:
+    """Return nested lists, or a frame with list columns, in long form."""
+    call, number = ("rf.from_lists", "score") if ordered else ("rf.from_truth", "relevance")
+    if is_frame(lists):
+        alone = {"scores": numbers} if ordered else {}
+        for name, value in (alone | {"users": users, "items": items}).items():
+            if value is not None:
+                msg = f"{name}= goes with mappings, lists and arrays; a frame has a column of its own for it: {call}(frame)"
+                raise RecframeError(msg)
+        return long(lists, context, number, ordered=ordered, separator=separator)
+    if separator is not None:
+        msg = f"separator= is for a frame with lists in text; split others before: {call}({{user: text.split()}})"
+        raise RecframeError(msg)
+    rows, is_mapping = nested(lists, numbers, users, items, ordered=ordered, call=call)
+    if ordered:
+        rows = _in_order(rows, by_scores=is_mapping)
+    if items is not None:  # below 0 is padding
+        rows = rows.filter(pl.col("item").is_not_null())
+    if "number" in rows.columns:
+        rows = rows.filter(has_a_score("number"))
+    names = {"user": context.names["user"], "item": context.names["item"]}
+    names |= {"place": PLACE, "number": context.names["score"]} if ordered else {"number": number}
+    return in_own_dtypes(rows, names)
 
 
 def _is_matrix(truth: Any, relevance: Any, items: Any, columns: set[str]) -> bool:
@@ -396,39 +425,10 @@ def _is_matrix(truth: Any, relevance: Any, items: Any, columns: set[str]) -> boo
     return is_table(truth, columns) if is_frame(truth) else is_matrix(truth, items)
 
 
-def _present(rows: pl.DataFrame, items: Any) -> pl.DataFrame:
-    """Return the rows that are no padding: with an item, and without a masked score."""
-    if items is not None:
-        rows = rows.filter(pl.col("item").is_not_null())
-    return rows.filter(has_a_score("number")) if "number" in rows.columns else rows
-
-
-def _check_alone(call: str, given: dict[str, Any]) -> None:
-    for name, value in given.items():
-        if value is not None:
-            msg = f"{name}= goes with mappings, lists and arrays; a frame has a column of its own for it: {call}(frame)"
-            raise RecframeError(msg)
-
-
-def _check_frame(call: str, separator: object) -> None:
-    """Reject a separator for Python lists."""
-    if separator is not None:
-        msg = f"separator= is for a frame with lists in text; split others before: {call}({{user: text.split()}})"
-        raise RecframeError(msg)
-
-
-def _by_score(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of each list by score; as the places are those of whole lists, they stay where they are."""
-    score = (
-        pl.col("number").fill_nan(None) if rows.schema["number"].is_float() else pl.col("number")
-    )
-    order = [pl.col("list"), score, *by_item(rows.schema)]
-    ranked = rows.drop("place").sort(order, descending=[False, True, False], nulls_last=True)
-    return ranked.hstack([rows["place"]])
-
-
-def _in_order(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows, and warn where the scores of a list rise along it."""
+def _in_order(rows: pl.DataFrame, *, by_scores: bool) -> pl.DataFrame:
+    """Return rows in the order of their lists or of their scores; warn where the scores of a list rise along it."""
+    if by_scores:  # the places are those of whole lists, so that they stay where they are
+        return by_score(rows.drop("place"), "list", "number").hstack([rows["place"]])
     if "number" in rows.columns:
         score, before = pl.col("number"), pl.col("number").shift().over("list")
         rising = rows.filter(has_a_score("number") & (score > before))

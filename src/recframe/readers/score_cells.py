@@ -11,6 +11,8 @@ import numpy.typing as npt
 import polars as pl
 
 from recframe.errors import RecframeError, kind_of
+from recframe.frames.collecting import run_as_it_is
+from recframe.frames.rows.positions import with_places
 from recframe.readers.ids import NO_SCORE, either, ids_of
 
 Numbers: TypeAlias = npt.NDArray[Any]
@@ -18,6 +20,8 @@ Pairs: TypeAlias = tuple[Numbers, Numbers]
 """The rows, which ascend, and the columns of some cells."""
 Cells: TypeAlias = tuple[Numbers, Numbers, Numbers]
 """Rows (ascending), columns and values of matrix cells."""
+CELLS = {"row": pl.Int64, "column": pl.Int64, "rank": pl.Int64, "number": pl.Float64}
+"""The columns of cells in a frame."""
 BLOCK = 2**22
 """Cells per block: 16 MB of 32-bit floats."""
 NO_DENSE = "give a matrix that NumPy can read, of users x items"
@@ -96,12 +100,29 @@ def labelled(
 def first_cells(
     matrix: Any, k: int | None, places: Numbers, excluded: Pairs | None
 ) -> pl.DataFrame:
-    """Return each row's first k cells as a frame: row, column, rank, number."""
-    columns = {"row": pl.Int64, "column": pl.Int64, "rank": pl.Int64, "number": pl.Float64}
-    schema = pl.Schema(columns)
-    blocks = first_of_rows(matrix, k, places, excluded)
-    found = [pl.DataFrame(dict(zip(schema, one, strict=True))).cast(schema) for one in blocks]
-    return pl.concat([pl.DataFrame(schema=schema), *found])
+    """Return each row's first k cells as a frame: row, column, rank, number.
+
+    The higher the number, the better; equal ones follow one another by the `places` of their columns. `excluded` are the
+    rows, which ascend, and the columns of cells that are left out.
+    """
+    ranked = [pl.DataFrame(schema=CELLS)]
+    is_sparse = hasattr(matrix, "indptr")
+    for start, stop in _sparse_blocks(matrix) if is_sparse else _dense_blocks(matrix):
+        block, without = matrix[start:stop], _between(excluded, start, stop)
+        cells = _stored(block, without) if is_sparse else _reaching(block, k, places, without)
+        rows, columns, values = cells
+        named = {"row": rows + start, "column": columns, "number": values, "tie": places[columns]}
+        ranked.append(_ranked(pl.DataFrame(named), k))
+    return pl.concat(ranked)
+
+
+def _ranked(cells: pl.DataFrame, k: int | None) -> pl.DataFrame:
+    """Return the first k cells of each row, with their ranks."""
+    number = pl.col("number") + 0  # -0.0 is as good as 0.0
+    ordered = cells.lazy().sort("row", number, "tie", descending=[False, True, False])
+    ranked = with_places(ordered, ["row"]).rename({"place": "rank"})
+    first = ranked if k is None else ranked.filter(pl.col("rank") <= k)
+    return run_as_it_is(first.select(pl.col(name).cast(dtype) for name, dtype in CELLS.items()))
 
 
 def with_ids(cells: pl.DataFrame, users: pl.Series, items: pl.Series) -> pl.DataFrame:
@@ -122,27 +143,7 @@ def cells_of(matrix: Any) -> Pairs:
     return rows, columns
 
 
-def first_of_rows(
-    matrix: Any, k: int | None, places: Numbers, excluded: Pairs | None
-) -> Iterator[Any]:
-    """Return the rows, columns, ranks and values of each row's first k cells, block by block.
-
-    The higher the value, the better; equal ones follow one another by the `places` of their columns. `excluded` are the
-    rows, which ascend, and the columns of cells that are left out.
-    """
-    sparse = hasattr(matrix, "indptr")
-    for start, stop in _sparse_blocks(matrix) if sparse else _dense_blocks(matrix):
-        without = _between(excluded, start, stop)
-        block = matrix[start:stop]
-        found = _stored(block, without) if sparse else _reaching(block, k, places, without)
-        rows, columns, values = _sorted(found, places)
-        sizes = np.bincount(rows, minlength=stop - start)
-        ranks = np.arange(1, len(rows) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        kept = slice(None) if k is None else ranks <= k
-        yield rows[kept] + start, columns[kept], ranks[kept], values[kept]
-
-
-def in_blocks(array: Numbers) -> Iterator[Numbers]:
+def _blocks(array: Numbers) -> Iterator[Numbers]:
     """Return the rows of an array, block by block."""
     return (array[start:stop] for start, stop in _dense_blocks(array))
 
@@ -225,17 +226,6 @@ def _are_scores(values: Numbers) -> Numbers:
     return values > NO_SCORE if is_float else np.ones(values.shape, dtype=bool)
 
 
-def _sorted(cells: Cells, places: Numbers) -> Cells:
-    """Return cells row by row, the best value first, of equal ones the column with the lower place."""
-    rows, columns, values = cells
-    # NOTE: the complement of whole numbers turns their order round and does not overflow, as a minus would.
-    falling = -values if values.dtype.kind == "f" else ~values
-    # The columns of a row ascend, and the sort is stable.
-    by_place = [] if (np.diff(places.astype(np.int64)) > 0).all() else [places[columns]]
-    order = np.lexsort((*by_place, falling, rows))
-    return rows[order], columns[order], values[order]
-
-
 HIGHEST_GRADE = 100
 """Number above which values are ids rather than grades, where no row repeats one."""
 
@@ -286,16 +276,15 @@ def _numbers(truth: Any) -> Numbers | None:
 
 
 def _has_fractions(array: Numbers) -> bool:
-    return array.dtype.kind == "f" and any(
-        bool((block[np.isfinite(block)] % 1 != 0).any()) for block in in_blocks(array)
-    )
+    is_float = array.dtype.kind == "f"
+    return is_float and any((rows[np.isfinite(rows)] % 1 != 0).any() for rows in _blocks(array))
 
 
 def _repeats(array: Numbers) -> tuple[bool, bool]:
     """Return whether a row has a number twice, and whether it does where zeros behind its last other number count."""
     pads = False
-    for block in in_blocks(array):
-        values = np.array(block, dtype=np.float64)
+    for rows in _blocks(array):
+        values = np.array(rows, dtype=np.float64)
         behind = np.logical_and.accumulate((values == 0)[:, ::-1], axis=1)[:, ::-1]
         pads |= bool((behind.sum(axis=1) > 1).any())
         values[behind | ~np.isfinite(values) | (values < 0)] = np.nan

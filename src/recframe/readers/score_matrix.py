@@ -115,9 +115,8 @@ def _turned(axis: str, scores: Any, ids: Any, others: Any) -> str:
 def _places(items: pl.Series) -> Numbers:
     """Return each item's position in recframe's tie order of equal scores."""
     frame = pl.DataFrame({"item": items}).with_row_index("column")
-    return (
-        frame.sort(by_item(frame.schema)).with_row_index("place").sort("column")["place"].to_numpy()
-    )
+    columns = frame.sort(by_item(frame.schema))["column"]
+    return columns.arg_sort().to_numpy()
 
 
 def _excluded(
@@ -141,23 +140,21 @@ def _excluded(
 
 
 def _pairs(exclude: Any, ids: tuple[pl.Series, pl.Series], context: Context) -> Pairs:
-    known = {role: pl.DataFrame({role: one}) for role, one in zip(NUMBERED, ids, strict=True)}
-    sides = {"exclude": Side("the frame exclude=", exclude, context)}
-    sides |= {"user": Side("the rows of scores, which users= names", known["user"], context)}
-    sides |= {"item": Side("the columns of scores, which items= names", known["item"], context)}
-    for role in known:
-        sides["exclude"].require(
-            role, f"Name the column of the {role}: rf.from_scores(..., {role}='...')"
-        )
-    taken = {"exclude": sides["exclude"].take(known).lazy()}
-    taken |= {role: frame.lazy() for role, frame in known.items()}
+    side = Side("the frame exclude=", exclude, context)
+    for role in NUMBERED:
+        side.require(role, f"Name the column of the {role}: rf.from_scores(..., {role}='...')")
+    sides, taken = {"exclude": side}, {"exclude": side.take(NUMBERED).lazy()}
+    for (role, number), own in zip(NUMBERED.items(), ids, strict=True):
+        known = pl.DataFrame({role: own})
+        sides[role] = Side(f"the {number}s of scores, which {role}s= names", known, context)
+        taken[role] = known.lazy()
     schemas = {name: frame.collect_schema() for name, frame in taken.items()}
     taken = matched(taken, schemas, sides, (), None)
     pairs = taken["exclude"].drop_nulls()
     for role, number in NUMBERED.items():
         pairs = pairs.join(taken[role].with_row_index(number), on=role, how="left")
-    held = pairs.select(*NUMBERED.values())
-    found = stream(held.cast(pl.Int64).unique().sort("row"))
+    places = pairs.select(pl.col(number).cast(pl.Int64) for number in NUMBERED.values())
+    found = stream(places.unique().sort("row"))
     if all(map(len, ids)):
         _warn_of_others(found)
     found = found.drop_nulls()

@@ -16,7 +16,7 @@ from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.frames.options import Context
 from recframe.frames.roles import Side
-from recframe.frames.rows.positions import by_item
+from recframe.readers.ids import by_score
 
 File = str | os.PathLike[str]
 
@@ -196,9 +196,8 @@ def write_trec_run(  # noqa: PLR0913  the names of the columns
 def _ranked(rows: pl.LazyFrame, orders: list[str]) -> pl.LazyFrame:
     """Return the rows that have a rank, each with a rank and a score; what is not given comes from the other."""
     if "rank" not in orders:
-        order = [pl.col("user"), pl.col("score").fill_nan(None), *by_item(rows.collect_schema())]
-        rows = rows.sort(order, descending=[False, True, False], nulls_last=True)
-        rows = rows.with_columns(rank=pl.int_range(1, pl.len() + 1).over("user"))
+        place = pl.int_range(1, pl.len() + 1).over("user")
+        rows = by_score(rows, "user", "score").with_columns(rank=place)
     number = pl.col("rank").cast(pl.Float64)
     score = pl.col("score") if "score" in orders else -number
     return rows.filter(number.is_finite()).with_columns(score=score)

@@ -39,6 +39,11 @@ def chosen(result: Result, columns: Sequence[str] | None) -> Result:
     return result.select([pl.nth(names.index(one)) for one in columns])
 
 
+def is_number(dtype: pl.DataType) -> bool:
+    """Whether a dtype is of numbers, or of Booleans, which are 0 and 1."""
+    return dtype.is_numeric() or dtype == pl.Boolean
+
+
 def without_nan(column: pl.Series, numbers: Names) -> pl.Series:
     """Return a column with null for NaN, unless it is one of the numbers that are read as given.
 
@@ -89,15 +94,15 @@ class Kind:
 
     def labels(self) -> list[str]:
         """Return the names of the columns whose values may be labels: text, categories, whole numbers and Booleans."""
-        schema = self.schema
         return [
-            name for name, dtype in schema.items() if dtype.is_integer() or dtype in TEXT_OR_BOOLEAN
+            name
+            for name, dtype in self.schema.items()
+            if dtype.is_integer() or dtype in TEXT_OR_BOOLEAN
         ]
 
     def numbers(self) -> list[str]:
         """Return the names of the columns of numbers, and of Booleans, which are 0 and 1."""
-        schema = self.schema
-        return [name for name, dtype in schema.items() if dtype.is_numeric() or dtype == pl.Boolean]
+        return [name for name, dtype in self.schema.items() if is_number(dtype)]
 
     def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> Taken:
         """Return some columns under the names that are the keys of `named`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -54,20 +54,14 @@ def _check_arrow() -> None:
         raise RecframeError(msg) from error
 
 
-def _read(column: pd.Series[Any], *, is_id: bool = False) -> pl.Series:
-    readers: dict[str, Callable[..., pl.Series]] = {
-        "SparseDtype": lambda: _read(_dense(column), is_id=is_id),
-        "CategoricalDtype": lambda: _of_categories(column, is_id=is_id),
-        "PeriodDtype": lambda: _of_periods(column),
-        "IntervalDtype": lambda: _of_intervals(column),
-    }
-    reader = readers.get(dtype_name(column.dtype))
-    return _through_arrow(column) if reader is None else reader()
-
-
-def _dense(column: Any) -> pd.Series[Any]:
-    dense: pd.Series[Any] = column.sparse.to_dense()
-    return dense
+def _read(column: Any, *, is_id: bool = False) -> pl.Series:
+    kind = dtype_name(column.dtype)
+    if kind == "SparseDtype":
+        return _read(column.sparse.to_dense(), is_id=is_id)
+    if kind == "CategoricalDtype":
+        return _of_categories(column, is_id=is_id)
+    readers = {"PeriodDtype": _of_periods, "IntervalDtype": _of_intervals}
+    return readers.get(kind, _through_arrow)(column)
 
 
 def dtype_name(dtype: object) -> str:
@@ -138,11 +132,8 @@ def _of_intervals(column: pd.Series[Any]) -> pl.Series:
 
 def ends_of(dtype: Any) -> tuple[str, str]:
     """Return the names of the ends of intervals, with their brackets."""
-    opens, closes = (
-        "[" if dtype.closed in {"left", "both"} else "(",
-        "]" if dtype.closed in {"right", "both"} else ")",
-    )
-    return f"{opens}left", f"right{closes}"
+    left = "[left" if dtype.closed in {"left", "both"} else "(left"
+    return left, "right]" if dtype.closed in {"right", "both"} else "right)"
 
 
 def _of_parts(parts: Mapping[str, pl.Series], column: pd.Series[Any]) -> pl.Series:
@@ -209,20 +200,20 @@ def frame_of(result: pl.DataFrame, by: Mapping[str, pd.Series[Any] | None]) -> p
         [one.alias(place) for place, one in zip(places, result.get_columns(), strict=True)]
     )
     came = {place: by[name] for place, name in zip(places, names, strict=True) if name in by}
-    found = {
-        place: _codes(result[place], one) for place, one in came.items() if _is_categorical(one)
+    codes = {
+        place: code.alias(place)
+        for place, source in came.items()
+        if _is_categorical(source) and (code := _codes(result[place], source)) is not None
     }
-    codes = {place: one.alias(place) for place, one in found.items() if one is not None}
     in_order = all(isinstance(result.schema[place], pl.Enum) for place in codes)
     result = result.with_columns(codes.values())
     if not in_order:
         result = result.sort(list(came), nulls_last=True, maintain_order=True)
-    frame = result.select([place for place in places if place not in came]).to_pandas()
-    for place, column in came.items():
-        restored = (
-            _of_codes(result[place], column) if place in codes else _restored(result[place], column)
-        )
-        frame.insert(int(place), place, restored)
+    restored = {
+        place: (_of_codes if place in codes else _restored)(result[place], came.get(place))
+        for place in places
+    }
+    frame = pd.DataFrame(restored)
     frame.columns = pd.Index(names)
     return frame
 
@@ -286,11 +277,8 @@ def _in_dtype(values: pl.Series, dtype: Any) -> Any:
         and not hasattr(dtype, "na_value")
     ):
         # NumPy's integers and Booleans have no null; pandas' nullable ones of the same size do.
-        dtype = (
-            "boolean"
-            if dtype.kind == "b"
-            else f"{'U' if dtype.kind == 'u' else ''}Int{dtype.itemsize * 8}"
-        )
+        size = dtype.itemsize * 8
+        dtype = {"b": "boolean", "i": f"Int{size}", "u": f"UInt{size}"}[dtype.kind]
     return pd.Series(values.to_list(), dtype=dtype)
 
 
@@ -365,8 +353,9 @@ class Pandas(EagerKind):
 def _has_numbers(column: pd.Series[Any]) -> bool:
     """Return whether a column has numbers or Booleans, which pandas holds as objects where one is missing."""
     if column.dtype == object:
-        is_of_booleans = infer_dtype(column.head(SOME), skipna=True) == "boolean"
-        return is_of_booleans and infer_dtype(column, skipna=True) == "boolean"
+        return all(
+            infer_dtype(one, skipna=True) == "boolean" for one in (column.head(SOME), column)
+        )
     is_plain = not isinstance(column.dtype, pd.CategoricalDtype)
     is_of_numbers = is_numeric_dtype(column.dtype) or is_bool_dtype(column.dtype)
     return is_plain and is_of_numbers and not is_complex_dtype(column.dtype)

@@ -12,7 +12,7 @@ import polars as pl
 from recframe.errors import ColumnError, RecframeError, kind_of, shown, warn
 from recframe.frames.dtypes import common, in_frames
 from recframe.frames.hints import ROLES, Either
-from recframe.frames.kinds.kind import Kind, Named, Names, Taken
+from recframe.frames.kinds.kind import Kind, Named, Names, Taken, is_number
 from recframe.frames.kinds.lookup import in_memory, kind_for
 from recframe.frames.named_frames import is_side
 from recframe.frames.options import Context
@@ -38,7 +38,7 @@ class SeveralModels(Kind):
         self.first = next(iter(self.kinds.values()))
         self.results, self.size = self.first, sum(kind.size for kind in self.kinds.values())
         self.is_lazy, self.collects = self.first.is_lazy, self.first.collects
-        self.index_names = self.first.index_names
+        self.index_names, self.engine = self.first.index_names, self.first.engine
 
     @property
     def columns(self) -> list[str]:
@@ -67,19 +67,17 @@ class SeveralModels(Kind):
 
     def _taken(self, name: str, named: Named, ids: Names, numbers: Names) -> Any:
         """Return the columns that a model's frame has, and its name; without one of a role it says which frame lacks it."""
-        kind, others = self.kinds[name], dict(named)
-        model = [inside for inside, column in named.items() if column == self.frame.model]
-        for inside, column in named.items():
-            if column in kind.columns and inside not in model:
-                continue
-            del others[inside]
-            if inside in ROLES and inside not in model:
+        kind, model = self.kinds[name], self.frame.model
+        own = {inside: column for inside, column in named.items() if column != model}
+        for inside, column in own.items():
+            if inside in ROLES and column not in kind.columns:
                 which = [shown(one) for one, other in self.kinds.items() if column in other.columns]
                 msg = f"{_title(name)} has no column {column!r}, which that of {', '.join(which)} has; "
                 msg += "give the frames of all models the same columns"
                 raise ColumnError(msg)
-        taken = kind.take(others, ids, numbers)
-        return taken.with_columns(pl.lit(name).alias(inside) for inside in model)
+        present = {inside: column for inside, column in own.items() if column in kind.columns}
+        taken = kind.take(present, ids, numbers)
+        return taken.with_columns(pl.lit(name).alias(inside) for inside in named.keys() - own)
 
     def source(self, name: str) -> Any:
         """Return the data needed to restore a column, from the first frame that has it."""
@@ -97,9 +95,7 @@ def _dtype(inside: str, name: str, schemas: Mapping[str, pl.Schema], ids: Names)
     found = common(dtypes)
     if found is not None:
         return found
-    if inside not in ids and all(
-        dtype.is_numeric() or dtype == pl.Boolean for dtype in dtypes.values()
-    ):
+    if inside not in ids and all(map(is_number, dtypes.values())):
         return pl.Float64()
     cast = Either("; cast them to one dtype")
     msg = f"column {name!r} has different dtypes: {in_frames(dtypes)}{cast}"
