@@ -76,9 +76,9 @@ def in_own_dtypes(rows: pl.DataFrame, names: dict[str, str]) -> pl.DataFrame:
 
 def by_score(rows: Result, key: str, score: str) -> Result:
     """Return the rows of each list by score: the highest first, equal ones by item, NaN and null last."""
-    schema = rows.collect_schema()
-    number = pl.col(score)
-    number = number.fill_nan(None) if schema[score].is_float() else number
+    schema: pl.Schema = rows.collect_schema()
+    is_float = schema[score].is_float()
+    number = pl.col(score).fill_nan(None) if is_float else pl.col(score)
     order = [pl.col(key), number, *by_item(schema)]
     return rows.sort(order, descending=[False, True, False], nulls_last=True)
 
