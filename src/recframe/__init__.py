@@ -11,17 +11,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from recframe import metrics as _metrics
-from recframe.api.accessors import register as _register
 from recframe.api.argument_errors import no_attribute as _no_attribute
 from recframe.api.engine_call import rec as rec
 from recframe.api.rec_class import Rec as Rec
+from recframe.api.rec_class import register as _register
 from recframe.errors import ColumnError as ColumnError
 from recframe.errors import DataError as DataError
 from recframe.errors import RecframeError as RecframeError
 from recframe.errors import RecframeWarning as RecframeWarning
 from recframe.errors import RequirementError as RequirementError
 from recframe.errors import UnknownMetricError as UnknownMetricError
-from recframe.frames.named_frames import frame as frame
+from recframe.frames.options import frame as frame
 from recframe.metrics import *
 from recframe.metrics.language.at import At as At
 from recframe.metrics.language.at import ratio as ratio

@@ -12,7 +12,7 @@ import recframe as rf
 from lanes import in_turn, thorough
 from planted_shop import shop
 from recframe.evaluation import user_values
-from recframe.evaluation.cached_values import held_values
+from recframe.evaluation.caching import held_values
 from recframe.evaluation.metrics_of_lists import Cut
 from recframe.evaluation.user_values import HeldValues
 from recframe.metrics.language import registry

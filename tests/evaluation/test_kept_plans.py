@@ -24,7 +24,7 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from frame_kinds import KINDS, Kind
 from frame_sizes import SIZE
-from recframe.evaluation import cached_plans, required_columns
+from recframe.evaluation import caching, required_columns
 from recframe.frames.hints import InShell, in_words
 
 EAGER = [kind for kind in KINDS if kind.name not in {"lazy", "streaming"}]
@@ -40,9 +40,9 @@ COUNTRIES = pl.DataFrame({"user": [1, 2, 3], "country": ["AT", "BE", None]})
 
 @pytest.fixture(autouse=True)
 def _nothing_kept() -> Iterator[None]:
-    cached_plans._kept.clear()
+    caching._kept.clear()
     yield
-    cached_plans._kept.clear()
+    caching._kept.clear()
 
 
 def answer(ask: Callable[[], Any]) -> tuple[Any, list[str]]:
@@ -58,7 +58,7 @@ def answer(ask: Callable[[], Any]) -> tuple[Any, list[str]]:
 
 def made_anew(ask: Callable[[], Any]) -> tuple[Any, list[str]]:
     """What it answers where no plan is kept."""
-    with mock.patch.object(cached_plans, "_is_of_columns", return_value=False):
+    with mock.patch.object(caching, "_is_of_columns", return_value=False):
         return answer(ask)
 
 
@@ -71,7 +71,7 @@ def assert_same(found: tuple[Any, list[str]], expected: tuple[Any, list[str]]) -
 
 
 def n_kept() -> int:
-    return len(cached_plans._kept)
+    return len(caching._kept)
 
 
 def middling(seed: int) -> dict[str, pl.DataFrame]:
@@ -116,7 +116,7 @@ def test_some_thousand_rows_have_a_kept_plan_too_and_the_answers_of_frames_that_
 
     asked = [ask(seed) for seed in (1, 2)]
     assert not n_kept()
-    with mock.patch.object(cached_plans, "MIDDLING", 8 * SIZE):
+    with mock.patch.object(caching, "MIDDLING", 8 * SIZE):
         kept = [ask(seed) for seed in (1, 2)]
     assert n_kept() == 1
 
@@ -126,7 +126,7 @@ def test_some_thousand_rows_have_a_kept_plan_too_and_the_answers_of_frames_that_
 
 def test_metrics_that_read_whole_lists_ask_them_from_few_rows_up():
     rows = middling(1)["rows"]
-    with mock.patch.object(cached_plans, "MIDDLING", 2 * SIZE):
+    with mock.patch.object(caching, "MIDDLING", 2 * SIZE):
         rows.rec.evaluate("auc", "ndcg@10")
 
     assert not n_kept()
@@ -237,20 +237,20 @@ def test_errors_of_a_kept_plan_are_in_the_words_of_their_own_surface():
 
 def test_a_second_frame_runs_the_plan_of_the_first_on_the_thread_that_asks():
     me, seen = threading.get_native_id(), []
-    given = cached_plans._given
+    given = caching._given
 
     def watched(*asked: Any) -> pl.DataFrame:
         seen.append(threading.get_native_id())
         return given(*asked)
 
-    with mock.patch.object(cached_plans, "_given", watched):
+    with mock.patch.object(caching, "_given", watched):
         first = FRAME.rec(truth=OTHER).evaluate("ndcg@2", "recall", by="user")
-        (kept,) = cached_plans._kept.values()
+        (kept,) = caching._kept.values()
         with mock.patch("recframe.evaluation.evaluation.evaluate", side_effect=AssertionError):
             second = OTHER.to_pandas().rec(truth=FRAME).evaluate("ndcg@2", "recall", by="user")
 
     assert [len(first), len(second)] == [3, 2]
-    assert [*cached_plans._kept.values()] == [kept]
+    assert [*caching._kept.values()] == [kept]
     # of each of the two frames once a call: a worker of Polars that waited for Python would keep others from theirs
     assert seen == [me] * 4
 
@@ -334,7 +334,7 @@ def test_no_frame_outlives_its_call():
 
 
 def test_the_plans_that_ran_last_are_kept_by_how_many_metrics_they_have(monkeypatch):
-    monkeypatch.setattr(cached_plans, "MOST", 60)
+    monkeypatch.setattr(caching, "MOST", 60)
 
     for k in range(1, 20):
         FRAME.rec.ndcg(k=k)
@@ -346,7 +346,7 @@ def test_the_plans_that_ran_last_are_kept_by_how_many_metrics_they_have(monkeypa
 
 
 def kept_ks() -> list[set[int]]:
-    return [{k for *_, k, _ in key[1:]} for key in cached_plans._kept]
+    return [{k for *_, k, _ in key[1:]} for key in caching._kept]
 
 
 def test_what_hundreds_of_metrics_need_is_found_out_once():
@@ -368,7 +368,7 @@ def test_threads_that_ask_the_same_of_other_frames_get_their_own_answers():
         found = [*pool.map(lambda place: frames[place % 4].rec.ndcg(k=2), range(400))]
 
     assert found == pytest.approx(expected * 100, rel=1e-12)
-    assert all(not one.frames for one in cached_plans._kept.values())
+    assert all(not one.frames for one in caching._kept.values())
 
 
 @rf.metric
@@ -387,7 +387,7 @@ def test_plans_that_depend_on_more_than_columns_are_not_kept(monkeypatch):
     items = pl.DataFrame({"item": [1, 2, 3], "price": [1, 2, 3]})
     FRAME.rec(items=items).evaluate("value(of=price)@2")
     FRAME.rec(strict=True).ndcg(k=2)
-    many = pl.Enum([str(number) for number in range(cached_plans.FEW + 1)])
+    many = pl.Enum([str(number) for number in range(caching.FEW + 1)])
     FRAME.with_columns(pl.col("item").cast(pl.String).cast(many)).rec.ndcg(k=2)
     FRAME.lazy().rec.ndcg(k=2)
     FRAME.rec(truth=FRAME.lazy()).ndcg(k=2)

@@ -15,8 +15,8 @@ from lanes import crossed
 from recframe.api.request import question
 from recframe.evaluation.contributions import contributions
 from recframe.evaluation.execution import Run
+from recframe.evaluation.segments import described
 from recframe.frames.collecting import ask
-from recframe.frames.constant_columns import described
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.ranking.judged_frame import judge
 from recframe.ranking.precompute import with_listed

@@ -10,7 +10,7 @@ import pytest
 
 from recframe.evaluation.recorder import Recorder
 from recframe.evaluation.required_columns import needs_of
-from recframe.evaluation.values import _is_made_by_hits
+from recframe.evaluation.user_values import _is_made_by_hits
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import registered

@@ -44,7 +44,7 @@ CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 
 # what knows the kinds of frame apart, and which columns are at hand
 KINDS = {path for path in SOURCES if path.startswith("frames/kinds/")}
-KINDS |= {"frames/eager_data.py", "api/accessors.py"}
+KINDS |= {"frames/eager_data.py"}
 # Imports run from the left to the right alone; a room knows nothing of those before it.
 ROOMS = (
     "cli",
@@ -550,7 +550,7 @@ def test_no_row_user_or_group_is_visited_by_python():
         # a seam that finishes the result of a plan, a row for each segment, with NumPy
         allowed |= {"map_batches"} if path == "frames/kinds/kind.py" else set()
         # the whole frame of a call, in place of one that stands in for it
-        allowed |= {"map_batches"} if path == "evaluation/cached_plans.py" else set()
+        allowed |= {"map_batches"} if path == "evaluation/caching.py" else set()
         # Daft's word for groups that are buckets of users
         allowed |= {"map_groups"} if path == "frames/kinds/daft_frames.py" else set()
         # buckets of users, of half a million rows at a time

@@ -13,8 +13,7 @@ import polars as pl
 from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
 from recframe.frames.by_expressions import Made, made_by
 from recframe.frames.hints import Given
-from recframe.frames.named_frames import is_side
-from recframe.frames.options import OPTIONS, SIDES, TYPES
+from recframe.frames.options import OPTIONS, SIDES, TYPES, is_side
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, argument_of
 from recframe.statistics import options
@@ -116,20 +115,18 @@ def _check_places(
     call: str, arguments: Sequence[object], options: Mapping[str, Any], takes: Takes
 ) -> None:
     """Reject too many or too few positional arguments."""
-    example, places, lacking = f"write rec.{call}({METHODS[call]})", [], []
-    takes_any = False
-    for name, one in takes.items():
-        takes_any |= one.kind is Parameter.VAR_POSITIONAL
-        if one.kind is Parameter.POSITIONAL_OR_KEYWORD:
-            places.append(name)
-        is_given = name in options or name in places[: len(arguments)]
-        if (
-            one.default is Parameter.empty
-            and one.kind is not Parameter.VAR_POSITIONAL
-            and not is_given
-        ):
-            lacking.append(name)
-    if len(arguments) > len(places) and not takes_any:
+    example = f"write rec.{call}({METHODS[call]})"
+    kinds = {name: one.kind for name, one in takes.items()}
+    places = [name for name, kind in kinds.items() if kind is Parameter.POSITIONAL_OR_KEYWORD]
+    given = {*options, *places[: len(arguments)]}
+    lacking = [
+        name
+        for name, one in takes.items()
+        if one.default is Parameter.empty
+        and one.kind is not Parameter.VAR_POSITIONAL
+        and name not in given
+    ]
+    if len(arguments) > len(places) and Parameter.VAR_POSITIONAL not in kinds.values():
         takes_some = f"takes {', '.join(places) or 'nothing'} by position"
         beyond = ", ".join(map(shown, arguments[len(places) :]))
         msg = f"rec.{call}() {takes_some}, and found {beyond} behind it; {example}"

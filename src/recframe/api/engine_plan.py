@@ -48,8 +48,7 @@ from recframe.frames.kinds.pyarrow_frames import (
     table_of,
     without_rows,
 )
-from recframe.frames.named_frames import NamedFrame, is_side
-from recframe.frames.options import SIDES, Context
+from recframe.frames.options import SIDES, Context, NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, role_named
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Definition, Metric

@@ -46,8 +46,7 @@ def predicted(
         meant = {one: words for one, words in meant.items() if one in trailing.values()}
     found = predictions(runs, how, split, meant, gate.min_users, name)
     _check_runs(trailing, meant, found, split)
-    kind = asked.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
-    is_divided = kind.engine is not None or kind.adds is not None
+    is_divided = asked.kind.engine is not None or asked.kind.adds is not None
     by_run = place is None or is_divided or name is not None
     users = None if by_run else users_of_runs(place, found.known, split, how)
     return replace(found, users=users)

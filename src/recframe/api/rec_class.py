@@ -1,10 +1,15 @@
-"""Class `Rec`, the `.rec` of a frame."""
+"""Class `Rec`, the `.rec` of a frame, and its registration."""
 
 from __future__ import annotations
 
+import importlib.abc
+import importlib.util
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast, overload
 
 import polars as pl
@@ -13,20 +18,20 @@ from recframe.api import argument_errors, reprs
 from recframe.api.argument_errors import no_method
 from recframe.api.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.api.methods import Methods
-from recframe.api.request import warned_of_metrics
+from recframe.api.request import Request, warned_of_metrics
 from recframe.api.result_methods import Answers
 from recframe.charts import long_format as long
 from recframe.errors import RecframeError, shown
-from recframe.evaluation import cached_plans, evaluation, trainings
+from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.execution import Run
-from recframe.evaluation.support_columns import SUPPORT
+from recframe.evaluation.segments import SUPPORT
 from recframe.evaluation.user_values import HeldValues
 from recframe.frames import collecting
+from recframe.frames.by_expressions import Made
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind, in_polars
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.named_frames import size_of
-from recframe.frames.options import Context, Options
+from recframe.frames.options import Context, Options, size_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, cutoff
 from recframe.profiles import under_profile
@@ -182,18 +187,11 @@ class Rec(Methods[F], Answers[F]):
         └─────────┴───────┴───────┴──────────┴──────────┘
         """
         found = registry.asked(registry.each(metrics), k)
-        inputs = self._inputs(by, profile, found)
-        asked = under_profile.asked(inputs.context, found)
-        home, beside = under_profile.at_home(inputs), SUPPORT if support or tidy else ()
-        told = partial(warned_of_metrics, home, found, tidy=tidy)
-        kind = self._kind
-
-        def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
-            return evaluation.evaluate(inputs, asked, run, beside)
-
-        plan = cached_plans.planned(home, asked, Run.of(kind, self._held), made, *beside)
-        plan = long.tidy(plan, inputs, found) if tidy else plan
-        result: F = kind.give(plan, inputs.sources, told)
+        request = Request.of(self, found, by, profile)
+        plan = request.evaluated(SUPPORT if support or tidy else ())
+        plan = long.tidy(plan, request.inputs, found) if tidy else plan
+        told = partial(warned_of_metrics, request.home, found, tidy=tidy)
+        result: F = request.kind.give(plan, request.inputs.sources, told)
         return result
 
     @argument_errors.understood
@@ -232,13 +230,13 @@ class Rec(Methods[F], Answers[F]):
             msg = f"parts={shown(parts)}: write a whole number from 1 up"
             raise RecframeError(msg)
         found = registry.asked(registry.each(metrics), k)
-        inputs = self._inputs(by, profile, found)
-        asked = under_profile.asked(inputs.context, found)
-        run = Run(n_parts=parts, n_plans=evaluation.n_plans(inputs, asked), tell=tell)
-        home = under_profile.at_home(inputs)
-        made = evaluation.evaluate(home, asked, run, SUPPORT if support or tidy else ())
-        result = collecting.stream(long.tidy(made, inputs, found) if tidy else made)
-        warned_of_metrics(home, found, result, collecting.stream, tidy=tidy)
+        request = Request.of(self, found, by, profile)
+        n_plans = evaluation.n_plans(request.inputs, request.stated)
+        run = Run(n_parts=parts, n_plans=n_plans, tell=tell)
+        beside = SUPPORT if support or tidy else ()
+        plan = evaluation.evaluate(request.home, request.stated, run, beside)
+        result = collecting.stream(long.tidy(plan, request.inputs, found) if tidy else plan)
+        warned_of_metrics(request.home, found, result, collecting.stream, tidy=tidy)
         return result
 
     @argument_errors.understood
@@ -400,27 +398,27 @@ class Rec(Methods[F], Answers[F]):
     def _inputs(
         self, by: By, profile: str | None = None, metrics: Sequence[Metric[...]] | None = None
     ) -> Inputs:
-        context = (
-            self._context
-            if profile is None
-            else under_profile.bind(self._context, {"profile": profile})
-        )
-        names = list(dict.fromkeys([*context.by, *argument_errors.names(by)]))
+        context = self._context
+        if profile is not None:
+            context = under_profile.bind(context, {"profile": profile})
         judged = metrics is None or under_profile.read_relevance(context, metrics)
         if not context.strict:
-            return read(self._frame, context, names, judged=judged)
+            return read(self._frame, context, self._segments(by), judged=judged)
         from recframe.audit import report as audit  # noqa: PLC0415  importing recframe should take no time
 
-        inputs = read(self._frame, under_profile.own(context), names, labelled=True, judged=judged)
+        own, names = under_profile.own(context), self._segments(by)
+        inputs = read(self._frame, own, names, labelled=True, judged=judged)
         return replace(inputs.without_labels(), checks=(audit.errors(trainings.named(inputs)),))
+
+    def _segments(self, by: By) -> list[str | Made]:
+        """Return the distinct `by` columns, those that are bound first."""
+        return list(dict.fromkeys([*self._context.by, *argument_errors.names(by)]))
 
     def _labelled(self, by: By) -> tuple[Inputs, dict[str, str]]:
         """Return the frames with columns that may name systems, and the words on columns that cannot match."""
-        names = list(dict.fromkeys([*self._context.by, *argument_errors.names(by)]))
-        clashes: dict[str, str] = {}
-        return read(
-            self._frame, under_profile.own(self._context), names, labelled=True, clashes=clashes
-        ), clashes
+        own, clashes = under_profile.own(self._context), dict[str, str]()
+        names = self._segments(by)
+        return read(self._frame, own, names, labelled=True, clashes=clashes), clashes
 
     def _evaluated(
         self,
@@ -473,3 +471,79 @@ if TYPE_CHECKING:
 METHODS = frozenset(name for one in Rec.__mro__ for name in vars(one) if not name.startswith("_"))
 """Public methods, without the users' own metrics."""
 registry.reserve(METHODS)
+
+
+class Accessor:
+    """Descriptor of `rec` on a frame class: a new Rec per access.
+
+    NOTE: Polars and pandas 2 keep a namespace object on the frame, and a Rec holds its frame. The two would be a circle, which
+    keeps the memory of frames that nobody has any more until Python's collector comes by. A Rec of a clone would let them go,
+    but would not see what is changed in place.
+    """
+
+    def __get__(self, frame: Any, owner: type | None = None) -> Any:
+        return Rec if frame is None else Rec(frame)
+
+
+def register() -> None:
+    """Register the namespace on every kind of frame."""
+    _register_on(pl.DataFrame, pl.api.register_dataframe_namespace)
+    _register_on(pl.LazyFrame, pl.api.register_lazyframe_namespace)
+    if "pandas" in sys.modules:
+        _register_on_pandas(sys.modules["pandas"])
+    else:
+        sys.meta_path.insert(0, _AfterPandas())
+
+
+def _register_on_pandas(pandas: ModuleType) -> None:
+    _register_on(pandas.DataFrame, pandas.api.extensions.register_dataframe_accessor)
+
+
+def _register_on(frame_class: Any, as_its_library_does: Callable[[str], Any]) -> None:
+    """Register the namespace, and replace the library's caching accessor with one that keeps no reference."""
+    as_its_library_does("rec")(Rec)
+    frame_class.rec = Accessor()
+
+
+class _AfterPandas(importlib.abc.MetaPathFinder):
+    """Import hook that registers `.rec` when pandas is first imported."""
+
+    _looking = False
+
+    def find_spec(
+        self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Find pandas as the other finders do, and have it registered on once it is loaded."""
+        if name != "pandas" or self._looking:
+            return None
+        self._looking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._looking = False
+        if spec is not None and spec.loader is not None:
+            spec.loader = _RegisteringLoader(spec.loader, self)
+        return spec
+
+
+class _RegisteringLoader(importlib.abc.Loader):
+    def __init__(self, loader: importlib.abc.Loader, finder: _AfterPandas) -> None:
+        self._loader, self._finder = loader, finder
+
+    def __getattr__(self, name: str) -> Any:
+        """Give what others ask a loader for, such as `get_source`."""
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The module gets its own loader back before it runs: others (importlib.resources) ask it for files.
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        # it stays until pandas is really there: a look or a failed import is none
+        if self._finder in sys.meta_path:
+            sys.meta_path.remove(self._finder)
+        _register_on_pandas(module)

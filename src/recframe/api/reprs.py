@@ -16,8 +16,7 @@ from recframe.frames.hints import ROLES
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.kinds.several_models import Models
-from recframe.frames.named_frames import NamedFrame
-from recframe.frames.options import OPTIONS, Context
+from recframe.frames.options import OPTIONS, Context, NamedFrame
 from recframe.frames.roles import IDS
 
 COUNTED = 1_000_000

@@ -1,4 +1,4 @@
-"""Requests of calls on uncertainty, and the form of their results."""
+"""Requests of calls, made once, and the form of statistical results."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from recframe.audit.model_depths import unequal_depths, with_notes
 from recframe.charts import long_format as long
 from recframe.errors import ColumnError, RecframeError, shown
 from recframe.evaluation import evaluation
-from recframe.evaluation.cached_plans import Made, planned
+from recframe.evaluation.caching import Made, planned
 from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.execution import Run
 from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.segments import keys_of, numbered
-from recframe.evaluation.support_columns import SPREAD
+from recframe.evaluation.segments import SPREAD, keys_of, numbered
 from recframe.evaluation.trainings import TRAINING, one_of_each
 from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.hints import Given
 from recframe.frames.inputs import GROUP, Inputs
+from recframe.frames.kinds.kind import Kind
 from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -51,13 +51,51 @@ FEW_ROWS = 100_000
 
 
 @dataclass(frozen=True)
-class Question:
-    """Statistical request: metrics by segment, with optional clusters of users."""
+class Request:
+    """Metrics of a call under their conventions, and its frames."""
 
     rec: Any
     inputs: Inputs
     stated: list[Convention]
     """Metrics with the conventions of the result, including the rounding of means."""
+
+    @classmethod
+    def of(
+        cls, rec: Any, metrics: Sequence[Metric[...]], by: By, profile: str | None = None
+    ) -> Request:
+        """Return the request of some metrics, by segment and under a profile."""
+        inputs = rec._inputs(by, profile, metrics)  # noqa: SLF001  the methods of this room are those of a Rec
+        return Request(rec, inputs, under_profile.asked(inputs.context, metrics))
+
+    @cached_property
+    def kind(self) -> Kind:
+        """The kind of the frame that is asked."""
+        kind: Kind = self.rec._kind  # noqa: SLF001
+        return kind
+
+    @cached_property
+    def home(self) -> Inputs:
+        """The frames under their profile's own policies."""
+        return under_profile.at_home(self.inputs)
+
+    @property
+    def run(self) -> Run:
+        """The execution of the call's plans."""
+        return Run.of(self.kind, self.rec._held)  # noqa: SLF001
+
+    def evaluated(self, beside: Sequence[str]) -> pl.LazyFrame:
+        """Return the metrics by segment, with the columns that stand beside each."""
+
+        def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
+            return evaluation.evaluate(inputs, self.stated, run, beside)
+
+        return planned(self.home, self.stated, self.run, made, *beside)
+
+
+@dataclass(frozen=True)
+class Question(Request):
+    """Statistical request: metrics by segment, with optional clusters of users."""
+
     cluster: str | None
     """Internal name of the column of clusters, which is the last segment."""
     wide: bool = True
@@ -84,7 +122,7 @@ class Question:
         """The key columns of the result, by their names inside the plan."""
         return {
             inside: name
-            for inside, name in keys_of(self.inputs, self.metrics)
+            for inside, name in keys_of(self.inputs, self.metrics).items()
             if inside not in {self.cluster, GROUP}
         }
 
@@ -92,8 +130,8 @@ class Question:
         self, inputs: Inputs, made: Made, *what: Hashable, middling: int | None = None
     ) -> pl.LazyFrame:
         """Return a plan of the metrics without rounding, made of the inputs; see `kept_plans.planned`."""
-        home, run = under_profile.at_home(inputs), self.rec._run()  # noqa: SLF001
-        return planned(home, self.conventions, run, made, *what, middling=middling)
+        home = self.home if inputs is self.inputs else under_profile.at_home(inputs)
+        return planned(home, self.conventions, self.run, made, *what, middling=middling)
 
     @cached_property
     def over_trainings(self) -> bool:
@@ -119,7 +157,7 @@ class Question:
 
     def spread(self, home: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
         """Return metrics with the sums for their intervals, a row for each segment and model."""
-        inside = [inside for inside, _ in keys_of(self.inputs, self.metrics)]
+        inside = [*keys_of(self.inputs, self.metrics)]
         if self.inputs.training:
             of = spread_of_each if TRAINING in inside else spread_over_trainings
             return of(home, conventions, run, self.cluster)
@@ -167,7 +205,7 @@ class Question:
         is_here = "recommendations" in self.inputs.given and self.inputs.tables is None
         depths = None
         if is_here and {"note", "k"} <= {*columns} and MODEL in names:
-            run = partial(run_by_size, size=self.rec._kind.size)  # noqa: SLF001
+            run = partial(run_by_size, size=self.kind.size)
             depths = unequal_depths(self._seen(pl.DataFrame(), run))
             plan = with_notes(plan, depths)
             # of large frames a result's models tell more
@@ -179,10 +217,9 @@ class Question:
         if BASELINE in names:
             for name in {names[BASELINE], *({RUNNER_UP} & {*columns})}:
                 sources[name] = sources.get(names[MODEL])
-        kind = self.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
         shown = as_shown(named, self.decimals)
         told = partial(self._told, list(names.values()), depths)
-        return kind.give(shown, sources, told, self._chosen(names, columns, short))
+        return self.kind.give(shown, sources, told, self._chosen(names, columns, short))
 
     def _chosen(
         self, names: Mapping[str, str], columns: Sequence[str], short: Sequence[str]
@@ -229,8 +266,7 @@ class Question:
         return run(wide).rename(dict(zip(keys, names, strict=True)))
 
     def _seen(self, result: pl.DataFrame, run: Collect) -> Seen:
-        home = one_of_each(under_profile.at_home(self.inputs))
-        return Seen(home, self.metrics, result, run, with_spread=True)
+        return Seen(one_of_each(self.home), self.metrics, result, run, with_spread=True)
 
 
 def _with_baseline(columns: list[pl.Series], at: int, values: pl.Series) -> list[pl.Series]:
@@ -304,7 +340,7 @@ def values_of_users(
     rec, metrics = asked.rec, [one.metric for one in conventions]
     user = asked.inputs.context.names["user"]
     inputs = rec._inputs([*by, *asked.clusters, user], profile, metrics)  # noqa: SLF001
-    inside = [inside for inside, _ in keys_of(inputs, metrics)]
+    inside = [*keys_of(inputs, metrics)]
     wide = numbered(rec._evaluated(inputs, conventions), inside)  # noqa: SLF001
     return wide.select(*inside, *by_number(metrics))
 

@@ -35,8 +35,7 @@ from recframe.frames.dtypes import text_of
 from recframe.frames.hints import bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.options import MOST_DECIMALS
-from recframe.frames.plain_numbers import plain_number
+from recframe.frames.options import MOST_DECIMALS, plain_number
 from recframe.frames.roles import Segment
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
@@ -335,7 +334,7 @@ def _shown(  # noqa: PLR0913  those of both methods
     context = rec._context  # noqa: SLF001  the methods of this class are those of a Rec
     user = context.names["user"]
     inputs, values = values_of_users(rec, one, profile, argument_errors.names(by))
-    keys = dict(keys_of(inputs, [one]))
+    keys = keys_of(inputs, [one])
     segments = [key for key in keys if key != "user"]
     lower_is_better = one.definition.direction == "lower"
     order = {**dict.fromkeys(segments, False), "value": worst == lower_is_better, "user": False}

@@ -14,7 +14,7 @@ from recframe.charts.long_format import warned_of_truth
 from recframe.errors import ColumnError, RecframeError
 from recframe.evaluation.execution import Run
 from recframe.evaluation.required_columns import needs_of
-from recframe.frames.constant_columns import FOUND
+from recframe.evaluation.segments import FOUND
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Given, bind
 from recframe.frames.inputs import Inputs

@@ -15,8 +15,7 @@ from recframe.errors import RecframeError, UnknownMetricError
 from recframe.evaluation.contributions import contributions
 from recframe.evaluation.execution import Run
 from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.segments import keys_of, numbered
-from recframe.evaluation.support_columns import SPREAD
+from recframe.evaluation.segments import SPREAD, keys_of, numbered
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Either, bind
 from recframe.frames.inputs import Inputs
@@ -323,7 +322,7 @@ def _bootstrapped(asked: Question, how: Comparing) -> Any:
 
     keys = list(asked.by)
     drawn = asked.inputs.drawn(_most_groups(keys), asked.cluster)
-    inside = [inside for inside, _ in keys_of(drawn, asked.metrics)]
+    inside = [*keys_of(drawn, asked.metrics)]
     wide = numbered(asked.rec._evaluated(drawn, asked.conventions, SPREAD), inside)  # noqa: SLF001
     return _finished(
         asked,
@@ -437,7 +436,7 @@ def _finished(
     """Return what a function makes of sums, the keys in `names` and some columns, as a result of the call."""
     schema = sums.collect_schema()
     result = pl.Schema({key: schema[key] for key in names} | {**columns})
-    whole = asked.rec._kind.applied(sums, made, result)  # noqa: SLF001
+    whole = asked.kind.applied(sums, made, result)
     return asked.given(whole, names, list(columns), short)
 
 

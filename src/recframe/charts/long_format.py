@@ -14,8 +14,7 @@ from recframe.audit.call_context import Seen
 from recframe.charts.formatting import counted
 from recframe.charts.themes import ALL
 from recframe.errors import ColumnError, RecframeError, shown
-from recframe.evaluation.segments import keys_of, n_keys, numbered
-from recframe.evaluation.support_columns import SUPPORT, support_of
+from recframe.evaluation.segments import SUPPORT, keys_of, n_keys, numbered, support_of
 from recframe.evaluation.trainings import one_of_each
 from recframe.frames.collecting import Collect
 from recframe.frames.dtypes import as_text
@@ -197,7 +196,7 @@ def n_clusters(rec: Any, metric: Metric[...], cluster: str, profile: str | None)
     """Return the number of clusters with a value; a user without a cluster is a cluster of one."""
     whole = rec._with(replace(rec._context, by=())) if rec._context.by else rec  # noqa: SLF001
     inputs = whole._inputs([cluster], profile, [metric])  # noqa: SLF001
-    keys = [inside for inside, _ in keys_of(inputs, [metric])]
+    keys = [*keys_of(inputs, [metric])]
     asked = under_profile.asked(inputs.context, [metric])
     plan = numbered(whole._evaluated(inputs, asked, SUPPORT), keys)  # noqa: SLF001
     counts = plan.select(cluster=keys[-1], n=support_of(metric)).filter(pl.col("n") > 0)
@@ -237,7 +236,7 @@ def values_of_users(
     """Return the frames by user, and each user's value, in `value` beside the keys; without those who have none."""
     inputs = rec._inputs([*by, rec._context.names["user"]], profile, [metric])  # noqa: SLF001
     values = rec._evaluated(inputs, under_profile.asked(inputs.context, [metric]))  # noqa: SLF001
-    keys = [inside for inside, _ in keys_of(inputs, [metric])]
+    keys = [*keys_of(inputs, [metric])]
     named = numbered(values, keys).select(*keys, pl.col(str(metric)).alias("value"))
     return inputs, named.drop_nulls("value")
 

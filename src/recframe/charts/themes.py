@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from recframe.errors import RecframeError, shown
-from recframe.frames.plain_numbers import plain_number
+from recframe.frames.options import plain_number
 
 ThemeName = Literal["light", "dark"]
 NARROWEST = 240

@@ -34,21 +34,19 @@ MOST_STEPS = 100
 """Deepest cut-off of the ideal ranking over category lists, since each rank is a step of the plan."""
 
 
-def branch_of(name: str) -> str:
-    """Return the common prefix of columns of one row source; nothing for other columns."""
-    return name.rpartition(" ")[0] if name.startswith(KINDS) else ""
+def columns_of(names: set[str]) -> dict[str, set[str]]:
+    """Return the columns that are of such row sources, by their common prefix."""
+    found: dict[str, set[str]] = {}
+    for name in sorted(names):
+        if name.startswith(KINDS):
+            found.setdefault(name.rpartition(" ")[0], set()).add(name)
+    return found
 
 
-def is_branch(names: set[str]) -> bool:
-    """Return whether all columns are of one branch."""
-    branches = {branch_of(name) for name in names}
-    return len(branches) == 1 and branches != {""}
-
-
-def facts(asked: set[str]) -> list[Fact]:
+def facts(names: set[str]) -> list[Fact]:
     """Return the item facts that the columns need."""
     columns = dict.fromkeys(
-        (branch.startswith(OF_VALUES), _settings(branch)[0]) for branch in _branches(asked)
+        (branch.startswith(OF_VALUES), _settings(branch)[0]) for branch in columns_of(names)
     )
     kinds = {True: attributes.number, False: attributes.n_categories}
     return [Fact(kinds[is_number], (of,)) for is_number, of in columns]
@@ -56,7 +54,7 @@ def facts(asked: set[str]) -> list[Fact]:
 
 def branches(
     judged: Judged,
-    asked: set[str],
+    columns: dict[str, set[str]],
     deepest: int | None,
     branches_of: BranchesOf,
     ask: Ask | None = None,
@@ -66,7 +64,7 @@ def branches(
     `ask` collects the steps of the best order of a large eager frame.
     """
     found = []
-    for branch, names in _branches(asked).items():
+    for branch, names in columns.items():
         feature = Sides(judged.inputs, judged).feature(_settings(branch)[0])
         if ask is not None and not branch.startswith(OF_VALUES):
             feature = feature.numbered(ask)
@@ -101,14 +99,6 @@ def _of_relevant(
         return rows.select(*keys, rank=pl.lit(1), seen=pl.lit(0))
     steps = 0 if feature.shape == "category" else _steps(of, names)
     return _best(relevant, keys, feature, alpha[0], steps, ask)
-
-
-def _branches(asked: set[str]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for name in sorted(asked):
-        if branch := branch_of(name):
-            found.setdefault(branch, set()).add(name)
-    return found
 
 
 def _settings(branch: str) -> list[Any]:
@@ -146,13 +136,21 @@ def _most_valuable(relevant: pl.LazyFrame, keys: list[str], feature: Feature) ->
 
 def _ranked_hits(judged: Judged, deepest: int | None) -> pl.LazyFrame:
     """Return the hits: keys, item and rank, at least 1 apart."""
+    names = distinct_names(*judged.list_keys, "item", "rank")
+    hits = judged.hits(deepest).select(names)
+    return with_distinct_ranks(judged, hits, deepest).select(names)
+
+
+def with_distinct_ranks(
+    judged: Judged, hits: pl.LazyFrame, deepest: int | None, *, numbered: bool = False
+) -> pl.LazyFrame:
+    """Return hits with ranks of each list at least 1 apart, and with their numbers in its order where these are requested."""
     keys = judged.list_keys
-    hits = judged.hits(deepest).select(*distinct_names(*keys, "item", "rank"))
     if judged.known.in_order and judged.known.distinct:
-        return hits
+        return with_places(hits, keys) if numbered else hits
     hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
     hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks)
-    return hits.select(*distinct_names(*keys, "item", "rank"))
+    return hits if deepest is None else hits.filter(pl.col("rank") <= deepest)
 
 
 def _best(

@@ -6,26 +6,25 @@ what the list changes, so that its value is the mean of the contributions too. N
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import polars as pl
 
 from recframe.evaluation import jackknife, metrics_of_lists, trainings
 from recframe.evaluation.evaluation import (
-    Asked,
     Convention,
+    by_policies,
     check_parts_of_truth,
     of_each_training,
     of_the_plan,
 )
 from recframe.evaluation.execution import Run
-from recframe.evaluation.required_columns import is_of_segment, needs_of
-from recframe.evaluation.segments import keys_of, n_users_of_segments, with_attributes
+from recframe.evaluation.required_columns import is_of_segment
+from recframe.evaluation.segments import described, keys_of, n_users_of_segments, with_attributes
 from recframe.evaluation.user_values import names_of, values_of_users
-from recframe.frames.constant_columns import described
 from recframe.frames.inputs import Inputs
-from recframe.frames.options import Context
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged_frame import Judged, judge
@@ -58,7 +57,7 @@ class Contributions:
     known: pl.DataFrame | None = None
     """Models, if precomputed."""
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The names of the values."""
         return names_of(self.metrics)
@@ -101,11 +100,8 @@ def contributions(
     inputs = described(inputs, run.ask)
     each = [one for one in conventions if not is_of_segment(one.metric)]
     models = run.models(inputs)
-    of_users = [one for one in each if one.over == "users"]
-    found = [
-        _of_users(inputs.under(context), metrics, run, models)
-        for context, metrics in _by_policies(inputs, of_users)
-    ]
+    of_users = by_policies(inputs, [one.of_users for one in each if one.over == "users"])
+    found = [_of_users(under, metrics, run, models) for under, metrics in of_users]
     if listed := [one for one in each if one.over == "lists"]:
         found.append(_of_lists(inputs, listed, run))
     found += [[one] for one in of_sets(inputs, conventions, run)]
@@ -152,24 +148,13 @@ def of_sets(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list
         if is_of_segment(one.metric) and not jackknife.reason_without(one.metric)
     ]
     inputs = described(inputs, run.ask) if served else inputs
-    of_means = [one for one in served if needs_of(one.metric).means]
-    of_sums = [one for one in served if one not in of_means]
+    of_sums = [(one.context, [one.metric]) for one in served if not one.needs.means]
+    of_means = [(one.context, [one.metric]) for one in served if one.needs.means]
     return [
-        _of_sets(inputs.under(context), metrics, run, of_means=asked is of_means)
+        _of_sets(under, metrics, run, of_means=asked is of_means)
         for asked in (of_sums, of_means)
-        for context, metrics in _by_policies(inputs, asked)
+        for under, metrics in by_policies(inputs, asked)
     ]
-
-
-def _by_policies(
-    inputs: Inputs, conventions: Sequence[Convention]
-) -> Iterable[tuple[Context, list[Metric[...]]]]:
-    """Return the metrics that share a plan, with its context."""
-    found: Asked = {}
-    for one in conventions:
-        context = of_the_plan(one.context, inputs)
-        found.setdefault(context.policies, (context, []))[1].append(one.metric)
-    return found.values()
 
 
 def _of_sets(
@@ -185,8 +170,8 @@ def _of_sets(
         rows=made(whole, metrics, run),
         empty=_nothing(metrics),
         judged=judge(replace(inputs, segments=units)),
-        keys=[inside for inside, _ in keys_of(inputs, metrics)],
-        placed=[inside for inside, _ in keys_of(whole, metrics)],
+        keys=[*keys_of(inputs, metrics)],
+        placed=[*keys_of(whole, metrics)],
     )
 
 
@@ -200,7 +185,7 @@ def _of_users(
     inputs: Inputs, metrics: list[Metric[...]], run: Run, models: pl.LazyFrame | None
 ) -> list[Contributions]:
     parts = run.parts(inputs)
-    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    keys = [*keys_of(inputs, metrics)]
     found = []
     for part in parts:
         values = values_of_users(judge(part, models), metrics, keys, run.ask, run.held)
@@ -223,7 +208,7 @@ def _of_users(
 
 def _of_lists(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list[Contributions]:
     metrics = [one.metric for one in conventions]
-    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    keys = [*keys_of(inputs, metrics)]
     inputs = inputs.under(of_the_plan(conventions[0].context, inputs))
     return [
         Contributions(metrics, rows, _nothing(metrics), judged, keys)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import polars as pl
 
@@ -11,19 +12,23 @@ from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.evaluation import jackknife, metrics_of_lists, metrics_of_users, trainings
 from recframe.evaluation.execution import Run
 from recframe.evaluation.metrics_of_lists import Lists
-from recframe.evaluation.required_columns import n_frames, needs_of
-from recframe.evaluation.segments import n_keys, numbered
-from recframe.evaluation.support_columns import SQUARE, N, columns_beside, name_beside, support_of
-from recframe.frames.constant_columns import described
+from recframe.evaluation.required_columns import Needs, n_frames, needs_of
+from recframe.evaluation.segments import (
+    SQUARE,
+    N,
+    columns_beside,
+    described,
+    n_keys,
+    name_beside,
+    numbered,
+    support_of,
+)
 from recframe.frames.hints import Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import DEFAULTS, Context
 from recframe.frames.rows import joins
 from recframe.metrics.language.definition import Metric, Over
 from recframe.side_info.requirements import check_needs
-
-Asked = dict[tuple[object, ...], tuple[Context, list[Metric[...]]]]
-"""Requested user metrics, by the policies of their plan."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +38,20 @@ class Convention:
     context: Context
     metric: Metric[...]
 
+    @cached_property
+    def needs(self) -> Needs:
+        """The columns and facts that the metric needs."""
+        return needs_of(self.metric)
+
     @property
     def over(self) -> Over:
         """The units that the metric runs over: users or lists."""
-        return needs_of(self.metric).over
+        return self.needs.over
+
+    @property
+    def of_users(self) -> tuple[Context, Sequence[Metric[...]]]:
+        """The metrics whose means over users make this one, with their context."""
+        return self.context, self.needs.means or (self.metric,)
 
 
 def evaluate(
@@ -51,29 +66,39 @@ def evaluate(
     """
     if inputs.training:
         return _over_trainings(inputs, conventions, run, beside)
-    _check_names(inputs, conventions, beside)
+    if beside:
+        _check_names(inputs, conventions, beside)
     check_parts_of_truth(inputs, conventions)
     inputs = described(inputs, run.ask)
-    asked: Asked = {}
+    listed = [one for one in conventions if one.over == "lists"]
+    lists = _of_lists(inputs, listed, run, beside) if listed else None
     columns: dict[str, pl.Expr] = {}
-    lists = _of_lists(inputs, conventions, run, beside)
     for one in conventions:
         if lists is not None and one.over == "lists":
             columns |= _from_lists(one, lists, beside)
         else:
-            columns |= _from_users(one, inputs, asked, beside)
-    first_context = of_the_plan(inputs.context, inputs)
-    first = first_context.policies
-    asked = asked or {first: (first_context, [])}  # for n_users
-    ordered = (
-        asked[policies] for policies in sorted(asked, key=lambda policies: policies != first)
-    )
+            columns |= _from_users(one, inputs, beside)
+    of_users = [one.of_users for one in conventions if one.over == "users"]
+    home, *others = by_policies(inputs, [(inputs.context, ()), *of_users])
     plans = [
-        metrics_of_users.evaluate(inputs.under(context), metrics, run, beside)
-        for context, metrics in ordered
+        metrics_of_users.evaluate(under, metrics, run, beside)
+        for under, metrics in ([home, *others] if home[1] or not others else others)
     ]
-    plain = lists is None and len(plans) == 1 and all(map(_is_plain, conventions))
-    return plans[0] if plain else _joined(plans, columns, inputs, lists)
+    is_plain = all(not one.needs.means and one.context.decimals is None for one in conventions)
+    if is_plain and lists is None and len(plans) == 1:
+        return plans[0]
+    return _joined(plans, columns, inputs, lists)
+
+
+def by_policies(
+    inputs: Inputs, asked: Iterable[tuple[Context, Sequence[Metric[...]]]]
+) -> list[tuple[Inputs, list[Metric[...]]]]:
+    """Return the metrics that share a plan, with the inputs under its policies."""
+    found: dict[tuple[object, ...], tuple[Inputs, list[Metric[...]]]] = {}
+    for own, metrics in asked:
+        context = of_the_plan(own, inputs)
+        found.setdefault(context.policies, (inputs.under(context), []))[1].extend(metrics)
+    return [*found.values()]
 
 
 def _over_trainings(
@@ -105,32 +130,23 @@ def _from_lists(one: Convention, lists: Lists, beside: Sequence[str]) -> dict[st
     return found | columns_beside(one.metric, beside, lists.beside.get(name, {}))
 
 
-def _from_users(
-    one: Convention, inputs: Inputs, asked: Asked, beside: Sequence[str]
-) -> dict[str, pl.Expr]:
-    """Return the columns of a user metric, from means, and record the plans that it needs."""
-    needs, context = needs_of(one.metric), of_the_plan(one.context, inputs)
-    check_needs(inputs, one.metric, needs.facts)
-    if needs.means and context.ties == "expected":
-        raise without_order(
-            str(one.metric), context.ties, "it is made of means, which are uncertain together"
-        )
-    means = needs.means or (one.metric,)
-    asked.setdefault(context.policies, (context, []))[1].extend(means)
+def _from_users(one: Convention, inputs: Inputs, beside: Sequence[str]) -> dict[str, pl.Expr]:
+    """Return the columns of a user metric, from means."""
+    metric, needs, name = one.metric, one.needs, str(one.metric)
+    if needs.facts or inputs.without_items:
+        check_needs(inputs, metric, needs.facts)
+    if not needs.means:
+        names = [name_beside(part, metric) for part in beside]
+        found = {name: _rounded(pl.col(name), one)}
+        return found | {name: pl.col(name).fill_null(0) for name in names}
+    ties = of_the_plan(one.context, inputs).ties
+    if ties == "expected":
+        raise without_order(name, ties, "it is made of means, which are uncertain together")
     # without a counted user there is nothing to make
     known = [pl.col(str(mean)).is_not_null() for mean in needs.means]
-    value = pl.when(*known).then(needs.value) if known else pl.col(str(one.metric))
-    found = {str(one.metric): _rounded(value, one)}
-    if not needs.means:
-        names = [name_beside(part, one.metric) for part in beside]
-        return found | {name: pl.col(name).fill_null(0) for name in names}
-    least = pl.min_horizontal(map(support_of, means)).fill_null(0)
-    return found | columns_beside(one.metric, beside, {N: least})
-
-
-def _is_plain(one: Convention) -> bool:
-    """Return whether a metric's column is that of its plan."""
-    return not needs_of(one.metric).means and one.context.decimals is None
+    found = {name: _rounded(pl.when(*known).then(needs.value), one)}
+    least = pl.min_horizontal(map(support_of, needs.means)).fill_null(0)
+    return found | columns_beside(metric, beside, {N: least})
 
 
 def _check_names(inputs: Inputs, conventions: Sequence[Convention], beside: Sequence[str]) -> None:
@@ -162,13 +178,10 @@ def check_parts_of_truth(inputs: Inputs, conventions: Sequence[Convention]) -> N
 
 
 def _of_lists(
-    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
-) -> Lists | None:
+    inputs: Inputs, listed: Sequence[Convention], run: Run, beside: Sequence[str]
+) -> Lists:
     """Return the sums of list metrics, under the policies of those that read relevance."""
-    listed = [one for one in conventions if one.over == "lists"]
-    if not listed:
-        return None
-    reading = [one for one in listed if needs_of(one.metric).reads_relevance] or listed
+    reading = [one for one in listed if one.needs.reads_relevance] or listed
     planned = [of_the_plan(one.context, inputs) for one in reading]
     contexts = {context.policies: context for context in planned}
     if len(contexts) > 1:
@@ -180,7 +193,7 @@ def _of_lists(
     inputs = inputs.under(*contexts.values())
     metrics = [one.metric for one in listed]
     lists = metrics_of_lists.evaluate(inputs, metrics, run, beside)
-    return jackknife.with_spread(lists, metrics, run) if SQUARE in beside else lists
+    return jackknife.with_spread(lists, metrics) if SQUARE in beside else lists
 
 
 def _differing(contexts: Collection[Context]) -> str:
@@ -197,8 +210,7 @@ def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:
 def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
     """Return the number of frames of sums, of users, lists and items."""
     listed = [one.metric for one in conventions if one.over == "lists"]
-    contexts = [one.context for one in conventions if one.over == "users"]
-    users = {of_the_plan(context, inputs).policies for context in contexts}
+    users = by_policies(inputs, (one.of_users for one in conventions if one.over == "users"))
     return max(len(users), 1) + (n_frames(listed) if listed else 0)
 
 

@@ -15,14 +15,9 @@ from recframe.evaluation.metrics_of_lists import (
     N_PLACES,
     Cut,
     Lists,
-    check,
-    cuts_of,
-    items_of,
-    value_of,
 )
 from recframe.evaluation.required_columns import Needs, needs_of
-from recframe.evaluation.segments import deepest_of, keys_of
-from recframe.evaluation.support_columns import FOURTH, SQUARE, SUPPORT, TOTAL, N
+from recframe.evaluation.segments import FOURTH, SQUARE, SUPPORT, TOTAL, N, keys_of
 from recframe.evaluation.user_values import values_of_users
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.exact_sums import ExactSums
@@ -30,7 +25,7 @@ from recframe.frames.rows.joins import distinct_names, joined
 from recframe.metrics.language.at import ratio
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import judge
-from recframe.side_info.aggregation_levels import Level, Levels
+from recframe.side_info.aggregation_levels import Level
 from recframe.side_info.requirements import check_needs
 
 _BEYOND = {
@@ -77,33 +72,25 @@ def contributions(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run) -> p
     2 / (N k) for each pair of the list's items that stand in equally many lists: their standard deviation is off by 3 % with
     30 lists and by 0.5 % with 300. With other weights an item passes others one by one, and pairs with close exposures count.
     """
-    check(inputs, metrics)
-    keys = [inside for inside, _ in keys_of(inputs, metrics)]
-    most, asked = deepest_of(metrics), Levels()
-    made = [value_of(metric, asked, most, SUPPORT) for metric in metrics]
-    removal = Removal(cuts_of(inputs, asked, keys, most, run), asked, keys, run)
-    return _of_lists(removal, [value for value, _ in made], [beside[N] for _, beside in made])
+    lists = Lists.of(inputs, metrics, run, SUPPORT)
+    return _of_lists(lists, [*lists.values])
 
 
-def with_spread(lists: Lists, metrics: Sequence[Metric[...]], run: Run) -> Lists:
+def with_spread(lists: Lists, metrics: Sequence[Metric[...]]) -> Lists:
     """Return the sums of list metrics, with sums of lists' contributions to set metrics.
 
     Segments of clusters or random groups are none that a metric has a value of: they have contributions of their own.
     """
-    served = [metric for metric in metrics if metric.shape == "set" and not reason_without(metric)]
+    served = [str(one) for one in metrics if one.shape == "set" and not reason_without(one)]
     if not served or lists.cuts[0].held.inputs.units or "user" in lists.keys:
         return lists
-    values = [lists.values[str(metric)] for metric in served]
-    counts = [lists.beside[str(metric)][N] for metric in served]
-    rows = _of_lists(Removal(lists.cuts, lists.asked, lists.keys, run), values, counts)
+    rows = _of_lists(lists, served)
     names = [f"of contributions {place}" for place in range(len(served))]
     beside = dict(lists.beside)
     for metric, name in zip(served, names, strict=True):
-        beside[str(metric)] = {part: pl.col(f"{part} {name}") for part in OF_CONTRIBUTIONS}
-    numbered = {key: f"key {place}" for place, key in enumerate(lists.keys)}
-    sums = sums_of_contributions(rows, lists.keys, names).rename(numbered)
-    frame = joined(lists.frame, sums, list(numbered.values()))
-    return replace(lists, frame=frame, beside=beside)
+        beside[metric] = {part: pl.col(f"{part} {name}") for part in OF_CONTRIBUTIONS}
+    sums = sums_of_contributions(rows, lists.keys, names).rename(lists.named)
+    return replace(lists, spread=sums, beside=beside)
 
 
 def sums_of_contributions(
@@ -128,14 +115,15 @@ def sums_of_contributions(
     return sums.of(rows, keys, others)
 
 
-def _of_lists(
-    removal: Removal, values: Sequence[pl.Expr], counts: Sequence[pl.Expr]
-) -> pl.LazyFrame:
-    """Return the contributions of lists to values of their segments, which so many lists enter."""
+def _of_lists(lists: Lists, metrics: Sequence[str]) -> pl.LazyFrame:
+    """Return the contributions of lists to metrics, named by their strings."""
+    values = [lists.values[name] for name in metrics]
+    counts = [lists.beside[name][N] for name in metrics]
+    removal = Removal(lists)
     rows = removal.rows(values, counts).with_columns(removal.remaining())
     # a count without the list is one less where it was counted
     entered = [less(count.meta.root_names()[0]) > 0 for count in counts]
-    return _contributed(rows, removal.keys, values, entered)
+    return _contributed(rows, lists.keys, values, entered)
 
 
 def contributions_of_means(
@@ -152,7 +140,7 @@ def contributions_of_means(
         if inputs.sharing == "expected":
             reason = "it is made of means, which are uncertain together"
             raise without_order(str(metric), inputs.sharing, reason)
-    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    keys = [*keys_of(inputs, metrics)]
     means = {str(mean): mean for needs in asked for mean in needs.means}
     of_user = {label: pl.col(f"value {number}") for number, label in enumerate(means)}
     rows = _users(inputs, list(means.values()), keys, run)
@@ -235,11 +223,12 @@ class Removal:
     another one once the list's share is gone from the item's own sums.
     """
 
-    cuts: Sequence[Cut]
-    """Lists, part by part."""
-    asked: Levels
-    keys: list[str]
-    run: Run
+    lists: Lists
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of the segments."""
+        return self.lists.keys
 
     def rows(self, values: Sequence[pl.Expr], counts: Sequence[pl.Expr]) -> pl.LazyFrame:
         """Return each list with an item up to the largest k: the keys, the user, the sums of the segment and their losses.
@@ -247,8 +236,10 @@ class Removal:
         Values are made of such sums; they stand beside as `whole 0`, ..., and counts as `n 0`, ...
         """
         keys = distinct_names(*self.keys, "user")
-        found = [cut.described(self._lists(cut)) for cut in self.cuts]
-        lists = self.run.added([one.select(*keys, pl.col("^less .*$")) for one in found], keys)
+        found = [cut.described(self._lists(cut)) for cut in self.lists.cuts]
+        lists = self.lists.run.added(
+            [one.select(*keys, pl.col("^less .*$")) for one in found], keys
+        )
         segments = self._segments(lists, values).with_columns(
             *(value.alias(f"whole {number}") for number, value in enumerate(values)),
             *(count.alias(f"n {number}") for number, count in enumerate(counts)),
@@ -264,9 +255,8 @@ class Removal:
             steps = {f"step {name}": pl.col(f"step {name}") for name in self._placed}
             found = ExactSums(wholes | steps).of(self._items, self.keys)
             segments = joined(segments, found, self.keys)
-        roots = {name for value in values for name in value.meta.root_names()}
-        facts = [fact for name, fact in self.asked.facts.items() if name in roots]
-        return self.cuts[0].sides.joined(segments, facts, "segment", "whole")
+        facts = self.lists.facts(values)
+        return self.lists.cuts[0].sides.joined(segments, facts, "segment", "whole")
 
     def remaining(self) -> list[pl.Expr]:
         """Return the sums without the list, from rows with both of the above.
@@ -326,9 +316,8 @@ class Removal:
 
         The latter where it is the same for all of these lists.
         """
-        one = self.cuts[0]
-        items = items_of(self.cuts, self.run)
-        items = one.with_places(one.with_facts(items)).with_columns(
+        one = self.lists.cuts[0]
+        items = one.with_places(one.with_facts(self.lists.items())).with_columns(
             *(term.alias(f"whole {name}") for name, term in self._over_items.items()),
             *(pl.col(name).cast(pl.Float64).alias(f"all {name}") for name in self._shares),
             *(value.alias(f"value of {name}") for name, (_, value) in self._placed.items()),
@@ -451,14 +440,14 @@ class Removal:
 
     def _terms(self, level: Level) -> dict[str, pl.Expr]:
         """Return the summands of a level's columns, by name."""
-        names = [one.meta.output_name() for one in self.asked.named(level)]
-        return {name: self.asked.terms[name] for name in names}
+        names = [one.meta.output_name() for one in self.lists.asked.named(level)]
+        return {name: self.lists.asked.terms[name] for name in names}
 
     @cached_property
     def _placed(self) -> dict[str, tuple[str, pl.Expr]]:
         """The sums over items that read an item's place: its column, and the value that it is the place of."""
-        named = [one.meta.output_name() for one in self.asked.named(Level.PLACE)]
-        places = dict(zip(named, self.asked.columns.get(Level.PLACE, []), strict=True))
+        named = [one.meta.output_name() for one in self.lists.asked.named(Level.PLACE)]
+        places = dict(zip(named, self.lists.asked.columns.get(Level.PLACE, []), strict=True))
         return {
             name: (root, places[root])
             for name, term in self._over_items.items()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import polars as pl
@@ -11,8 +12,16 @@ import polars as pl
 from recframe.errors import RecframeError, without_order
 from recframe.evaluation.execution import Run
 from recframe.evaluation.required_columns import needs_of
-from recframe.evaluation.segments import deepest_of, keys_of, with_attributes
-from recframe.evaluation.support_columns import SQUARE, TOTAL, UNDEFINED, ZERO, N
+from recframe.evaluation.segments import (
+    SQUARE,
+    TOTAL,
+    UNDEFINED,
+    ZERO,
+    N,
+    deepest_of,
+    keys_of,
+    with_attributes,
+)
 from recframe.evaluation.user_values import CutsTaken
 from recframe.frames.collecting import Ask, stream
 from recframe.frames.inputs import Inputs
@@ -52,53 +61,93 @@ USERS = ("list", "at.sum(...) or at.mean(...)")
 
 @dataclass(frozen=True)
 class Lists:
-    """Segment sums of list metrics, with facts and values."""
+    """List metrics of a call: their values, and the lists that these are made of."""
 
-    frame: pl.LazyFrame
-    """The keys, numbered, n_lists, and sums of lists and of items."""
     values: dict[str, pl.Expr]
     """Each metric's value of a segment."""
     beside: dict[str, dict[str, pl.Expr]]
     """Extra columns of each metric: number of lists averaged over or read, and spread."""
-    sides: Sides
     asked: Levels
     keys: list[str]
     cuts: list[Cut]
     """Lists, part by part."""
+    run: Run
+    spread: pl.LazyFrame | None = None
+    """Sums of lists' contributions, by the numbered keys."""
+
+    @classmethod
+    def of(
+        cls, inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str] = ()
+    ) -> Lists:
+        """Return the values of the metrics, and their extra columns named in `beside`."""
+        check(inputs, metrics)
+        keys = [*keys_of(inputs, metrics)]
+        most, asked = deepest_of(metrics), Levels()
+        made = {str(metric): value_of(metric, asked, most, beside) for metric in metrics}
+        values = {name: value for name, (value, _) in made.items()}
+        found = {name: parts for name, (_, parts) in made.items()}
+        return cls(values, found, asked, keys, cuts_of(inputs, asked, keys, most, run), run)
+
+    @property
+    def named(self) -> dict[str, str]:
+        """The numbered names of the keys."""
+        return {key: f"key {place}" for place, key in enumerate(self.keys)}
+
+    @cached_property
+    def frame(self) -> pl.LazyFrame:
+        """The keys, numbered, n_lists, and sums of lists and of items."""
+        frame = self._segments().rename(self.named)
+        frame = frame.drop("n_lists") if "user" in self.keys else frame
+        spread = self.spread
+        return frame if spread is None else joined(frame, spread, [*self.named.values()])
+
+    def _segments(self) -> pl.LazyFrame:
+        """Return each segment with the sums of all parts: over its lists, its items and its groups of items."""
+        one, asked, keys = self.cuts[0], self.asked, self.keys
+        segments = self.run.added([cut.segments() for cut in self.cuts], keys)
+        segments = asked.sums(Level.OVER_LISTS)[0].put_together(segments)
+        if asked.columns.get(Level.OF_ITEM):
+            segments = joined(segments, one.over_items(self.items()), keys)
+        for groups in asked.sums_of_groups.values():
+            sums = self.run.added([cut.groups(groups) for cut in self.cuts], [*keys, "group"])
+            segments = joined(segments, one.over_groups(sums, groups), keys)
+        return one.in_all(segments)
+
+    def items(self) -> pl.LazyFrame:
+        """Return each item of each segment with its sums over the lists of all parts."""
+        keys = distinct_names(*self.keys, "item")
+        items = self.run.added([cut.items() for cut in self.cuts], keys)
+        return self.asked.sums(Level.OF_ITEM)[0].put_together(items)
+
+    def facts(self, values: Iterable[pl.Expr]) -> list[Fact]:
+        """Return the facts that are read by values of segments."""
+        roots = {name for value in values for name in value.meta.root_names()}
+        return [fact for name, fact in self.asked.facts.items() if name in roots]
 
     def with_facts(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return segments joined with their facts, those without a list included."""
-        roots = {name for value in self.values.values() for name in value.meta.root_names()}
-        facts = [fact for name, fact in self.asked.facts.items() if name in roots]
-        named = {key: f"key {place}" for place, key in enumerate(self.keys)}
+        sides, named = self.cuts[0].sides, self.named
         if across := self.asked.named(Level.ACROSS):
-            of_users = [named[key] for key in self.keys if key not in self.sides.item_keys]
+            of_users = [named[key] for key in self.keys if key not in sides.item_keys]
             sums = {one.meta.output_name(): one.cast(pl.Float64) for one in across}
             rows = joined(rows, ExactSums(sums).of(self.frame, of_users), of_users)
-        return self.sides.joined(rows, facts, "segment", "whole", named=named)
+        facts = self.facts(self.values.values())
+        return sides.joined(rows, facts, "segment", "whole", named=named)
 
 
 def evaluate(
     inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, beside: Sequence[str] = ()
 ) -> Lists:
     """Return the sums of the metrics, and their extra columns named in `beside`."""
-    check(inputs, metrics)
-    keys = [inside for inside, _ in keys_of(inputs, metrics)]
-    most, asked = deepest_of(metrics), Levels()
-    made = {str(metric): value_of(metric, asked, most, beside) for metric in metrics}
-    values = {name: value for name, (value, _) in made.items()}
-    found = {name: parts for name, (_, parts) in made.items()}
-    if run.is_divided and {Level.ALONG, Level.ALONG_ALL} & asked.columns.keys():
-        shown = f"one of {', '.join(values)} holds each list against all others"
+    lists = Lists.of(inputs, metrics, run, beside)
+    if run.is_divided and {Level.ALONG, Level.ALONG_ALL} & lists.asked.columns.keys():
+        shown = f"one of {', '.join(lists.values)} holds each list against all others"
         whole = "with parts=1" if run.adds is None else "of frames of one machine"
         msg = f"{shown}, which parts of the users do not have; ask it {whole}"
         raise RecframeError(msg)
-    cuts = cuts_of(inputs, asked, keys, most, run)
-    if SQUARE in beside:
-        cuts = [cut.with_items_held() for cut in cuts]
-    frame = _added(cuts, run).rename({key: f"key {place}" for place, key in enumerate(keys)})
-    frame = frame.drop("n_lists") if "user" in keys else frame
-    return Lists(frame, values, found, cuts[0].sides, asked, keys, cuts)
+    if SQUARE not in beside:
+        return lists
+    return replace(lists, cuts=[cut.with_items_held() for cut in lists.cuts])
 
 
 def values_of_each(
@@ -137,26 +186,6 @@ def check(inputs: Inputs, metrics: Sequence[Metric[...]]) -> None:
             reason = f"it speaks of the items that are among the first k{uncertain}"
             raise without_order(str(metric), inputs.sharing, reason)
         check_needs(inputs, metric, needs_of(metric).facts)
-
-
-def _added(cuts: Sequence[Cut], run: Run) -> pl.LazyFrame:
-    """Return each segment with the sums of all parts: over its lists, its items and its groups of items."""
-    one, asked, keys = cuts[0], cuts[0].asked, cuts[0].keys
-    segments = run.added([cut.segments() for cut in cuts], keys)
-    segments = asked.sums(Level.OVER_LISTS)[0].put_together(segments)
-    if asked.columns.get(Level.OF_ITEM):
-        segments = joined(segments, one.over_items(items_of(cuts, run)), keys)
-    for groups in asked.sums_of_groups.values():
-        sums = run.added([cut.groups(groups) for cut in cuts], [*keys, "group"])
-        segments = joined(segments, one.over_groups(sums, groups), keys)
-    return one.in_all(segments)
-
-
-def items_of(cuts: Sequence[Cut], run: Run) -> pl.LazyFrame:
-    """Return each item of each segment with its sums over the lists of all parts."""
-    one = cuts[0]
-    items = run.added([cut.items() for cut in cuts], distinct_names(*one.keys, "item"))
-    return one.asked.sums(Level.OF_ITEM)[0].put_together(items)
 
 
 def value_of(

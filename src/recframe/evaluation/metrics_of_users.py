@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from recframe.evaluation.execution import Run
-from recframe.evaluation.segments import keys_of, n_users_of_segments
-from recframe.evaluation.support_columns import (
+from recframe.evaluation.segments import (
     SQUARE,
     TOTAL,
     UNDEFINED,
@@ -16,6 +15,8 @@ from recframe.evaluation.support_columns import (
     ZERO,
     N,
     columns_beside,
+    keys_of,
+    n_users_of_segments,
 )
 from recframe.evaluation.user_values import (
     UserValues,
@@ -39,8 +40,8 @@ WITH_RELEVANT: Metric[...] = Metric(
     )
 )
 """Internal metric: whether a user has a relevant item; the space in its name avoids collisions."""
-By = list[tuple[str, str]]
-"""Key columns of a result, by internal name and own name."""
+By = dict[str, str]
+"""Own names of key columns, by their names inside the plan."""
 
 
 def evaluate(
@@ -53,7 +54,7 @@ def evaluate(
     models = run.models(inputs)
     judged = [judge(part, models) for part in run.parts(inputs)]
     by = keys_of(inputs, metrics)
-    keys = [inside for inside, _ in by]
+    keys = list(by)
     if "user" in keys:
         each = [values_of_users(part, metrics, keys, run.ask, run.held).each() for part in judged]
         return _values(run.added(each, keys), by, metrics, beside)
@@ -129,7 +130,7 @@ def _means(
         if beside:
             found = _beside(value, f"value {len(metrics)}", columns["n_users"])
             columns |= columns_beside(metric, beside, found)
-    parts = [inside for inside, _ in by if inside != "model"]
+    parts = [inside for inside in by if inside != "model"]
     if skips and parts:
         # whose lists have a relevant row differs from model to model, and a part of one is one of all
         by_model = judged.models is not None and judged.context.relevant_from == "list"
@@ -164,16 +165,9 @@ def _with_absent(metrics: Sequence[Metric[...]], spread: Sequence[str]) -> list[
 
 def _named(rows: pl.LazyFrame, by: By, columns: dict[str, pl.Expr]) -> pl.LazyFrame:
     """Return a result with its final column names, sorted by the keys; these may equal internal names."""
-    inside = [key for key, _ in by]
-    rows = rows.select(
-        *inside,
-        *(column.alias(f"column {number}") for number, column in enumerate(columns.values())),
-    )
-    rows = rows.sort(inside, nulls_last=True) if inside else rows
-    return rows.select(
-        *(pl.col(key).alias(name) for key, name in by),
-        *(pl.col(f"column {number}").alias(name) for number, name in enumerate(columns)),
-    )
+    rows = rows.sort(list(by), nulls_last=True) if by else rows
+    named = {name: pl.col(key) for key, name in by.items()} | columns
+    return rows.select(column.alias(name) for name, column in named.items())
 
 
 def _beside(value: str, with_relevant: str, n_users: pl.Expr) -> dict[str, pl.Expr]:

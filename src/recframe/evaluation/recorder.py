@@ -8,15 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from recframe.evaluation import (
-    catalogue_rows,
-    category_rows,
-    propensity_rows,
-    weight_rows,
-)
+from recframe.evaluation import category_rows, side_rows
 from recframe.metrics.language.at import At, Source
 from recframe.metrics.language.definition import Metric
-from recframe.side_info.aggregation_levels import Levels
+from recframe.side_info.aggregation_levels import Levels, place_among
 
 HITS = {"rank", "gain", "discount", "hits_so_far"}
 EXPECTED = {"hit", "first_hit", "exp_gain"}
@@ -48,8 +43,10 @@ KINDS = (
     NOT_RELEVANT,
     WHOLE,
     PLACES,
-    *catalogue_rows.KINDS,
-    propensity_rows.OF_RELEVANT,
+    side_rows.CUT,
+    side_rows.CATALOGUE_HITS,
+    side_rows.CATALOGUE_RELEVANT,
+    side_rows.RELEVANT_PROPENSITIES,
 )
 """Columns of one kind of rows, whose values are computed first."""
 LIST_IDEAL = "list_ideal_rank@"
@@ -94,17 +91,11 @@ class Recorder:
         if (
             inner.windows
             or inner.values
-            or not (any(names <= kind for kind in KINDS) or category_rows.is_branch(names))
+            or not (any(names <= kind for kind in KINDS) or _is_by_category(names))
         ):
             return value(self)
         self.asked |= inner.asked - names
-        number = next(
-            (place for place, other in enumerate(self.values) if other.meta.eq(expression)),
-            len(self.values),
-        )
-        if number == len(self.values):
-            self.values.append(expression)
-        return pl.col(f"of list {number}").sum()
+        return pl.col(f"of list {place_among(self.values, expression)}").sum()
 
     def mean(self, metric: Any, at: At) -> pl.Expr:
         """Return the column of another metric's mean."""
@@ -134,12 +125,13 @@ class Recorder:
         others = {
             *LISTED,
             *NOT_RELEVANT,
-            *catalogue_rows.COLUMNS,
-            *propensity_rows.COLUMNS,
+            *side_rows.OF_LISTS,
+            *side_rows.PROPENSITIES,
+            *side_rows.RELEVANT_PROPENSITIES,
             "each_n_not_relevant",
-            weight_rows.USER_WEIGHT,
+            side_rows.USER_WEIGHT,
         }
-        return not others.isdisjoint(self.read) or any(map(category_rows.branch_of, self.read))
+        return not others.isdisjoint(self.read) or bool(category_rows.columns_of(self.read))
 
     def values_of(self, names: set[str]) -> list[pl.Expr]:
         """Return the values that are worked out from some columns, each under the name of its own column."""
@@ -157,3 +149,8 @@ class Recorder:
         values, columns = self.values_of(kind), sorted(self.asked & kind)
         branches = [rows.group_by(keys).agg(values)] if values else []
         return [*branches, rows.select(*keys, *columns)] if columns else branches
+
+
+def _is_by_category(names: set[str]) -> bool:
+    """Return whether columns are all of one row source by category."""
+    return [*category_rows.columns_of(names).values()] == [names]

@@ -8,8 +8,7 @@ from functools import lru_cache
 
 import polars as pl
 
-from recframe.evaluation import category_rows, propensity_rows
-from recframe.evaluation.catalogue_rows import N_CATALOGUE, OF_ITEMS
+from recframe.evaluation import category_rows, side_rows
 from recframe.evaluation.recorder import Recorder
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
@@ -78,8 +77,8 @@ def _needs(
     value = metric.value(at)
     means = tuple(replace(one, k=k) for one in recorder.means)
     columns = recorder.read.union(*(needs_of(one).columns for one in means))
-    facts = [*recorder.levels.of_sides, *_facts(columns)]
     levels = recorder.levels.columns
+    facts = recorder.levels.of_sides if definition.over_lists else _facts(columns)
     roots = {
         name for asked in levels.values() for column in asked for name in column.meta.root_names()
     }
@@ -97,9 +96,9 @@ def _needs(
 
 def _facts(columns: set[str]) -> list[Fact]:
     """Return the facts of side frames that columns of user plans need."""
-    found = [N_CATALOGUE] * bool(columns & OF_ITEMS) + [Fact(attributes.popularity_share)] * bool(
-        columns & propensity_rows.COLUMNS
-    )
+    found = [side_rows.N_CATALOGUE] * bool(columns & side_rows.OF_CATALOGUE)
+    if columns & (side_rows.PROPENSITIES | side_rows.RELEVANT_PROPENSITIES):
+        found.append(Fact(attributes.popularity_share))
     return found + category_rows.facts(columns)
 
 

@@ -9,12 +9,7 @@ from functools import partial
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.evaluation import (
-    catalogue_rows,
-    category_rows,
-    propensity_rows,
-    weight_rows,
-)
+from recframe.evaluation import category_rows, side_rows
 from recframe.evaluation.recorder import (
     BEST_ORDER,
     EXPECTED,
@@ -32,9 +27,7 @@ from recframe.evaluation.recorder import (
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.positions import (
     best_first,
-    by_item,
     sorted_by_rank,
-    spread_ranks,
     with_places,
 )
 from recframe.metrics.language.at import discount
@@ -48,26 +41,29 @@ def rows_of_branches(
     judged: Judged, words: Recorder, deepest: int | None, ask: Ask | None = None
 ) -> pl.LazyFrame:
     """Return the rows of all requested row sources, concatenated; columns of other sources are null."""
-    asked = words.asked
+    asked, read = words.asked, words.read
+    branches_of = partial(words.branches, judged.list_keys)
     branches = []
     if (
-        asked & (HITS | EXPECTED | propensity_rows.OF_HITS)
+        asked & (HITS | EXPECTED | side_rows.PROPENSITIES)
         or words.windows
         or any(name.startswith(LIST_IDEAL) for name in asked)
     ):
         branches.append(_hits(judged, words, deepest))
-    branches += _relevant(judged, words)
-    if words.read & LISTED:
-        branches += words.branches(
-            judged.list_keys, _listed(judged, words.read, deepest), LISTED.union(TOTALS)
-        )
-    if words.values_of(NOT_RELEVANT):
-        branches += words.branches(judged.list_keys, judged.not_relevant(), NOT_RELEVANT)
-    branches_of = partial(words.branches, judged.list_keys)
-    branches += catalogue_rows.branches(judged, words.read, deepest, branches_of)
-    branches += propensity_rows.branches(judged, words.read, branches_of)
-    branches += category_rows.branches(judged, words.read, deepest, words.branches, ask)
-    branches += [weight_rows.branch(judged)] if weight_rows.USER_WEIGHT in asked else []
+    if read & RELEVANT:
+        branches += _relevant(judged, words)
+    if read & LISTED:
+        branches += branches_of(_listed(judged, read, deepest), LISTED.union(TOTALS))
+    if read & NOT_RELEVANT:
+        branches += branches_of(judged.not_relevant(), NOT_RELEVANT)
+    if read & side_rows.OF_LISTS:
+        branches += side_rows.catalogue_branches(judged, read, deepest, branches_of)
+    if read & side_rows.RELEVANT_PROPENSITIES:
+        branches += side_rows.propensity_branches(judged, branches_of)
+    if by_category := category_rows.columns_of(read):
+        branches += category_rows.branches(judged, by_category, deepest, words.branches, ask)
+    if side_rows.USER_WEIGHT in asked:
+        branches.append(side_rows.weights(judged))
     branches = branches or [judged.relevant()]
     return pl.concat(branches, how="diagonal") if len(branches) > 1 else branches[0]
 
@@ -78,33 +74,22 @@ def _hits(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
     if judged.sharing is not None:
         return _hits_of_ties(judged, words, deepest)
     hits = _with_totals(judged, judged.hits(deepest), words.asked)
-    if words.asked & propensity_rows.OF_HITS:
-        hits = propensity_rows.beside(judged, hits)
-    hits = _in_order(judged, hits, deepest, numbered="hits_so_far" in words.asked)
+    if words.asked & side_rows.PROPENSITIES:
+        hits = side_rows.with_propensities(judged, hits)
+    numbered = "hits_so_far" in words.asked
+    hits = category_rows.with_distinct_ranks(judged, hits, deepest, numbered=numbered)
+    hits = hits.rename({"place": "hits_so_far"}) if numbered else hits
     windows = [
         window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)
     ]
     ideals = sorted(name for name in words.asked if name.startswith(LIST_IDEAL))
     windows += [_list_ideal_rank(name).over(keys).alias(name) for name in ideals]
-    known = [*sorted(HITS | propensity_rows.OF_HITS), *TOTALS]
+    known = [*sorted(HITS | side_rows.PROPENSITIES), *TOTALS]
     columns = [*keys, *(name for name in known if name in words.asked)]
     columns += [window.meta.output_name() for window in windows]
     numbers = pl.col("rank", "gain").cast(pl.Float64)
     hits = hits.with_columns(numbers, discount=discount(pl.col("rank")))
     return hits.with_columns(windows).select(columns)
-
-
-def _in_order(
-    judged: Judged, hits: pl.LazyFrame, deepest: int | None, *, numbered: bool
-) -> pl.LazyFrame:
-    """Return the hits per list with ranks at least 1 apart, numbered if requested."""
-    keys = judged.list_keys
-    if judged.known.in_order and judged.known.distinct:
-        return with_places(hits, keys).rename({"place": "hits_so_far"}) if numbered else hits
-    hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
-    hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks)
-    hits = hits.rename({"place": "hits_so_far"})
-    return hits if deepest is None else hits.filter(pl.col("rank") <= deepest)
 
 
 def _hits_of_ties(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
@@ -132,17 +117,13 @@ def _list_ideal_rank(name: str) -> pl.Expr:
 
 def _relevant(judged: Judged, words: Recorder) -> list[pl.LazyFrame]:
     """Return the requested columns of relevant rows, listed or not, in ideal order if requested."""
-    values = words.values_of(RELEVANT)
-    asked = (words.asked & RELEVANT).union(*(value.meta.root_names() for value in values))
-    if not asked:
-        return []
     # of a truth they are the same for every model
     of_all = judged.truth is not None and judged.context.relevant_from == "truth"
     one = replace(judged, models=None) if of_all and judged.models is not None else judged
     keys = [key for key in judged.list_keys if not (of_all and key in judged.model)]
     rows = one.relevant().rename({"gain": "relevant_gain"})
-    if asked & BEST_ORDER:
-        rows = _in_best_order(rows, keys, one, asked)
+    if words.read & BEST_ORDER:
+        rows = _in_best_order(rows, keys, one, words.read)
     found = words.branches(keys, rows, RELEVANT)
     return [judged.for_each_model(branch) for branch in found] if of_all else found
 

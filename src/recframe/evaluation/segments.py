@@ -1,16 +1,20 @@
-"""Segments of a result: keys, user counts and user attributes."""
+"""Segments of a result: keys, user counts, user attributes, extra columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
 
 import polars as pl
 
 from recframe.errors import ColumnError
+from recframe.frames.collecting import Ask
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
+from recframe.frames.roles import Owner
 from recframe.frames.rows.joins import aggregate
-from recframe.frames.rows.profiling import heads
+from recframe.frames.rows.profiling import constant_of, heads
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import Judged
 
@@ -36,13 +40,12 @@ def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
     return None if None in ks else max((k for k in ks if k is not None), default=1)
 
 
-def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> list[tuple[str, str]]:
-    """Return the result's key columns, each by its name inside the plan and its own name; an unnamed model comes first."""
-    by = [(one.inside, one.name) for one in inputs.segments]
-    if inputs.model and ("model", inputs.context.names["model"]) not in by:
-        by = [("model", inputs.context.names["model"]), *by]
-    names = [name for _, name in by]
-    for name in names:
+def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> dict[str, str]:
+    """Return the result's key columns, by their names inside the plan; a model that nobody names comes first."""
+    by = {one.inside: one.name for one in inputs.segments}
+    if inputs.model and "model" not in by:
+        by = {"model": inputs.context.names["model"], **by}
+    for name in by.values():
         if name in {"n_users", "n_lists", *map(str, metrics)}:
             msg = (
                 f"{Given('by', name)} is also the name of a result column; rename the column before"
@@ -91,3 +94,104 @@ def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
 
 def _for_each_model(rows: pl.LazyFrame, judged: Judged) -> pl.LazyFrame:
     return rows if judged.models is None else rows.join(judged.models, how="cross")
+
+
+N, TOTAL, SQUARE, ZERO = "n", "total", "square", "zero"
+UNDEFINED, WITHOUT_RELEVANT = "undefined", "without relevant"
+FOURTH = "fourth"
+"""Sum of fourth powers of the contributions to a set metric, about their mean."""
+SUPPORT = (N,)
+"""Column suffixes of the support: the number of users or lists averaged over."""
+SPREAD = (N, TOTAL, SQUARE, FOURTH, ZERO, UNDEFINED, WITHOUT_RELEVANT)
+"""Column suffixes of support and spread: sums of values and squares, numbers of zeros, of undefined values, and of
+users without a relevant item. For set metrics only sums of contributions and of their fourth powers about the mean, or
+null if unknown."""
+
+
+def name_beside(part: str, metric: Metric[...]) -> str:
+    """Return the name of a metric's extra column."""
+    return f"{part} {metric}"
+
+
+def support_of(metric: Metric[...]) -> str:
+    """Return the name of a metric's support column."""
+    return name_beside(N, metric)
+
+
+def columns_beside(
+    metric: Metric[...], beside: Sequence[str], found: Mapping[str, pl.Expr]
+) -> dict[str, pl.Expr]:
+    """Return a metric's extra columns, null for those not computed."""
+    missing = pl.lit(None, pl.Float64)
+    return {name_beside(part, metric): found.get(part, missing) for part in beside}
+
+
+Owned = Literal["row", "recommendations", "truth"]
+FOUND: dict[Owned, Owner] = {"row": "constant", "recommendations": "user", "truth": "user"}
+"""Owner of a segment found to be constant per user, by its previous owner."""
+
+
+def described(inputs: Inputs, ask: Ask | None) -> Inputs:
+    """Return inputs with `by` columns that are constant per user turned into user properties.
+
+    No answer changes a number: a user whose rows all say the same stands in that segment alone.
+    """
+    if ask is None:
+        return inputs
+    found = {owner: _tables(inputs, owner, ask) for owner in FOUND}
+    tables = [table for some in found.values() for table in some]
+    if not tables:
+        return inputs
+    owners = {
+        name: FOUND[owner]
+        for owner, some in found.items()
+        for table in some
+        for name in table.columns
+        if name != "user"
+    }
+    return replace(
+        inputs,
+        segments=tuple(
+            replace(one, owner=owners.get(one.inside, one.owner)) for one in inputs.segments
+        ),
+        of_users=(*inputs.of_users, *(table.lazy() for table in tables)),
+        crowd=tables[0].lazy().select("user") if inputs.truth is None else None,
+    )
+
+
+def _tables(inputs: Inputs, owner: Owned, ask: Ask) -> list[pl.DataFrame]:
+    """Return each user once with the segments of an owner that are properties of users: all in one table, or one in each."""
+    names = inputs.inside(owner)
+    # who has no row is in no segment of rows
+    if not names or (
+        owner == "row" and inputs.context.universe == "all" and inputs.users is not None
+    ):
+        return []
+    together = _table(inputs, owner, names, ask)
+    if together is not None:
+        return [together]
+    alone = [_table(inputs, owner, [name], ask) for name in names] if len(names) > 1 else []
+    return [table for table in alone if table is not None]
+
+
+def _table(inputs: Inputs, owner: Owned, names: Sequence[str], ask: Ask) -> pl.DataFrame | None:
+    """Return each user of the frames of an owner once, with columns that never change within one.
+
+    None where one does.
+    """
+    sources = [inputs.identified("truth" if owner == "truth" else "recommendations")]
+    if owner == "row" and inputs.truth is not None:
+        sources.append(inputs.identified("truth"))
+    found = None
+    for rows in ask([source.select("user", *names) for source in sources]):
+        table = constant_of("user", rows)
+        if table is None:
+            return None
+        found = table if found is None else _of_both(found, table)
+    return found
+
+
+def _of_both(lists: pl.DataFrame, truth: pl.DataFrame) -> pl.DataFrame | None:
+    """Return the users of both frames; None where the frames differ, so that each row decides."""
+    table = pl.concat([lists, truth]).unique()
+    return table if table["user"].n_unique() == len(table) else None

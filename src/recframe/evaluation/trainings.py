@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import polars as pl
 
-from recframe.evaluation.segments import keys_of, numbered
+from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import Context
@@ -98,6 +98,13 @@ def told_apart(rows: Frame, inputs: Inputs) -> Frame:
     return told if inputs.model else told.drop(MODEL)
 
 
+def _of_each_training(
+    each: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]
+) -> pl.LazyFrame:
+    """Return the rows of a result of trainings, by the names of keys inside the plan."""
+    return told_apart(numbered(each, [*keys_of(apart(inputs), metrics)]), inputs)
+
+
 def means(
     each: pl.LazyFrame,
     inputs: Inputs,
@@ -108,11 +115,9 @@ def means(
 
     Where trainings are among the `by` columns each keeps a row of its own.
     """
-    keys = dict(keys_of(inputs, metrics))
-    own = [inside for inside, _ in keys_of(apart(inputs), metrics)]
-    rows = told_apart(numbered(each, own), inputs)
+    keys, rows = keys_of(inputs, metrics), _of_each_training(each, inputs, metrics)
     schema = each.collect_schema()
-    names = schema.names()[len(own) :]
+    names = schema.names()[n_keys(apart(inputs)) :]
     counts = [name for name in names if schema[name].is_integer()]
     if TRAINING not in keys:
         values = [name for name in names if name not in counts]
@@ -149,9 +154,7 @@ def spread(
 
     `columns` has the names of the metrics' values among those of `each`, and what the two columns' names end with.
     """
-    keys = [inside for inside, _ in keys_of(inputs, metrics)]
-    own = [inside for inside, _ in keys_of(apart(inputs), metrics)]
-    rows = told_apart(numbered(each, own), inputs)
+    keys, rows = [*keys_of(inputs, metrics)], _of_each_training(each, inputs, metrics)
     rows = rows.select(*keys, *(pl.col(name).alias(f"of {one}") for name, one in columns.items()))
     values = [f"of {one}" for one in columns.values()]
     centre = _means(rows, keys, values).rename({name: f"mean {name}" for name in values})

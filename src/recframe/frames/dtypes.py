@@ -90,13 +90,16 @@ def matched(
             if clashes is None:
                 raise ColumnError(found)
             clashes[inside] = found
-        for name, found_dtype in dtypes.items():
-            if dtype is None or found_dtype != dtype:
-                column = pl.col(inside)
-                cast = as_text(column, found_dtype) if dtype is None else column.cast(dtype)
-                if inside in kept and dtype is not None:
-                    cast = _held_by_lists(inside, dtype, title)
-                result[name] = result[name].with_columns(cast.alias(inside))
+        for name, own in dtypes.items():
+            if dtype is None:
+                cast = as_text(pl.col(inside), own)
+            elif own == dtype:
+                continue
+            elif inside in kept:
+                cast = _held_by_lists(inside, dtype, title)
+            else:
+                cast = pl.col(inside).cast(dtype)
+            result[name] = result[name].with_columns(cast.alias(inside))
     return result
 
 

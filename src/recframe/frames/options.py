@@ -1,18 +1,18 @@
-"""Options of `rec(...)`: column names, side frames and policies, each checked."""
+"""Options of `rec(...)`: column names, side frames (`rf.frame`) and policies, each checked."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import combinations
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, Literal, TypedDict, TypeVar, cast, get_args
 
-from recframe.errors import RecframeError, sentence, shown, suggestion
+from recframe.errors import CallError, RecframeError, sentence, shown, suggestion
 from recframe.frames.hints import NAMED_COLUMNS, ROLES, FrameOf, Given
-from recframe.frames.kinds.lookup import in_memory
-from recframe.frames.plain_numbers import plain_number
+from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
 
 Universe = Literal["truth", "recs", "both", "all"]
 NoRelevant = Literal["zero", "skip", "null"]
@@ -254,3 +254,99 @@ def _plain(name: str, value: Any) -> Any:
     """Return the value of an option, a number in the one form that all equal ones have."""
     number = plain_number(value) if name in {"min_relevance", "decimals"} else None
     return value if number is None else number
+
+
+EXACT = 2**53
+"""Largest magnitude up to which floats represent all integers."""
+
+
+def plain_number(value: object) -> int | float | None:
+    """Return a number of any library as Python's, a whole one as an int; None where it is no number."""
+    if is_bool(value) or isinstance(value, str):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return int(number) if number.is_integer() and abs(number) <= EXACT else number
+
+
+def is_bool(value: object) -> bool:
+    """Return whether a value is a Boolean, NumPy's too, which says that it is an index."""
+    return isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}
+
+
+NAMES = tuple(role for role in ROLES if role not in {"model", "training"})  # side frames have none
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class NamedFrame:
+    """Side frame with column names by role; False: no relevance is read."""
+
+    frame: Any
+    names: Mapping[str, Any]
+
+
+def size_of(frame: Any) -> int:
+    """Return the number of rows of a side frame if known; 0 for other objects."""
+    given = frame.frame if isinstance(frame, NamedFrame) else frame
+    return kind_for(given).size if is_frame(given) else 0
+
+
+def _known_alone(function: C) -> C:
+    """Suggest the closest role for an unknown one; the signature stays."""
+
+    @wraps(function)
+    def called(frame: Any, **names: Any) -> Any:
+        for name in names:
+            if name not in NAMES:
+                found = sentence(f"rf.frame() has no role {name!r}", suggestion(name, NAMES))
+                msg = f"{found} It names the columns {', '.join(NAMES)} of a side frame"
+                raise CallError(msg)
+        return function(frame, **names)
+
+    return cast("C", called)
+
+
+@_known_alone
+def frame(  # noqa: PLR0913  a name for each role
+    frame: Any,
+    *,
+    user: str | None = None,
+    item: str | None = None,
+    rank: str | None = None,
+    score: str | None = None,
+    relevance: Relevance | None = None,
+    propensity: str | None = None,
+) -> NamedFrame:
+    """Return a frame to bind as `truth=`, `users=`, `items=`, `train=` or `reference=`, with column names of its own.
+
+    They hold for this frame alone and win over those of `rec(...)`, which hold for all frames. Results have the names of
+    the call.
+
+    Raises a CallError for an unknown role; a ColumnError for a missing column, where a metric is asked for.
+
+    >>> import polars as pl, recframe as rf
+    >>> recs = pl.DataFrame({"user": [1, 1], "item": [10, 11], "rank": [1, 2]})
+    >>> sales = pl.DataFrame({"customer": [1], "isbn": [11], "stars": [5]})
+    >>> recs.rec(truth=rf.frame(sales, user="customer", item="isbn", relevance="stars")).mrr(k=2)
+    0.5
+    """
+    title = "the first argument of rf.frame()"
+    frame = in_memory(frame, title)
+    kind_for(frame, title)
+    given = {"user": user, "item": item, "rank": rank, "score": score, "relevance": relevance}
+    given["propensity"] = propensity
+    names = {role: name for role, name in given.items() if name is not None}
+    Context().check(names)
+    return NamedFrame(frame, names)
+
+
+def is_side(thing: object) -> bool:
+    """Whether an object can be bound as a side frame."""
+    return isinstance(thing, NamedFrame) or is_frame(thing)

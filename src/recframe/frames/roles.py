@@ -15,8 +15,7 @@ from recframe.frames.by_expressions import ROOT, Made, with_made
 from recframe.frames.hints import A_FRAME, NAMED, ROLES, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.named_frames import NamedFrame
-from recframe.frames.options import SIDES, Context
+from recframe.frames.options import SIDES, Context, NamedFrame
 
 IDS = ("user", "item", "model", "training")
 DESCRIBES = {"users": "user", "items": "item"}

@@ -56,8 +56,9 @@ def _weighed(context: Context, metric: Metric[...]) -> Metric[...]:
 
 def own(context: Context) -> Context:
     """Return the context under its profile's policies, those that hold where no metric has others."""
-    policies = library_profiles.policies_of(context.profile)
-    return context.assuming(policies) if policies else context
+    if context.profile is None:
+        return context
+    return context.assuming(library_profiles.policies_of(context.profile))
 
 
 def at_home(inputs: Inputs) -> Inputs:
@@ -87,4 +88,4 @@ def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
     of_users = context.universe in {"truth", "both"} or context.no_relevant == "skip"
     if of_users or context.ties in {"pessimistic", "optimistic"}:
         return True
-    return any(needs_of(one).reads_relevance for one in metrics)
+    return any(not one.definition.over_lists or needs_of(one).reads_relevance for one in metrics)

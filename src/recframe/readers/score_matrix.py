@@ -11,8 +11,7 @@ from recframe.errors import RecframeError, kind_of, shown, warn
 from recframe.frames.collecting import check_threads, stream
 from recframe.frames.dtypes import matched
 from recframe.frames.kinds.lookup import in_memory, is_frame
-from recframe.frames.named_frames import is_side
-from recframe.frames.options import Context
+from recframe.frames.options import Context, is_side
 from recframe.frames.roles import Side
 from recframe.frames.rows.positions import by_item
 from recframe.readers.ids import in_own_dtypes

@@ -35,7 +35,7 @@ from recframe.charts.long_format import Intervals, interval_words, keyed, models
 from recframe.charts.themes import ALL
 from recframe.errors import DataError, RecframeError, RecframeWarning, short, warn
 from recframe.evaluation import trainings
-from recframe.evaluation.cached_values import held_values
+from recframe.evaluation.caching import held_values
 from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.evaluation.user_values import HeldValues

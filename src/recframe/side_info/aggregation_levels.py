@@ -55,6 +55,15 @@ class Level(str, Enum):
         return " ".join(map(str, (self.value, *settings)))
 
 
+def place_among(known: list[pl.Expr], expression: pl.Expr) -> int:
+    """Return the place of an expression among others, behind which it comes where it is new."""
+    for place, other in enumerate(known):
+        if other.meta.eq(expression):
+            return place
+    known.append(expression)
+    return len(known) - 1
+
+
 @dataclass
 class Levels:
     """Requested columns by aggregation level, and facts from side frames."""
@@ -101,14 +110,9 @@ class Levels:
 
     def column(self, level: Level, expression: pl.Expr, *settings: Setting) -> pl.Expr:
         """Return the column of an expression on a level."""
-        known = self.columns.setdefault(Level(level).of(*settings), [])
-        number = next(
-            (place for place, other in enumerate(known) if other.meta.eq(expression)), len(known)
-        )
-        if number == len(known):
-            known.append(expression)
-        name = f"{Level(level).of(*settings)} {number}"
-        self.speaks_of[name] = Level(level)
+        column = level.of(*settings)
+        name = f"{column} {place_among(self.columns.setdefault(column, []), expression)}"
+        self.speaks_of[name] = level
         return pl.col(name)
 
     def fact(self, fact: Fact) -> pl.Expr:

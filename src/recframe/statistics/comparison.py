@@ -11,7 +11,7 @@ import polars as pl
 
 from recframe.errors import warn
 from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.support_columns import TOTAL, N, name_beside
+from recframe.evaluation.segments import TOTAL, N, name_beside
 from recframe.frames.collecting import run_by_size
 from recframe.frames.dtypes import as_text
 from recframe.metrics.language.definition import Metric

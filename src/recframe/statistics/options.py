@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Literal, get_args
 
 from recframe.errors import RecframeError, shown
-from recframe.frames.plain_numbers import plain_number
+from recframe.frames.options import plain_number
 
 Test = Literal["t", "permutation", "bootstrap"]
 Correction = Literal["holm", "max_t", "bonferroni", "benjamini-hochberg"]

@@ -21,8 +21,7 @@ from recframe.evaluation.execution import Run
 from recframe.evaluation.jackknife import sums_of_contributions
 from recframe.evaluation.metrics_of_users import means_of
 from recframe.evaluation.required_columns import needs_of
-from recframe.evaluation.segments import keys_of, numbered
-from recframe.evaluation.support_columns import (
+from recframe.evaluation.segments import (
     FOURTH,
     SPREAD,
     SQUARE,
@@ -31,7 +30,9 @@ from recframe.evaluation.support_columns import (
     WITHOUT_RELEVANT,
     ZERO,
     N,
+    keys_of,
     name_beside,
+    numbered,
 )
 from recframe.evaluation.trainings import PARTS
 from recframe.evaluation.user_values import UserValues, bounded_names
@@ -58,10 +59,10 @@ def spread_of_each(
     """Return the sums for each training's interval, of its users alone; see `Question.spread`."""
     metrics = [one.metric for one in conventions]
     each, conventions = trainings.apart(inputs), of_each_training(conventions)
-    inside = [inside for inside, _ in keys_of(each, metrics)]
+    inside = [*keys_of(each, metrics)]
     wide = numbered(evaluate(each, conventions, run, SPREAD), inside)
     wide = trainings.told_apart(with_spread_of_sets(wide, inside, each, conventions, run), inputs)
-    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    keys = [*keys_of(inputs, metrics)]
     wide = wide.sort(keys, nulls_last=True)
     return wide if cluster is None else summary.of_clusters(wide, keys, metrics)
 
@@ -72,10 +73,10 @@ def spread_over_trainings(
     """Return values with the sums for their intervals: users' means over trainings, and variance between trainings."""
     metrics = [one.metric for one in conventions]
     whole = without(inputs, cluster)
-    keys = [inside for inside, _ in keys_of(whole, metrics)]
+    keys = [*keys_of(whole, metrics)]
     values = numbered(evaluate(whole, conventions, run, (N, WITHOUT_RELEVANT)), keys)
     values = values.drop(name_beside(N, one) for one in metrics)
-    inside = [inside for inside, _ in keys_of(inputs, metrics)]
+    inside = [*keys_of(inputs, metrics)]
     users = _sums_of_users(contributions(inputs, conventions, run), inside)
     if cluster is not None:
         users = summary.of_clusters(users, inside, metrics).drop(map(str, metrics))
@@ -141,7 +142,7 @@ def _sums_of_each(one: Contributions) -> pl.LazyFrame:
         bounded=bounded_names(one.metrics),
     )
     parts = (N, TOTAL, SQUARE, ZERO, UNDEFINED)
-    sums = means_of(values, [(key, key) for key in one.keys], one.metrics, parts)
+    sums = means_of(values, {key: key for key in one.keys}, one.metrics, parts)
     return sums.drop("n_users", *map(str, one.metrics))
 
 

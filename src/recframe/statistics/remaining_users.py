@@ -18,10 +18,9 @@ from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.execution import Run
 from recframe.evaluation.recorder import EXPECTED, HITS, LIST_IDEAL, RELEVANT
 from recframe.evaluation.required_columns import needs_of
-from recframe.evaluation.segments import keys_of, numbered, with_attributes
+from recframe.evaluation.segments import described, keys_of, numbered, with_attributes
 from recframe.frames.by_expressions import Made
 from recframe.frames.collecting import ask as collect
-from recframe.frames.constant_columns import described
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import aggregate, joined, outside
@@ -75,7 +74,7 @@ def sums_with_rests(
 ) -> pl.LazyFrame:
     """Return one row for each segment and model: the sums of its users' values, of the rest's, and of users in both."""
     metrics = [one.metric for one in asked]
-    keys = [inside for inside, _ in keys_of(inputs, metrics)]
+    keys = [*keys_of(inputs, metrics)]
     model = [key for key in keys if key == MODEL]
     numbers = range(len(asked))
     parts, own, whole, rest = _values(inputs, asked, baseline, run)
@@ -271,7 +270,7 @@ def _each(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFrame
     """Return the metrics' values of each user in each segment: its keys, the user, `value 0`, ..."""
     inputs = replace(inputs, segments=(*inputs.segments, USER))
     metrics = [one.metric for one in asked]
-    keys = [inside.removeprefix("slice ") for inside, _ in keys_of(inputs, metrics)]
+    keys = [inside.removeprefix("slice ") for inside in keys_of(inputs, metrics)]
     wide = numbered(evaluation.evaluate(inputs, asked, run), keys)
     values = (
         pl.col(str(one)).cast(pl.Float64).alias(f"value {number}")

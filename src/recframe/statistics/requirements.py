@@ -13,7 +13,7 @@ import polars as pl
 
 from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import text_of
-from recframe.frames.plain_numbers import plain_number
+from recframe.frames.options import plain_number
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import cutoffs_for, each, parse
 

@@ -15,8 +15,7 @@ from recframe.evaluation import evaluation
 from recframe.evaluation.contributions import contributions
 from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.execution import Run
-from recframe.evaluation.segments import keys_of, numbered
-from recframe.evaluation.support_columns import SPREAD, SQUARE, TOTAL, N, name_beside
+from recframe.evaluation.segments import SPREAD, SQUARE, TOTAL, N, keys_of, name_beside, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
@@ -131,7 +130,7 @@ def _apart(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFram
 
 def _of_values(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFrame:
     metrics = [one.metric for one in asked]
-    keys = [name for name, _ in keys_of(inputs, metrics)]
+    keys = [*keys_of(inputs, metrics)]
     wide = numbered(evaluation.evaluate(inputs, asked, run, SPREAD), keys)
     names = [name_beside(part, metric) for metric in metrics for part in (N, TOTAL, SQUARE)]
     return _named(wide, keys, names)

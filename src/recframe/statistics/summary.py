@@ -12,7 +12,7 @@ from typing import TypeVar
 import polars as pl
 
 from recframe.evaluation.required_columns import is_of_segment, is_share
-from recframe.evaluation.support_columns import (
+from recframe.evaluation.segments import (
     FOURTH,
     SQUARE,
     TOTAL,

@@ -11,8 +11,7 @@ from recframe.errors import RecframeError
 from recframe.evaluation.evaluation import Convention
 from recframe.frames.collecting import stream
 from recframe.frames.inputs import Inputs
-from recframe.frames.options import DEFAULTS
-from recframe.frames.plain_numbers import plain_number
+from recframe.frames.options import DEFAULTS, plain_number
 from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import parse

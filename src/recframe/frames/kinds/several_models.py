@@ -14,8 +14,7 @@ from recframe.frames.dtypes import common, in_frames
 from recframe.frames.hints import ROLES, Either
 from recframe.frames.kinds.kind import Kind, Named, Names, Taken, is_number
 from recframe.frames.kinds.lookup import in_memory, kind_for
-from recframe.frames.named_frames import is_side
-from recframe.frames.options import Context
+from recframe.frames.options import Context, is_side
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Literal, Protocol
@@ -255,12 +255,7 @@ class At:
         """
         self._needs_an_order("it counts the categories above each hit")
 
-        def total(source: Source) -> pl.Expr:
-            names = (f"{HITS_BY_CATEGORY}{json.dumps([of])} {word}" for word in ("rank", "seen"))
-            rank, seen = map(source.column, names)
-            return self._up_to(rank, value(rank, seen)).sum()
-
-        return self.source.of_rows(total)
+        return self._over(_columns(HITS_BY_CATEGORY, [of], "rank", "seen"), value)
 
     def over_best_by_category(
         self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr], *, alpha: float
@@ -269,43 +264,23 @@ class At:
 
         A category that was seen m times adds (1 - alpha)^m.
         """
-
-        def total(source: Source) -> pl.Expr:
-            names = (
-                f"{BEST_BY_CATEGORY}{json.dumps([of, alpha])} {word}@{self.k or ''}"
-                for word in ("rank", "seen")
-            )
-            rank, seen = map(source.column, names)
-            return self._up_to(rank, value(rank, seen)).sum()
-
-        return self.source.of_rows(total)
+        columns = _columns(BEST_BY_CATEGORY, [of, alpha], "rank", "seen")
+        return self._over([f"{name}@{self.k or ''}" for name in columns], value)
 
     def n_categories_of_relevant(self, of: str) -> pl.Expr:
         """Return the number of categories that the relevant items have, listed or not, in a feature of the items."""
-        name = f"{RELEVANT_BY_CATEGORY}{json.dumps([of])} rank"
-        return self.source.of_rows(lambda source: _count(source.column(name)))
+        return self._count(*_columns(RELEVANT_BY_CATEGORY, [of], "rank"))
 
     def over_hits_by_value(self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr]) -> pl.Expr:
         """Return the sum over the hits whose items have a number, such as a price, of a value of (rank, number)."""
         self._needs_an_order("it weighs each hit by its own item")
-        return self._over_values(HITS_BY_VALUE, of, value, cut=True)
+        return self._over(_columns(HITS_BY_VALUE, [of], "rank", "value"), value)
 
     def over_best_by_value(
         self, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr], *, cut: bool = True
     ) -> pl.Expr:
         """Return the same over the relevant items with the highest numbers, listed or not, up to k; a number below 0 fails."""
-        return self._over_values(BEST_BY_VALUE, of, value, cut=cut)
-
-    def _over_values(
-        self, kind: str, of: str, value: Callable[[pl.Expr, pl.Expr], pl.Expr], *, cut: bool
-    ) -> pl.Expr:
-        def total(source: Source) -> pl.Expr:
-            names = (f"{kind}{json.dumps([of])} {word}" for word in ("rank", "value"))
-            rank, number = map(source.column, names)
-            made = value(rank, number)
-            return (self._up_to(rank, made) if cut else made).sum()
-
-        return self.source.of_rows(total)
+        return self._over(_columns(BEST_BY_VALUE, [of], "rank", "value"), value, cut=cut)
 
     def sum(self, value: Callable[[At], pl.Expr]) -> pl.Expr:
         """Return the sum of a value of a hit over the hits, as in `at.sum(lambda hit: hit.gain * hit.discount)`.
@@ -409,18 +384,13 @@ class At:
     def ranks_of_hits_in_catalogue(self) -> pl.Expr:
         """The sum of the ranks of the hits whose items are in the catalogue."""
         self._needs_an_order("it sums up the ranks of the catalogue's items one by one")
-
-        def total(source: Source) -> pl.Expr:
-            rank = source.column("catalogue_hit_rank")
-            return self._up_to(rank, rank).sum()
-
-        return self.source.of_rows(total)
+        return self._over(["catalogue_hit_rank"], lambda rank: rank)
 
     @property
     def n_relevant_in_catalogue(self) -> pl.Expr:
         """The number of relevant rows, listed or not, of items of the catalogue."""
         self._needs_an_order("it counts over the catalogue")
-        return self.source.of_rows(lambda source: _count(source.column("catalogue_relevant")))
+        return self._count("catalogue_relevant")
 
     @property
     def n_catalogue(self) -> pl.Expr:
@@ -444,20 +414,14 @@ class At:
 
     def inverse_propensities(self, exponent: float, least: float) -> pl.Expr:
         """Return the sum of 1 / propensity over the relevant rows, listed or not: how many there are, observed or not."""
-
-        def total(source: Source) -> pl.Expr:
-            given, share = (
-                source.column(name)
-                for name in ("relevant_given_propensity", "relevant_popularity_share")
-            )
-            return _inverse(given, share, exponent, least).sum()
-
-        return self.source.of_rows(total)
+        columns = ["relevant_given_propensity", "relevant_popularity_share"]
+        inverse = partial(_inverse, exponent=exponent, least=least)
+        return self._over(columns, inverse, cut=False)
 
     @property
     def n_not_relevant(self) -> pl.Expr:
         """The number of rows judged not relevant, listed or not."""
-        return self.source.of_rows(lambda source: _count(source.column("not_relevant")))
+        return self._count("not_relevant")
 
     @property
     def each_n_relevant(self) -> pl.Expr:
@@ -472,7 +436,7 @@ class At:
     @property
     def list_length(self) -> pl.Expr:
         """The number of items in the whole list."""
-        return self.source.of_rows(lambda source: _count(source.column("whole_rank")))
+        return self._count("whole_rank")
 
     @property
     def cutoff(self) -> pl.Expr:
@@ -519,11 +483,29 @@ class At:
         """Return the number of rows with a rank up to k."""
         self._needs_an_order("it counts the items among the first k one by one")
         k = math.inf if self.k is None else self.k
-        return self.source.of_rows(lambda source: (source.column(rank) <= k).sum())
+        return self._over([rank], lambda rank: rank <= k, cut=False)
+
+    def _count(self, column: str) -> pl.Expr:
+        """Return the number of rows that have a column."""
+        # NOTE: count() inside a group-by of Polars 1.35 counts the nulls of a computed column.
+        return self._over([column], pl.Expr.is_not_null, cut=False)
 
     def _over_places(self, value: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
         """Return the sum of a value of the places 1 to n_listed."""
-        return self.source.of_rows(lambda source: value(source.column("listed_place")).sum())
+        return self._over(["listed_place"], value, cut=False)
+
+    def _over(
+        self, columns: Sequence[str], value: Callable[..., pl.Expr], *, cut: bool = True
+    ) -> pl.Expr:
+        """Return the sum over the rows of one kind of a value of some columns, cut at k by the first of them."""
+
+        def total(source: Source) -> pl.Expr:
+            rank, *others = map(source.column, columns)
+            return (
+                self._up_to(rank, value(rank, *others)).sum() if cut else value(rank, *others).sum()
+            )
+
+        return self.source.of_rows(total)
 
     def _is_listed(self, rank: pl.Expr) -> pl.Expr:
         # the share of the tie's places that are up to k
@@ -539,8 +521,7 @@ class At:
         return not (self.k is None or self.cut or self.order == "all")
 
     def _of_hit(self, word: str) -> pl.Expr:
-        column = self.source.column(_BEST[self.order] + word)
-        return self._cut(column) if self._is_to_cut else column
+        return self._cut(self.source.column(_BEST[self.order] + word))
 
     def _cut(self, column: pl.Expr) -> pl.Expr:
         if not self._is_to_cut:
@@ -552,6 +533,6 @@ def _inverse(given: pl.Expr, share: pl.Expr, exponent: float, least: float) -> p
     return 1 / pl.coalesce(given, share ** ((exponent + 1) / 2)).clip(lower_bound=least)
 
 
-def _count(column: pl.Expr) -> pl.Expr:
-    # NOTE: count() inside a group-by of Polars 1.35 counts the nulls of a computed column.
-    return column.is_not_null().sum()
+def _columns(kind: str, settings: list[object], *words: str) -> list[str]:
+    """Return the names of a kind's columns under some settings."""
+    return [f"{kind}{json.dumps(settings)} {word}" for word in words]

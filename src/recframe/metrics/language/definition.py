@@ -33,7 +33,7 @@ from recframe.errors import (
     shown,
     suggestion,
 )
-from recframe.frames.plain_numbers import EXACT, is_bool, plain_number
+from recframe.frames.options import EXACT, is_bool, plain_number
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.judged_list import JudgedList
@@ -300,6 +300,12 @@ class Metric(Generic[P]):
     def shape(self) -> Shape:
         """Whether it is a mean of values or one function of a segment, with these parameters."""
         return self._by_setting(self.definition.shapes, self.definition.shape)
+
+    @cached_property
+    def is_bounded(self) -> bool:
+        """Whether no value is above 1 or, unless it is 0, far below 2^-42, by recframe's own word."""
+        is_own = self.definition.function.__module__.startswith("recframe.")
+        return is_own and not self.definition.tapers and max(map(abs, self.range)) <= 1
 
     def _by_setting(self, others: Mapping[tuple[str, Value], T], usual: T) -> T:
         for (name, value), other in others.items():

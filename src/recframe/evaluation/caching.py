@@ -1,7 +1,8 @@
-"""Cache of plans for eager frames of moderate size, by their columns.
+"""Caches of plans by their columns, and of users' values.
 
-To make the plan of a few thousand rows takes longer than to run it, and it depends on nothing but the columns' dtypes, the
-options and the metrics. So do questions to some hundred thousand rows, after which each call has a plan of its own.
+To make the plan of an eager frame of a few thousand rows takes longer than to run it, and it depends on nothing but the
+columns' dtypes, the options and the metrics. So do questions to some hundred thousand rows, after which each call has a plan of
+its own.
 """
 
 from __future__ import annotations
@@ -12,14 +13,20 @@ from functools import partial
 
 import polars as pl
 
-from recframe.evaluation.evaluation import Convention
+from recframe.evaluation import trainings
+from recframe.evaluation.evaluation import Convention, by_policies, of_each_training
 from recframe.evaluation.execution import Run
+from recframe.evaluation.metrics_of_users import WITH_RELEVANT
 from recframe.evaluation.recorder import LISTED
-from recframe.evaluation.required_columns import needs_of
-from recframe.frames.collecting import run_as_it_is
+from recframe.evaluation.user_values import HeldPlan, HeldValues, values_of_users
+from recframe.frames.collecting import Collect, run_as_it_is
 from recframe.frames.hints import are_in_python
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Owner
+from recframe.metrics.language.definition import Metric
+from recframe.ranking.data_checks import after_checks
+from recframe.ranking.judged_frame import judge
+from recframe.ranking.precomputed import Known
 
 MOST = 1_000
 """Cache capacity in metrics, latest used kept: 32 MB, twice as much for summaries and comparisons."""
@@ -100,7 +107,7 @@ def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
     is_eager = inputs.given.keys() == inputs.sides.keys() and inputs.tables is None
     if not is_eager or inputs.context.strict or not are_in_python():
         return False
-    needs = [needs_of(one.metric) for one in asked]
+    needs = [one.needs for one in asked]
     dtypes = [dtype for frame in inputs.given.values() for dtype in frame.dtypes]
     return (
         all(one.metric.definition.builtin for one in asked)
@@ -114,7 +121,7 @@ def _is_middling(inputs: Inputs, asked: Sequence[Convention], most: int) -> bool
     has_more_lists = inputs.model or inputs.inside(*CUTTING)
     most = most // 2 if has_more_lists else most
     few = all(len(frame) <= most for frame in inputs.given.values())
-    needs = [needs_of(one.metric) for one in asked]
+    needs = [one.needs for one in asked]
     return few and not any(one.levels or one.columns & LISTED for one in needs)
 
 
@@ -161,3 +168,48 @@ def _stand_in(name: str, like: pl.DataFrame, frames: Mapping[str, pl.DataFrame])
 
 def _given(frames: Mapping[str, pl.DataFrame], name: str, _rows: pl.DataFrame) -> pl.DataFrame:
     return frames[name]
+
+
+def held_values(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, collect: Collect
+) -> HeldValues:
+    """Return the users' values of those of the metrics that run over users; others are planned as ever.
+
+    Where trainings are bound they are those of each training.
+    """
+    if inputs.training:
+        conventions = of_each_training(conventions)
+        inputs = trainings.apart(inputs)
+    of_users = (one.of_users for one in conventions if one.over == "users")
+    return HeldValues(
+        {
+            under.context.policies: _plan(under, [*metrics, WITH_RELEVANT], run, collect)
+            for under, metrics in by_policies(inputs, of_users)
+        }
+    )
+
+
+def _plan(inputs: Inputs, metrics: Sequence[Metric[...]], run: Run, collect: Collect) -> HeldPlan:
+    """Return the values of some metrics under the same policies."""
+    found = judge(inputs).models
+    models = None if found is None else collect(found)
+    # which the plan then does not look for once more
+    judged = judge(inputs, None if models is None else models.lazy())
+    values = values_of_users(judged, metrics, inputs.model, run.ask)
+    columns = [*inputs.model, "user", *values.names]
+    rows = values.judged.named(values.present).select(*columns, n_users=pl.lit(1, pl.Int64))
+    checked = after_checks(rows, values.judged, "n_users", pl.Int64, steep=values.steep)
+    present = collect(checked.select(columns))
+    crowd = collect(values.judged.users.select("user").unique())
+    known = Known(n_users=len(crowd), crowd=crowd.lazy(), checked=True)
+    return HeldPlan(
+        columns={HeldPlan.key(one): name for one, name in zip(metrics, values.names, strict=True)},
+        values=replace(
+            values,
+            judged=replace(judged, known=known),
+            present=present.lazy(),
+            empty=collect(values.empty).lazy(),
+            steep=False,
+        ),
+        models=models,
+    )
