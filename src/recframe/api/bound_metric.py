@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
@@ -15,15 +14,14 @@ from recframe.api.argument_errors import names, understood
 from recframe.errors import CallError, shown
 from recframe.frames.kinds.lookup import kind_for
 from recframe.metrics.language.definition import Metric, OfEach, is_many
+from recframe.metrics.language.registry import Asked, By, Cutoffs
 
 if TYPE_CHECKING:
     import pandas as pd
 
+__all__ = ["Asked", "BoundMetric", "By", "Cutoffs", "F"]
+
 F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
-Cutoffs = int | Iterable[int] | None
-By = str | pl.Expr | Iterable[str | pl.Expr] | None
-Asked = str | Metric[...] | Sequence[str | Metric[...]]
-"""One metric, or several in a list."""
 
 
 def _signature(bound: BoundMetric[Any]) -> inspect.Signature:

@@ -196,7 +196,8 @@ class ResultsShown(Generic[F]):
         """
         from recframe.charts.table import Publication  # noqa: PLC0415  importing recframe should take no time
 
-        _check_look(decimals, title)
+        _check_decimals(decimals)
+        _check_title(title)
         rec: Any = self
         asked = question(self, metrics, k, by, None, profile)
         given = {"by": by, "level": level, "profile": profile, "wide": True}
@@ -282,7 +283,10 @@ class ResultsShown(Generic[F]):
         from recframe.reports.page import check_installed  # noqa: PLC0415
         from recframe.reports.report import report  # noqa: PLC0415
 
-        _check_titles(title, title_of)
+        _check_title(title)
+        if title_of is not None and not isinstance(title_of, str):
+            msg = f"title_of={shown(title_of)}: title_of takes the name of a column of items, such as 'title'"
+            raise RecframeError(msg)
         check_installed()
         rec: Any = self
         context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
@@ -394,12 +398,14 @@ def _check_names(names: Sequence[str]) -> None:
         raise ColumnError(msg)
 
 
-def _check_look(decimals: object, title: object) -> None:
-    """Reject invalid options of a table."""
+def _check_decimals(decimals: object) -> None:
     number = plain_number(decimals)
     if not isinstance(number, int) or not 0 <= number <= MOST_DECIMALS:
         msg = f"decimals={shown(decimals)}: table takes a whole number of decimals from 0 to {MOST_DECIMALS}"
         raise RecframeError(msg)
+
+
+def _check_title(title: object) -> None:
     if not isinstance(title, str):
         msg = f"title={shown(title)}: title takes text"
         raise RecframeError(msg)
@@ -424,16 +430,6 @@ DEFAULTS = (
 )
 """The metrics of a report without any, at `DEFAULT_K`."""
 DEFAULT_K = 10
-
-
-def _check_titles(title: object, title_of: object) -> None:
-    """Reject invalid titles, or an unknown column of titles."""
-    if not isinstance(title, str):
-        msg = f"title={shown(title)}: title takes text"
-        raise RecframeError(msg)
-    if title_of is not None and not isinstance(title_of, str):
-        msg = f"title_of={shown(title_of)}: title_of takes the name of a column of items, such as 'title'"
-        raise RecframeError(msg)
 
 
 def _metrics(rec: Any, metrics: Sequence[Asked], k: Cutoffs) -> list[Metric[...]]:

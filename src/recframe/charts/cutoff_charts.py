@@ -20,6 +20,7 @@ from recframe.charts.long_format import (
 from recframe.charts.model_charts import largest, segments_shown
 from recframe.charts.style import (
     SIDES,
+    Canvas,
     Fields,
     Series,
     alt,
@@ -41,6 +42,7 @@ from recframe.metrics import accuracy, accuracy_counts, accuracy_curves
 from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
+from recframe.metrics.language.registry import By, Cutoffs
 from recframe.statistics import options
 
 HEIGHT, VIEW = 280, 150
@@ -52,6 +54,7 @@ MOST_POINTS = 30
 """Most points on a line that are all visible; of more, only those at ticks are."""
 MOST_TICKS, STEPS = 10, 8
 """Places that are all named on an axis, and the steps of more."""
+CUTOFFS = range(1, 51)
 RECALLS = [tenth / 10 for tenth in range(11)]
 """Recall levels of interpolated precision."""
 COUNT, GAIN = "d", ",.4~f"
@@ -163,36 +166,6 @@ class Lines:
         return [mark.encode(y=low, y2="high:Q", color=self.series.colour()), *banded.lines]
 
 
-def curve(
-    rec: Any, look: Look, metric: str | Metric[...], k: Any, by: Any, how: Intervals
-) -> alt.LayerChart | alt.FacetChart:
-    """Draw a metric over k, in a view for each segment where there are some."""
-    metrics = _over_cutoffs(metric, k)
-    found, metric = summary(rec, metrics, how, by), replace(metrics[0], k=None)
-    series, title = Series(found.models, look), f"{metric} over the cut-off k"
-    band = f"band: interval at {found.level}."
-    value = partial(Axis, "value", field=spoken(str(metric)), format=number_format(metric))
-    data = safe(found.data)
-    if not found.by:
-        y = value(axis_title(metric, look, length=HEIGHT))
-        over = Lines(data, series, _cutoffs(look), y)
-        users = users_of(data, noun=noun_of(metric))
-        return over.chart(title, f"Mean over {users}; {band}", *over.with_bands)
-    n = data["place"].n_unique()
-    data = largest(data, MOST_VIEWS)
-    columns = max(min(look.width // LEAST_VIEW, n), 1)
-    names = data.sort("place")["label"].unique(maintain_order=True).to_list()
-    x, y = replace(_cutoffs(look), title=["cut-off k"]), value(lines(str(metric), VIEW))
-    over = Lines(data, series, x, y, {"segment:N": spoken(found.by)})
-    width = inner_width(look, BETWEEN * columns) // columns
-    view = layered(data, *over.with_bands, height=VIEW).properties(width=width)
-    header = alt.Header(title=None, labelLimit=look.width // columns, labelAnchor="start")
-    chart = view.facet(alt.Facet("label:N", sort=names, header=header), columns=columns)
-    subtitle = f"In brackets: users; {band}{segments_shown(n, MOST_VIEWS)}"
-    title, empty = f"{title}, by {found.by}", is_bare(data, "value")
-    return finished(chart, look, title, subtitle, empty=empty)
-
-
 def _over_cutoffs(metric: str | Metric[...], k: Any) -> list[Metric[...]]:
     """Return a metric at the cut-offs of a curve."""
     plain = registry.asked([metric], None)[0]
@@ -206,92 +179,6 @@ def _over_cutoffs(metric: str | Metric[...], k: Any) -> list[Metric[...]]:
     return registry.asked([metric], k)
 
 
-def gains(rec: Any, look: Look, k: Any, how: Intervals) -> alt.LayerChart:
-    """Draw the gain of hits that adds up over k, beside the best one."""
-    check_whole(rec, "gains()")
-    metrics = [one for each in GAINS for one in registry.asked([each], k)]
-    found = summary(rec, metrics, how)
-    is_best = pl.col("metric").str.starts_with("best")
-    ideal = found.data.filter(is_best).select("model", "k", best="value")
-    data = found.data.filter(~is_best).join(ideal, on=["model", "k"], maintain_order="left")
-    y = Axis("value", lines("gain of the hits up to k (sum of relevance)", HEIGHT), "gain", GAIN)
-    over = Lines(safe(data), Series(found.models, look), _cutoffs(look), y)
-    best = over.data.drop_nulls("best").unique("k", keep="first", maintain_order=True)
-    dashes = drawn(best).mark_line(color=look.colours.quiet, strokeDash=[3, 3], strokeWidth=1.5)
-    tooltip = tooltips({"k:Q": ("k", COUNT), "best:Q": ("best possible gain", GAIN)})
-    subtitle = (
-        f"Mean over {users_of(data)}; grey dashes: the best possible order; "
-        f"band: interval at {found.level}."
-    )
-    layers = [
-        dashes.encode(x="k:Q", y="best:Q", tooltip=tooltip),
-        layered(over.data, *over.with_bands, height=HEIGHT),
-    ]
-    return over.chart("Cumulative gain over the cut-off k", subtitle, *layers)
-
-
-def hits_by_rank(rec: Any, look: Look, k: int, profile: str | None) -> alt.LayerChart:
-    """Draw how many lists have a hit at each rank."""
-    check_whole(rec, "hits_by_rank()")
-    ks = range(1, options.whole("k", k, 1) + 1)
-    data, models = evaluated(rec, accuracy_counts.n_hits, ks, profile)
-    series, value = Series(models, look), pl.col("value")
-    before = value.shift(1, fill_value=0.0).over("model", order_by="k")
-    data = safe(data.with_columns(value=value - before).rename({"k": "rank"}))
-    size = max(int((look.width - SIDES) / max(data["rank"].n_unique(), 1) * 0.7), 1)
-    title = lines("rank (1 is the first place)", look.width - SIDES)
-    share = lines("share of lists with a hit at the rank (%)", HEIGHT)
-    x = Axis("rank", title, "rank", COUNT)
-    y = Axis("value", share, "lists with a hit here", ".2%")
-    padding = 0 if series.named else size / 2 + 3
-    over = Lines(data, series, x, y, order="rank", padding=padding)
-    bars = over.base.mark_bar(size=size).encode(color=series.colour(legend=False))
-    subtitle = f"Of {users_of(data)}; the shares up to k add up to n_hits@k."
-    return over.chart("Hits by rank", subtitle, *([] if series.named else [bars]))
-
-
-def precision_recall(rec: Any, look: Look, k: Any, profile: str | None) -> alt.LayerChart:
-    """Draw precision@k over recall@k."""
-    check_whole(rec, "precision_recall()")
-    metrics = [accuracy.precision, accuracy.recall]
-    data, models = evaluated(rec, metrics, k, profile)
-    on = ["model", "k"]
-    precision, recall = (data.filter(pl.col("metric") == str(one)) for one in metrics)
-    recall = recall.select(*on, recall="value")
-    data = precision.rename({"value": "precision"}).join(recall, on=on, maintain_order="left")
-    data = safe(data)
-    axis, widths = "{} (0 to 1, higher is better)", (look.width - SIDES, HEIGHT)
-    x, y = (
-        Axis(name, lines(axis.format(f"{name}@k"), width), f"{name}@k", ".4f")
-        for name, width in zip(("recall", "precision"), widths, strict=True)
-    )
-    over = Lines(data, Series(models, look), x, y, {"k:Q": ("k", COUNT)}, x_zero=True)
-    along = ", ".join(map(str, ticks(data["k"])))
-    subtitle = f"Along each line k = {along}; mean over {users_of(data)}."
-    return over.chart("Precision over recall, by cut-off", subtitle)
-
-
-def interpolated_precision(rec: Any, look: Look, k: int | None, how: Intervals) -> alt.LayerChart:
-    """Draw interpolated precision over recall."""
-    name = "interpolated_precision"
-    check_whole(rec, f"{name}()")
-    points = [accuracy_curves.interpolated_precision(recall=one) for one in RECALLS]
-    metrics = [one_metric(name, one, k) for one in points]
-    found, names = summary(rec, metrics, how), [*map(str, metrics)]
-    recall = pl.col("metric").replace_strict(names, RECALLS, return_dtype=pl.Float64)
-    data = safe(found.data.with_columns(recall=recall))
-    title = lines("recall (share of the relevant items found)", look.width - SIDES)
-    y_title = lines("interpolated precision (0 to 1)", HEIGHT)
-    x = Axis("recall", title, "recall", ".1f")
-    y = Axis("value", y_title, "interpolated precision", ".4f")
-    over = Lines(data, Series(found.models, look), x, y, x_zero=True, order="recall")
-    subtitle = (
-        "The highest precision at any rank where so much is found, at 11 points of recall; "
-        f"mean over {users_of(data)}; band: interval at {found.level}."
-    )
-    return over.chart("Interpolated precision over recall", subtitle, *over.with_bands)
-
-
 def ticks(places: pl.Series) -> list[int]:
     """Return the ticks of an axis: all places if they are few, else the first and those of a round step."""
     every: list[int] = places.unique().sort().to_list()
@@ -302,3 +189,206 @@ def ticks(places: pl.Series) -> list[int]:
     step = next((one for one in decades if last - first <= STEPS * one), last)
     round_ones = range(step, last + 1, step)
     return [first, *(one for one in round_ones if one - first >= step / 2)]
+
+
+class PlotsOverCutoffs(Canvas):
+    """Charts over cut-offs and ranks."""
+
+    def curve(
+        self,
+        metric: str | Metric[...],
+        *,
+        k: Cutoffs = CUTOFFS,
+        by: By = None,
+        level: float = 0.95,
+        cluster: str | None = None,
+        profile: str | None = None,
+    ) -> alt.LayerChart | alt.FacetChart:
+        """Draw a metric over the cut-off k: a line for each model, and a band for its intervals.
+
+        The numbers are those of `summarize(metric, k=k, by=by)`; without users there is nothing but the axes, and the chart
+        says so. By segment there is a view for each, at most twelve: those with the most users.
+
+            metric: without a cut-off of its own. k: the cut-offs. level, cluster: of the intervals, as in `summarize`.
+
+        Raises what `summarize` raises, and a RecframeError for a metric with an `@`.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+        >>> df.rec.plot.curve("recall", k=[1, 2]).data.select("k", "value", "n_users").rows()
+        [(1, 0.5, 2), (2, 1.0, 2)]
+        """
+        rec, look = self._rec, self._look
+        how = Intervals(level, cluster, profile)
+        metrics = _over_cutoffs(metric, k)
+        found, metric = summary(rec, metrics, how, by), replace(metrics[0], k=None)
+        series, title = Series(found.models, look), f"{metric} over the cut-off k"
+        band = f"band: interval at {found.level}."
+        value = partial(Axis, "value", field=spoken(str(metric)), format=number_format(metric))
+        data = safe(found.data)
+        if not found.by:
+            y = value(axis_title(metric, look, length=HEIGHT))
+            over = Lines(data, series, _cutoffs(look), y)
+            users = users_of(data, noun=noun_of(metric))
+            return over.chart(title, f"Mean over {users}; {band}", *over.with_bands)
+        n = data["place"].n_unique()
+        data = largest(data, MOST_VIEWS)
+        columns = max(min(look.width // LEAST_VIEW, n), 1)
+        names = data.sort("place")["label"].unique(maintain_order=True).to_list()
+        x, y = replace(_cutoffs(look), title=["cut-off k"]), value(lines(str(metric), VIEW))
+        over = Lines(data, series, x, y, {"segment:N": spoken(found.by)})
+        width = inner_width(look, BETWEEN * columns) // columns
+        view = layered(data, *over.with_bands, height=VIEW).properties(width=width)
+        header = alt.Header(title=None, labelLimit=look.width // columns, labelAnchor="start")
+        chart = view.facet(alt.Facet("label:N", sort=names, header=header), columns=columns)
+        subtitle = f"In brackets: users; {band}{segments_shown(n, MOST_VIEWS)}"
+        title, empty = f"{title}, by {found.by}", is_bare(data, "value")
+        return finished(chart, look, title, subtitle, empty=empty)
+
+    def gains(
+        self,
+        *,
+        k: Cutoffs = CUTOFFS,
+        level: float = 0.95,
+        cluster: str | None = None,
+        profile: str | None = None,
+    ) -> alt.LayerChart:
+        """Draw the cumulative gain over k: the sum of the relevance of the hits up to k, mean over users, and the best one.
+
+        With relevance of 0 and 1 it is n_hits@k. The best is that of all relevant items in their best order, up to k of them.
+        Bands are intervals as `summarize` has them. A user without a hit counts 0.
+
+        Raises what `summarize` raises.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [1, 3]})
+        >>> df.rec.plot.gains(k=[1, 2]).data.select("k", "value", "best").rows()
+        [(1, 1.0, 3.0), (2, 4.0, 4.0)]
+
+        Source: Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques.
+        """
+        rec, look = self._rec, self._look
+        how = Intervals(level, cluster, profile)
+        check_whole(rec, "gains()")
+        metrics = [one for each in GAINS for one in registry.asked([each], k)]
+        found = summary(rec, metrics, how)
+        is_best = pl.col("metric").str.starts_with("best")
+        ideal = found.data.filter(is_best).select("model", "k", best="value")
+        data = found.data.filter(~is_best).join(ideal, on=["model", "k"], maintain_order="left")
+        y = Axis(
+            "value", lines("gain of the hits up to k (sum of relevance)", HEIGHT), "gain", GAIN
+        )
+        over = Lines(safe(data), Series(found.models, look), _cutoffs(look), y)
+        best = over.data.drop_nulls("best").unique("k", keep="first", maintain_order=True)
+        dashes = drawn(best).mark_line(color=look.colours.quiet, strokeDash=[3, 3], strokeWidth=1.5)
+        tooltip = tooltips({"k:Q": ("k", COUNT), "best:Q": ("best possible gain", GAIN)})
+        subtitle = (
+            f"Mean over {users_of(data)}; grey dashes: the best possible order; "
+            f"band: interval at {found.level}."
+        )
+        layers = [
+            dashes.encode(x="k:Q", y="best:Q", tooltip=tooltip),
+            layered(over.data, *over.with_bands, height=HEIGHT),
+        ]
+        return over.chart("Cumulative gain over the cut-off k", subtitle, *layers)
+
+    def hits_by_rank(self, *, k: int = 20, profile: str | None = None) -> alt.LayerChart:
+        """Draw how many lists have a hit at each rank from 1 to k, as a share of the users.
+
+        The share at r is n_hits@r - n_hits@(r - 1), so that the shares add up to n_hits@k. With repeated ranks in one list it
+        counts hits, of which one rank may have several. A user without a hit counts 0.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+        >>> df.rec.plot.hits_by_rank(k=3).data.select("rank", "value").rows()
+        [(1, 0.5), (2, 0.5), (3, 0.0)]
+        """
+        rec, look = self._rec, self._look
+        check_whole(rec, "hits_by_rank()")
+        ks = range(1, options.whole("k", k, 1) + 1)
+        data, models = evaluated(rec, accuracy_counts.n_hits, ks, profile)
+        series, value = Series(models, look), pl.col("value")
+        before = value.shift(1, fill_value=0.0).over("model", order_by="k")
+        data = safe(data.with_columns(value=value - before).rename({"k": "rank"}))
+        size = max(int((look.width - SIDES) / max(data["rank"].n_unique(), 1) * 0.7), 1)
+        title = lines("rank (1 is the first place)", look.width - SIDES)
+        share = lines("share of lists with a hit at the rank (%)", HEIGHT)
+        x = Axis("rank", title, "rank", COUNT)
+        y = Axis("value", share, "lists with a hit here", ".2%")
+        padding = 0 if series.named else size / 2 + 3
+        over = Lines(data, series, x, y, order="rank", padding=padding)
+        bars = over.base.mark_bar(size=size).encode(color=series.colour(legend=False))
+        subtitle = f"Of {users_of(data)}; the shares up to k add up to n_hits@k."
+        return over.chart("Hits by rank", subtitle, *([] if series.named else [bars]))
+
+    def precision_recall(
+        self, *, k: Cutoffs = CUTOFFS, profile: str | None = None
+    ) -> alt.LayerChart:
+        """Draw precision@k over recall@k: a line for each model, with a point for each k.
+
+        The numbers are those of `evaluate("precision", "recall", k=k)`. `interpolated_precision` is the other curve that goes
+        by the name of precision and recall.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [0, 1]})
+        >>> df.rec.plot.precision_recall(k=[1, 2]).data.select("k", "recall", "precision").rows()
+        [(1, 0.0, 0.0), (2, 1.0, 0.5)]
+        """
+        rec, look = self._rec, self._look
+        check_whole(rec, "precision_recall()")
+        metrics = [accuracy.precision, accuracy.recall]
+        data, models = evaluated(rec, metrics, k, profile)
+        on = ["model", "k"]
+        precision, recall = (data.filter(pl.col("metric") == str(one)) for one in metrics)
+        recall = recall.select(*on, recall="value")
+        data = precision.rename({"value": "precision"}).join(recall, on=on, maintain_order="left")
+        data = safe(data)
+        axis, widths = "{} (0 to 1, higher is better)", (look.width - SIDES, HEIGHT)
+        x, y = (
+            Axis(name, lines(axis.format(f"{name}@k"), width), f"{name}@k", ".4f")
+            for name, width in zip(("recall", "precision"), widths, strict=True)
+        )
+        over = Lines(data, Series(models, look), x, y, {"k:Q": ("k", COUNT)}, x_zero=True)
+        along = ", ".join(map(str, ticks(data["k"])))
+        subtitle = f"Along each line k = {along}; mean over {users_of(data)}."
+        return over.chart("Precision over recall, by cut-off", subtitle)
+
+    def interpolated_precision(
+        self,
+        *,
+        k: int | None = None,
+        level: float = 0.95,
+        cluster: str | None = None,
+        profile: str | None = None,
+    ) -> alt.LayerChart:
+        """Draw interpolated precision over recall, at the recalls 0, 0.1, ..., 1: a line for each model, with bands.
+
+        The numbers are those of `summarize("interpolated_precision(recall=0)", ...)`: the highest precision at any rank where
+        so much is found, mean over users. `k` cuts the lists first. 0 where a list does not get so far.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [0, 1]})
+        >>> df.rec.plot.interpolated_precision().data.select("recall", "value").rows()[:2]
+        [(0.0, 0.5), (0.1, 0.5)]
+
+        Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
+        """
+        rec, look = self._rec, self._look
+        how = Intervals(level, cluster, profile)
+        name = "interpolated_precision"
+        check_whole(rec, f"{name}()")
+        points = [accuracy_curves.interpolated_precision(recall=one) for one in RECALLS]
+        metrics = [one_metric(name, one, k) for one in points]
+        found, names = summary(rec, metrics, how), [*map(str, metrics)]
+        recall = pl.col("metric").replace_strict(names, RECALLS, return_dtype=pl.Float64)
+        data = safe(found.data.with_columns(recall=recall))
+        title = lines("recall (share of the relevant items found)", look.width - SIDES)
+        y_title = lines("interpolated precision (0 to 1)", HEIGHT)
+        x = Axis("recall", title, "recall", ".1f")
+        y = Axis("value", y_title, "interpolated precision", ".4f")
+        over = Lines(data, Series(found.models, look), x, y, x_zero=True, order="recall")
+        subtitle = (
+            "The highest precision at any rank where so much is found, at 11 points of recall; "
+            f"mean over {users_of(data)}; band: interval at {found.level}."
+        )
+        return over.chart("Interpolated precision over recall", subtitle, *over.with_bands)

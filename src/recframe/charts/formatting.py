@@ -164,8 +164,14 @@ class Table:
 
 
 def table(
-    caption: str, columns: Sequence[Column], rows: Iterable[Row], notes: Sequence[str] = ()
+    caption: str,
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+    notes: Sequence[str] = (),
+    most: int | None = None,
+    left: str = "{:,} more rows are not shown.",
 ) -> Table:
-    """Return rows as a table."""
-    cells = [[*map(Column.cell, columns, repeat(row))] for row in rows]
-    return Table(caption, columns, cells, notes)
+    """Return rows as a table, of many the first and a note of how many are `left` out."""
+    more = 0 if most is None else len(rows) - most
+    cells = [[*map(Column.cell, columns, repeat(row))] for row in rows[:most]]
+    return Table(caption, columns, cells, [*notes, *([left.format(more)] if more > 0 else [])])

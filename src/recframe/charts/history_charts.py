@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,16 @@ MOST_POINTS = 60
 """Most runs of a line with visible points."""
 SHAPES = {"higher": "triangle-up", "lower": "triangle-down"}
 A_HISTORY = "rf.history('history.parquet').rec.plot.timeline('ndcg@10')"
+HEADING: dict[str, Any] = {"anchor": "start", "fontSize": 12, "fontWeight": "normal", "offset": 4}
+"""The look of a segment's title."""
+NUMBERS = {
+    "value_low": "low",
+    "value_high": "high",
+    "expected": "expected",
+    "expected_low": "expected from",
+    "expected_high": "expected up to",
+}
+"""The titles of numbers in a tooltip."""
 Chart = alt.LayerChart | alt.VConcatChart
 DRAWN = (
     *("segment", "model", "as_of", "stretch", "alone", "value", "value_low", "value_high"),
@@ -79,7 +89,7 @@ class Lines:
         if len(sizes) > most:
             told += f" {most} of {len(sizes):,} segments, those with the most users."
         series = Series(names.to_list(), look)
-        return Timeline(_in_stretches(data), series, metric, metric_of(metric), split).chart(told)
+        return Timeline(_in_stretches(data), series, metric, split).chart(told)
 
     def _columns(self, split_by: str | None) -> list[str]:
         """Return the columns that a result was split by, but the one of models."""
@@ -93,38 +103,18 @@ class Lines:
             raise RecframeError(_no_such_split(split, [*columns.values()]))
         rows = found.filter(pl.col("split_by").is_in(kept, nulls_equal=True))
         inside = dict(zip(self.runs.keys, self.runs.inside, strict=True))
-        self._check_columns(rows, split)
-        is_model, order = self.model in inside, pl.lit(0)
-        if is_model:
-            order = pl.col(inside[self.model]).rank("dense")
-        told = [inside[self.model]] if is_model else []
-        told += ["name"] if rows["name"].n_unique() > 1 else []
-        texts = [pl.col(one).cast(pl.String) for one in told]
+        _check_columns(rows, inside, split, self.model)
+        model = [inside[self.model]] if self.model in inside else []
+        names = [*model, *(["name"] if rows["name"].n_unique() > 1 else [])]
+        texts = [pl.col(one).cast(pl.String) for one in names]
         who = pl.concat_str(texts or pl.lit(ALL), separator=" · ", ignore_nulls=True)
         keys = [inside[one] for one in split]
         segment = [Names.of([rows[key]]).text(pl.col(key)) for key in keys] or [pl.lit("")]
         return rows.with_columns(
-            order=order,
+            order=pl.col(model[0]).rank("dense") if model else pl.lit(0),
             model=who.replace("", ALL),
             segment=pl.concat_str(segment, separator=" · "),
         )
-
-    def _check_columns(self, rows: pl.DataFrame, split: Sequence[str]) -> None:
-        """Reject histories whose segment columns were dropped or renamed."""
-        inside = dict(zip(self.runs.keys, self.runs.inside, strict=True))
-        for gone in (one for one in split if one not in inside):
-            msg = (
-                f"the history was split by {gone!r}, and the frame has no such column: keep it under its name, "
-                "or drop the rows that were split by it"
-            )
-            raise ColumnError(msg)
-        others = [one for one in inside if one not in {*split, self.model}]
-        for other in (one for one in others if rows[inside[one]].n_unique() > 1):
-            msg = (
-                f"numbers of one time differ by {other!r}, of which the history does not know that they were split by it: "
-                "keep its columns under their names, or filter the rows of one"
-            )
-            raise ColumnError(msg)
 
     def _told(self, data: pl.DataFrame) -> str:
         """Return the description of the chart, in words."""
@@ -140,12 +130,30 @@ class Lines:
         )
 
 
+def _check_columns(
+    rows: pl.DataFrame, inside: Mapping[str, str], split: Sequence[str], model: str
+) -> None:
+    """Reject histories whose segment columns were dropped or renamed."""
+    for gone in (one for one in split if one not in inside):
+        msg = (
+            f"the history was split by {gone!r}, and the frame has no such column: keep it under its name, "
+            "or drop the rows that were split by it"
+        )
+        raise ColumnError(msg)
+    for other in (one for one in inside if one not in {*split, model}):
+        if rows[inside[other]].n_unique() > 1:
+            msg = (
+                f"numbers of one time differ by {other!r}, of which the history does not know that they were split by it: "
+                "keep its columns under their names, or filter the rows of one"
+            )
+            raise ColumnError(msg)
+
+
 def lines_of(rec: Any, window: int, level: float) -> Lines:
     """Return the runs of a frame that is a history, with the columns of `rf.changes`."""
     kind = rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
-    missing = [one for one in ("as_of", "metric", "k", "value") if one not in kind.columns]
-    if missing:
-        msg = f"plot.timeline draws a history, {A_HISTORY}; found a frame without the column {missing[0]!r}"
+    for missing in (one for one in ("as_of", "metric", "k", "value") if one not in kind.columns):
+        msg = f"plot.timeline draws a history, {A_HISTORY}; found a frame without the column {missing!r}"
         raise ColumnError(msg)
     how = watched(window, level)
     runs = runs_of(kind, how)
@@ -194,8 +202,6 @@ class Timeline:
     rows: pl.DataFrame
     series: Series
     name: str
-    metric: Metric[...] | None
-    """None for a user's own metric that is not registered now."""
     by: Sequence[str]
 
     def chart(self, told: str) -> Chart:
@@ -205,100 +211,71 @@ class Timeline:
         look, title, empty = self.series.look, f"{self.name} over time", is_bare(data, "value")
         if not self.by:
             return finished(self._panel(data, HEIGHT), look, title, told, empty=empty)
-        heading: dict[str, Any] = {
-            "anchor": "start",
-            "fontSize": 12,
-            "fontWeight": "normal",
-            "offset": 4,
-        }
         views = []
         for (segment,), rows in data.group_by("segment", maintain_order=True):
             text = lines(str(segment), look.width * 0.8)
-            above = alt.TitleParams(text=text, color=look.colours.quiet, **heading)
+            above = alt.TitleParams(text=text, color=look.colours.quiet, **HEADING)
             panel = self._panel(rows, OF_SEGMENT)
             views.append(panel.properties(width=inner_width(look), title=above))
         whole = alt.vconcat(*views, spacing=14)
         return finished(whole, look, f"{title}, by {', '.join(self.by)}", told, empty=empty)
 
-    def _axis(self, height: float) -> list[str]:
-        if self.metric is None:
-            return lines(self.name, height)
-        return axis_title(self.metric, self.series.look, length=height)
-
     def _panel(self, data: pl.DataFrame, height: int) -> alt.LayerChart:
         """Return one view."""
-        base, series, colour = self._base(data, height), self.series, self.series.colour()
-        of_line = alt.Detail("stretch:N")
-        along: dict[str, Any] = {"color": colour, "detail": of_line, "order": "as_of:T"}
-        low = alt.Y("value_low:Q", title=self._axis(height))
-        band = base.mark_area(opacity=0.16).encode(
-            y=low, y2="value_high:Q", color=colour, detail=of_line
-        )
+        series, colour, stretch = self.series, self.series.colour(), alt.Detail("stretch:N")
+        channels = self._channels(height)
+        base = drawn(data).encode(**channels)
+        alone = drawn(data.filter("alone")).encode(**channels)
+        along: dict[str, Any] = {"color": colour, "detail": stretch, "order": "as_of:T"}
+        low = alt.Y("value_low:Q", title=channels["y"].title)
+        band = base.mark_area(opacity=0.16)
+        band = band.encode(y=low, y2="value_high:Q", color=colour, detail=stretch)
         # where a band has no width
-        alone = self._base(data.filter("alone"), height).mark_rule(strokeWidth=2, opacity=0.5)
-        bars = alone.encode(y="value_low:Q", y2="value_high:Q", color=colour)
+        bars = alone.mark_rule(strokeWidth=2, opacity=0.5)
+        bars = bars.encode(y="value_low:Q", y2="value_high:Q", color=colour)
         thin = base.mark_line(strokeWidth=1, opacity=0.75, interpolate="step", clip=True)
         thin = thin.encode(strokeDash=alt.StrokeDashValue([2, 2]), **along)
         ends = [thin.encode(y=f"expected_{end}:Q") for end in ("low", "high")]
         line = base.mark_line(strokeWidth=2).encode(strokeDash=series.dash(), **along)
-        few = self.rows["as_of"].n_unique() <= MOST_POINTS
-        dots = base.mark_point(filled=True, size=30).encode(
-            color=colour,
-            shape=series.shape(),
-            strokeDash=alt.StrokeDashValue([]),
-            opacity=alt.condition(alt.datum.alone, alt.value(1.0), alt.value(float(few))),
-        )
+        few = float(self.rows["as_of"].n_unique() <= MOST_POINTS)
+        opacity = alt.condition(alt.datum.alone, alt.value(1.0), alt.value(few))
         colours = series.look.colours
         triangle: dict[str, Any] = {"fill": colours.severities["warning"], "stroke": colours.ink}
         triangle |= {"filled": True, "size": 150, "opacity": 1, "strokeWidth": 1.5}
         flags = [
-            self._base(data.filter(flag=side), height).mark_point(shape=shape, **triangle)
+            drawn(data.filter(flag=side)).encode(**channels).mark_point(shape=shape, **triangle)
             for side, shape in SHAPES.items()
         ]
+        dots = series.points(base, 30, opacity)
         return layered(data, band, bars, *ends, line, dots, *flags, height=height)
 
-    def _base(self, data: pl.DataFrame, height: int) -> alt.Chart:
+    def _channels(self, height: int) -> dict[str, Any]:
         """Return the axes, and the tooltip of a run: its number, what is expected of it, and by which rule it is flagged."""
-        whole, width = self.rows, self.series.look.width
+        whole, look, metric = self.rows, self.series.look, metric_of(self.name)
         times = whole["as_of"].cast(pl.Datetime("us"))
         are_days = (times == times.dt.truncate("1d")).all()
         format_of_times = "%Y-%m-%d" if are_days else "%Y-%m-%d %H:%M"
-        axis: dict[str, Any] = {
-            "grid": False,
-            "tickCount": max(width // 90, 2),
-            "labelOverlap": True,
-        }
+        ticks = max(look.width // 90, 2)
+        axis: dict[str, Any] = {"grid": False, "tickCount": ticks, "labelOverlap": True}
         if times.n_unique() == 1:
             axis["format"] = format_of_times
-        numbers = pl.col("value", "value_low", "value_high")
-        low, high = whole.select(
-            pl.min_horizontal(numbers.min()).fill_null(0.0).alias("low"),
-            pl.max_horizontal(numbers.max()).fill_null(1.0).alias("high"),
-        ).row(0)
-        up = [low, high] if low < high else [low - 0.05, high + 0.05]
-        base: alt.Chart = drawn(data).encode(
-            x=alt.X("as_of:T", title=None, axis=axis, scale={"padding": 8}),
-            y=alt.Y(
-                "value:Q",
-                title=self._axis(height),
-                scale={"zero": False, "padding": 8, "domain": up},
-            ),
-            tooltip=self._tooltips(format_of_times),
-        )
-        return base
-
-    def _tooltips(self, format_of_times: str) -> list[alt.Tooltip]:
-        kind = ",.4~f" if self.metric is None else number_format(self.metric)
-        by: dict[str, Any] = {"segment:N": spoken(", ".join(self.by))} if self.by else {}
-        numbers = {
-            "value": spoken(safe_text(self.name)),
-            "value_low": "low",
-            "value_high": "high",
-            "expected": "expected",
-            "expected_low": "expected from",
-            "expected_high": "expected up to",
-        }
-        fields = by | {"as_of:T": ("as of", format_of_times)}
-        fields |= {f"{field}:Q": (title, kind) for field, title in numbers.items()}
+        numbers = whole.select(pl.col("value", "value_low", "value_high"))
+        low = numbers.min().min_horizontal()[0] or 0.0
+        high = numbers.max().max_horizontal()[0]
+        high = 1.0 if high is None else high
+        domain = [low, high] if low < high else [low - 0.05, high + 0.05]
+        # a user's own metric may not be registered now
+        title = axis_title(metric, look, length=height) if metric else lines(self.name, height)
+        kind = number_format(metric) if metric else ",.4~f"
+        fields: dict[str, Any] = {"segment:N": spoken(", ".join(self.by))} if self.by else {}
+        fields["as_of:T"] = ("as of", format_of_times)
+        fields["value:Q"] = (spoken(safe_text(self.name)), kind)
+        fields |= {f"{field}:Q": (title, kind) for field, title in NUMBERS.items()}
         fields |= {f"{one}:N": one for one in ("verdict", "rule", "note")}
-        return tooltips(self.series.told(fields | {"n_users:Q": ("users", ",d")}))
+        fields["n_users:Q"] = ("users", ",d")
+        scale = {"zero": False, "padding": 8, "domain": domain}
+        return {
+            "x": alt.X("as_of:T", title=None, axis=axis, scale={"padding": 8}),
+            "y": alt.Y("value:Q", title=title, scale=scale),
+            "tooltip": tooltips(self.series.told(fields)),
+        }

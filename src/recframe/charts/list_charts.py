@@ -23,6 +23,7 @@ from recframe.charts.long_format import (
 )
 from recframe.charts.style import (
     LETTER,
+    Canvas,
     Fields,
     Series,
     alt,
@@ -37,7 +38,7 @@ from recframe.charts.style import (
     safe,
     tooltips,
 )
-from recframe.charts.themes import DASHES, GROUPS, Look
+from recframe.charts.themes import DASHES, GROUPS
 from recframe.evaluation import metrics_of_lists
 from recframe.evaluation.required_columns import needs_of
 from recframe.frames.inputs import Inputs
@@ -60,52 +61,6 @@ ROUNDING = 1e-9
 """Tolerance at the upper end of a bin."""
 MODEL = ["model", "model_place"]
 VALUE, N, WIDTH, BIN, SHARE = (pl.col(one) for one in ("value", "n", "width", "bin", "share"))
-
-
-def distribution(
-    rec: Any, look: Look, metric: str | Metric[...], k: int | None, bins: int, profile: str | None
-) -> alt.VConcatChart:
-    """Draw users' values in bins, and the share of users with 0."""
-    check_whole(rec, "distribution()")
-    metric = one_metric("distribution", metric, k)
-    check_of_users(metric)
-    names = models_of(rec)
-    series = Series(names.order, look)
-    data, zeros = _values_in_bins(rec, metric, profile, bins, names)
-    data = safe(_filled(data, MODEL, bins))
-    counts: Fields = {"share:Q": ("share of users", ".2%"), "n:Q": ("users", ",d")}
-    colour, per_cent = series.colour(legend=False), {"format": "%"}
-    width = inner_width(look, _left(series))
-    none = lines(f"users with {metric} = 0 (%)", width)
-    at_zero = drawn(safe(zeros)).mark_bar(height={"band": 0.7})
-    at_zero = at_zero.encode(
-        x=alt.X("share:Q", title=none, axis=per_cent, scale={"domain": [0, 1]}),
-        color=colour,
-        tooltip=tooltips(series.told(counts)),
-    ).properties(width=width, height=max(len(series.names), 1) * ROW)
-    kind = number_format(metric)
-    fields = {"low:Q": ("above", kind), "high:Q": ("up to", kind), **counts}
-    x = _of_bins(axis_title(metric, look, length=width))
-    y = alt.Y("share:Q", title="share of users (%)", axis=per_cent)
-    if series.named:
-        model = alt.Y("model:N", sort=series.names, title=None, axis={"tickSize": 0})
-        at_zero = at_zero.encode(y=model)
-        # bars of one model, steps of several
-        steps = drawn(data).mark_line(interpolate="step-after", strokeWidth=2)
-        marks = steps.encode(strokeDash=series.dash(legend=False), order="low:Q")
-    else:
-        data = data.filter(pl.col("low") < pl.col("high"))
-        x["bin"] = "binned"
-        marks = drawn(data).mark_bar(binSpacing=1).encode(x2="high:Q")
-    marks = marks.encode(x=x, y=y, color=colour, tooltip=tooltips(series.told(fields)))
-    others = layered(data, marks, height=HEIGHT).properties(width=width)
-    chart = alt.vconcat(at_zero, others, spacing=14)
-    users = users_of(zeros, "users", noun_of(metric))
-    subtitle = (
-        f"Values of {users}: zeros above, all others below, each bin up to and with its upper end."
-    )
-    title = f"Distribution of {metric} over users"
-    return finished(chart, look, title, subtitle, empty=zeros.is_empty())
 
 
 def _of_bins(title: list[str]) -> alt.X:
@@ -186,24 +141,6 @@ def _filled(data: pl.DataFrame, keys: Sequence[str], bins: int) -> pl.DataFrame:
     return found.with_columns(pl.col("share", "n").fill_null(0), low=low, high=high)
 
 
-def scores(rec: Any, look: Look, bins: int) -> alt.VConcatChart:
-    """Draw scores in bins, by what is known of the item."""
-    check_whole(rec, "scores()")
-    names = models_of(rec)
-    series = Series(names.order, look)
-    data = safe(_filled(_scores_in_bins(rec, bins, names), [*MODEL, "group"], bins))
-    size = {"width": inner_width(look), "height": PANEL}
-    shown = [one for one in series.names if one in data["model"]]
-    panels = [
-        _scores_of(data, name, series, legend=place == 0).properties(**size)
-        for place, name in enumerate(shown)
-    ]
-    empty = drawn(data).mark_point().properties(**size)
-    chart = alt.vconcat(*(panels or [empty]), data=data, spacing=14)
-    subtitle = "Each group's rows add up to 100%; scores of two models have no common scale."
-    return finished(chart, look, "Scores by relevance", subtitle, empty=data.is_empty())
-
-
 def _scores_in_bins(rec: Any, bins: int, names: Names) -> pl.DataFrame:
     """Return the number of rows per score bin, by relevance group of their items."""
     context = rec._context  # noqa: SLF001
@@ -270,7 +207,7 @@ def _groups(series: Series, model: str, shown: list[str]) -> tuple[Any, alt.Stro
     return colour, alt.StrokeDash("group:N", scale=dashes, legend=legend)
 
 
-EXPOSURE, ITEMS, UP_TO = (pl.col(one) for one in ("exposure", "items", "up_to"))
+EXPOSURE, ITEMS = pl.col("exposure"), pl.col("items")
 OF_MODEL = ["model_place", "is_train"]
 POINTS = 100
 """Steps of each axis with a point of their own, at the most."""
@@ -278,43 +215,6 @@ DECADE = 20
 """Points along a factor of e of the places."""
 TRAIN = "train"
 WHOM = "lists of, or train"
-
-
-def exposure(rec: Any, look: Look, k: int | None) -> alt.VConcatChart:
-    """Draw the Lorenz curve and the long tail, of lists and of train, which is a model of its own."""
-    check_whole(rec, "exposure()")
-    k = None if k is None else options.whole("k", k, 1)
-    names = models_of(rec)
-    found, catalogue = _exposures(rec, k, names)
-    curve, steps = safe(lorenz(found, catalogue)), safe(tail(found))
-    places = "places" if k is None else f"places up to {k}"
-    width, share, colours = inner_width(look), {"format": "%"}, look.colours
-    both = _with_train(Series(names.order, look), curve)
-    fields: Fields = {
-        "items:Q": ("share of the items", ".2%"),
-        "exposure:Q": (f"share of the {places}", ".2%"),
-        "gini:Q": ("gini (0: all the same)", ".4f"),
-    }
-    least = lines("share of the catalogue's items, the least shown first (%)", width)
-    x = alt.X("items:Q", title=least, axis=share)
-    y = alt.Y("exposure:Q", title=f"share of all {places} (%)", axis=share)
-    even = alt.Chart(pl.DataFrame({"items": [0.0, 1.0], "exposure": [0.0, 1.0]}))
-    even = even.mark_line(color=colours.band, strokeWidth=1.5)
-    even = even.encode(x="items:Q", y="exposure:Q")
-    above = layered(curve, even, _line(curve, x, y, fields, both), height=HEIGHT)
-    fields = {"place:Q": ("place of the item", ",d"), "share:Q": ("share of an item", ".4%")}
-    most = lines("items from the most shown to the least (place, logarithmic)", width)
-    axis, scale = {"grid": False, "format": "~s"}, {"type": "log", "nice": False}
-    x = alt.X("place:Q", title=most, scale=scale, axis=axis)
-    of_each = lines(f"share of {places}, each item (logarithmic)", HEIGHT)
-    ticks = {"format": "~p", "tickCount": 5}
-    y = alt.Y("share:Q", title=of_each, scale={"type": "log"}, axis=ticks)
-    line = _line(steps, x, y, fields, both, interpolate="step-before")
-    below = layered(steps, line, height=HEIGHT)
-    views = [one.properties(width=width) for one in (above, below)]
-    chart = alt.vconcat(*views, spacing=18)
-    subtitle = "Above: the further below the diagonal, the more goes to few items. Below: how steeply the tail falls."
-    return finished(chart, look, "Exposure of the items", subtitle, empty=curve.is_empty())
 
 
 def _exposures(rec: Any, k: int | None, names: Names) -> tuple[pl.DataFrame, int]:
@@ -381,27 +281,22 @@ def lorenz(found: pl.DataFrame, catalogue: int) -> pl.DataFrame:
     `found` says how many `items` have each `exposure`, of each model and of train; the other items of the catalogue have 0.
     Gini is that of the metric: Σ over j of (2j - N - 1) · e_(j) / ((N - 1) · Σ e).
     """
-    shown = EXPOSURE * ITEMS
-    ordered = found.filter(EXPOSURE > 0).sort(*OF_MODEL, "exposure")
-    unlisted = catalogue - ITEMS.sum().over(OF_MODEL)
-    ordered = ordered.with_columns(
-        up_to=unlisted + ITEMS.cum_sum().over(OF_MODEL),
-        total=shown.sum().over(OF_MODEL),
-        taken=shown.cum_sum().over(OF_MODEL),
-        unlisted=unlisted,
-    )
-    spread = (shown * (2 * (UP_TO - ITEMS) + ITEMS - catalogue)).sum().over(OF_MODEL)
-    gini = spread / (pl.col("total") * (catalogue - 1))
-    ordered = ordered.with_columns(gini=gini.fill_nan(0.0).clip(0.0, 1.0))
+    listed = found.filter(EXPOSURE > 0).select("model", *OF_MODEL, "exposure", "items")
     nothing = pl.lit(0, pl.Int64)
-    first = ordered.unique(OF_MODEL, keep="first", maintain_order=True)
-    starts = [first.with_columns(up_to=at, taken=nothing) for at in (nothing, pl.col("unlisted"))]
-    points = pl.concat([*starts, ordered]).select(
-        *("model", *OF_MODEL, "gini"),
-        items=UP_TO / catalogue,
-        exposure=pl.col("taken") / pl.col("total"),
+    none = listed.group_by("model", *OF_MODEL).agg(nothing.alias("exposure"), ITEMS.sum())
+    starts = [none.with_columns(items=items) for items in (nothing, catalogue - ITEMS)]
+    ordered = pl.concat([*starts, listed]).sort(*OF_MODEL, "exposure", "items")
+    exposed = EXPOSURE * ITEMS
+    total, up_to = exposed.sum().over(OF_MODEL), ITEMS.cum_sum().over(OF_MODEL)
+    ordered = ordered.with_columns(up_to=up_to, total=total)
+    spread = (exposed * (2 * pl.col("up_to") - ITEMS - catalogue)).sum().over(OF_MODEL)
+    gini = spread / (pl.col("total") * (catalogue - 1))
+    points = ordered.select(
+        *("model", *OF_MODEL),
+        gini=gini.fill_nan(0.0).clip(0.0, 1.0),
+        items=pl.col("up_to") / catalogue,
+        exposure=exposed.cum_sum().over(OF_MODEL) / pl.col("total"),
     )
-    points = points.sort(*OF_MODEL, "items", "exposure")
     # the corner up to which nothing is shown has a step of its own
     return _thinned(points, (ITEMS * POINTS).floor(), (EXPOSURE * POINTS).floor(), EXPOSURE > 0)
 
@@ -440,38 +335,6 @@ FIELDS = {
 }
 
 
-def audit(data: pl.DataFrame, look: Look) -> alt.LayerChart:
-    """Draw the findings of `audit`."""
-    n, data = len(data), _labelled(safe(data))
-    size = alt.X(
-        "drawn:Q",
-        title=lines("rows concerned (logarithmic)", look.width - 40),
-        scale={"type": "log", "domainMin": LEAST, "padding": 4},
-        axis={"format": "~s", "tickCount": 5, "grid": False},
-    )
-    fields = tooltips({**FIELDS, "rows:Q": ("rows", ",d"), "users:Q": ("users", ",d")})
-    base = drawn(data).encode(y=alt.Y("place:O", axis=None), x=size, tooltip=fields)
-    colours, domain = look.colours.severities, list(SEVERITIES)
-    found = [one for one in domain if one in data["severity"]]
-    legend = alt.Legend(title=None, orient="top", symbolOpacity=1, values=found)
-    scale = {"domain": domain, "range": [colours[one] for one in domain]}
-    colour = alt.Color("severity:N", scale=scale, legend=legend)
-    shapes = {"domain": domain, "range": list(SHAPES)}
-    stems = base.mark_rule(strokeWidth=3).encode(x2=alt.X2Datum(LEAST), color=colour)
-    dots = base.mark_point(filled=True, size=80, opacity=1).encode(
-        color=colour, shape=alt.Shape("severity:N", scale=shapes, legend=legend)
-    )
-    words = base.mark_text(align="left", baseline="bottom", dy=-6, limit=look.width - 30)
-    words = words.encode(x=alt.value(2), text="label:N")
-    chart = layered(data, stems, dots, words, height=max(n, 1) * STEP + 16)
-    heading = (
-        "Findings of the audit",
-        f"{counted(n, 'finding')} of the audit, the most severe first.",
-    )
-    nothing = "The audit finds nothing odd", "No row of any frame is concerned."
-    return finished(chart, look, *(heading if n else nothing))
-
-
 def _labelled(data: pl.DataFrame) -> pl.DataFrame:
     """Return findings with their labels."""
     words = [counted(n, "row") for n in data["rows"]]
@@ -485,3 +348,186 @@ def _labelled(data: pl.DataFrame) -> pl.DataFrame:
         drawn=pl.max_horizontal("rows", 1),
         label=pl.format("{}: {} ({})", name, pl.Series(words, dtype=pl.String), where),
     )
+
+
+class PlotsOfLists(Canvas):
+    """Charts of users' values, scores, items and findings."""
+
+    def distribution(
+        self,
+        metric: str | Metric[...],
+        *,
+        k: int | None = None,
+        bins: int = 20,
+        profile: str | None = None,
+    ) -> alt.VConcatChart:
+        """Draw how users' values are spread: the share of users with 0 above, and below all others in bins.
+
+        The values are those of `evaluate(metric, by="user")`, which are summed up by bins before they are drawn. A bin has the
+        values above its lower and up to its upper end; `bins` of them run over the range of the metric, or where that has no
+        end over the values. Users without a value are left out.
+
+        Raises a RecframeError for a metric of which no user has a value, such as coverage.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [0, 1]})
+        >>> chart = df.rec.plot.distribution("mrr", bins=2)
+        >>> chart.vconcat[0].data.select("n", "share").rows(), chart.vconcat[1].data.select("low", "high", "n").rows()
+        ([(1, 0.5)], [(0.0, 0.5, 1), (0.5, 1.0, 0)])
+        """
+        rec, look = self._rec, self._look
+        check_whole(rec, "distribution()")
+        metric = one_metric("distribution", metric, k)
+        check_of_users(metric)
+        names = models_of(rec)
+        series = Series(names.order, look)
+        data, zeros = _values_in_bins(rec, metric, profile, bins, names)
+        data = safe(_filled(data, MODEL, bins))
+        counts: Fields = {"share:Q": ("share of users", ".2%"), "n:Q": ("users", ",d")}
+        colour, per_cent = series.colour(legend=False), {"format": "%"}
+        width = inner_width(look, _left(series))
+        none = lines(f"users with {metric} = 0 (%)", width)
+        at_zero = drawn(safe(zeros)).mark_bar(height={"band": 0.7})
+        at_zero = at_zero.encode(
+            x=alt.X("share:Q", title=none, axis=per_cent, scale={"domain": [0, 1]}),
+            color=colour,
+            tooltip=tooltips(series.told(counts)),
+        ).properties(width=width, height=max(len(series.names), 1) * ROW)
+        kind = number_format(metric)
+        fields = {"low:Q": ("above", kind), "high:Q": ("up to", kind), **counts}
+        x = _of_bins(axis_title(metric, look, length=width))
+        y = alt.Y("share:Q", title="share of users (%)", axis=per_cent)
+        if series.named:
+            model = alt.Y("model:N", sort=series.names, title=None, axis={"tickSize": 0})
+            at_zero = at_zero.encode(y=model)
+            # bars of one model, steps of several
+            steps = drawn(data).mark_line(interpolate="step-after", strokeWidth=2)
+            marks = steps.encode(strokeDash=series.dash(legend=False), order="low:Q")
+        else:
+            data = data.filter(pl.col("low") < pl.col("high"))
+            x["bin"] = "binned"
+            marks = drawn(data).mark_bar(binSpacing=1).encode(x2="high:Q")
+        marks = marks.encode(x=x, y=y, color=colour, tooltip=tooltips(series.told(fields)))
+        others = layered(data, marks, height=HEIGHT).properties(width=width)
+        chart = alt.vconcat(at_zero, others, spacing=14)
+        users = users_of(zeros, "users", noun_of(metric))
+        subtitle = f"Values of {users}: zeros above, all others below, each bin up to and with its upper end."
+        title = f"Distribution of {metric} over users"
+        return finished(chart, look, title, subtitle, empty=zeros.is_empty())
+
+    def exposure(self, *, k: int | None = None) -> alt.VConcatChart:
+        """Draw how evenly lists show items, up to k: the Lorenz curve and the long tail, beside those of train.
+
+        An item's exposure is the number of lists that have it, as in `gini`, which the curve's tooltip has too; in train, where
+        that is bound, the number of its users. The catalogue is that of `gini`, and so are the errors. Items of no list are
+        those at the start of the curve, and have no place in the tail, whose axes are logarithmic.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 1]})
+        >>> rec = df.rec(items=pl.DataFrame({"item": [1, 2, 3, 4]}))
+        >>> rec.plot.exposure(k=10).vconcat[0].layer[1].data.select("items", "exposure", "gini").rows()
+        [(0.0, 0.0, 1.0), (0.75, 0.0, 1.0), (1.0, 1.0, 1.0)]
+        """
+        rec, look = self._rec, self._look
+        check_whole(rec, "exposure()")
+        k = None if k is None else options.whole("k", k, 1)
+        names = models_of(rec)
+        found, catalogue = _exposures(rec, k, names)
+        curve, steps = safe(lorenz(found, catalogue)), safe(tail(found))
+        places = "places" if k is None else f"places up to {k}"
+        width, share, colours = inner_width(look), {"format": "%"}, look.colours
+        both = _with_train(Series(names.order, look), curve)
+        fields: Fields = {
+            "items:Q": ("share of the items", ".2%"),
+            "exposure:Q": (f"share of the {places}", ".2%"),
+            "gini:Q": ("gini (0: all the same)", ".4f"),
+        }
+        least = lines("share of the catalogue's items, the least shown first (%)", width)
+        x = alt.X("items:Q", title=least, axis=share)
+        y = alt.Y("exposure:Q", title=f"share of all {places} (%)", axis=share)
+        even = alt.Chart(pl.DataFrame({"items": [0.0, 1.0], "exposure": [0.0, 1.0]}))
+        even = even.mark_line(color=colours.band, strokeWidth=1.5)
+        even = even.encode(x="items:Q", y="exposure:Q")
+        above = layered(curve, even, _line(curve, x, y, fields, both), height=HEIGHT)
+        fields = {"place:Q": ("place of the item", ",d"), "share:Q": ("share of an item", ".4%")}
+        most = lines("items from the most shown to the least (place, logarithmic)", width)
+        axis, scale = {"grid": False, "format": "~s"}, {"type": "log", "nice": False}
+        x = alt.X("place:Q", title=most, scale=scale, axis=axis)
+        of_each = lines(f"share of {places}, each item (logarithmic)", HEIGHT)
+        ticks = {"format": "~p", "tickCount": 5}
+        y = alt.Y("share:Q", title=of_each, scale={"type": "log"}, axis=ticks)
+        line = _line(steps, x, y, fields, both, interpolate="step-before")
+        below = layered(steps, line, height=HEIGHT)
+        views = [one.properties(width=width) for one in (above, below)]
+        chart = alt.vconcat(*views, spacing=18)
+        subtitle = "Above: the further below the diagonal, the more goes to few items. Below: how steeply the tail falls."
+        return finished(chart, look, "Exposure of the items", subtitle, empty=curve.is_empty())
+
+    def scores(self, *, bins: int = 40) -> alt.VConcatChart:
+        """Draw the scores of items that are relevant, judged not relevant, and not judged: a view for each model.
+
+        Each group's rows add up to 100%, so that the few relevant ones are seen. Scores run over `bins` between the lowest and
+        the highest of a model; the scores of two models have no common scale. Rows of users outside the universe, and those
+        without a finite score, are left out.
+
+        Raises a ColumnError without a column of scores.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "score": [0.9, 0.1], "relevance": [1, None]})
+        >>> data = df.rec.plot.scores(bins=2).data
+        >>> data.filter(pl.col("n") > 0).select("group", "n", "share").rows()
+        [('not judged', 1, 1.0), ('relevant', 1, 1.0)]
+        """
+        rec, look = self._rec, self._look
+        check_whole(rec, "scores()")
+        names = models_of(rec)
+        series = Series(names.order, look)
+        data = safe(_filled(_scores_in_bins(rec, bins, names), [*MODEL, "group"], bins))
+        size = {"width": inner_width(look), "height": PANEL}
+        shown = [one for one in series.names if one in data["model"]]
+        panels = [
+            _scores_of(data, name, series, legend=place == 0).properties(**size)
+            for place, name in enumerate(shown)
+        ]
+        empty = drawn(data).mark_point().properties(**size)
+        chart = alt.vconcat(*(panels or [empty]), data=data, spacing=14)
+        subtitle = "Each group's rows add up to 100%; scores of two models have no common scale."
+        return finished(chart, look, "Scores by relevance", subtitle, empty=data.is_empty())
+
+    def audit(self, k: int | None = None) -> alt.LayerChart:
+        """Draw what `rec.audit(k)` finds, by the number of rows that are concerned: the most severe first.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+        >>> df.rec.plot.audit().data.select("check", "severity", "rows").rows()
+        [('duplicate_items', 'error', 2), ('no_relevant_beyond_lists', 'warning', 2)]
+        """
+        data, look = self._rec.audit(k), self._look
+        n, data = len(data), _labelled(safe(data))
+        size = alt.X(
+            "drawn:Q",
+            title=lines("rows concerned (logarithmic)", look.width - 40),
+            scale={"type": "log", "domainMin": LEAST, "padding": 4},
+            axis={"format": "~s", "tickCount": 5, "grid": False},
+        )
+        fields = tooltips({**FIELDS, "rows:Q": ("rows", ",d"), "users:Q": ("users", ",d")})
+        base = drawn(data).encode(y=alt.Y("place:O", axis=None), x=size, tooltip=fields)
+        colours, domain = look.colours.severities, list(SEVERITIES)
+        found = [one for one in domain if one in data["severity"]]
+        legend = alt.Legend(title=None, orient="top", symbolOpacity=1, values=found)
+        scale = {"domain": domain, "range": [colours[one] for one in domain]}
+        colour = alt.Color("severity:N", scale=scale, legend=legend)
+        shapes = {"domain": domain, "range": list(SHAPES)}
+        stems = base.mark_rule(strokeWidth=3).encode(x2=alt.X2Datum(LEAST), color=colour)
+        dots = base.mark_point(filled=True, size=80, opacity=1).encode(
+            color=colour, shape=alt.Shape("severity:N", scale=shapes, legend=legend)
+        )
+        words = base.mark_text(align="left", baseline="bottom", dy=-6, limit=look.width - 30)
+        words = words.encode(x=alt.value(2), text="label:N")
+        chart = layered(data, stems, dots, words, height=max(n, 1) * STEP + 16)
+        heading = (
+            "Findings of the audit",
+            f"{counted(n, 'finding')} of the audit, the most severe first.",
+        )
+        nothing = "The audit finds nothing odd", "No row of any frame is concerned."
+        return finished(chart, look, *(heading if n else nothing))

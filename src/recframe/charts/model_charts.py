@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -22,6 +22,7 @@ from recframe.charts.long_format import (
 from recframe.charts.style import (
     LETTER,
     SIDES,
+    Canvas,
     Fields,
     Series,
     alt,
@@ -42,7 +43,12 @@ from recframe.charts.themes import Look
 from recframe.errors import RecframeError
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import bind
+from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.registry import Asked, By, Cutoffs
+
+if TYPE_CHECKING:
+    from recframe.statistics.options import Correction, Family, Test
 
 STEP = 18
 """Height of a model's row, in pixels."""
@@ -62,55 +68,6 @@ TURNS = 0.55
 """Value from which a cell is dark enough for the other text colour."""
 ROWS_AXIS = {"grid": True, "tickSize": 0}
 OVERLAP = {"model": pl.String, "other": pl.String, "value": pl.Float64, "n": pl.Int64}
-
-
-def segments(  # noqa: PLR0913  those of Plot.segments
-    rec: Any,
-    look: Look,
-    metric: str | Metric[...],
-    by: Any,
-    k: int | None,
-    how: Intervals,
-    *,
-    min_users: int,
-    most: int,
-) -> alt.LayerChart:
-    """Draw a metric in each segment: dots with intervals."""
-    metric = one_metric("segments", metric, k)
-    found = summary(rec, [metric], how, by)
-    if not found.by:
-        msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
-        raise RecframeError(msg)
-    series, kind = Series(found.models, look), number_format(metric)
-    rows = found.data
-    has_pooled = pl.col("n_users") < min_users if metric.shape != "set" else pl.lit(value=False)
-    rows = largest(with_pooled(rows), most)
-    rows = rows.with_columns(
-        mean=pl.col("value").mean().over("place"), pooled=pl.when(has_pooled).then("pooled")
-    )
-    rows = safe(rows.sort("mean", "place", descending=[True, False], nulls_last=True).drop("mean"))
-    names = rows["label"].unique(maintain_order=True).to_list()
-    axis = {**ROWS_AXIS, "labelPadding": 6}
-    row = alt.Y("label:N", sort=names, title=lines(f"{found.by} (users)", 240), axis=axis)
-    fields: Fields = {
-        "segment:N": spoken(found.by),
-        "value:Q": (spoken(str(metric)), kind),
-        **{f"{one}:Q": (one, kind) for one in ("low", "high", "pooled")},
-        "n_users:Q": ("users", ",d"),
-    }
-    base = rows_of_models(rows, series, row, series.told(fields), side_by_side=series.named)
-    base = base.encode(color=series.colour())
-    if not series.named:
-        base = base.encode(x=alt.X(scale=alt.Scale(zero=False)))
-    height = len(names) * (max(len(series.names), 2) * STEP_OF_SEGMENTS + 6) + 10
-    marks = _segment_marks(base, series, axis_title(metric, look))
-    chart = layered(rows, *marks, height=height)
-    subtitle = f"Dots: means with intervals at {found.level}; in brackets: users."
-    if rows["pooled"].count():
-        subtitle += f" Diamonds: pooled estimates of segments with fewer than {min_users} users."
-    subtitle += segments_shown(found.data["segment"].n_unique(), most)
-    title = f"{metric} by {found.by}"
-    return finished(chart, look, title, subtitle, empty=found.data.is_empty())
 
 
 def _segment_marks(base: alt.Chart, series: Series, title: list[str]) -> list[alt.Chart]:
@@ -165,51 +122,6 @@ def segments_shown(n: int, most: int) -> str:
     return f" {most} of {n:,} segments, those with the most users." if n > most else ""
 
 
-def compare(  # noqa: PLR0913  those that its words name
-    rec: Any,
-    look: Look,
-    result: pl.DataFrame,
-    metrics: Sequence[Metric[...]],
-    how: Intervals,
-    *,
-    baseline: object,
-    margin: float | None,
-) -> alt.LayerChart:
-    """Draw a result of `compare`; differences of several metrics are relative."""
-    several, series = len(metrics) > 1, Series(models_in(rec, result).order, look)
-    data = safe(_rows_compared(keyed(rec, result), margin, several=several))
-    names = data["row"].unique(maintain_order=True).to_list()
-    is_open, alone = pl.col("verdict").is_in(["open", "few"]), len(names) == len(data)
-    row = alt.Y("row:N", sort=names, title=None, axis=ROWS_AXIS)
-    fields = _fields("+.2%" if several else f"+{number_format(metrics[0])}")
-    base, filled, hollow = (
-        rows_of_models(rows, series, row, fields, side_by_side=not alone)
-        for rows in (data, data.filter(~is_open), data.filter(is_open))
-    )
-    title = lines(_unit(metrics), look.width - SIDES)
-    encoded = series.marks(legend=not alone, shown=data["model"].to_list())
-    axis = {
-        "format": "+%" if several else "+",
-        # nothing is no more than it
-        "labelExpr": "datum.value === 0 ? '0' : datum.label",
-        "tickCount": look.width // 90,
-    }
-    low = alt.X("low:Q", title=title, axis=axis, scale={"zero": True})
-    zero = alt.Chart(pl.DataFrame({"x": [0.0]})).mark_rule(color=look.colours.quiet).encode(x="x:Q")
-    rule = base.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q", color=encoded["color"])
-    dots = filled.mark_point(filled=True, size=80, opacity=1)
-    rings = hollow.mark_point(fill=look.ground, size=60, strokeWidth=2, opacity=1)
-    points = [one.encode(x="difference:Q", **encoded) for one in (dots, rings)]
-    bands = [] if margin is None else [_margin_band(base, title, look)]
-    most: int = data.group_by("row").len()["len"].max() or 1  # type: ignore[assignment]
-    height = len(names) * (most * STEP + 12) + 10
-    chart = layered(data, *bands, zero, rule, *points, height=height)
-    of = "of each two models" if baseline is None else f"from {text_of(baseline)}"
-    heading = f"{', '.join(map(str, metrics))}: differences {of}"
-    subtitle = _subtitle(interval_words(rec, metrics[0], how), margin)
-    return finished(chart, look, heading, subtitle, empty=data.is_empty())
-
-
 def _rows_compared(data: pl.DataFrame, margin: float | None, *, several: bool) -> pl.DataFrame:
     """Return differences with the words on their rows."""
     start = "relative" if several else "difference"
@@ -260,45 +172,6 @@ def _subtitle(level: str, margin: float | None) -> str:
         return words
     share = f"{margin * 100:.3g}%"
     return f"{words} Band: within {share} of the baseline's value, which does not matter."
-
-
-def tradeoff(
-    rec: Any, look: Look, pair: Sequence[str | Metric[...]], k: int | None, how: Intervals
-) -> alt.LayerChart:
-    """Draw models as points of two metrics, with both intervals."""
-    check_whole(rec, "tradeoff()")
-    metrics = [one_metric("tradeoff", one, k) for one in pair]
-    if metrics[0] == metrics[1]:
-        msg = f"tradeoff takes two metrics, and found {str(metrics[0])!r} twice"
-        raise RecframeError(msg)
-    found = summary(rec, metrics, how)
-    series = Series(found.models, look)
-    data = safe(_on_front(_of_axes(found.data, metrics), metrics))
-    is_named = series.named and len(series.names) <= MOST_NAMED
-    marks = series.marks(legend=not is_named)
-    told: dict[str, Any] = {}
-    for axis, metric in zip("xy", metrics, strict=True):
-        kind = number_format(metric)
-        told[f"{axis}:Q"] = (spoken(str(metric)), kind)
-        told |= {f"{axis}_{end}:Q": (end, kind) for end in ("low", "high")}
-    fields = series.told({**told, "best:N": "on the Pareto front"})
-    base = drawn(data).encode(color=marks["color"], tooltip=tooltips(fields))
-    x_title, y_title = axis_title(metrics[0], look), axis_title(metrics[1], look, length=HEIGHT)
-    across = alt.X("x:Q", title=x_title, scale={"zero": False, "padding": 28})
-    up = alt.Y("y:Q", title=y_title, scale={"zero": False, "padding": 20})
-    rule = base.mark_rule(strokeWidth=1.5, opacity=0.7)
-    wide = rule.encode(x="x_low:Q", x2="x_high:Q", y=up)
-    tall = rule.encode(y="y_low:Q", y2="y_high:Q", x=across)
-    dots = base.mark_point(filled=True, size=90, opacity=1)
-    dots = dots.encode(x=across, y=up, shape=marks["shape"])
-    names = _names(data, series, across, up) if is_named else []
-    front = drawn(data.filter("best").sort("x"))
-    front = front.mark_line(color=look.colours.quiet, strokeDash=[4, 3], strokeWidth=1.5)
-    layers = [front.encode(x=across, y=up, order="x:Q"), wide, tall, dots, *names]
-    chart = layered(data, *layers, height=HEIGHT)
-    title, subtitle = "{1} against {0}", f"Crosses: intervals at {found.level}. {_front(data)}"
-    empty = is_bare(data, "x", "y")
-    return finished(chart, look, title.format(*metrics), subtitle, empty=empty)
 
 
 def _of_axes(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
@@ -369,37 +242,6 @@ def placed(data: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def overlap(
-    rec: Any, look: Look, metric: str | Metric[...], k: int | None, profile: str | None
-) -> alt.LayerChart:
-    """Draw the overlap of each two models' lists as a heat map."""
-    check_whole(rec, "overlap()")
-    metric = one_metric("overlap", metric, k)
-    if "reference" not in metric.definition.needs:
-        msg = f"{metric} holds lists against no reference; plot.overlap takes rbo, overlap or unexpectedness"
-        raise RecframeError(msg)
-    data, models = _overlaps(rec, metric, profile)
-    series, data = Series(models.order, look), safe(data)
-    names, n = series.names, max(len(series.names), 1)
-    longest = min(max(map(len, names), default=1), LONGEST)
-    cell = min(inner_width(look, longest * LETTER + 60) / n, WIDEST_CELL)
-    fields: Fields = {
-        "model:N": "lists of",
-        "other:N": "held against",
-        "value:Q": (spoken(str(metric)), number_format(metric)),
-        "n:Q": ("lists", ",d"),
-    }
-    axis = {"labelAngle": -40, "tickSize": 0}
-    across = alt.X("other:N", sort=names, title="held against", axis=axis)
-    up = alt.Y("model:N", sort=names, title="lists of", axis={"tickSize": 0})
-    base = drawn(data).encode(x=across, y=up, tooltip=tooltips(fields))
-    layers = _cells(base, cell, metric, look)
-    chart = layered(data, *layers, height=max(cell, 22) * n)
-    title = f"Overlap of the lists: {metric}"
-    subtitle = "The mean over the users of how far a model's list agrees with the other model's."
-    return finished(chart, look, title, subtitle, empty=data.is_empty())
-
-
 def _overlaps(rec: Any, metric: Metric[...], profile: str | None) -> tuple[pl.DataFrame, Names]:
     """Return the overlap of each two models' lists, and the names of the models."""
     names = models_of(rec)
@@ -428,3 +270,277 @@ def _cells(base: alt.Chart, size: float, metric: Metric[...], look: Look) -> lis
     ink = alt.condition(alt.datum.value > TURNS, alt.value(colours.on_heat), alt.value(colours.ink))
     written = base.mark_text(fontSize=min(12, max(size / 3.2, 7)))
     return [cells, written.encode(text=alt.Text("value:Q", format=".2f"), color=ink)]
+
+
+class PlotsOfModels(Canvas):
+    """Charts of models and segments."""
+
+    def segments(  # noqa: PLR0913  those of summarize, and which segments are shown
+        self,
+        metric: str | Metric[...],
+        *,
+        by: By = None,
+        k: int | None = None,
+        min_users: int = 30,
+        most: int = 30,
+        level: float = 0.95,
+        cluster: str | None = None,
+        profile: str | None = None,
+    ) -> alt.LayerChart:
+        """Draw a metric in each segment, the highest first: dots with intervals, and in brackets the number of users.
+
+        The numbers are those of `summarize(metric, by=by)`. A segment with fewer than `min_users` users has its pooled estimate
+        beside the raw one: what `slices` calls `pooled`, drawn towards the other segments by what its few users leave open; it
+        takes NumPy, SciPy and four segments, and there is none for a metric that is one function of a segment's lists.
+
+            by: the columns, or none where `group_by` has bound them. most: so many segments are shown, the largest.
+
+        Raises what `summarize` raises, and a RecframeError without a column.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1], "country": ["DE", "FR"]})
+        >>> chart = df.rec.plot.segments("mrr", by="country")
+        >>> chart.data.select("segment", "value", "n_users").rows()
+        [('DE', 1.0, 1), ('FR', 0.5, 1)]
+        """
+        rec, look = self._rec, self._look
+        how = Intervals(level, cluster, profile)
+        metric = one_metric("segments", metric, k)
+        found = summary(rec, [metric], how, by)
+        if not found.by:
+            msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
+            raise RecframeError(msg)
+        series, kind = Series(found.models, look), number_format(metric)
+        rows = found.data
+        has_pooled = pl.col("n_users") < min_users if metric.shape != "set" else pl.lit(value=False)
+        rows = largest(with_pooled(rows), most)
+        rows = rows.with_columns(
+            mean=pl.col("value").mean().over("place"), pooled=pl.when(has_pooled).then("pooled")
+        )
+        rows = safe(
+            rows.sort("mean", "place", descending=[True, False], nulls_last=True).drop("mean")
+        )
+        names = rows["label"].unique(maintain_order=True).to_list()
+        axis, title = {**ROWS_AXIS, "labelPadding": 6}, lines(f"{found.by} (users)", 240)
+        row = alt.Y("label:N", sort=names, title=title, axis=axis)
+        fields: Fields = {
+            "segment:N": spoken(found.by),
+            "value:Q": (spoken(str(metric)), kind),
+            **{f"{one}:Q": (one, kind) for one in ("low", "high", "pooled")},
+            "n_users:Q": ("users", ",d"),
+        }
+        base = rows_of_models(rows, series, row, series.told(fields), side_by_side=series.named)
+        base = base.encode(color=series.colour())
+        if not series.named:
+            base = base.encode(x=alt.X(scale=alt.Scale(zero=False)))
+        height = len(names) * (max(len(series.names), 2) * STEP_OF_SEGMENTS + 6) + 10
+        chart = layered(
+            rows, *_segment_marks(base, series, axis_title(metric, look)), height=height
+        )
+        subtitle = f"Dots: means with intervals at {found.level}; in brackets: users."
+        if rows["pooled"].count():
+            subtitle += (
+                f" Diamonds: pooled estimates of segments with fewer than {min_users} users."
+            )
+        subtitle += segments_shown(found.data["segment"].n_unique(), most)
+        empty = found.data.is_empty()
+        return finished(chart, look, f"{metric} by {found.by}", subtitle, empty=empty)
+
+    def compare(  # noqa: PLR0913  those of rec.compare
+        self,
+        *metrics: Asked,
+        baseline: object = None,
+        k: Cutoffs = None,
+        by: By = None,
+        level: float = 0.95,
+        margin: float | None = None,
+        test: Test = "t",
+        correction: Correction | None = "holm",
+        family: Family = "table",
+        cluster: str | None = None,
+        profile: str | None = None,
+    ) -> alt.LayerChart:
+        """Draw the differences of models from a baseline, with their intervals and the margin that does not matter.
+
+        The numbers and all arguments are those of `rec.compare`, which see. One metric is drawn in its own unit, several as
+        shares of the baseline's values. A filled mark has a verdict, a hollow one is open. It takes recframe[stats].
+
+        >>> import polars as pl, recframe as rf
+        >>> old = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 9], "rank": 1})
+        >>> rec = rf.rec({"new": old.with_columns(item=pl.col("user")), "old": old}, truth=old.select("user", item="user"))
+        >>> chart = rec.plot.compare("hit_rate@1", baseline="old")
+        >>> chart.data.select("model", "baseline", "difference").rows()
+        [('new', 'old', 0.3333333333333333)]
+        """
+        result = self._rec.compare(
+            *metrics,
+            baseline=baseline,
+            k=k,
+            by=by,
+            level=level,
+            margin=margin,
+            test=test,
+            correction=correction,
+            family=family,
+            cluster=cluster,
+            profile=profile,
+            wide=True,
+        )
+        compared = registry.asked(registry.each(metrics), k)
+        how = Intervals(level, cluster, profile)
+        return self._differences(result, compared, how, baseline=baseline, margin=margin)
+
+    def _differences(
+        self,
+        result: pl.DataFrame,
+        metrics: Sequence[Metric[...]],
+        how: Intervals,
+        *,
+        baseline: object,
+        margin: float | None,
+    ) -> alt.LayerChart:
+        """Draw a result of `compare`; differences of several metrics are relative."""
+        rec, look = self._rec, self._look
+        several, series = len(metrics) > 1, Series(models_in(rec, result).order, look)
+        data = safe(_rows_compared(keyed(rec, result), margin, several=several))
+        names = data["row"].unique(maintain_order=True).to_list()
+        is_open, alone = pl.col("verdict").is_in(["open", "few"]), len(names) == len(data)
+        row = alt.Y("row:N", sort=names, title=None, axis=ROWS_AXIS)
+        fields = _fields("+.2%" if several else f"+{number_format(metrics[0])}")
+        base, filled, hollow = (
+            rows_of_models(rows, series, row, fields, side_by_side=not alone)
+            for rows in (data, data.filter(~is_open), data.filter(is_open))
+        )
+        title = lines(_unit(metrics), look.width - SIDES)
+        encoded = series.marks(legend=not alone, shown=data["model"].to_list())
+        axis = {
+            "format": "+%" if several else "+",
+            # nothing is no more than it
+            "labelExpr": "datum.value === 0 ? '0' : datum.label",
+            "tickCount": look.width // 90,
+        }
+        low = alt.X("low:Q", title=title, axis=axis, scale={"zero": True})
+        zero = (
+            alt.Chart(pl.DataFrame({"x": [0.0]}))
+            .mark_rule(color=look.colours.quiet)
+            .encode(x="x:Q")
+        )
+        rule = base.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q", color=encoded["color"])
+        dots = filled.mark_point(filled=True, size=80, opacity=1)
+        rings = hollow.mark_point(fill=look.ground, size=60, strokeWidth=2, opacity=1)
+        points = [one.encode(x="difference:Q", **encoded) for one in (dots, rings)]
+        bands = [] if margin is None else [_margin_band(base, title, look)]
+        most: int = data.group_by("row").len()["len"].max() or 1  # type: ignore[assignment]
+        height = len(names) * (most * STEP + 12) + 10
+        chart = layered(data, *bands, zero, rule, *points, height=height)
+        of = "of each two models" if baseline is None else f"from {text_of(baseline)}"
+        heading = f"{', '.join(map(str, metrics))}: differences {of}"
+        subtitle = _subtitle(interval_words(rec, metrics[0], how), margin)
+        return finished(chart, look, heading, subtitle, empty=data.is_empty())
+
+    def tradeoff(
+        self,
+        x: str | Metric[...],
+        y: str | Metric[...],
+        *,
+        k: int | None = None,
+        level: float = 0.95,
+        cluster: str | None = None,
+        profile: str | None = None,
+    ) -> alt.LayerChart:
+        """Draw models as points of two metrics, with the intervals of both and the Pareto front.
+
+        The numbers are those of `summarize(x, y)`. On the front are the models that no other one beats in one metric without
+        being worse in the other, by the metrics' better ends; with a metric that has no direction there is no front.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+        >>> df.rec.plot.tradeoff("mrr", "recall@1").data.select("x", "y").rows()
+        [(0.75, 0.5)]
+        """
+        rec, look = self._rec, self._look
+        how = Intervals(level, cluster, profile)
+        check_whole(rec, "tradeoff()")
+        metrics = [one_metric("tradeoff", one, k) for one in (x, y)]
+        if metrics[0] == metrics[1]:
+            msg = f"tradeoff takes two metrics, and found {str(metrics[0])!r} twice"
+            raise RecframeError(msg)
+        found = summary(rec, metrics, how)
+        series = Series(found.models, look)
+        data = safe(_on_front(_of_axes(found.data, metrics), metrics))
+        is_named = series.named and len(series.names) <= MOST_NAMED
+        marks = series.marks(legend=not is_named)
+        told: dict[str, Any] = {}
+        for axis, metric in zip("xy", metrics, strict=True):
+            kind = number_format(metric)
+            told[f"{axis}:Q"] = (spoken(str(metric)), kind)
+            told |= {f"{axis}_{end}:Q": (end, kind) for end in ("low", "high")}
+        fields = series.told({**told, "best:N": "on the Pareto front"})
+        base = drawn(data).encode(color=marks["color"], tooltip=tooltips(fields))
+        x_title, y_title = axis_title(metrics[0], look), axis_title(metrics[1], look, length=HEIGHT)
+        across = alt.X("x:Q", title=x_title, scale={"zero": False, "padding": 28})
+        up = alt.Y("y:Q", title=y_title, scale={"zero": False, "padding": 20})
+        rule = base.mark_rule(strokeWidth=1.5, opacity=0.7)
+        wide = rule.encode(x="x_low:Q", x2="x_high:Q", y=up)
+        tall = rule.encode(y="y_low:Q", y2="y_high:Q", x=across)
+        dots = base.mark_point(filled=True, size=90, opacity=1)
+        dots = dots.encode(x=across, y=up, shape=marks["shape"])
+        names = _names(data, series, across, up) if is_named else []
+        front = drawn(data.filter("best").sort("x"))
+        front = front.mark_line(color=look.colours.quiet, strokeDash=[4, 3], strokeWidth=1.5)
+        layers = [front.encode(x=across, y=up, order="x:Q"), wide, tall, dots, *names]
+        chart = layered(data, *layers, height=HEIGHT)
+        title, subtitle = "{1} against {0}", f"Crosses: intervals at {found.level}. {_front(data)}"
+        empty = is_bare(data, "x", "y")
+        return finished(chart, look, title.format(*metrics), subtitle, empty=empty)
+
+    def overlap(
+        self,
+        metric: str | Metric[...] = "rbo@10",
+        *,
+        k: int | None = None,
+        profile: str | None = None,
+    ) -> alt.LayerChart:
+        """Draw how far the lists of each two models agree, as a heat map: rank-biased overlap, or another metric.
+
+        A cell is `evaluate(metric)` of the row's model, with the column's model bound as `reference`: an evaluation for each
+        model.
+
+        Raises a RecframeError without models, and for a metric that holds lists against no reference.
+
+        >>> import polars as pl, recframe as rf
+        >>> a = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
+        >>> rec = rf.rec({"a": a, "b": a.with_columns(item=pl.col("item") + 1)}, truth=a)
+        >>> rec.plot.overlap("overlap@2").data.select("model", "other", "value").rows()
+        [('a', 'a', 1.0), ('b', 'a', 0.5), ('a', 'b', 0.5), ('b', 'b', 1.0)]
+
+        Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings.
+        """
+        rec, look = self._rec, self._look
+        check_whole(rec, "overlap()")
+        metric = one_metric("overlap", metric, k)
+        if "reference" not in metric.definition.needs:
+            msg = f"{metric} holds lists against no reference; plot.overlap takes rbo, overlap or unexpectedness"
+            raise RecframeError(msg)
+        data, models = _overlaps(rec, metric, profile)
+        series, data = Series(models.order, look), safe(data)
+        names, n = series.names, max(len(series.names), 1)
+        longest = min(max(map(len, names), default=1), LONGEST)
+        cell = min(inner_width(look, longest * LETTER + 60) / n, WIDEST_CELL)
+        fields: Fields = {
+            "model:N": "lists of",
+            "other:N": "held against",
+            "value:Q": (spoken(str(metric)), number_format(metric)),
+            "n:Q": ("lists", ",d"),
+        }
+        axis = {"labelAngle": -40, "tickSize": 0}
+        across = alt.X("other:N", sort=names, title="held against", axis=axis)
+        up = alt.Y("model:N", sort=names, title="lists of", axis={"tickSize": 0})
+        base = drawn(data).encode(x=across, y=up, tooltip=tooltips(fields))
+        layers = _cells(base, cell, metric, look)
+        chart = layered(data, *layers, height=max(cell, 22) * n)
+        title = f"Overlap of the lists: {metric}"
+        subtitle = (
+            "The mean over the users of how far a model's list agrees with the other model's."
+        )
+        return finished(chart, look, title, subtitle, empty=data.is_empty())

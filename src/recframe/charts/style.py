@@ -1,7 +1,8 @@
 """The style of all charts: titles, colours, axes and theme.
 
-NOTE: the files of this room that draw import this one, and this one imports Altair. A chart's data has been aggregated before,
-under names of its own, so that no name of a user's column, model or segment is ever read as part of a specification.
+NOTE: the files of this room that draw take Altair from here, which imports it when a chart is drawn. A chart's data has been
+aggregated before, under names of its own, so that no name of a user's column, model or segment is ever read as part of a
+specification.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import math
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
@@ -18,13 +19,22 @@ from recframe.charts.themes import ALL, DASHES, FONT, SHAPES, Look
 from recframe.errors import RecframeError
 from recframe.metrics.language.definition import Metric
 
-try:
+if TYPE_CHECKING:
     import altair as alt
-except ModuleNotFoundError as missing:
-    message = (
-        f"charts need {missing.name}, which is not installed; write: pip install 'recframe[plot]'"
-    )
-    raise RecframeError(message) from None
+else:
+
+    class _Altair:
+        """Altair, which is imported when a chart is drawn."""
+
+        def __getattr__(self, name: str) -> Any:
+            try:
+                import altair as alt  # noqa: PLC0415  an extra
+            except ModuleNotFoundError as missing:
+                message = f"charts need {missing.name}, which is not installed; write: pip install 'recframe[plot]'"
+                raise RecframeError(message) from None
+            return getattr(alt, name)
+
+    alt = _Altair()
 
 Chart = TypeVar("Chart", "alt.LayerChart", "alt.VConcatChart", "alt.FacetChart")
 Fields = Mapping[str, str | tuple[str, str]]
@@ -40,6 +50,7 @@ TITLE = {"fontSize": 15, "subtitleFontSize": 12, "font": FONT, "subtitleFont": F
 __all__ = [
     "LETTER",
     "SIDES",
+    "Canvas",
     "Fields",
     "Series",
     "alt",
@@ -58,6 +69,20 @@ __all__ = [
     "spoken",
     "tooltips",
 ]
+
+
+class Canvas:
+    """The frames of charts, and the look that they share."""
+
+    def __init__(self, rec: Any, look: Look = Look()) -> None:  # noqa: B008  it is frozen
+        # NOTE: it holds what it is asked of and nothing else, so that rec.plot costs nothing and imports no Altair.
+        self._of = rec
+        self._look = look
+
+    @property
+    def _rec(self) -> Any:
+        """The same `rec`, with answers in frames of Polars."""
+        return self._of._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from recframe.frames.options import plain_number
 
 ThemeName = Literal["light", "dark"]
 NARROWEST = 240
+"""Least width of a chart, in pixels."""
 ALL = "all lists"
 """Name of the series where no models are bound."""
 GROUPS = ("relevant", "judged not relevant", "not judged")

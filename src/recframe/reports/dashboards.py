@@ -141,6 +141,9 @@ COLUMNS = (
 )
 
 
+AS_OF = Column("as of", field="as_of", write=_time)
+
+
 @dataclass(frozen=True)
 class Dashboard:
     """The numbers of a history, and the sections that they make."""
@@ -179,8 +182,8 @@ class Dashboard:
         )
 
     def _newest(self, rows: Sequence[Row]) -> Section:
-        n, flags = len(rows), [row for row in rows if row["flagged"]]
-        lead = f"The newest run has {counted(n, 'number')}; "
+        flags = [row for row in rows if row["flagged"]]
+        lead = f"The newest run has {counted(len(rows), 'number')}; "
         if any(row["p_value"] is not None for row in rows):
             are = counted(len(flags), "of them is", "of them are")
             lead += f"{are} not what the runs before predict."
@@ -188,31 +191,32 @@ class Dashboard:
             lead += f"there are too few runs before it to say what is expected: half of {self.window} are needed."
         # those of segments where there is something to say, behind those of all users
         of_all = [row for row in rows if not self._is_of_segment(row)]
-        shown_rows = [*of_all, *(row for row in flags if self._is_of_segment(row))]
-        left = n - len(shown_rows[:MOST_NEWEST])
+        lines = [*of_all, *filter(self._is_of_segment, flags)][:MOST_NEWEST]
+        left = len(rows) - len(lines)
         words = f"{counted(left, 'number')} of segments, as expected or open, left out."
         notes = [words] if left else []
-        lines = map(self._line, shown_rows[:MOST_NEWEST])
-        parts = [table("Newest numbers", COLUMNS, lines, notes)] if shown_rows else []
-        return Section("newest", "The newest run", lead, parts, missing=[] if shown_rows else notes)
+        section = Section("newest", "The newest run", lead, missing=[] if lines else notes)
+        if lines:
+            lines = [*map(self._line, lines)]
+            section.parts.append(table("Newest numbers", COLUMNS, lines, notes))
+        return section
 
     def _flagged(self, rows: Sequence[Row]) -> Section:
-        n_judged = self.numbers["p_value"].count()
         are = counted(len(rows), "is", "are")
-        lead = f"Of {counted(n_judged, 'number')} that could be judged, {are} flagged."
+        judged = counted(self.numbers["p_value"].count(), "number")
+        lead = f"Of {judged} that could be judged, {are} flagged."
         rule = (
             f"A number is flagged where it lies outside the band that up to {self.window} runs before it predict, at "
             f"{self.level * 100:.6g} % for all numbers of a run together. So about one run in {1 / (1 - self.level):.0f} has a "
             "flag though nothing changed; numbers with heavy tails have more."
         )
-        parts: list[Any] = [Text([rule])]
-        left = len(rows) - MOST_FLAGGED
-        notes = [f"{counted(left, 'earlier one')} left out."] if left > 0 else []
+        section = Section("flagged", "Flagged changes", lead, [Text([rule])])
         if rows:
-            columns = [Column("as of", field="as_of", write=_time), *COLUMNS]
-            lines = map(self._line, rows[:MOST_FLAGGED])
-            parts.append(table("Flagged changes, the newest first", columns, lines, notes))
-        return Section("flagged", "Flagged changes", lead, parts)
+            one = len(rows) == MOST_FLAGGED + 1
+            left = f"{{:,}} earlier {'one' if one else 'ones'} left out."
+            caption, lines = "Flagged changes, the newest first", [*map(self._line, rows)]
+            section.parts.append(table(caption, [AS_OF, *COLUMNS], lines, [], MOST_FLAGGED, left))
+        return section
 
     def _over_time(self, charts: dict[str, Any]) -> Section:
         alt = "A line for each model: {} of the runs in the order of their time, and what the runs before predict."
@@ -220,10 +224,10 @@ class Dashboard:
             figure(f"chart-{place}", chart, alt.format(name))
             for place, (name, chart) in enumerate(charts.items())
         ]
-        left = list(self.metrics)[len(figures) :]
-        missing = [f"Without a chart: {', '.join(left)}."] if left else []
+        left = ", ".join(self.metrics[len(figures) :])
+        missing = [f"Without a chart: {left}."] if left else []
         lead = f"{counted(len(figures), 'metric')}, run by run."
-        return Section("over-time", "Over time", lead, figures, [], missing)
+        return Section("over-time", "Over time", lead, figures, missing=missing)
 
     def _is_of_segment(self, row: Row) -> bool:
         others = [one for one in self.keys if one != self.model and row[one] is not None]
@@ -248,10 +252,8 @@ def _definitions(about: pl.DataFrame) -> Section:
     known = about.filter(pl.col("definition").is_not_null())
     meant = _turns(known, ["name", "metric"], "definition")
     made = [turn for one in VERSIONS for turn in _turns(about, ["name"], one)]
-    tables = [
-        _turned("Metrics whose meaning changed", ["metric", "stood for", "stands for"], meant),
-        _turned("Versions that changed", ["what", "before", "after"], made),
-    ]
+    changed_metrics = ("Metrics whose meaning changed", "metric", "stood for", "stands for")
+    tables = [_turned(meant, *changed_metrics), _turned(made, "Versions that changed", "what")]
     lead = (
         "The meaning of a metric changed: numbers from before and after the change are not compared."
         if meant
@@ -261,16 +263,13 @@ def _definitions(about: pl.DataFrame) -> Section:
     return Section("definitions", "What the numbers stand for", lead, parts)
 
 
-def _turned(caption: str, titles: Sequence[str], turns: Sequence[Row]) -> Table:
-    """Return a table of changes; the first title is also the name of what changed."""
-    what, before, after = titles
-    columns = [
-        Column(what),
-        Column("from", field="as_of", write=_time),
-        Column(before, field="before"),
-        Column(after, field="now"),
-    ]
-    return table(caption, columns, turns)
+def _turned(
+    turns: Sequence[Row], caption: str, what: str, before: str = "before", after: str = "after"
+) -> Table:
+    """Return a table of changes; `what` is the name of what changed."""
+    start = Column("from", field="as_of", write=_time)
+    values = [Column(before, field="before"), Column(after, field="now")]
+    return table(caption, [Column(what), start, *values], turns)
 
 
 def _turns(about: pl.DataFrame, of: Sequence[str], what: str) -> list[dict[str, Any]]:
@@ -296,27 +295,23 @@ def _runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
     first = pl.col("as_of").min().over("name", "fingerprint")
     again = pl.col("fingerprint").is_not_null() & (pl.col("as_of") > first)
     runs = runs.with_columns(same_as=pl.when(again).then(first))
-    lead = (
-        f"{counted(runs.height, 'run')}, the newest first; each with the fingerprint of its data."
-    )
-    n_again = runs["same_as"].count()
-    repeated = (
-        f"{counted(n_again, 'run is', 'runs are')} of the same data as an earlier one of their name: was the data not updated? "
-        "They count once in what is expected."
-    )
+    lead = f"{counted(len(runs), 'run')}, the newest first; each with the fingerprint of its data."
     columns = [
-        Column("as of", field="as_of", write=_time),
+        AS_OF,
         Column("name", write=_said),
         Column("data", field="fingerprint", write=_said),
         *(Column(one.removeprefix("tag_"), field=one, write=_said) for one in (*VERSIONS, *tags)),
         *(Column(one, "number", write=lambda n: f"{n or 0:,}") for one in ("metrics", "flagged")),
     ]
-    lines = []
-    for row in runs.head(MOST_RUNS).to_dicts():
-        same = "" if row["same_as"] is None else f"as on {_time(row['same_as'])}"
-        lines.append({**row, "fingerprint_small": same})
-    left = runs.height - MOST_RUNS
-    notes = [f"{left:,} earlier left out."] if left > 0 else []
-    return Section(
-        "runs", "Runs", lead, [table("Runs", columns, lines, notes)], [repeated] if n_again else []
-    )
+    lines = [
+        {**row, "fingerprint_small": f"as on {_time(same)}" if same else ""}
+        for row, same in zip(runs.to_dicts(), runs["same_as"], strict=True)
+    ]
+    shown_runs = table("Runs", columns, lines, [], MOST_RUNS, "{:,} earlier left out.")
+    section = Section("runs", "Runs", lead, [shown_runs])
+    n_again = runs["same_as"].count()
+    if n_again:
+        are = counted(n_again, "run is", "runs are")
+        words = f"{are} of the same data as an earlier one of their name: was the data not updated?"
+        section.notes = [f"{words} They count once in what is expected."]
+    return section

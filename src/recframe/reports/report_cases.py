@@ -74,7 +74,9 @@ def cases(
         items = _items(run, inputs, pl.concat([rows[["item"]], history[["item"]]]), title)
         found |= {
             "items": items.select("name", "title").rows(),
-            "cases": _told(chosen, rows, history, items["item"].to_list(), baseline, n_items),
+            "cases": _plain_cases(
+                chosen, rows, history, items["item"].to_list(), baseline, n_items
+            ),
             "has_history": inputs.train is not None,
         }
         if len(json.dumps(found, separators=(",", ":"))) <= MOST_BYTES:
@@ -133,7 +135,7 @@ def _items(run: Any, inputs: Inputs, items: pl.DataFrame, title: str | None) -> 
     return found.with_columns(title=short.otherwise(text)).unique("place").sort("place")
 
 
-def _told(
+def _plain_cases(
     chosen: pl.DataFrame,
     rows: pl.DataFrame,
     history: pl.DataFrame,
@@ -144,31 +146,26 @@ def _told(
     """Return cases as plain data: the list with its hits, what it missed, and the history, items by their places."""
     places = {one: place for place, one in enumerate(items)}
     lists, past = defaultdict(list), defaultdict(list)
-    for shown, user, item, *rest, listed in rows.select(
-        "shown", "user", "item", "rank", "hit", "listed"
-    ).rows():
-        rank, hit = rest
-        entry = (rank, places[item], hit) if listed else (places[item], rank)
-        lists[shown, user, listed].append(entry)
+    columns = rows.select("shown", "user", "item", "rank", "hit", "listed")
+    for shown, user, item, rank, hit, is_listed in columns.rows():
+        entry = (rank, places[item], hit) if is_listed else (places[item], rank)
+        lists[shown, user, is_listed].append(entry)
     for user, item in history.select("user", "item").rows():
         past[user].append(places[item])
-    names = chosen.select(as_text(pl.col("user"), chosen.schema["user"])).to_series()
-    told = []
-    for row, name in zip(chosen.to_dicts(), names, strict=True):
-        model, user, other = row["shown"], row["user"], row["other"]
-        listed, missed = lists[model, user, True], lists[model, user, False]
-        case = {key: row[key] for key in ("kind", "value", "other")}
-        told.append(
-            {
-                **case,
-                "model": model,
-                "user": name,
-                "list": listed[:most],
-                "n_list": len(listed),
-                "missed": missed[:most],
-                "n_missed": len(missed),
-                "other_list": [] if other is None else lists[baseline, user, True][:most],
-                "history": past[user],
-            }
-        )
-    return told
+    cases = []
+    for row in chosen.with_columns(name=as_text(pl.col("user"), chosen.schema["user"])).to_dicts():
+        user, other = row["user"], row["other"]
+        listed, missed = (lists[row["shown"], user, is_listed] for is_listed in (True, False))
+        case = {
+            **{key: row[key] for key in ("kind", "value", "other")},
+            "model": row["shown"],
+            "user": row["name"],
+            "list": listed[:most],
+            "n_list": len(listed),
+            "missed": missed[:most],
+            "n_missed": len(missed),
+            "other_list": [] if other is None else lists[baseline, user, True][:most],
+            "history": past[user],
+        }
+        cases.append(case)
+    return cases

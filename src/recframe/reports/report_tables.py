@@ -99,19 +99,6 @@ FINDINGS = (
 )
 
 
-def _first_rows(
-    caption: str,
-    columns: Sequence[Column],
-    rows: Sequence[Row],
-    notes: Sequence[str] = (),
-    most: int = MOST_ROWS,
-    noun: str = "rows",
-) -> Table:
-    """Return the first rows as a table that says how many there are more."""
-    left = [f"{len(rows) - most:,} more {noun} are not shown."] if len(rows) > most else []
-    return table(caption, columns, rows[:most], [*notes, *left])
-
-
 def differences_table(rows: Sequence[Row], at: str) -> Table:
     """Return the differences of models from one another, with intervals at some level."""
     lines = []
@@ -122,7 +109,9 @@ def differences_table(rows: Sequence[Row], at: str) -> Table:
         mark = VERDICT_MARKS.get(row["verdict"], "open")
         lines.append({**row, "counts": counts, "verdict_mark": mark})
     note = "Verdicts by the paired t test after Holm's correction; open: no difference is shown; the models need not be alike."
-    return _first_rows(f"Differences, with their intervals at {at}", DIFFERENCES, lines, [note])
+    return table(
+        f"Differences, with their intervals at {at}", DIFFERENCES, lines, [note], MOST_ROWS
+    )
 
 
 def gaps_table(rows: Sequence[Row], min_users: int, *, several: bool) -> Table:
@@ -138,7 +127,8 @@ def gaps_table(rows: Sequence[Row], min_users: int, *, several: bool) -> Table:
         lines.append({**row, **ends})
     columns = [one for one in GAPS if several or one.title != "model"]
     note = f"Segments with fewer than {min_users} users are neither best nor worst."
-    return _first_rows("The best and the worst segment of each column", columns, lines, [note])
+    caption = "The best and the worst segment of each column"
+    return table(caption, columns, lines, [note], MOST_ROWS)
 
 
 def slices_table(rows: Sequence[Row], *, lower_is_better: bool, several: bool) -> Table:
@@ -150,7 +140,8 @@ def slices_table(rows: Sequence[Row], *, lower_is_better: bool, several: bool) -
         rows, key=lambda one: (one["p_adjusted"] is None, sign * (one["difference"] or 0.0))
     )
     caption = "Segments against all other users, the worst first"
-    return _first_rows(caption, columns, worst, most=MOST_SLICES, noun="segments")
+    left = "{:,} more segments are not shown."
+    return table(caption, columns, worst, most=MOST_SLICES, left=left)
 
 
 def findings_table(rows: Sequence[Row]) -> Table:

@@ -26,6 +26,10 @@ from recframe.metrics.language.definition import (
     signature_of,
 )
 
+Cutoffs = int | Iterable[int] | None
+By = str | pl.Expr | Iterable[str | pl.Expr] | None
+Asked = str | Metric[...] | Sequence[str | Metric[...]]
+"""One metric, or several in a list."""
 _DIGITS = 4000  # Python reads no longer number
 _EXAMPLE = 10
 _TEXT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+))?\s*")
