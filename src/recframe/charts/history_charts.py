@@ -227,7 +227,7 @@ class Timeline:
         base = drawn(data).encode(**channels)
         alone = drawn(data.filter("alone")).encode(**channels)
         along: dict[str, Any] = {"color": colour, "detail": stretch, "order": "as_of:T"}
-        low = alt.Y("value_low:Q", title=channels["y"].title)
+        low = alt.Y("value_low:Q", title=self._title(height))
         band = base.mark_area(opacity=0.16)
         band = band.encode(y=low, y2="value_high:Q", color=colour, detail=stretch)
         # where a band has no width
@@ -249,6 +249,13 @@ class Timeline:
         dots = series.points(base, 30, opacity)
         return layered(data, band, bars, *ends, line, dots, *flags, height=height)
 
+    def _title(self, height: int) -> list[str]:
+        metric = metric_of(self.name)
+        # a user's own metric may not be registered now
+        if metric is None:
+            return lines(self.name, height)
+        return axis_title(metric, self.series.look, length=height)
+
     def _channels(self, height: int) -> dict[str, Any]:
         """Return the axes, and the tooltip of a run: its number, what is expected of it, and by which rule it is flagged."""
         whole, look, metric = self.rows, self.series.look, metric_of(self.name)
@@ -264,8 +271,6 @@ class Timeline:
         high = numbers.max().max_horizontal()[0]
         high = 1.0 if high is None else high
         domain = [low, high] if low < high else [low - 0.05, high + 0.05]
-        # a user's own metric may not be registered now
-        title = axis_title(metric, look, length=height) if metric else lines(self.name, height)
         kind = number_format(metric) if metric else ",.4~f"
         fields: dict[str, Any] = {"segment:N": spoken(", ".join(self.by))} if self.by else {}
         fields["as_of:T"] = ("as of", format_of_times)
@@ -276,6 +281,6 @@ class Timeline:
         scale = {"zero": False, "padding": 8, "domain": domain}
         return {
             "x": alt.X("as_of:T", title=None, axis=axis, scale={"padding": 8}),
-            "y": alt.Y("value:Q", title=title, scale=scale),
+            "y": alt.Y("value:Q", title=self._title(height), scale=scale),
             "tooltip": tooltips(self.series.told(fields)),
         }
