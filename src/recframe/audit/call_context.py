@@ -123,12 +123,12 @@ class Seen:
         return [one for one in self.inputs.inside("row") if one not in self.inputs.units]
 
     @property
-    def models(self) -> pl.Series:
-        """The models that the result has; none where it has no such column."""
+    def n_models(self) -> int:
+        """The number of models that the result has, 1 where none is bound."""
         name = self.inputs.context.names["model"]
-        if name not in self.result.columns:
-            return pl.Series("model", [], dtype=self.inputs.schema["model"])
-        return self.result[name].alias("model").unique().drop_nulls()
+        if not self.inputs.model:
+            return 1
+        return self.result[name].drop_nulls().n_unique() if name in self.result.columns else 0
 
     @property
     def deepest(self) -> int | None:

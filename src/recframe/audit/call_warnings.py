@@ -40,7 +40,11 @@ def lists_of_other_samples(seen: Seen) -> str | None:
     """A metric of sampled lists has no value, since no list has the number of items that it was told were drawn."""
     for one in seen.metrics:
         n, name = one.parameters.get("n_negatives"), str(one)
-        if not isinstance(n, int) or not _says_nothing(seen, name):
+        if not isinstance(n, int) or name not in seen.result.columns:
+            continue
+        # null, or 0 of users without lists, for every segment, of which there are some
+        values = seen.result[name].fill_null(0)
+        if values.is_empty() or (values != 0).any():
             continue
         lists = ranked(seen.inputs).group_by(*seen.inputs.model, "user")
         lengths = lists.agg(items=pl.len())
@@ -53,13 +57,6 @@ def lists_of_other_samples(seen: Seen) -> str | None:
                 "how many were drawn in n_negatives=, and give the lists as they were ranked, with all items"
             )
     return None
-
-
-def _says_nothing(seen: Seen, name: str) -> bool:
-    """Return whether a metric came out as null, or as 0 of users without lists, for every segment, of which there are some."""
-    if name not in seen.result.columns or not len(seen.result):
-        return False
-    return bool((seen.result[name].fill_null(0) == 0).all())
 
 
 def users_in_two_halves(seen: Seen) -> str | None:
@@ -193,16 +190,13 @@ def scores_without_order(seen: Seen) -> str | None:
     model, value = found["model"][0] if keys else None, found["lowest"][0]
     whose = f" of model {text_of(model)!r}" if keys else f" of {seen.title}"
     what = "null or NaN" if value is None else f"equal, {value:g}"
-    name = inputs.context.names["score"]
+    name, ties = inputs.context.names["score"], ""
+    if value is not None:
+        ties = f", or with {bind(ties=repr('expected'))} the mean over all orders of such items"
     return (
         f"all {found['rows'][0]:,} scores{whose} in column {name!r} are {what}, so its lists are in the order of the item ids; "
-        f"give the model's own scores or a rank{_or_ties(value)}"
+        f"give the model's own scores or a rank{ties}"
     )
-
-
-def _or_ties(value: object) -> str:
-    ties = bind(ties="'expected'")
-    return "" if value is None else f", or with {ties} the mean over all orders of such items"
 
 
 def scores_of_one_value(rows: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
@@ -255,14 +249,13 @@ def ranks_over_all_lists(seen: Seen) -> str | None:
 def _may_be_distinct(seen: Seen) -> bool:
     """Return whether the ranks of eager lists go so far that none of a model need be there twice."""
     ranks = seen.lists["rank"]
-    n_models = len(seen.models) if seen.inputs.model else 1
     highest: Any = ranks.max()
     names = [one.name for one in seen.inputs.segments if one.inside in seen.parts]
     n_parts = prod(seen.result[name].n_unique() for name in names if name in seen.result.columns)
     return (
         len(ranks) >= FEWEST_LISTS
         and highest is not None
-        and highest * n_models * n_parts >= len(ranks) - ranks.null_count()
+        and highest * seen.n_models * n_parts >= len(ranks) - ranks.null_count()
     )
 
 

@@ -28,6 +28,7 @@ from recframe.audit.data import (
 from recframe.audit.warnings_of_truth import HARDLY, apart
 from recframe.frames.hints import NAMED, Either, bind, text
 from recframe.frames.roles import names_trainings
+from recframe.frames.rows.joins import beside_one_another
 from recframe.ranking.judged_frame import PAIR
 from recframe.ranking.relevance import lacks_model, may_lack_models
 
@@ -235,16 +236,15 @@ def ranks_over_all_lists(data: Audited) -> Findings:
 @check("error", "all rows of a user count as one list", "tell the systems apart", of_all=True)
 def pooled_models(data: Audited) -> Findings:
     """Ranks or scored items repeated in a user's rows, as often as a column has values that tell the rows apart."""
-    scored, place = data.inputs.scored, "item" if data.inputs.scored else "rank"
-    repeated = pl.col("rows" if scored else "items") > 1
-    rows = data.same_pairs if scored else data.same_places
+    scored = data.inputs.scored
+    rows, place = (data.same_pairs, "item") if scored else (data.same_places, "rank")
+    often = "rows" if scored else "items"
     n_users = data.lengths.select(n_users=user.n_unique())
     for inside, name in data.inputs.labels.items():
         label = pl.col(inside).n_unique()
-        counts = [ROWS, item.n_unique().alias("items"), label.alias("names")]
-        groups = rows.group_by(*data.keys, place).agg(counts).filter(repeated)
-        groups = groups.join(n_users, how="cross")
-        groups = groups.join(data.lists.select(n_names=label), how="cross")
+        groups = rows.group_by(*data.keys, place).agg(ROWS, items=item.n_unique(), names=label)
+        sizes = beside_one_another([n_users, data.lists.select(n_names=label)])
+        groups = groups.filter(pl.col(often) > 1).join(sizes, how="cross")
         explains = (pl.col("names") == n_rows).all()
         is_named = names_trainings(name) or (scored and names_systems(name))
         # a column of such a name may have more values than an item has rows, and few users such items
@@ -252,8 +252,8 @@ def pooled_models(data: Audited) -> Findings:
             explains &= pl.col("n_names") == n_rows.max()
         if not (scored and is_named):
             explains &= 2 * user.n_unique() >= pl.col("n_users")
-        shown = ("user", place, "rows" if scored else "items")
         remedy = f"column {name!r} tells the rows apart; {told_apart_by(name)}"
+        shown = ("user", place, often)
         yield Finding(data.main, groups.filter(explains), shown, remedy=remedy)
 
 

@@ -279,18 +279,16 @@ def sampled_lists(data: Audited) -> Findings:
         return
     pair, groups = [*data.parts, "user", "item"], [*data.parts, *data.inputs.model]
     if data.is_judged:
-        rows = data.lists.with_columns(hit=data.relevant.fill_null(value=False))
+        rows = data.lists.with_columns(hit=data.relevant)
     else:
-        relevant = data.relevant_rows.select(pair).unique()
-        rows = data.lists.join(
-            relevant.with_columns(hit=pl.lit(value=True)), on=pair, how="left", nulls_equal=True
-        ).with_columns(pl.col("hit").fill_null(value=False))
+        relevant = data.relevant_rows.select(*pair, hit=pl.lit(value=True)).unique()
+        rows = joined(data.lists, relevant, pair)
+    rows = rows.with_columns(pl.col("hit").fill_null(value=False))
     lists = rows.group_by(data.keys).agg(ROWS, hits=pl.col("hit").sum())
     users = data.judged_users.filter(pl.col("relevant") > 0).select(*pair[:-1], "relevant")
-    lists = lists.join(users, on=pair[:-1], how="left", nulls_equal=True)
+    of_lists = aggregate(joined(lists, users, pair[:-1]), groups, _OF_LISTS)
     # hits are popular items, of sampled lists too
     items = rows.filter(~pl.col("hit")).group_by(*groups, "item").agg(lists=pl.len())
-    of_lists, of_items = aggregate(lists, groups, _OF_LISTS), aggregate(items, groups, _OF_ITEMS)
-    sampled = joined(of_lists, of_items, groups).filter(ARE_SAMPLED)
+    sampled = joined(of_lists, aggregate(items, groups, _OF_ITEMS), groups).filter(ARE_SAMPLED)
     found = joined(lists.select(*groups, "user", "rows"), sampled, groups, how="inner")
     yield Finding(data.main, found, ("user", "rows"))

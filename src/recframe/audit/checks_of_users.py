@@ -185,7 +185,7 @@ def _of_rows(data: Audited) -> Iterator[Segment]:
 )
 def by_null_in_one_frame(data: Audited) -> Findings:
     """Rows whose value of a column of `by` is null, as most of their frame's are, and few of the other frame's."""
-    frames = {name: rows for name, rows in data.pairs.items() if name in {data.main, "truth"}}
+    frames = {name: rows for name, rows in data.pairs.items() if name != "train"}
     for segment in _of_rows(data):
         null = pl.col(segment.inside).is_null()
         shares = beside_one_another(
@@ -234,17 +234,16 @@ def by_of_items_on_rows(data: Audited) -> Findings:
     """Lists with scores that a column of `by` on the rows cuts, though it says the same of an item in all rows."""
     for segment in _of_rows(data):
         value = pl.col(segment.inside)
-        frames = [rows for name, rows in data.pairs.items() if name in {data.main, "truth"}]
+        frames = [rows for name, rows in data.pairs.items() if name != "train"]
         rows = pl.concat([one.select("user", "item", value).drop_nulls() for one in frames])
         items = rows.group_by("item").agg(values=value.n_unique(), rows=pl.len())
         of_items = items.select(
             of_items=(pl.col("values").max() == 1) & (n_rows.sum() >= LEAST_REPEATED * pl.len())
         )
         lists = data.lists.group_by(*data.inputs.model, "user")
-        cut = lists.agg(values=value.drop_nulls().n_unique(), rows=pl.len())
-        cut = cut.filter(pl.col("values") > 1).select("user", "rows")
-        found = cut.join(of_items.filter("of_items"), how="cross")
-        named = found.select("user", n_rows.cast(pl.Int64), column=pl.lit(segment.name))
+        cut = lists.agg(ROWS, values=value.drop_nulls().n_unique()).filter(pl.col("values") > 1)
+        cut = cut.join(of_items.filter("of_items"), how="cross")
+        named = cut.select("user", "rows", column=pl.lit(segment.name))
         yield Finding(data.main, named, ("user", "column"))
 
 

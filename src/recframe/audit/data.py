@@ -213,17 +213,16 @@ def example(shown: Sequence[str], schema: pl.Schema) -> pl.Expr:
     """Return the first row as text, such as `user 1, item 'a', rank 0`."""
     if isinstance(shown, str):
         return pl.lit(readable(shown))
-    is_text = {name: schema[name] in TEXT for name in shown}
+    text = {name: pl.col(name).cast(pl.String) for name in shown if schema[name] in TEXT}
     # NOTE: Polars 1.35 streams no structs that hold categories.
-    columns = [pl.col(name).cast(pl.String) if is_text[name] else pl.col(name) for name in shown]
-    first = pl.struct(columns).first().struct
+    first = pl.struct(text.get(name, pl.col(name)) for name in shown).first().struct
     parts = []
     for name in shown:
-        text = first.field(name) if is_text[name] else as_text(first.field(name), schema[name])
-        text = shown_in_plan(text)
-        if is_text[name]:
-            text = pl.concat_str(pl.lit("'"), text, pl.lit("'"))
-        parts.append(pl.concat_str(pl.lit(f"{short(name)} "), text.fill_null("null")))
+        value = first.field(name)
+        is_text = name in text
+        shown_value = shown_in_plan(value if is_text else as_text(value, schema[name]))
+        value = "'" + shown_value + "'" if is_text else shown_value
+        parts.append(pl.concat_str(pl.lit(f"{short(name)} "), value.fill_null("null")))
     return pl.concat_str(parts, separator=", ")
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment, Side, has_relevance
-from recframe.frames.rows.joins import beside_one_another
+from recframe.frames.rows.joins import beside_one_another, joined
 from recframe.ranking.relevance import is_rank, is_relevant_row
 
 LEAST_USERS = 10
@@ -27,12 +27,28 @@ def listed_truth(inputs: Inputs, users: pl.Series | None = None) -> pl.LazyFrame
     It is meant of lists of nearly all items, and of sampled ones: all of one length, with one number of relevant items. Of
     some users, where these are given.
     """
-    pair = [*inputs.inside("row"), "user", "item"]
-    truth = inputs.counted("truth").filter(is_relevant_row(inputs)).select(pair).unique()
+    keys = [*inputs.inside("row"), "user"]
+    truth = inputs.counted("truth").filter(is_relevant_row(inputs)).select(*keys, "item").unique()
     lists = ranked(inputs)
     if users is not None:
         truth, lists = (one.filter(pl.col("user").is_in(users.implode())) for one in (truth, lists))
-    return _listed(truth, lists, [*inputs.model, *pair[:-1]])
+    n, items = pl.len(), truth.select("item").unique()
+    by_list = lists.group_by(*inputs.model, *keys).agg(length=n)
+    shares = lists.join(items, on="item", how="semi").group_by(*inputs.model, *keys)
+    counts = [
+        truth.select(users=pl.col("user").n_unique(), rows=n),
+        truth.join(lists, on=[*keys, "item"], how="anti", nulls_equal=True).select(missing=n),
+        items.select(items=n),
+        shares.agg(known=pl.col("item").n_unique()).select(pl.col("known").median()),
+        joined(by_list, truth.group_by(keys).agg(relevant=n), keys).select(is_drawn=_are_drawn()),
+    ]
+    is_joined = (
+        (pl.col("missing") == 0)
+        & (pl.col("users") >= LEAST_USERS)
+        & (pl.col("known") < OF_ALL_ITEMS * pl.col("items"))
+        & ~pl.col("is_drawn")
+    )
+    return beside_one_another(counts).filter(is_joined).select("users", "rows")
 
 
 def ranked(inputs: Inputs) -> pl.LazyFrame:
@@ -43,44 +59,13 @@ def ranked(inputs: Inputs) -> pl.LazyFrame:
     return rows.filter(is_rank(pl.col("rank"), inputs.schema["rank"]))
 
 
-def _listed(truth: pl.LazyFrame, lists: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
-    """Return the finding of relevant pairs and the rows of lists with these keys."""
-    n, user = pl.len(), pl.col("user")
-    users = [key for key in keys if key != "model"]
-    missing = truth.join(lists, on=[*users, "item"], how="anti", nulls_equal=True)
-    items = truth.select("item").unique()
-    known = lists.join(items, on="item", how="semi")
-    shares = known.group_by(keys).agg(known=pl.col("item").n_unique())
-    relevant = truth.group_by(users).agg(relevant=n)
-    lengths = lists.group_by(keys).agg(length=n)
-    lengths = lengths.join(relevant, on=users, how="left", nulls_equal=True)
-    counts = [
-        truth.select(users=user.n_unique(), rows=n),
-        missing.select(missing=n),
-        items.select(items=n),
-        shares.select(known=pl.col("known").median()),
-        lengths.select(is_drawn=_are_drawn().fill_null(value=False)),
-    ]
-    return (
-        beside_one_another(counts)
-        .filter(
-            (pl.col("missing") == 0)
-            & (pl.col("users") >= LEAST_USERS)
-            & (pl.col("known") < OF_ALL_ITEMS * pl.col("items"))
-            & ~pl.col("is_drawn")
-        )
-        .select("users", "rows")
-    )
-
-
 def _are_drawn() -> pl.Expr:
     """Return whether lists have one length and one number of relevant items, as those of a fixed number of drawn items."""
-    length, relevant = pl.col("length"), pl.col("relevant")
-    return (
-        (relevant.is_not_null().mean() >= NEARLY_ALL)
-        & ((length == length.median()).mean() >= NEARLY_ALL)
-        & ((relevant == relevant.median()).mean() >= NEARLY_ALL)
-    )
+    shares = [
+        (column == column.median()).mean() for column in (pl.col("length"), pl.col("relevant"))
+    ]
+    shares += [pl.col("relevant").is_not_null().mean()]
+    return (pl.min_horizontal(shares) >= NEARLY_ALL).fill_null(value=False)
 
 
 SOME = 1_000

@@ -23,7 +23,6 @@ from recframe.evaluation.required_columns import needs_of
 from recframe.frames.collecting import LARGE
 from recframe.frames.eager_data import at_hand
 from recframe.frames.hints import NAMED, Either, FrameOf, Given, bind
-from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment, Side, listed
 from recframe.frames.rows.joins import beside_one_another
 from recframe.profiles import under_profile
@@ -125,8 +124,7 @@ def most_users_without_a_list(seen: Seen) -> str | None:
     """Most users of the truth have no list, as where the lists are those of one segment, and nobody said who counts."""
     if seen.inputs.context.universe is not None:
         return None
-    n_users = _n_users(seen)
-    if n_users is None or not _may_be_few(seen, n_users):
+    if not _may_be_few(seen):
         return None
     users = seen.inputs.counted("truth").select("user").unique()
     absent = users.join(
@@ -143,20 +141,13 @@ def most_users_without_a_list(seen: Seen) -> str | None:
     )
 
 
-def _n_users(seen: Seen) -> int | None:
-    """Return the number of users in the means, where the result shows it."""
-    if "n_users" not in seen.result.columns or any(
-        one.owner not in {"users", "user id"} for one in seen.inputs.segments
-    ):
-        return None
-    n_models = (
-        seen.result[seen.inputs.context.names["model"]].n_unique() if seen.inputs.model else 1
-    )
-    return int(seen.result["n_users"].sum()) // max(n_models, 1)
-
-
-def _may_be_few(seen: Seen, n_users: int) -> bool:
-    """Return whether lists may exist for only half of the users, judged by a few list lengths."""
+def _may_be_few(seen: Seen) -> bool:
+    """Return whether lists may exist for only half of the users in the means, judged by a few list lengths."""
+    inputs, result = seen.inputs, seen.result
+    are_of_users = all(one.owner in {"users", "user id"} for one in inputs.segments)
+    if "n_users" not in result.columns or not are_of_users:
+        return False
+    n_users = int(result["n_users"].sum()) // max(seen.n_models, 1)
     n_rows, length = seen.lengths()
     return not length or n_rows / length < LIKELY * n_users
 
@@ -327,39 +318,35 @@ def weights_overflow(seen: Seen) -> str | None:
 
 def few_users_with_a_weight(seen: Seen) -> str | None:
     """Warn that most counted users have no weight, and are left out."""
-    if _have_mostly_weights(seen, seen.inputs.given["users"]):
+    if _have_mostly_weights(seen):
         return None
-    n_all, n_without = seen.run(users_without_a_weight(seen.inputs)).row(0)
+    inputs, weight = seen.inputs, pl.col("weight").cast(pl.Float64).fill_nan(None)
+    users = inputs.counted("truth" if inputs.truth is not None else "recommendations")
+    users = users.select("user").unique()
+    weighted = users if inputs.users is None else inputs.users.filter(weight.is_not_null())
+    without = users.join(weighted, on="user", how="anti")
+    counts = [users.select(all=pl.len()), without.select(without=pl.len())]
+    n_all, n_without = seen.run(beside_one_another(counts)).row(0)
     if n_without <= FEW * n_all:
         return None
     return (
-        f"{Given('weight', seen.inputs.context.weight)}: {n_without:,} of the {n_all:,} users who count have no weight in "
+        f"{Given('weight', inputs.context.weight)}: {n_without:,} of the {n_all:,} users who count have no weight in "
         f"{FrameOf('users')}, and weighted means leave them out; give each user a weight, such as 1 or 0, or look whether both "
         "frames have the same user ids"
     )
 
 
-def _have_mostly_weights(seen: Seen, users: pl.DataFrame) -> bool:
+def _have_mostly_weights(seen: Seen) -> bool:
     """Return whether most of some users of an eager truth, or judged frame, have a weight."""
     given = seen.inputs.given
+    users = given["users"]
     judging = given.get("recommendations" if seen.inputs.truth is None else "truth")
     if judging is None or judging.schema["user"] != users.schema["user"]:
         return False
     some = _sampled(judging["user"]).unique()
-    known = users.filter(pl.col("weight").is_not_null()).join(
-        some.to_frame(), on="user", how="semi"
-    )
-    return len(known) >= LIKELY_WEIGHTED * len(some)
-
-
-def users_without_a_weight(inputs: Inputs) -> pl.LazyFrame:
-    """Return one row: the number of judged users, and that of users without a weight."""
-    weight = pl.col("weight").cast(pl.Float64).fill_nan(None)
-    counted = inputs.counted("truth" if inputs.truth is not None else "recommendations")
-    users, weights = counted.select("user").unique(), inputs.users
-    known = users.clear() if weights is None else weights.filter(weight.is_not_null())
-    without = users.join(known, on="user", how="anti")
-    return beside_one_another([users.select(all=pl.len()), without.select(without=pl.len())])
+    weighted = users.filter(pl.col("weight").is_not_null())
+    n_weighted = len(weighted.join(some.to_frame(), on="user", how="semi"))
+    return n_weighted >= LIKELY_WEIGHTED * len(some)
 
 
 MOST_NULL = 0.5
@@ -368,28 +355,21 @@ MOST_NULL = 0.5
 
 def by_null_in_one_frame(seen: Seen) -> str | None:
     """Warn of a `by` column that is null on most rows of one frame, and of few rows of the other."""
-    lists, truth = seen.lists, seen.truth
-    if lists.is_empty() or truth.is_empty():
+    if seen.lists.is_empty() or seen.truth.is_empty():
         return None
+    titles = {seen.title: seen.lists, str(FrameOf("truth")): seen.truth}
     for segment in _of_both_frames(seen):
-        columns = {"recommendations": lists[segment.inside], "truth": truth[segment.inside]}
-        nulls = {name: column.null_count() / len(column) for name, column in columns.items()}
-        if is_null_in_one(nulls["recommendations"], nulls["truth"]):
-            name = max(nulls, key=lambda one: nulls[one])
-            titles = {"recommendations": seen.title, "truth": str(FrameOf("truth"))}
-            worse = titles.pop(name)
-            (other,) = titles.values()
+        columns = {title: rows[segment.inside] for title, rows in titles.items()}
+        nulls = {title: column.null_count() for title, column in columns.items()}
+        other, worse = sorted(titles, key=lambda title: nulls[title] / len(columns[title]))
+        least, most = (nulls[title] / len(columns[title]) for title in (other, worse))
+        if most > MOST_NULL and least <= most / 2:
             return (
-                f"{Given('by', segment.name)} is null on {columns[name].null_count():,} of the {len(columns[name]):,} rows of "
+                f"{Given('by', segment.name)} is null on {nulls[worse]:,} of the {len(columns[worse]):,} rows of "
                 f"{worse}, but not in {other}, as after a join that failed, so these rows meet none of the other frame's: "
                 f"look whether the keys of the join match, or give the column once, in {bind(users='users')}"
             )
     return None
-
-
-def is_null_in_one(here: float, there: float) -> bool:
-    """Return whether one share of null rows looks like a failed join, and the other does not."""
-    return max(here, there) > MOST_NULL and min(here, there) <= max(here, there) / 2
 
 
 def by_without_common_values(seen: Seen) -> str | None:

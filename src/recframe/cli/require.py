@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -65,46 +66,46 @@ def junit(result: pl.DataFrame, gate: Gate) -> str:
 
     What is not met is a failure, and other rows that are open or missing are skipped.
     """
-    unmet_rows = result.select(failure_message.is_unmet(gate).alias("unmet")).to_series()
-    absent, keys = failure_message.without_rows(result, gate), failure_message.keys_of(result)
-    undecided = result["state"].is_in([OPEN, MISSING])
+    unmet = result.select(failure_message.is_unmet(gate).alias("unmet")).to_series()
+    keys = failure_message.keys_of(result)
+    suite = ET.Element("testsuite", {"name": NAME})
+    for row, fails in zip(result.iter_rows(named=True), unmet, strict=True):
+        place = ", ".join(f"{key}={'null' if row[key] is None else row[key]}" for key in keys)
+        kind = "skipped" if row["state"] in {OPEN, MISSING} else "system-out"
+        case = _case(suite, place or NAME, row["requirement"], "failure" if fails else kind)
+        _fill(case, _words(row), row["state"])
+    for requirement in failure_message.without_rows(result, gate):
+        case = _case(suite, NAME, requirement, "failure")
+        _fill(case, f"nothing was judged: {failure_message.NO_ROW}", "missing")
+    kinds = Counter(case[0].tag for case in suite)
     counts = {
-        "tests": result.height + len(absent),
-        "failures": int(unmet_rows.sum()) + len(absent),
+        "tests": len(suite),
+        "failures": kinds["failure"],
         "errors": 0,
-        "skipped": int((undecided & ~unmet_rows).sum()),
+        "skipped": kinds["skipped"],
     }
-    about = {"name": NAME, **{name: str(n) for name, n in counts.items()}}
-    suites = ET.Element("testsuites", about)
-    suite = ET.SubElement(suites, "testsuite", about)
-    for row, fails in zip(result.iter_rows(named=True), unmet_rows, strict=True):
-        _add_row(suite, row, keys, fails=fails)
-    for requirement in absent:
-        said = f"nothing was judged: {failure_message.NO_ROW}"
-        _add_failure(_case(suite, NAME, requirement), said, "missing")
+    suite.attrib |= {name: str(n) for name, n in counts.items()}
+    suites = ET.Element("testsuites", suite.attrib)
+    suites.append(suite)
     ET.indent(suites)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
 
 
-def _add_row(suite: ET.Element, row: dict[str, Any], keys: Sequence[str], *, fails: bool) -> None:
-    place = ", ".join(f"{key}={'null' if row[key] is None else row[key]}" for key in keys)
-    case, said = _case(suite, place or NAME, row["requirement"]), _text(_words(row))
-    if fails:
-        _add_failure(case, said, row["state"])
-    elif row["state"] in {OPEN, MISSING}:
-        ET.SubElement(case, "skipped", {"message": said})
-    else:
-        ET.SubElement(case, "system-out").text = said
-
-
-def _case(suite: ET.Element, place: str, requirement: str) -> ET.Element:
+def _case(suite: ET.Element, place: str, requirement: str, kind: str) -> ET.Element:
+    """Add a test case, and return the element of its outcome."""
     # dots make folders of a class name
     about = {"classname": _text(place), "name": _text(requirement), "time": "0"}
-    return ET.SubElement(suite, "testcase", about)
+    return ET.SubElement(ET.SubElement(suite, "testcase", about), kind)
 
 
-def _add_failure(case: ET.Element, said: str, kind: str) -> None:
-    ET.SubElement(case, "failure", {"message": said, "type": kind}).text = said
+def _fill(outcome: ET.Element, words: str, state: str) -> None:
+    words = _text(words)
+    if outcome.tag != "system-out":
+        outcome.set("message", words)
+    if outcome.tag == "failure":
+        outcome.set("type", state)
+    if outcome.tag != "skipped":
+        outcome.text = words
 
 
 def _words(row: dict[str, Any]) -> str:
