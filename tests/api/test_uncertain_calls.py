@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from compared_lists import asked_of, frames
 from frame_kinds import KINDS
-from lanes import crossed
+from lanes import crossed, in_turn
 from recframe.api import progress
 from recframe.frames.collecting import LARGE
 
@@ -71,7 +71,7 @@ def plain(call, *metrics, by=None):
     return call(asked_of(), *metrics, by=by)
 
 
-@pytest.mark.parametrize(("call", "kind"), crossed({**CALLS, **DRAWN}, KINDS[1:]))
+@pytest.mark.parametrize(("call", "kind"), in_turn({**CALLS, **DRAWN}, KINDS[1:]))
 def test_every_kind_of_frame_gives_the_same_in_its_own_kind(call, kind):
     expected = plain(call, *OF_USERS, by="country")
 

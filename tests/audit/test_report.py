@@ -13,7 +13,7 @@ import recframe as rf
 from audited_frames import ITEMS, JUDGED, POOLED, RECS, TRAIN, TRUTH, audit, found, with_row
 from frame_kinds import KINDS, Kind
 from frame_sizes import SIZE
-from lanes import crossed
+from lanes import in_turn
 from recframe.audit.data import SEVERITIES
 
 
@@ -202,18 +202,14 @@ def test_columns_without_a_value_or_a_dtype_are_audited(kind):
 
 
 @pytest.mark.parametrize(
-    "dtype",
-    [
-        pl.Int64,
-        pl.String,
-        *(
-            pytest.param(one, marks=pytest.mark.slow)
-            for one in (pl.UInt64, pl.Categorical, pl.Binary)
-        ),
-    ],
+    ("dtype", "order", "defects"),
+    in_turn(
+        [pl.Int64, pl.String, pl.UInt64, pl.Categorical, pl.Binary],
+        ["sorted", "shuffled"],
+        [3, 3, 0],
+        fast=2,
+    ),
 )
-@pytest.mark.parametrize("order", ["sorted", "shuffled"])
-@pytest.mark.parametrize("defects", [0, 3])
 def test_a_large_eager_frame_has_the_findings_of_the_lazy_one(order, dtype, defects):
     frame = large(order)
     again = frame.filter(pl.col("rank") == 1).sort("user")[:defects]
@@ -285,9 +281,7 @@ IDS = ["Int64", "lowest", "highest", "beyond 31 bits", "UInt64", "Int16", "Strin
 
 @pytest.mark.parametrize(
     ("defect", "ids", "order"),
-    crossed(
-        ["", *DEFECTS], IDS, ["model by model", "user by user", "shuffled"], fast=len(DEFECTS) + 1
-    ),
+    in_turn(["", *DEFECTS], IDS, ["model by model", "user by user", "shuffled"]),
 )
 def test_large_lists_of_models_have_the_findings_of_lazy_ones(defect, ids, order):
     lists = of_models()

@@ -24,7 +24,7 @@ def plain(text: str) -> str:
     return whole if is_whole else text
 
 
-@examples(60)
+@examples(25)
 @given(
     listed=st.lists(st.sampled_from(SPELLINGS), min_size=1, max_size=6),
     judged=st.lists(st.sampled_from(SPELLINGS), min_size=1, max_size=6),

@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from asking import ask, liked, ranking, recommended, rows
+from lanes import in_turn
 
 log2 = math.log2
 COUNTRY = ("user", "country")
@@ -316,8 +317,9 @@ ASKED_OF_MODELS = {
 }
 
 
-@pytest.mark.parametrize("method", ASKED_OF_MODELS)
-@pytest.mark.parametrize("order", ["rank", "score", "judged", "NaN"])
+@pytest.mark.parametrize(
+    ("method", "order"), in_turn(ASKED_OF_MODELS.keys(), ["rank", "score", "judged", "NaN"])
+)
 def test_a_ranked_row_without_a_model_is_an_error_in_words(kind, method, order):
     models = {"NaN": {"early": 1.0, "late": float("nan")}}.get(order, {"early": "a", "late": None})
     model = pl.col("model").replace_strict(models)

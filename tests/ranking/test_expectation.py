@@ -347,7 +347,7 @@ def places_in_fractions(
     return found
 
 
-@settings(exploring, max_examples=examples(110).max_examples)
+@settings(exploring, max_examples=examples(50).max_examples)
 @given(ties=ties_of(), deepest=st.sampled_from([None, 1, 2, 5, 9]))
 def test_what_a_place_holds_is_the_mean_over_the_places_of_the_hits_of_its_tie(ties, deepest):
     hits = [("u", rank, 2.0, len(items)) for rank, items in ties for _ in range(sum(items))]

@@ -32,7 +32,7 @@ SCORES = {"ann": [0.9, 0.5], "bob": [], "cid": [0.7]}
 SCORED = [("ann", "emma", 1, 0.9), ("ann", "dune", 2, 0.5), ("cid", "dune", 1, 0.7)]
 
 
-@examples(100)
+@examples(40)
 @given(lists=of_items)
 def test_the_place_in_a_list_is_the_rank(lists):
     plain = [
@@ -44,7 +44,7 @@ def test_the_place_in_a_list_is_the_rank(lists):
     assert rf.from_lists([*lists.values()], users=[*lists]).rows() == plain
 
 
-@examples(100)
+@examples(40)
 @given(lists=of_scores)
 def test_items_with_scores_stand_by_these_equal_ones_by_item(lists):
     def order(pair):

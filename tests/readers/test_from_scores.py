@@ -81,7 +81,7 @@ def patching():
 
 
 @OTHER_IDS
-@examples(100)
+@examples(40)
 @given(drawn=matrices())
 def test_lists_are_those_of_a_plain_sort_whatever_the_block(patching, drawn):
     matrix, items, k, pairs, block = drawn
@@ -97,7 +97,7 @@ def test_lists_are_those_of_a_plain_sort_whatever_the_block(patching, drawn):
 
 
 @OTHER_IDS
-@examples(60)
+@examples(25)
 @given(
     drawn=matrices(),
     layout=st.sampled_from(["csr_matrix", "csc_array", "coo_array", "lil_array"]),

@@ -43,7 +43,7 @@ def test_a_pandas_matrix_has_users_in_its_index_and_gives_pandas():
         assert [*found.itertuples(index=False, name=None)] == ROWS
 
 
-@examples(60)
+@examples(25)
 @given(matrix=arrays(np.float64, (4, 5), elements=st.sampled_from([0.0, 0.5, 1.0, 3.0, math.nan])))
 def test_a_matrix_is_read_as_one_of_scores_is(matrix):
     matrix[0, :2] = [0.5, 0.5]  # so that it is no ids

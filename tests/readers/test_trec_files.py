@@ -78,7 +78,7 @@ def test_qrels_are_read_and_ids_stay_text(tmp_path):
     )
 
 
-@examples(60)
+@examples(25)
 @given(rows=st.lists(st.tuples(words, words, st.integers(1, 9), finite), min_size=1, max_size=8))
 def test_a_run_that_is_written_is_read_again(folder, rows):
     frame = pl.DataFrame(rows, schema=["user", "item", "rank", "score"], orient="row")
@@ -90,7 +90,7 @@ def test_a_run_that_is_written_is_read_again(folder, rows):
         )
 
 
-@examples(60)
+@examples(25)
 @given(rows=st.lists(st.tuples(words, words, st.integers(-(2**40), 2**40)), min_size=1, max_size=8))
 def test_qrels_that_are_written_are_read_again(folder, rows):
     frame = pl.DataFrame(rows, schema=["user", "item", "relevance"], orient="row")

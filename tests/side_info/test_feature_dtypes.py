@@ -10,8 +10,8 @@ import pytest
 
 import recframe as rf
 from asking import ask, liked, recommended, rows
-from frame_kinds import KINDS, Kind, slow_after_the_first
-from lanes import crossed
+from frame_kinds import KINDS, Kind
+from lanes import crossed, in_turn
 
 
 def at_2_and_3(*names: str) -> list[Any]:
@@ -95,8 +95,9 @@ def flat(row: dict[str, Any]) -> list[float]:
     ]
 
 
-@pytest.mark.parametrize("kind", slow_after_the_first(KINDS), ids=repr)
-@pytest.mark.parametrize("dtype", CATEGORY_DTYPES)
+@pytest.mark.parametrize(
+    ("dtype", "kind"), in_turn([*CATEGORY_DTYPES, *CATEGORY_DTYPES], [*KINDS[::-1]], fast=6)
+)
 def test_a_category_is_the_same_in_every_dtype(dtype: str, kind: Kind):
     if dtype in {"integer", "small"} and kind.name == "pandas":
         pytest.skip("NumPy has no null integer")
