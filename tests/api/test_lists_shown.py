@@ -154,6 +154,7 @@ def test_ranks_from_scores_and_large_frames_have_the_same_lists(monkeypatch):
     assert_frame_equal(large, small)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_lazy", [False, True])
 def test_the_lists_of_others_are_not_held_against_the_truth(is_lazy):
     row = pl.int_range(1_000_000)

@@ -125,6 +125,7 @@ def test_where_it_cannot_be_told_it_is_open_and_says_why(place, change, note):
         rec.require(f"{metric} >= trailing", history=place, strict=True, **change, wide=True)
 
 
+@pytest.mark.slow
 def test_numbers_that_nobody_knows_the_meaning_of_count(tmp_path):
     for day, as_of in enumerate(DAYS[:8]):
         rf.track(shop(day).rec.summarize("mrr", wide=True), tmp_path, as_of=as_of)
@@ -144,6 +145,7 @@ def test_a_lazy_frame_is_held_against_a_history_when_it_runs(place):
         rec.require("mrr >= trailing", history=place, wide=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["history", "history.duckdb"])
 def test_a_segment_that_every_run_of_the_window_has_is_missing(tmp_path, where):
     if where.endswith("duckdb"):

@@ -88,6 +88,7 @@ def test_a_remedy_has_none_of_the_words_of_python(check):
         )
 
 
+@pytest.mark.slow
 def test_the_remedy_speaks_of_options_of_the_command():
     result = audit("twice.parquet", "truth.parquet")
 

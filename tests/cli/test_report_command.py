@@ -53,6 +53,7 @@ def test_a_report_is_written_with_the_numbers_of_the_call(folder):
         assert row["value"] == pytest.approx(wanted["value"], rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_report_takes_clusters(folder):
     SHOP.users.with_columns(household=pl.col("user") // 3).write_parquet("people.parquet")
     given = ("-m", "ndcg@3", "--users", "people.parquet", "--cluster", "household")
@@ -65,6 +66,7 @@ def test_a_report_takes_clusters(folder):
     assert "--cluster 'housold' is not a column of" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_a_report_has_a_name_and_metrics_of_its_own(folder):
     result = run("report", "lists.parquet", "liked.parquet", "--model", "model", "-k", "2")
 

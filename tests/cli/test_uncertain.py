@@ -259,6 +259,7 @@ def test_a_stored_result_is_what_a_later_one_is_held_against(stored):
     assert pl.read_parquet("apart.parquet")["state"].to_list() == ["fails", "open"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("values", [(), ("--users-values",)])
 def test_a_model_that_is_gone_fails_unless_it_may_be_missing(values):
     run("require", *FILES, "hit_rate@1 >= 0.3", "--store", "last.json", *values)

@@ -58,6 +58,7 @@ def answers(rec: Any, ask: Any) -> pl.DataFrame | str:
         return str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policies", "lazy"), in_turn(POLICIES, {"eager": False, "lazy": True}, fast=2)
 )

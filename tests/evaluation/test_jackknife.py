@@ -197,6 +197,7 @@ def tied_pairs(scene: Scene, exposures: dict[Any, int], model: str, user: int, k
     return sum(of[:place].count(one) for place, one in enumerate(of))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 10])
 def test_a_gini_is_off_by_the_pairs_of_a_list_that_stand_in_equally_many_lists_alone(k):
     scene, metric = Scene(3, n_users=12, n_items=40), f"gini@{k}"
@@ -274,6 +275,7 @@ def test_large_frames_and_parts_change_no_contribution():
     assert len(parts.done) == 6  # of items and of lists
 
 
+@pytest.mark.slow
 def test_a_list_among_many_contributes_what_the_number_changes_without_it():
     scene, metrics = crowd(), ["coverage@3", "entropy@5", "personalization@5", "popularity_lift@5"]
     values, whole = found(scene.rec(), metrics, []), _evaluated(scene.rec(), metrics, [])
@@ -310,6 +312,7 @@ def test_no_list_at_all_contributes_nothing():
 MEANS = ["f_score(average=means)@3", "f_score(beta=2,average=means)"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policies", "by"),
     crossed([{}, {"universe": "recs"}, {"no_relevant": "null"}], [[], ["country"]]),

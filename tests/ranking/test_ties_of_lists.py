@@ -77,6 +77,7 @@ def test_every_metric_that_can_be_told_of_whole_ties_is_that_of_the_last_places(
         check_on(in_turn(place, 3), with_segments_of_rows(rng.choice, case), asked)
 
 
+@pytest.mark.slow
 def test_the_last_places_of_large_frames():
     # the first rows of a list are taken ahead of the plan there, ties across the cut-off among them
     rng = np.random.default_rng(6)

@@ -96,6 +96,7 @@ def test_lists_are_those_of_a_plain_sort_whatever_the_block(patching, drawn):
     assert np.array_equal(matrix, before, equal_nan=matrix.dtype.kind == "f")
 
 
+@pytest.mark.slow
 @OTHER_IDS
 @examples(25)
 @given(

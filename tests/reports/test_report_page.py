@@ -129,6 +129,7 @@ def test_the_numbers_of_a_page_are_those_of_the_calls():
         assert row["value"] == close(by_model[row["model"]][row["metric"]])
 
 
+@pytest.mark.slow
 def test_a_report_of_clusters_has_their_intervals_and_verdicts_and_says_so():
     users = SHOP.users.with_columns(household=pl.col("user") // 3)
     asked, given = rec()(users=users), {"cluster": "household", "level": 0.9}
@@ -254,6 +255,7 @@ def test_what_does_not_apply_is_left_out_and_the_page_says_what_to_bind():
     assert [one.name for one in lists.report().content.sections] == ["costs", "more"]
 
 
+@pytest.mark.slow
 def test_without_metrics_there_are_those_of_the_command_line():
     from recframe.cli.options import DEFAULT_METRICS  # noqa: PLC0415
 
@@ -406,6 +408,7 @@ def test_a_report_of_a_profile_is_that_of_its_conventions():
     assert [row["value"] for row in page.data["summary"]] == close(found["value"].to_list())
 
 
+@pytest.mark.slow
 def test_titles_are_of_the_column_that_is_named_or_called_so():
     titled = ITEMS.rename({"title": "Name"}).with_columns(film=pl.col("item").cast(pl.String))
     bound = SHOP.recs.rec(SHOP.truth, items=titled, model="model")
@@ -576,6 +579,7 @@ def test_a_large_frame_makes_the_report_of_a_small_one(monkeypatch):
         assert json.loads(in_json(other.data[name])) == close(the_page().data[name]), name
 
 
+@pytest.mark.slow
 def test_a_level_is_told_with_all_of_its_digits():
     asked = rec()
     told = {

@@ -34,6 +34,7 @@ def test_percentiles_are_scipys():
         assert found[name][0] == pytest.approx(end, abs=0.03 * width)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [None, "country", "genre"])
 @pytest.mark.parametrize("cluster", [None, "household"])
 def test_all_but_the_interval_is_what_the_formula_says(by, cluster):

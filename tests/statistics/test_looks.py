@@ -95,6 +95,7 @@ def told_apart(lift, **how):
     return np.array([(one["verdict"] != "open").to_numpy() for one in found]), found
 
 
+@pytest.mark.slow
 def test_twelve_looks_err_as_seldom_as_one_is_said_to_where_students_do_not():
     by_t, _ = told_apart(0.0)
     told, _ = told_apart(0.0, looks="any")

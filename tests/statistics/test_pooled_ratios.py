@@ -78,6 +78,7 @@ def test_its_error_is_that_of_a_ratio_of_two_means():
     assert (found["value_high"] - found["value_low"]) / 2 == pytest.approx(1.961 * error, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "p"), [(30, 0.2), (300, 0.05)])
 def test_intervals_of_samples_hold_as_often_as_they_say(n: int, p: float):
     lists, truth, users = drawn(n, 11, n_samples=600, p=p)

@@ -386,6 +386,7 @@ def households(random, n):
     return hits(values, household=household.tolist(), segment=segment)
 
 
+@pytest.mark.slow
 def test_users_who_hang_together_are_no_sign_of_segments_that_differ():
     random, trials = np.random.default_rng(21), 60
     found = dict.fromkeys(["gaps", "slices", "gaps alone", "slices alone"], 0)

@@ -97,6 +97,7 @@ def test_the_winner_is_what_plain_sums_over_users_say(rec, metric, sign, by):
             assert row[name] == same, (segment, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rec", "metric", "sign"), [(many, "recall", 1), (all_hit, "first_rank", -1)]
 )
@@ -207,6 +208,7 @@ SAMPLES = 1000
 USERS = 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", SCENES)
 def test_what_is_claimed_of_a_winner_holds_in_trials(scene):
     lifts = SCENES[scene]

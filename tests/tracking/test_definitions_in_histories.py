@@ -73,6 +73,7 @@ def of_grade_four(tmp_path_factory):
     return history(tmp_path_factory.mktemp("history"), min_relevance=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stored", ["4", "4.0", "4.00"])
 @pytest.mark.parametrize("four", [4, 4.0])
 def test_runs_of_a_number_in_another_spelling_count(of_grade_four, stored, four):
@@ -128,6 +129,7 @@ def test_no_run_of_a_definition_is_an_error_that_shows_both(tmp_path):
     assert rec.require("mrr >= trailing", history=tmp_path, wide=True)["state"].item() == "open"
 
 
+@pytest.mark.slow
 def test_a_model_of_another_definition_is_open_beside_one_of_this(tmp_path):
     both = pl.concat([shop().with_columns(model=pl.lit(name)) for name in ("old", "new")])
     for day, as_of in enumerate(DAYS[:10]):
@@ -157,6 +159,7 @@ def test_a_bound_beside_one_of_a_history_may_be_of_any_definition(tmp_path):
     assert found["state"].to_list() == ["holds", "open"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of", ["rows", "items", "truth"])
 def test_runs_of_parts_from_before_they_were_filters_are_not_mixed_with_new_ones(tmp_path, of):
     told = "its parts were made in another way before by= was a filter"
@@ -194,6 +197,7 @@ def of_parts(of: str):
     return rec, {"rows": "week", "items": "genre", "truth": "event"}[of]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place_of_it", ["users", "lists"])
 def test_runs_by_a_column_of_users_go_on_being_compared(tmp_path, place_of_it):
     truth = shop().select("user", "item", "relevance")

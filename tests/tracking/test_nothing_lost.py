@@ -169,6 +169,7 @@ def test_a_number_of_one_result_and_a_column_of_another_are_stored_apart(place):
     ]
 
 
+@pytest.mark.slow
 def test_an_empty_name_is_not_none(place):
     frame = pl.DataFrame({**DF.to_dict(), "": ["x", "y"]})
     for day in range(1, 10):
@@ -200,6 +201,7 @@ def test_histories_of_before_are_read_and_go_on(place, name):
     assert found["value"].to_list() == [1.0, 0.5, 1.0, 0.5, 0.5, 0.25]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["Name", "Run", "As_of", "Columns", "Polars", "Value", "Metric", "K"]
 )

@@ -66,6 +66,7 @@ def test_each_user_is_held_against_their_own_mean(place):
     assert found["note"].endswith(SHOWN.format(60, 60, 8))
 
 
+@pytest.mark.slow
 def test_it_finds_a_loss_that_the_band_does_not(tmp_path):
     """1,000 users who are there each week lose 3 %."""
     found = of_weeks(Weeks(40), 1, tmp_path, "mrr >= trailing", loss=0.03)
@@ -108,6 +109,7 @@ def test_runs_with_a_common_mood_are_apart_by_more_than_their_users(tmp_path):
     assert alarms(found) < 14
 
 
+@pytest.mark.slow
 def test_few_known_users_are_held_against_the_band(place):
     tracked(place)
     for first, known, by_users in ((0, 60, True), (20, 40, True), (40, 20, False), (60, 0, False)):
