@@ -66,7 +66,7 @@ def _more_than_a_few_rows_are_asked() -> Iterator[None]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give a test that takes a `kind` some kinds of frame: every one of them where frames are what it is about."""
+    """Give a test that takes a `kind` two kinds of frame: each one of them where frames are what it is about."""
     marks = metafunc.definition.iter_markers("parametrize")
     if "kind" in metafunc.fixturenames and not any("kind" in mark.args[0] for mark in marks):
         is_of_frames = "frames" in metafunc.definition.path.parts

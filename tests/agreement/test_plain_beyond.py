@@ -42,7 +42,7 @@ def test_every_choice_of_a_parameter_is_tried(name: str):
 
 of_each = pytest.mark.parametrize("name", CHOICES)
 exploring = settings(
-    examples(15), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    examples(10), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 

@@ -99,13 +99,14 @@ def test_a_failing_assert_is_short(tmp_path):
         "def test_differs():\n"
         "    assert rf.ndcg @ 10 == rf.recall @ 10\n"
     )
+    plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     ran = subprocess.run(  # noqa: S603  our own interpreter
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-header", str(path)],
         capture_output=True,
         text=True,
         check=False,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(rf.__file__).parents[1])},
+        env={**os.environ, "PYTHONPATH": str(Path(rf.__file__).parents[1])} | plain,
     )
     said = [line for line in ran.stdout.splitlines() if line.startswith("E ")]
 

@@ -84,11 +84,9 @@ KINDS = [
 
 
 def kinds_in_turn(name: str) -> list[Kind]:
-    """Polars' frames for each test, and in turn a lazy kind and another, which differ in how frames come in and go out."""
-    turn = zlib.crc32(name.encode())
-    plain, chunks, *lazy_and_pandas = KINDS
-    lazy, others = lazy_and_pandas[:2], [chunks, *lazy_and_pandas[2:]]
-    return [plain, lazy[turn % 2], others[turn // 2 % len(others)]]
+    """Return Polars' frames and in turn one of the others, which differ in how frames come in and go out."""
+    plain, *others = KINDS
+    return [plain, others[zlib.crc32(name.encode()) % len(others)]]
 
 
 def slow_after_the_first(kinds: Iterable[Kind]) -> list[Any]:
