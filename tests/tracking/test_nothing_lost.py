@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-import json
 import os
 import shutil
 import subprocess
 import sys
-from hashlib import sha256
 from pathlib import Path
 
 import polars as pl
@@ -31,38 +29,6 @@ def by(name: str, values: list | pl.Series = ["x", "y"]) -> pl.DataFrame:  # noq
     return frame.rec.summarize("mrr", by=name, wide=True)
 
 
-def stored_before(place: str, rows: pl.DataFrame, name: str | None) -> str:
-    """Store a run as versions before did, and return its key."""
-    about = {
-        "as_of": dt.datetime(2026, 11, 22),  # noqa: DTZ001  which is UTC
-        "name": name,
-        "fingerprint": "data",
-        "tracked_at": dt.datetime(2026, 11, 23),  # noqa: DTZ001
-        "recframe": "0.1.0",
-        "polars": "2.1.0",
-        "columns": json.dumps(rows.columns, ensure_ascii=False),
-        "tracked_from": None,
-    }
-    asked = rows.select("metric", "k").unique().sort("metric", "k").rows()
-    parts = [about["as_of"].isoformat(), "data", name, rows.columns, asked]
-    key = sha256("\n".join(map(str, parts)).encode()).hexdigest()[:16]
-    columns = [
-        pl.lit(value, ABOUT[one]).alias(one) for one, value in (about | {"run": key}).items()
-    ]
-    whole = rows.select(*columns, definition="metric").hstack(rows)
-    if place.endswith("duckdb"):
-        import duckdb  # noqa: PLC0415  an extra
-
-        with duckdb.connect(place) as connection:
-            connection.register("whole", whole)
-            connection.execute("CREATE TABLE IF NOT EXISTS history AS FROM whole LIMIT 0")
-            connection.execute("INSERT INTO history BY NAME FROM whole")
-    else:
-        Path(place).mkdir(exist_ok=True)
-        whole.write_parquet(f"{place}/run-{key}.parquet")
-    return key
-
-
 # ---- keys
 
 
@@ -82,28 +48,6 @@ def test_no_run_replaces_one_whose_parts_spell_the_same(place):
     assert sorted(found, key=str) == sorted(
         ((one.get("name"), one.get("fingerprint")) for one in runs), key=str
     )
-
-
-def test_a_run_of_a_key_of_before_is_replaced_if_it_is_the_same(place):
-    rows = by("country")
-    of_none, of_text = rows.with_columns(value=0.1), rows.with_columns(value=0.2)
-    key = stored_before(place, of_text, "None")
-
-    # the old key is that of a run without a name too, which is another
-    rf.track(of_none, place, as_of=DAY, fingerprint="data")
-    found = rf.history(place)
-    assert set(found.select("name", "value").rows()) == {("None", 0.2), (None, 0.1)}
-    assert key in found["run"]
-
-    for _ in range(2):
-        rf.track(rows[:1], place, as_of=DAY, fingerprint="data", name="None")
-        found = rf.history(place)
-        assert sorted(found.select("name", "country", "value").rows(), key=str) == [
-            ("None", "x", 1.0),
-            (None, "x", 0.1),
-            (None, "y", 0.1),
-        ]
-        assert key not in found["run"]
 
 
 # ---- names
@@ -184,39 +128,6 @@ def test_an_empty_name_is_not_none(place):
         "mrr >= 0.9 * trailing", by="", history=place, window=5, raises=False, wide=True
     )
     assert gate[""].to_list() == ["x", "y"]
-
-
-@pytest.mark.parametrize("name", ["country", "by_country", "by_x"])
-def test_histories_of_before_are_read_and_go_on(place, name):
-    rows = by(name)
-    stored_before(place, rows, None)
-    rf.track(by("x"), place, as_of="2026-11-23")
-    rf.track(
-        rows.with_columns(value=pl.col("value") / 2), place, as_of="2026-11-24", fingerprint="data"
-    )
-    found = rf.history(place)
-
-    assert found[name].to_list() == ["x", "y", None, None, "x", "y"]
-    assert found["x"].to_list() == [None, None, "x", "y", None, None]
-    assert found["value"].to_list() == [1.0, 0.5, 1.0, 0.5, 0.5, 0.25]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", ["Name", "Run", "As_of", "Columns", "Polars", "Value", "Metric", "K"]
-)
-def test_what_duckdb_called_otherwise_before_is_read_and_goes_on(tmp_path, name):
-    pytest.importorskip("duckdb")
-    place = str(tmp_path / "h.duckdb")
-    stored_before(place, by(name).with_columns(tag_A=pl.lit("before")), None)
-    for times in (1, 2, 3):
-        found = rf.history(place)
-        assert found[name].to_list() == ["x", "y"] * times
-        assert found["value"].to_list() == VALUES * times
-        assert found["metric"].to_list() == ["mrr", "mrr"] * times
-        assert found["k"].dtype == pl.Int64
-        assert found["tag_A"].to_list() == ["before"] * 2 + [None] * (2 * times - 2)
-        rf.track(by(name), place, as_of=f"2026-11-{22 + times}", tags={"a": "now"})
 
 
 # ---- what is another's

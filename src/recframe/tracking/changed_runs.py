@@ -23,7 +23,6 @@ from recframe.statistics.prediction import (
     squared_error,
     widest,
 )
-from recframe.tracking.definitions import OTHER_PARTS
 from recframe.tracking.histories import history as runs_at
 from recframe.tracking.prediction_bands import counted_runs, of_mix, squared_errors, windows_of
 from recframe.tracking.time_series import (
@@ -239,13 +238,12 @@ def _note(how: Watched, *, of_mix: bool = False) -> pl.Expr:
     few, tests, known = pl.col("expected").is_null(), pl.col("tests"), pl.col("known")
     alone = (pl.col("p_value") <= 1.0 - how.level) & ~pl.col("flagged")
     before = counted_runs(pl.col("n_runs"))
-    otherwise = pl.when("recut").then(pl.lit(OTHER_PARTS)).otherwise(pl.lit(ANEW))
     far = pl.format("without {} of the runs before, which are far off", "n_far")
     again = pl.format("the same data as on {}, and judged as then", time_shown(pl.col("of")))
     told = [
         pl.col("mix_note") if of_mix else pl.lit(None, pl.String),
         pl.when(~known).then(pl.lit("it has no value")),
-        pl.when(few & pl.col("anew")).then(otherwise),
+        pl.when(few & pl.col("anew")).then(pl.lit(ANEW)),
         pl.when(few).then(
             pl.format("{} before it, fewer than {}", before, pl.lit(least(how.window)))
         ),

@@ -17,13 +17,7 @@ from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import parse
 
 PARTS = "; by "
-"""Separator before the columns that filter rows, items or the truth.
-
-NOTE: runs tracked before `by=` was a filter do not say it, so that their numbers are not taken for those of a filter. Columns
-of users are never named: their numbers are what they were.
-"""
-OTHER_PARTS = "its parts were made in another way before by= was a filter"
-"""Note on numbers whose earlier runs were cut differently, and are not compared."""
+"""Separator before the columns that filter rows, items or the truth; those of users are never named."""
 FILTERED = {
     "row": "rows",
     "items": "items",
@@ -97,11 +91,6 @@ def _number(value: object) -> object:
     except ValueError:
         return value
     return value if number is None else number
-
-
-def without_parts(definition: pl.Expr) -> pl.Expr:
-    """Return definitions without the columns that cut their numbers into parts."""
-    return definition.str.replace(rf"{PARTS}.*$", "")
 
 
 def as_now(rows: pl.DataFrame) -> pl.DataFrame:

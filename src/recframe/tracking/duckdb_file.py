@@ -14,7 +14,7 @@ import polars as pl
 from recframe.errors import DataError, RecframeError
 from recframe.frames.hints import Either
 from recframe.tracking.folder import told
-from recframe.tracking.runs import PARTS, Run, Table, named, stored_name, text, time_behind
+from recframe.tracking.runs import Run, Table, named, text, time_behind
 
 TABLE, USERS = "history", "history_users"
 WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
@@ -50,11 +50,8 @@ def append(place: Path, run: Run) -> None:
             "run", _Stream(pl.DataFrame([one for one in columns if one.name not in without]))
         )
         connection.execute(f"CREATE TABLE IF NOT EXISTS {TABLE} AS FROM whole LIMIT 0")
-        _make_room(connection)
         _widen(connection, without)
         connection.execute(f"DELETE FROM {TABLE} WHERE run = ?", [run.key])  # noqa: S608
-        same = " AND ".join(f"{one} IS NOT DISTINCT FROM ?" for one in ("run", *PARTS))
-        connection.execute(f"DELETE FROM {TABLE} WHERE {same}", [run.key_before, *run.parts])  # noqa: S608
         connection.execute(f"INSERT INTO {TABLE} BY NAME FROM run")
         _keep_users(connection, run)
         connection.execute("COMMIT")
@@ -137,19 +134,6 @@ def _columns_of(connection: Any, table: str) -> dict[str, str]:
 def _storable(column: pl.Series) -> pl.Series:
     """Return a column as text where it has durations, which Polars does not read from DuckDB."""
     return text(column) if "Duration" in str(column.dtype) else column
-
-
-def _make_room(connection: Any) -> None:
-    """Rename columns of earlier versions that are called as those of a run in other case, and what DuckDB called otherwise."""
-    own = [name for name, _ in _described(connection, TABLE)]
-    for name, _ in _described(connection, "whole"):
-        others = [one for one in own if one != name and one.lower() == name.lower()]
-        now = {one: stored_name(one, is_split=True) for one in others}
-        now |= {f"{name}_1": name for _ in others if f"{name}_1" in own}
-        for old, new in now.items():
-            connection.execute(
-                f"ALTER TABLE {TABLE} RENAME COLUMN {_quoted(old)} TO {_quoted(new)}"
-            )
 
 
 def _widen(connection: Any, without: set[str]) -> None:

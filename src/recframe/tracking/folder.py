@@ -17,7 +17,7 @@ import polars as pl
 
 from recframe.errors import DataError, RecframeError
 from recframe.frames.hints import Either
-from recframe.tracking.runs import PARTS, Run, Table, moment, named, time_behind
+from recframe.tracking.runs import Run, Table, moment, named, time_behind
 
 ENDING, UNFINISHED = ".parquet", ".unfinished"
 USERS, VALUES = "users", ".values"
@@ -43,8 +43,8 @@ def append(place: Path, run: Run) -> None:
         place.mkdir(parents=True, exist_ok=True)
         _check_own(place, f"*{ENDING}")
         _clean(place)
-        whole = _place_of(place, run)
         tracked_at = time_behind(_last(place))
+        whole = place / f"run-{run.key}{ENDING}"
         _write(whole, _packed(run.table(tracked_at), tracked_at))
         users = _users_of(place, run.key)
         if run.users is None:
@@ -107,16 +107,6 @@ def is_in_a_history(path: Path) -> bool:
     """Return whether a file is a run of a history, or would be taken for one."""
     place = path.resolve()
     return place.match(RUNS) and any(map(_is_run, place.parent.glob(RUNS)))
-
-
-def _place_of(place: Path, run: Run) -> Path:
-    """Return the file of a run, possibly one of an earlier version's key with the same run."""
-    before = place / f"run-{run.key_before}{ENDING}"
-    if before.exists():
-        with suppress(DataError, pl.exceptions.ColumnNotFoundError):
-            if any(rows.select(PARTS).row(0) == run.parts for rows, _ in _read(before)):
-                return before
-    return place / f"run-{run.key}{ENDING}"
 
 
 def _last(place: Path) -> datetime | None:

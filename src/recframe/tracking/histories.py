@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +22,7 @@ from recframe.frames.kinds.lookup import in_library, kind_for
 from recframe.statistics.stored_results import is_short, tidy
 from recframe.tracking import duckdb_file, folder
 from recframe.tracking.definitions import as_now
-from recframe.tracking.runs import ABOUT, UNSEEN, Run, Table, keys_of, moment, run_of, text
+from recframe.tracking.runs import ABOUT, LAST_KEYS, UNSEEN, Run, Table, moment, run_of, text
 
 F = TypeVar("F")
 History = str | os.PathLike[str]
@@ -31,7 +30,6 @@ SAME = ("as_of", "name", "fingerprint", "columns")
 """Columns that rows of one run have in common, and no rows of another; with what a number is about, it is there once."""
 NUMBERS: dict[str, Any] = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
 """Columns of every result behind those of its segments."""
-LAST_KEYS = ("metric", "k")
 SALT_BYTES = 32
 _SALT_AGAIN = "bring it back, or remove the values of users, which nobody can read without it"
 
@@ -262,7 +260,7 @@ def _together(tables: list[Table]) -> pl.DataFrame:
     whole = pl.concat([pl.DataFrame(schema=ABOUT | NUMBERS), *frames], how="diagonal_relaxed")
     # NOTE: `metric` and `k` behind all others that say what a number is about, as in each result
     about = [*(key for key in keys if key not in LAST_KEYS), *LAST_KEYS]
-    whole = as_now(_latest(whole, [*SAME, *about])).with_columns(_split_by(whole["columns"]))
+    whole = as_now(_latest(whole, [*SAME, *about]))
     tags = [one for one in whole.columns if one.startswith("tag_")]
     ordered = dict.fromkeys([*ABOUT, *tags, *about, *whole.columns])
     return pl.DataFrame({name: whole.get_column(name) for name in ordered})
@@ -271,14 +269,6 @@ def _together(tables: list[Table]) -> pl.DataFrame:
 def _as_text(rows: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     """Return rows with some columns as text."""
     return rows.with_columns(text(rows.get_column(one)) for one in columns if one in rows.columns)
-
-
-def _split_by(columns: pl.Series) -> pl.Expr:
-    """Return the names of the columns that results were split by, from those of the results."""
-    known = columns.drop_nulls().unique()
-    names = {one: keys_of(json.loads(one))[: -len(LAST_KEYS)] for one in known}
-    found = {one: ", ".join(some) if some else None for one, some in names.items()}
-    return pl.col("columns").replace_strict(found, return_dtype=pl.String).alias("split_by")
 
 
 def _latest(rows: pl.DataFrame, same: list[str]) -> pl.DataFrame:

@@ -21,7 +21,7 @@ from recframe.statistics.p_values import t_quantile
 from recframe.statistics.prediction import Series, Windows
 from recframe.statistics.prediction import least as fewest
 from recframe.tracking import histories
-from recframe.tracking.definitions import OTHER_PARTS, PARTS, read_definition, without_parts
+from recframe.tracking.definitions import PARTS, read_definition
 from recframe.tracking.time_series import Runs, Watched, metric_of, numbered, read
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class Predictions:
     known: pl.DataFrame
     """Numbers of the runs that count, from `numbered`."""
     others: Mapping[str, str]
-    """Last definition of each metric without runs of the requested definition, even with other parts."""
+    """Last definition of each metric without runs of the requested definition."""
     shares: pl.DataFrame | None = None
     """Segment shares of a mix in the window, from `mixes.Mixed`."""
     left_out: str | None = None
@@ -264,8 +264,9 @@ def predictions(
     known = rows.filter("same").with_columns(definition=pl.lit(None, pl.String))
     known = numbered(known, keys)
     found = _next(known, of, how)
-    why = pl.when(pl.col("recut").any()).then(pl.lit(OTHER_PARTS)).otherwise(pl.lit(OTHERWISE))
-    others = rows.filter(~pl.col("same")).group_by(of).agg(window_note=why)
+    others = (
+        rows.filter(~pl.col("same")).select(of).unique().with_columns(window_note=pl.lit(OTHERWISE))
+    )
     otherwise = others.join(found, on=of, how="anti", nulls_equal=True)
     whole = pl.concat([found, otherwise], how="diagonal")
     in_each = _in_each_run(known, of, how, least)
@@ -276,22 +277,21 @@ def predictions(
         left_out = f"without {n} of the runs, which were not tracked by {mix!r}" if n else None
     last_of = rows.group_by("metric").agg(
         pl.col("definition").sort_by("as_of", "tracked_at").last(),
-        counts=(pl.col("same") | pl.col("recut")).any(),
+        counts=pl.col("same").any(),
     )
     unlike = dict(last_of.filter(~pl.col("counts")).select("metric", "definition").rows())
     return Predictions(whole, names, known, unlike, shares, left_out, mix)
 
 
 def _compared(rows: pl.DataFrame, definitions: Mapping[str, str]) -> pl.DataFrame:
-    """Return rows of metrics with whether they stood for the same as now, or for the same with other parts."""
+    """Return rows of metrics with whether they stood for the same as now."""
     meant = {"metric": list(definitions), "meant": list(map(read_definition, definitions.values()))}
     wanted = pl.DataFrame(meant, schema={"metric": pl.String, "meant": pl.String})
     definition, asked = pl.col("definition"), pl.col("meant")
     # of a result at hand nothing but the metric's name is known
     same = (definition == asked) | (definition == pl.col("metric"))
-    recut = without_parts(definition) == without_parts(asked)
     rows = rows.join(wanted, on="metric", maintain_order="left")
-    return rows.with_columns(same=same.fill_null(value=True), recut=recut)
+    return rows.with_columns(same=same.fill_null(value=True))
 
 
 def _in_each_run(rows: pl.DataFrame, of: Sequence[str], how: Watched, least: int) -> pl.DataFrame:

@@ -33,19 +33,18 @@ ABOUT: dict[str, Any] = {
     "tracked_from": pl.String,
 }
 """Columns before those of a result, behind which those of its tags stand. `columns` are those of the result: rows of
-a summary and of a comparison that speak of one thing are apart by it; a store has them as an object of JSON, each by the name
-that it has there. `split_by` follows from them where a history is read. `tracked_from` is the library whose frames were
+a summary and of a comparison that speak of one thing are apart by it. They are an object of JSON, each by the name
+that a store has for it. `split_by` follows from them where a history is read. `tracked_from` is the library whose frames were
 tracked, null for Polars."""
 UNSEEN = ("columns", "tracked_from")
 """Internal columns, which a history is read by and does not show."""
 LAST_KEY = "k"
-"""Last key column of a tidy result."""
+LAST_KEYS = ("metric", LAST_KEY)
+"""Last key columns of a tidy result."""
 TAG = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 TAGS, SEGMENTS = "tag_", "by_"
 """Prefixes of tags and of the columns that results are split by in a store: those are the user's words, and
 meet none of the history's own."""
-PARTS = ("as_of", "name", "fingerprint", "columns")
-"""Columns that identify the run of a key made by an earlier version."""
 KEY_DIGITS = 16
 Table = tuple[pl.DataFrame, list[str]]
 """Rows of a history under the results' column names, and the names of key columns."""
@@ -82,23 +81,9 @@ class Run:
         NOTE: the metrics and the columns are part of it, since one day's data may be tracked in several calls; that rows of
         both are the latest of their kind alone is seen to where they are read. In JSON None is no text, nor two texts one.
         """
-        return _hashed(json.dumps(self._said, default=str))
-
-    @property
-    def key_before(self) -> str:
-        """The key that versions before had, which runs of several names could share."""
-        return _hashed("\n".join(map(str, self._said)))
-
-    @property
-    def _said(self) -> list[object]:
-        asked = self.rows.select("metric", LAST_KEY).unique().sort("metric", LAST_KEY).rows()
-        return [self.as_of.isoformat(), self.fingerprint, self.name, self.rows.columns, asked]
-
-    @property
-    def parts(self) -> tuple[object, ...]:
-        """The values of `PARTS` that rows of an earlier run of this time, name, data and columns have."""
-        columns = json.dumps(self.rows.columns, ensure_ascii=False)
-        return self.as_of, self.name, self.fingerprint, columns
+        metrics = self.rows.select("metric", LAST_KEY).unique().sort("metric", LAST_KEY).rows()
+        parts = [self.as_of.isoformat(), self.fingerprint, self.name, self.rows.columns, metrics]
+        return sha256(json.dumps(parts, default=str).encode()).hexdigest()[:KEY_DIGITS]
 
     def table(self, tracked_at: datetime) -> pl.DataFrame:
         """Return the rows as a store has them: each column by a name of which none is another's in other case."""
@@ -149,34 +134,18 @@ def _sign(sign: str) -> str:
 
 def named(rows: pl.DataFrame) -> list[Table]:
     """Return the rows of a store under the names that their results had, those of one result's columns together."""
-    tags = {one: TAGS + unquote(one[len(TAGS) :]) for one in rows.columns if one.startswith(TAGS)}
-    about = {one: one for one in rows.columns if one in ABOUT}
-    found = []
-    for (said,), some in rows.group_by("columns", maintain_order=True):
-        names = _names(json.loads(said), rows.columns)
-        there = {old: new for old, new in (about | tags | names).items() if old in rows.columns}
-        columns = json.dumps(list(names.values()), ensure_ascii=False)
+    names = {one: one for one in rows.columns if one in ABOUT}
+    names |= {one: TAGS + unquote(one[len(TAGS) :]) for one in rows.columns if one.startswith(TAGS)}
+    tables = []
+    for (columns,), some in rows.group_by("columns", maintain_order=True):
+        of_result = names | dict(json.loads(columns))
         # NOTE: as columns by their names, since such as "^.*$" are patterns to Polars, and one may be empty
-        frame = {new: some.get_column(old) for old, new in there.items()}
-        frame["columns"] = pl.repeat(columns, some.height, eager=True)
-        found.append((pl.DataFrame(frame), keys_of(list(frame))))
-    return found
-
-
-def _names(said: Mapping[str, str] | Sequence[str], columns: Sequence[str]) -> dict[str, str]:
-    """Return the names that the columns of a result had, by those that its store has for them.
-
-    NOTE: earlier versions stored them under their own names, beside which DuckDB calls `Name_1` what is `name` in other case.
-    They are renamed where a later run needs room.
-    """
-    if isinstance(said, Mapping):
-        return dict(said)
-    before = {one: (one, f"{one}_1", stored_name(one, is_split=True)) for one in said}
-    return {next(filter(columns.__contains__, names), one): one for one, names in before.items()}
-
-
-def _hashed(text: str) -> str:
-    return sha256(text.encode()).hexdigest()[:KEY_DIGITS]
+        frame = {new: some.get_column(old) for old, new in of_result.items() if old in rows.columns}
+        keys = keys_of(list(frame))
+        split_by = ", ".join(keys[: -len(LAST_KEYS)]) if len(keys) > len(LAST_KEYS) else None
+        frame["split_by"] = pl.repeat(split_by, some.height, dtype=pl.String, eager=True)
+        tables.append((pl.DataFrame(frame), keys))
+    return tables
 
 
 def time_behind(last: datetime | None) -> datetime:

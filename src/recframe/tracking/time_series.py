@@ -13,7 +13,7 @@ from recframe.frames.kinds.kind import Kind
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import parse
 from recframe.statistics import summary
-from recframe.tracking.definitions import as_now, without_parts
+from recframe.tracking.definitions import as_now
 from recframe.tracking.runs import ABOUT, keys_of
 
 KNOWN = ("as_of", "name", "run", "fingerprint", "tracked_at", "definition", "split_by")
@@ -173,12 +173,9 @@ def numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         .with_columns(before=first.cast(pl.Int64).cum_sum().over("series"))
     )
     place = pl.when(first).then(pl.col("before") - 1).min().over(of_data)
-    begins, plain = as_of.min(), without_parts(pl.col("definition")).alias("plain")
-    begins_series = begins.over("series")
     return rows.with_columns(
         place=pl.coalesce(place, "before"),
-        anew=begins_series > begins.over(about),
-        recut=begins_series > begins.over(*about, plain),
+        anew=as_of.min().over("series") > as_of.min().over(about),
         of=as_of.first().over(of_data),
     )
 
