@@ -23,8 +23,8 @@ from recframe.frames.kinds.lookup import (
 )
 from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import Context
-from recframe.statistics import failure_message, options
-from recframe.statistics.requirements import required
+from recframe.statistics import options
+from recframe.statistics.requirements import check_collected, required
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -116,7 +116,7 @@ class OnEngine(Rec[F]):
             name: given[name] for name in ("strict", "min_users", "missing") if name in given
         }
         gate = gate_of(required(requirements, given.get("k")), **of_gate)
-        return failure_message.check_collected(collected(result), gate, wide=wide)
+        return check_collected(collected(result), gate, wide=wide)
 
     for _name in REFUSED:
         locals()[_name] = _refused(_name)

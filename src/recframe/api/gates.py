@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import By, Cutoffs, F
-from recframe.api.history_bounds import predicted
+from recframe.api.history_methods import predicted
 from recframe.api.previous_results import Earlier, earlier, lacking, without_model
 from recframe.api.request import (
     FEW_ROWS,
@@ -29,7 +29,7 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.lookup import collected
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
-from recframe.statistics import clusters, failure_message, mixes, options, requirement_rows
+from recframe.statistics import clusters, mixes, options, requirement_rows
 from recframe.statistics.over_trainings import refuse
 from recframe.statistics.pairs import MODEL, Pairing, sums_of_all
 from recframe.statistics.requirement_rows import Places
@@ -40,6 +40,8 @@ from recframe.statistics.requirements import (
     Missing,
     On,
     Requirement,
+    check,
+    check_collected,
     is_name,
     metrics_of,
     required,
@@ -189,6 +191,7 @@ class Gates(Generic[F]):
         └─────────────┴───────┴───────┴────────────────┴─────────┘
         """
         asked = required(requirements, k)
+        is_plan = self._kind.is_lazy  # type: ignore[attr-defined]  # of a Rec
         gate = gate_of(
             asked,
             level=level,
@@ -199,44 +202,36 @@ class Gates(Generic[F]):
             last=last,
             missing=missing,
             history=history,
+            raises=raises and not is_plan,
         )
-        is_plan = self._kind.is_lazy  # type: ignore[attr-defined]  # of a Rec
         of_result = wide or (raises and is_plan)
         found = question(self, metrics_of(asked), None, by, cluster, profile, wide=of_result)
         then = earlier(last, found.by, found.inputs, found.metrics) or Earlier()
         before = predicted(history, window, gate, found, mix)
-        checked = replace(gate, raises=raises and not is_plan)
-        result = Asked(found, argument_errors.names(by), checked, then, before, profile).result()
+        result = GatePlan(found, argument_errors.names(by), gate, then, before, profile).result()
         if not (raises and is_plan):
             return result
-        return failure_message.check_collected(collected(result), gate, wide=wide)
+        return check_collected(collected(result), gate, wide=wide)
 
 
-def gate_of(  # noqa: PLR0913  the options of a gate
-    asked: Sequence[Requirement],
+def gate_of(
+    requirements: Sequence[Requirement],
     *,
-    level: float = 0.95,
-    on: On = "interval",
-    strict: bool = False,
-    min_users: int = 5,
     models: object = None,
     last: object = None,
-    missing: Missing = "fails",
     history: object = None,
+    **options_of_gate: Any,
 ) -> Gate:
     """Return a gate of some options, or say which of them is none."""
-    options.one_of("on", on, get_args(On))
-    options.one_of("missing", missing, get_args(Missing))
+    for name, takes in (("on", On), ("missing", Missing)):
+        if name in options_of_gate:
+            options.one_of(name, options_of_gate[name], get_args(takes))
     return Gate(
-        asked,
-        level=level,
-        on=on,
-        strict=strict,
-        min_users=min_users,
+        requirements,
         models=_names(models),
         earlier=last is not None,
         trailing=history is not None,
-        missing=missing,
+        **options_of_gate,
     )
 
 
@@ -251,8 +246,8 @@ def _names(models: object) -> list[str] | None:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A gate's plans: one for each thing that values are held against, and the result that is made of their rows."""
+class GatePlan:
+    """A gate's plans: one for each thing that values are compared with, and the result of their rows."""
 
     question: Question
     by: Sequence[Any]
@@ -278,7 +273,7 @@ class Asked:
 
         def finished(found: pl.DataFrame) -> pl.DataFrame:
             result = as_shown(gates.judged(found, [*names], gate, decimals), decimals)
-            return failure_message.check(result, names, gate) if gate.raises else result
+            return check(result, names, gate) if gate.raises else result
 
         schema = rows.collect_schema()
         by: dict[str, Any] = {key: schema[key] for key in names}
@@ -289,23 +284,23 @@ class Asked:
     def _rows(self) -> Iterator[pl.LazyFrame]:
         """Yield the rows of the requirements, by kind of bound."""
         # metrics that have the profile's parameters
-        known = {str(metric): metric for metric in self.question.metrics}
+        metrics = {str(metric): metric for metric in self.question.metrics}
         groups: dict[Any, dict[int, Requirement]] = {}
         for place, one in enumerate(self.gate.requirements):
-            named = replace(one, metric=known[str(one.metric)])
+            named = replace(one, metric=metrics[str(one.metric)])
             groups.setdefault(self._against(named), {})[place] = named
-        for (made, _), places in groups.items():
-            yield made(self, places)
+        for (rows_of, _), places in groups.items():
+            yield rows_of(places)
 
     def _against(self, one: Requirement) -> tuple[Callable[..., pl.LazyFrame], str | None]:
-        """Return what makes the rows of a requirement, and the model that its values are held against."""
+        """Return what makes the rows of a requirement, and the model that its values are compared with."""
         if self.gate.is_earlier(one):
             self.earlier.check(one.metric)
             paired = self.earlier.has_users_of(one.metric)
-            return (Asked._against_users if paired else Asked._against_summary), None
+            return (self._against_users if paired else self._against_summary), None
         if self.gate.is_trailing(one):
-            return Asked._against_runs, None
-        return (Asked._against_number if one.model is None else Asked._against_model), one.model
+            return self._against_runs, None
+        return (self._against_number if one.model is None else self._against_model), one.model
 
     def _conventions(self, places: Places) -> list[Convention]:
         names = {str(one.metric) for one in places.values()}
@@ -346,7 +341,7 @@ class Asked:
 
         what = ("gaps to a model", pairing, self.gate.level, *places.items())
         rows = asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
-        return self._with_missing(rows, places, dict.fromkeys(places, model))
+        return self._with_missing(rows, places, model)
 
     def _pairs(
         self, sums: pl.LazyFrame, metrics: Sequence[Metric[...]], places: Places
@@ -370,11 +365,8 @@ class Asked:
     def _against_users(self, places: Places) -> pl.LazyFrame:
         instead = "give a result of summarize(), whose interval is over trainings"
         refuse(self.question.inputs, "last= with users' values", instead)
-        now, rows = self._paired(places, self.earlier.users, self.question.decimals)
-        metrics = [one.metric for one in self._conventions(places)]
-        numbers = {place: metrics.index(one.metric) for place, one in places.items()}
-        present = requirement_rows.present_users(now, self.keys, numbers)
-        return self._with_missing(rows, places, present=present)
+        rows = self._paired(places, self.earlier.users, self.question.decimals)
+        return self._with_missing(rows, places)
 
     def _paired(
         self,
@@ -382,8 +374,8 @@ class Asked:
         then: Any,
         decimals: Mapping[str, int],
         hashes: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
-    ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-        """Return users' values, by hashes of their ids where these are known, and the rows of pairs with those of then."""
+    ) -> pl.LazyFrame:
+        """Return the rows of users' values paired with those of then, by hashes of their ids where these are known."""
         asked, conventions = self.question, self._conventions(places)
         metrics = [one.metric for one in conventions]
         now = values_of_users(asked, self.by, self.profile, conventions)
@@ -395,7 +387,7 @@ class Asked:
         then = then.select(*known, *by_number(metrics))
         keys = self.keys if asked.cluster is None else [*self.keys, asked.cluster]
         sums = requirement_rows.sums_with_earlier(now, then, keys, metrics, decimals)
-        return now, self._pairs(sums, metrics, places)
+        return self._pairs(sums, metrics, places)
 
     def _against_runs(self, places: Places) -> pl.LazyFrame:
         """Return the rows of values compared with predictions from a history."""
@@ -439,31 +431,28 @@ class Asked:
         if not known:
             return rows
         means = users.means.rename({f"key {at}": key for at, key in enumerate(self.keys)})
-        _, paired = self._paired(known, means.lazy(), {}, users.with_hashes)
+        paired = self._paired(known, means.lazy(), {}, users.with_hashes)
         return requirement_rows.by_user_or_run(rows, paired, self.keys, known, users.windows)
 
     def _with_missing(
-        self,
-        rows: pl.LazyFrame,
-        places: Places,
-        baselines: Mapping[int, str] | None = None,
-        present: pl.LazyFrame | None = None,
+        self, rows: pl.LazyFrame, places: Places, baseline: str | None = None
     ) -> pl.LazyFrame:
         """Return rows with those that earlier numbers have of the same metrics, and today's frames do not.
 
-        `baselines` are the models that others are held against, by the places of the requirements.
+        A `baseline`, which other models are compared with, has no rows.
         """
-        keys, least = self.keys, self.gate.min_users
+        n = pl.col("n")
         had = [
-            (one, least, requirement_rows.BEFORE)
+            (one.filter(n.is_null() | (n >= self.gate.min_users)), requirement_rows.BEFORE)
             for one in self._had(places, rows.collect_schema())
         ]
         if self.predicted is not None:
-            of_each = requirement_rows.had_in_each_run(self.predicted.rows, places)
-            had.append((of_each, 1, requirement_rows.IN_EACH_RUN))
-        for one, fewest, words in had:
-            of_others = requirement_rows.without_baselines(one, keys, baselines or {})
-            rows = requirement_rows.with_missing(rows, keys, of_others, fewest, words, present)
+            in_each = self.predicted.rows.lazy().filter(pl.col("in_each") > 0)
+            of_each = requirement_rows.at_places(in_each.rename({"in_each": "n"}), places)
+            had.append((of_each, requirement_rows.IN_EACH_RUN))
+        for one, words in had:
+            others = requirement_rows.without_baseline(one, self.keys, baseline)
+            rows = requirement_rows.with_missing(rows, self.keys, others, words)
         return rows
 
     def _had(self, places: Places, dtypes: pl.Schema) -> Iterator[pl.LazyFrame]:
@@ -471,10 +460,6 @@ class Asked:
         before, keys = self.earlier, self.keys
         known = {place: one for place, one in places.items() if before.has_users_of(one.metric)}
         if known and before.users is not None:
-            metrics = metrics_of(known.values())
-            there = before.users.collect_schema()
-            then = before.users.select(*(key for key in keys if key in there), *by_number(metrics))
-            numbers = {place: metrics.index(one.metric) for place, one in known.items()}
-            yield requirement_rows.had_by_users(then, keys, numbers, dtypes)
+            yield requirement_rows.had_by_users(before.users, keys, known, dtypes)
         if before.summary is not None:
             yield self._had_in_summary(places, dtypes)

@@ -246,16 +246,16 @@ def _baseline(asked: Question, call: str, baseline: object) -> str | None:
 
 def _check_size(crossed: Crossings, depth: int) -> None:
     """Reject too many crossings of columns."""
-    n, n_plans = len(crossed.of), len(crossed.plans)
-    if n <= MOST_CROSSINGS and n_plans <= MOST_EVALUATIONS:
-        return
-    found = (
-        f"{n} crossings" if n > MOST_CROSSINGS else f"{n_plans} crossings with properties of items"
-    )
-    most = MOST_CROSSINGS if n > MOST_CROSSINGS else MOST_EVALUATIONS
-    msg = f"depth={depth} of these columns makes {found}, and slices looks at {most} at the most; "
-    msg += "give fewer columns, or depth=1"
-    raise RecframeError(msg)
+    for n, most, what in (
+        (len(crossed.of), MOST_CROSSINGS, "crossings"),
+        (len(crossed.plans), MOST_EVALUATIONS, "crossings with properties of items"),
+    ):
+        if n > most:
+            msg = (
+                f"depth={depth} of these columns makes {n} {what}, and slices looks at {most} at the most; "
+                "give fewer columns, or depth=1"
+            )
+            raise RecframeError(msg)
 
 
 def _model(asked: Question) -> dict[str, Any]:

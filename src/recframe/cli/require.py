@@ -51,8 +51,18 @@ from recframe.cli.values import time_of
 from recframe.errors import RecframeError
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.frames import atomic_write
-from recframe.statistics import failure_message
-from recframe.statistics.requirements import MISSING, OPEN, Gate, Requirement
+from recframe.statistics.requirements import (
+    MISSING,
+    NO_ROW,
+    OPEN,
+    Gate,
+    Requirement,
+    failure_message,
+    is_unmet,
+    keys_of,
+    short_of,
+    without_rows,
+)
 from recframe.statistics.stored_results import is_summary, rounded, with_interval
 from recframe.tracking import histories
 
@@ -66,17 +76,17 @@ def junit(result: pl.DataFrame, gate: Gate) -> str:
 
     What is not met is a failure, and other rows that are open or missing are skipped.
     """
-    unmet = result.select(failure_message.is_unmet(gate).alias("unmet")).to_series()
-    keys = failure_message.keys_of(result)
+    unmet = result.select(is_unmet(gate).alias("unmet")).to_series()
+    keys = keys_of(result)
     suite = ET.Element("testsuite", {"name": NAME})
     for row, fails in zip(result.iter_rows(named=True), unmet, strict=True):
         place = ", ".join(f"{key}={'null' if row[key] is None else row[key]}" for key in keys)
         kind = "skipped" if row["state"] in {OPEN, MISSING} else "system-out"
         case = _case(suite, place or NAME, row["requirement"], "failure" if fails else kind)
         _fill(case, _words(row), row["state"])
-    for requirement in failure_message.without_rows(result, gate):
+    for requirement in without_rows(result, gate):
         case = _case(suite, NAME, requirement, "failure")
-        _fill(case, f"nothing was judged: {failure_message.NO_ROW}", "missing")
+        _fill(case, f"nothing was judged: {NO_ROW}", "missing")
     kinds = Counter(case[0].tag for case in suite)
     counts = {
         "tests": len(suite),
@@ -238,7 +248,7 @@ def require(recs: str, given: Given, **options: Any) -> None:
                 **arguments | {"history": _before(options), "raises": False, "wide": True},
             )
             gate = gate_of(given.requirements, **{one: options[one] for one in OF_GATE})
-            words = failure_message.found(result, gate)
+            words = failure_message(result, gate)
             users = (
                 None if words is not None else _values_of_users(rec, given.requirements, options)
             )
@@ -319,7 +329,7 @@ def _check_outputs(options: Options, inputs: Sequence[str]) -> None:
 def _give(result: pl.DataFrame, gate: Gate, options: Options) -> None:
     path = options["output"]
     if not _is_junit(options):
-        show(result if options["wide"] else failure_message.short_of(result), options)
+        show(result if options["wide"] else short_of(result), options)
     elif path in {None, STDOUT}:
         put(junit(result, gate))
     else:

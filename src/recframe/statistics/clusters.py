@@ -96,10 +96,11 @@ def of_clusters(
 
 
 def _beside(number: int) -> list[pl.Expr]:
-    """Return a metric's other aggregates: range, whether earlier values are rounded, and trainings."""
-    low, high, rounded = (pl.col(f"{name} {number}") for name in ("low", "high", "rounded"))
+    """Return a metric's other aggregates: range, whether earlier values are rounded and there is one now, and trainings."""
+    names = ("low", "high", "rounded", "present")
+    low, high, rounded, present = (pl.col(f"{name} {number}") for name in names)
     of_trainings = (pl.col(f"{part} {number}").first() for part in OF_TRAININGS)
-    return [low.min(), high.max(), rounded.all(), *of_trainings]
+    return [low.min(), high.max(), rounded.all(), present.any(), *of_trainings]
 
 
 def _of_pairs(number: int, alone: pl.Expr, keys: Sequence[str]) -> dict[str, Product]:

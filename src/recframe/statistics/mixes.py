@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from recframe.statistics.requirement_rows import Places, at_places, rows_of
+from recframe.statistics.summary import joined_notes
 
 SEGMENT = "segment"
 MOST_NAMED = 3
@@ -28,12 +29,11 @@ def shares_moved(
     `now` has `run`, `segment` and `n` users; `shares` has `of`, `segment` and `weight`.
     """
     n, weight = pl.col("n"), pl.col("weight")
-    runs = now.group_by(run).agg(every=n.sum().cast(pl.Float64))
     known = shares.select(*of, SEGMENT, "weight")
-    both = runs.join(known, on=of, nulls_equal=True)
+    both = now.select(run).unique().join(known, on=of, nulls_equal=True)
     both = both.join(now, on=[*run, SEGMENT], how="full", coalesce=True, nulls_equal=True)
-    both = both.drop("every").join(runs, on=run, nulls_equal=True)
     both = both.with_columns(pl.col("weight", "n").fill_null(0.0))
+    both = both.with_columns(every=n.sum().over(run))
     share, of_users = n / pl.col("every"), weight * (1.0 - weight) / pl.col("every")
     # of two segments one gains what the other loses, but for the last bits: such go by their names
     change = (share - weight).abs().round(9)
@@ -77,7 +77,14 @@ def standardised(
     # in one order, whose sums have the same last bits each time
     both = now.join(then, on=[*of, SEGMENT], how="left", nulls_equal=True).sort(*of, SEGMENT)
     kept = [pl.col(key).first() for key in keys]
-    summed = both.group_by(*of, maintain_order=True).agg(*kept, *_weighted())
+    new = pl.col(SEGMENT).fill_null("null").filter(pl.col("weight").fill_null(0.0) == 0)
+    summed = both.group_by(*of, maintain_order=True).agg(
+        *kept,
+        pl.col("of_each").first(),
+        **weighted(),
+        mean=weighted()["value"],
+        new=new.sort().str.join(", "),
+    )
     noted = shares_moved(both.select(*of, SEGMENT, n="n_users"), then, of, of, name)
     lost = then.join(now, on=[*of, SEGMENT], how="anti", nulls_equal=True)
     weight = pl.col("weight")
@@ -88,33 +95,29 @@ def standardised(
         .agg(gone_weight=weight.sum(), gone_part=(weight * pl.col("mean")).sum())
     )
     standard = summed.join(noted, on=of, how="left", nulls_equal=True)
-    return rows_of(standard.with_columns(note=_note(name)), keys), gone
+    freedom = pl.col("n_users").cast(pl.Float64) - 1.0
+    return rows_of(standard.with_columns(freedom=freedom, note=_note(name)), keys), gone
 
 
-def _weighted() -> list[pl.Expr]:
-    """Return the numbers of all users from those of segments with their weights."""
+def weighted() -> dict[str, pl.Expr]:
+    """Return the value of all users with its interval and squared error, from segments' `mean` and so on by their `weight`."""
     weight = pl.col("weight").fill_null(0.0)
     share, half = weight / weight.sum(), (pl.col("value_high") - pl.col("value_low")) / 2
     value = pl.when(weight.sum() > 0).then((share * pl.col("mean")).sum())
-    apart, n = (share**2 * half**2).sum().sqrt(), pl.col("n_users").filter(weight > 0).sum()
-    new = pl.col(SEGMENT).fill_null("null").filter(weight == 0).sort().str.join(", ")
-    found = {
-        **dict.fromkeys(("value", "mean"), value),
+    apart = (share**2 * half**2).sum().sqrt()
+    return {
+        "value": value,
         "value_low": value - apart,
         "value_high": value + apart,
         "error": (share**2 * pl.col("error")).sum(),
-        "n_users": n,
-        "freedom": n.cast(pl.Float64) - 1.0,
-        "of_each": pl.col("of_each").first(),
-        "new": new,
+        "n_users": pl.col("n_users").filter(weight > 0).sum(),
     }
-    return [one.alias(name) for name, one in found.items()]
 
 
 def _note(name: str) -> pl.Expr:
-    said = f"standardised to the window's shares of {name}"
+    said = pl.lit(f"standardised to the window's shares of {name}")
     new = pl.when(pl.col("new") != "").then(pl.format("new and left out: {}", "new"))
-    return pl.concat_str(pl.lit(said), "mix_note", new, separator="; ", ignore_nulls=True)
+    return joined_notes([said, "mix_note", new])
 
 
 def without_gone(
@@ -130,6 +133,5 @@ def without_gone(
     is_less = pl.when(weight > 0)
     said = is_less.then(pl.lit("segments of the window without a user today are left out"))
     mean = is_less.then((pl.col("window_mean") - part) / (1.0 - weight)).otherwise("window_mean")
-    words = "note", said, pl.lit(left_out, pl.String)
-    note = pl.concat_str(*words, separator="; ", ignore_nulls=True)
+    note = joined_notes(["note", said, pl.lit(left_out, pl.String)])
     return rows_of(found.with_columns(window_mean=mean, note=note), keys)

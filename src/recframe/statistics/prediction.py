@@ -120,6 +120,14 @@ class Series:
         return np.where(few, there, near) if few.any() else near
 
 
+def series_of(places: Labels, series: Labels, values: Numbers, own: Numbers, window: int) -> Series:
+    """Return series from the values of runs, with room behind the last one, for what all runs predict of the next."""
+    shape = int(places.max(initial=-1)) + 2, int(series.max(initial=-1)) + 1
+    runs, errors = np.full(shape, np.nan), np.full(shape, np.nan)
+    runs[places, series], errors[places, series] = values, own
+    return Series(runs, errors, window)
+
+
 def distance(values: Numbers, expected: Numbers) -> Numbers:
     """Return the difference of values from predictions, 0 within rounding."""
     found = values - expected

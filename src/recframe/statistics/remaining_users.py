@@ -70,14 +70,14 @@ def _place(one: Segment) -> str:
 
 
 def sums_with_rests(
-    inputs: Inputs, asked: Sequence[Convention], baseline: str | None, run: Run
+    inputs: Inputs, conventions: Sequence[Convention], baseline: str | None, run: Run
 ) -> pl.LazyFrame:
     """Return one row for each segment and model: the sums of its users' values, of the rest's, and of users in both."""
-    metrics = [one.metric for one in asked]
+    metrics = [one.metric for one in conventions]
     keys = [*keys_of(inputs, metrics)]
     model = [key for key in keys if key == MODEL]
-    numbers = range(len(asked))
-    parts, own, whole, rest = _values(inputs, asked, baseline, run)
+    numbers = range(len(conventions))
+    parts, own, whole, rest = _values(inputs, conventions, baseline, run)
     parts = parts.with_columns(in_part=pl.lit(value=True))
     parts = parts.join(whole.select(MODEL).unique(), how="cross") if model else parts
     on = [*keys, "user"]
@@ -99,11 +99,11 @@ def sums_with_rests(
 
 
 def _values(
-    inputs: Inputs, asked: Sequence[Convention], baseline: str | None, run: Run
+    inputs: Inputs, conventions: Sequence[Convention], baseline: str | None, run: Run
 ) -> tuple[pl.LazyFrame, ...]:
     """Return users with the segments whose rows change their values, and these values: in each, in the whole call, outside."""
-    names = [f"value {number}" for number in range(len(asked))]
-    parts, others = _others(inputs, asked, run)
+    names = [f"value {number}" for number in range(len(conventions))]
+    parts, others = _others(inputs, conventions, run)
     pairing = None
     if baseline is not None:
         pairing = Pairing(baseline, inputs.schema[MODEL], inputs.context.names[MODEL])
@@ -116,20 +116,22 @@ def _values(
         (WHOLE, replace(inputs, segments=()), run),
         (REST, others, of_others),
     ):
-        values = _each(one, asked, each)
+        values = _each(one, conventions, each)
         values = values if pairing is None else _differences(values, pairing, names)
         found.append(values.rename({name: f"{kind} {name}" for name in names}).cache())
     return tuple(found)
 
 
-def _others(inputs: Inputs, asked: Sequence[Convention], run: Run) -> tuple[pl.LazyFrame, Inputs]:
+def _others(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run
+) -> tuple[pl.LazyFrame, Inputs]:
     """Return users, each once for each segment whose rows change their values; and frames with the rows outside of each."""
     segments = cutting(inputs.segments)
     names, of_items = [one.inside for one in segments], _place(segments[0]) == "items"
     if of_items:
-        _check_items(inputs, asked)
-    is_light = _reads_relevant_alone(inputs, asked)
-    parts, frames = _parts(inputs.under(asked[0].context), names, is_light=is_light)
+        _check_items(inputs, conventions)
+    is_light = _reads_relevant_alone(inputs, conventions)
+    parts, frames = _parts(inputs.under(conventions[0].context), names, is_light=is_light)
     models = rows_of_models(inputs).unique() if inputs.model else None
     if run.ask is not None:
         parts, *found = (one.lazy() for one in run.ask([parts, *frames.values()]))
@@ -137,13 +139,8 @@ def _others(inputs: Inputs, asked: Sequence[Convention], run: Run) -> tuple[pl.L
         models = models if models is None else run.ask([models])[0].lazy()
     whole = with_attributes(parts, inputs)
     others = replace(inputs, **frames, models=models, few=False, given={})
-    if of_items and not is_light:
+    if of_items:
         return whole, _outside_of_items(others, parts)
-    if of_items:  # of relevant rows alone it is the same whether items or rows are left out
-        others = replace(others, segments=_of_rows(inputs.segments))
-        frames = {name: _with_keys(inputs, rows) for name, rows in frames.items()}
-        parts = parts.rename({"item": ITSELF}) if "item" in names else parts
-        names = [ITSELF if name == "item" else name for name in names]
     in_order = inputs.context.ties == "order"
     cut: dict[str, Any] = {
         name: outside(rows, parts, names, in_order=in_order) for name, rows in frames.items()
@@ -153,9 +150,9 @@ def _others(inputs: Inputs, asked: Sequence[Convention], run: Run) -> tuple[pl.L
     return whole, replace(others, **cut)
 
 
-def _check_items(inputs: Inputs, asked: Sequence[Convention]) -> None:
+def _check_items(inputs: Inputs, conventions: Sequence[Convention]) -> None:
     """Reject values unknown outside of an item segment: under tie policies of given ranks, or of the long tail."""
-    for metric in (one.metric for one in asked):
+    for metric in (one.metric for one in conventions):
         if any(fact.builder is in_rear for fact in needs_of(metric).facts):
             msg = (
                 f"slices by properties of items takes no {metric}, whose long tail is another one outside of each segment; "
@@ -193,30 +190,14 @@ def _parts(
     return pl.concat(users).drop_nulls("user").unique(), frames
 
 
-def _with_keys(inputs: Inputs, rows: pl.LazyFrame) -> pl.LazyFrame:
-    """Return rows with the segments of their items, or with the item itself as a segment."""
-    keyed = inputs.with_item_keys(rows)
-    return keyed.with_columns(pl.col("item").alias(ITSELF)) if "item" in inputs.item_keys else keyed
-
-
-def _of_rows(segments: Sequence[Segment]) -> tuple[Segment, ...]:
-    """Return segments of items as those of rows."""
-    return tuple(
-        replace(one, owner="row", made=None, inside=ITSELF if one.inside == "item" else one.inside)
-        if _place(one) == "items"
-        else one
-        for one in segments
-    )
-
-
-def _reads_relevant_alone(inputs: Inputs, asked: Sequence[Convention]) -> bool:
+def _reads_relevant_alone(inputs: Inputs, conventions: Sequence[Convention]) -> bool:
     """Return whether non-relevant rows only decide which users count."""
-    columns = frozenset[str]().union(*(needs_of(one.metric).columns for one in asked))
+    columns = frozenset[str]().union(*(needs_of(one.metric).columns for one in conventions))
     others = {one for one in columns if not one.startswith(LIST_IDEAL)}
     return (
         others <= {*HITS, *EXPECTED, *RELEVANT, "steepness"}
-        and all(one.over == "users" for one in asked)
-        and len({one.context.min_relevance for one in asked}) == 1
+        and all(one.over == "users" for one in conventions)
+        and len({one.context.min_relevance for one in conventions}) == 1
         and not inputs.scored
         and not inputs.tells_ranks_apart
     )
@@ -240,14 +221,10 @@ def _lighter(
     relevant = inputs.with_item_keys(rows.join(pairs, on=["user", "item"], how="semi"))
     keyed = inputs.with_item_keys(rows).with_columns(**kinds)
     # of the rows of two segments, one is outside of any
-    first = keyed.group_by(on).head(1).cache()
-    other = first.select(*on, *(pl.col(name).alias(f"first {name}") for name in names))
-    differ = [pl.col(name).ne_missing(pl.col(f"first {name}")) for name in names]
-    second = keyed.join(other, on=on).filter(pl.any_horizontal(differ)).group_by(on).head(1).cache()
-    alone = first.join(second, on=on, how="anti")
+    two = keyed.unique([*on, *names]).group_by(on).head(2).cache()
+    alone = two.filter(pl.len().over(on) == 1)
     # each row once, which lets a plan do without asking whose rank is the best
-    others = pl.concat([one.select(columns) for one in (first, second)])
-    others = others.join(pairs, on=["user", "item"], how="anti")
+    others = two.select(columns).join(pairs, on=["user", "item"], how="anti")
     kept = pl.concat([relevant.select(columns), others])
     return kept, pl.concat([one.select(*names, "user") for one in (relevant, alone)])
 
@@ -266,12 +243,12 @@ def _outside_of_items(inputs: Inputs, parts: pl.LazyFrame) -> Inputs:
     return replace(inputs, segments=segments, parts=parts)
 
 
-def _each(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFrame:
+def _each(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
     """Return the metrics' values of each user in each segment: its keys, the user, `value 0`, ..."""
     inputs = replace(inputs, segments=(*inputs.segments, USER))
-    metrics = [one.metric for one in asked]
+    metrics = [one.metric for one in conventions]
     keys = [inside.removeprefix("slice ") for inside in keys_of(inputs, metrics)]
-    wide = numbered(evaluation.evaluate(inputs, asked, run), keys)
+    wide = numbered(evaluation.evaluate(inputs, conventions, run), keys)
     values = (
         pl.col(str(one)).cast(pl.Float64).alias(f"value {number}")
         for number, one in enumerate(metrics)

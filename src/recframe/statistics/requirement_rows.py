@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import polars as pl
 
@@ -11,13 +11,12 @@ from recframe.evaluation.required_columns import is_of_segment, is_share
 from recframe.frames.dtypes import as_text
 from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.exploding import AS_EVER
-from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language.at import ratio as ratio_of
 from recframe.metrics.language.definition import Metric
 from recframe.statistics import clusters
 from recframe.statistics.pairs import MODEL, OF_TRAININGS, difference, has_no_ends
 from recframe.statistics.requirements import Requirement
-from recframe.statistics.summary import FEWEST, Intervals, rows_with_intervals
+from recframe.statistics.summary import FEWEST, Intervals, joined_notes, rows_with_intervals
 
 OF_PAIRS = ("a", "d", *clusters.PARTS, *OF_TRAININGS)
 """Of users with two values what `moments.Moments` has."""
@@ -28,16 +27,16 @@ ROW = {
     **dict.fromkeys(("value", "value_low", "value_high", "mean", "error"), pl.Float64),
     **dict.fromkeys(("freedom", "own_freedom"), pl.Float64),
     **dict.fromkeys(("n_trainings", "n_users", "unpaired", "other_n"), pl.Int64),
-    **dict.fromkeys(("of_each", "share", "few", "missing", "rounded"), pl.Boolean),
+    **dict.fromkeys(("of_each", "share", "few", "missing", "rounded", "present"), pl.Boolean),
     **dict.fromkeys(("note", "window_note"), pl.String),
     **dict.fromkeys(("other", "other_low", "other_high", "least", "most"), pl.Float64),
     **dict.fromkeys((*OF_PAIRS, *WINDOW), pl.Float64),
 }
 """Columns behind the keys: the place of the requirement; the value with its interval, squared standard error and degrees of
 freedom; how many users there are, and how many have but one of two values; whether a value hangs on so few lists that no
-interval is known to hold, whether earlier numbers have the row and today's do not, and whether they are rounded; the other
-value, of an earlier result with its interval; the lowest and the highest value that a user can have, and the sums over users
-with both values; and of a history what its last runs predict."""
+interval is known to hold, whether earlier numbers have the row and today's do not, whether they are rounded, and whether a
+user has a value now; the other value, of an earlier result with its interval; the lowest and the highest value that a user
+can have, and the sums over users with both values; and of a history what its last runs predict."""
 BEFORE = "the earlier result has it, of {} users, and today's rows do not"
 IN_EACH_RUN = "each of the last {} runs of the history has it, and today's rows do not"
 NO_SUCH_RUN = "the history has no such number"
@@ -65,28 +64,33 @@ def from_bounds(
 def from_pairs(
     sums: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], required: Places
 ) -> pl.LazyFrame:
-    """Return the rows of values that are held against another model's, with the sums over users with both values.
+    """Return the rows of values that are compared with another model's, from the sums over users with both values.
 
     `sums` has for each metric, by its place among `metrics`, the sums of `pairs.SUMS` and those of `clusters.PARTS`, and of
-    earlier values whether they are rounded.
+    earlier values whether they are rounded and whether there is a value now.
     """
-    places = {metric: number for number, metric in enumerate(metrics)}
-    may_lack = (*OF_TRAININGS, "rounded")
-    names = [f"{part} {number}" for part in may_lack for number in places.values()]
-    there = sums.collect_schema()
-    sums = sums.with_columns(pl.lit(None).alias(one) for one in names if one not in there)
-    known = [_of_pairs(one, places[one.metric], place) for place, one in required.items()]
-    rows = sums.select(*keys, pl.concat_list(known).alias("rows")).explode("rows", **AS_EVER)
-    return rows_of(rows.unnest("rows"), keys)
+    names = sums.collect_schema()
+    rows = [
+        pl.struct(_of_pairs(one, metrics.index(one.metric), place, names))
+        for place, one in required.items()
+    ]
+    exploded = sums.select(*keys, rows=pl.concat_list(rows)).explode("rows", **AS_EVER)
+    return rows_of(exploded.unnest("rows"), keys)
 
 
-def _of_pairs(one: Requirement, number: int, place: int) -> pl.Expr:
+def _of_pairs(one: Requirement, number: int, place: int, names: Collection[str]) -> list[pl.Expr]:
     """Return the sums of a metric's pairs of values as a row of its requirement."""
-    parts = (*OF_PAIRS, "n", "dddd", "unpaired", "rounded")
-    sums = {part: pl.col(f"{part} {number}") for part in parts}
+    parts = (*OF_PAIRS, "n", "dddd", "unpaired", "rounded", "present")
+    sums = {
+        part: pl.col(name) if (name := f"{part} {number}") in names else pl.lit(None)
+        for part in parts
+    }
     n, few = sums["n"], sums["dd"].cast(pl.Float64) ** 2 < FEWEST * sums.pop("dddd")
     few = (pl.lit(not is_share(one.metric)) & few).fill_null(value=False)
-    low, high = _ends(one.metric, number)
+    low, high = (None, None) if is_of_segment(one.metric) else one.metric.range
+    least, most = pl.lit(low, pl.Float64), pl.lit(high, pl.Float64)
+    if has_no_ends(one.metric):
+        least, most = pl.col(f"low {number}").min(), pl.col(f"high {number}").max()
     values = sums | {
         "place": pl.lit(place),
         "value": pl.when(n > 0).then((sums["a"] + sums["d"]) / n),
@@ -96,34 +100,24 @@ def _of_pairs(one: Requirement, number: int, place: int) -> pl.Expr:
         "few": few,
         "share": pl.lit(is_share(one.metric)),
         "units": pl.when(~few).then(sums["units"]),
-        "least": low,
-        "most": high,
+        "least": least,
+        "most": most,
     }
-    return pl.struct(value.alias(name) for name, value in values.items())
-
-
-def _ends(metric: Metric[...], number: int) -> tuple[pl.Expr, pl.Expr]:
-    """Return the lowest and the highest value that a user can have, or has by some model; null where there is none."""
-    if has_no_ends(metric):
-        return pl.col(f"low {number}").min(), pl.col(f"high {number}").max()
-    low, high = (None, None) if is_of_segment(metric) else metric.range
-    return pl.lit(low, pl.Float64), pl.lit(high, pl.Float64)
+    return [value.alias(name) for name, value in values.items()]
 
 
 def rows_of(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return rows with their keys, these as text, and the columns of `ROW`, null for those that they lack."""
+    """Return rows with their keys, the columns of `ROW`, null for those that they lack, and the keys as text.
+
+    NOTE: keys are matched with those of files as text, since these keep no dtypes.
+    """
     schema = rows.collect_schema()
-    texts = (as_text(pl.col(key), schema[key]).alias(_text(at)) for at, key in enumerate(keys))
+    texts = (as_text(pl.col(key), schema[key]).alias(f"key {at}") for at, key in enumerate(keys))
     columns = (
         (pl.col(name) if name in schema else pl.lit(None)).cast(dtype).alias(name)
         for name, dtype in ROW.items()
     )
     return rows.select(*keys, *texts, *columns)
-
-
-def _text(at: int) -> str:
-    """Return the name of a key's text, as which keys are matched with those of files, which keep no dtypes."""
-    return f"key {at}"
 
 
 def _on(then: pl.LazyFrame) -> list[str]:
@@ -175,68 +169,51 @@ def with_predictions(
     return rows_of(found.with_columns(pl.coalesce("window_note", nothing)), keys)
 
 
-def had_in_each_run(predicted: pl.DataFrame, required: Places) -> pl.LazyFrame:
-    """Return the rows common to all runs of the window, for `with_missing`, with the number of runs."""
-    had = at_places(predicted.lazy().filter(pl.col("in_each") > 0), required)
-    return had.select(*_on(had), n="in_each")
-
-
 def with_missing(
-    rows: pl.LazyFrame,
-    keys: Sequence[str],
-    had: pl.LazyFrame,
-    least: int,
-    words: str,
-    present: pl.LazyFrame | None = None,
+    rows: pl.LazyFrame, keys: Sequence[str], had: pl.LazyFrame, words: str
 ) -> pl.LazyFrame:
     """Return rows extended by those that only earlier numbers have.
 
     `had` has some of the keys as text, `place`, the number of users (or runs) `n`, which may be null, and if known the value
-    `other`; what had fewer than `least` does not count. `present` has the keys and the places that have a value now, where
-    the rows do not say it. `words` is the note of such a row, with a place for the number.
+    `other`. `words` is the note of such a row, with a place for the number.
     """
-    own, on, n = rows.collect_schema(), _on(had), pl.col("n").cast(pl.Int64)
-    there = rows.filter(pl.col("value").is_not_null()) if present is None else present
-    gone = had.filter(n.is_null() | (n >= least)).join(there, on=on, how="anti", nulls_equal=True)
-    told = pl.format(words, n.cast(pl.String).fill_null("some"))
-    other = pl.col("other") if "other" in had.collect_schema() else pl.lit(None, pl.Float64)
-    gone = gone.select(*on, told=told, other=other).unique(on)
-    texts = {key: pl.col(_text(at)) for at, key in enumerate(keys) if _text(at) in on}
-    lost = [pl.lit(None).cast(own[key]).alias(key) for key in keys if key not in texts]
-    new = gone.join(rows, on=on, how="anti", nulls_equal=True).select(
-        *(_of_text(text, own[key]).alias(key) for key, text in texts.items()),
-        *lost,
-        "place",
-        "other",
-        note=_naming(texts, own),
-        n_users=pl.lit(0, pl.Int64),
-        missing=pl.lit(value=True),
+    dtypes, on = rows.collect_schema(), _on(had)
+    there = rows.filter(pl.col("value").is_not_null() | pl.col("present"))
+    told = pl.format(words, pl.col("n").cast(pl.Int64).cast(pl.String).fill_null("some"))
+    then = pl.col("other") if "other" in had.collect_schema() else pl.lit(None, pl.Float64)
+    gone = had.join(there, on=on, how="anti", nulls_equal=True)
+    gone = gone.select(*on, told=told, then=then).unique(on)
+    here = rows.with_columns(here=pl.lit(value=True))
+    both = here.join(gone, on=on, how="full", coalesce=True, nulls_equal=True)
+    texts = {key: pl.col(f"key {at}") for at, key in enumerate(keys) if f"key {at}" in on}
+    both = both.with_columns(
+        pl.coalesce(key, _of_text(text, dtypes[key])).alias(key) for key, text in texts.items()
     )
-    marked = _beside(rows, gone.drop("other")).with_columns(
-        missing=pl.col("told").is_not_null() | pl.col("missing").fill_null(value=False),
-        note=pl.coalesce("told", "note"),
+    is_new = pl.col("here").is_null()
+    return rows_of(
+        both.with_columns(
+            note=pl.coalesce(_naming(texts), "note"),
+            missing=pl.col("told").is_not_null() | pl.col("missing").fill_null(value=False),
+            other=pl.when(is_new).then("then").otherwise("other"),
+            n_users=pl.when(is_new).then(0).otherwise("n_users"),
+        ),
+        keys,
     )
-    return pl.concat([rows_of(marked, keys), rows_of(new, keys)])
 
 
-def without_baselines(
-    had: pl.LazyFrame, keys: Sequence[str], baselines: Mapping[int, str]
-) -> pl.LazyFrame:
-    """Return earlier rows without the baselines, by the places of requirements."""
-    text = _text(keys.index(MODEL)) if MODEL in keys else ""
-    if not baselines or text not in _on(had):
+def without_baseline(had: pl.LazyFrame, keys: Sequence[str], baseline: str | None) -> pl.LazyFrame:
+    """Return earlier rows without those of the model that others are compared with."""
+    text = f"key {keys.index(MODEL)}" if MODEL in keys else ""
+    if baseline is None or text not in _on(had):
         return had
-    is_other = [(pl.col("place") == at) & (pl.col(text) == name) for at, name in baselines.items()]
-    return had.filter(~pl.any_horizontal(is_other).fill_null(value=False))
+    return had.filter(pl.col(text).ne_missing(baseline))
 
 
-def _naming(texts: Mapping[str, pl.Expr], dtypes: pl.Schema) -> pl.Expr:
+def _naming(texts: Mapping[str, pl.Expr]) -> pl.Expr:
     """Return the note of a row that is missing, with its keys where one is no value of today's dtype."""
     if not texts:
         return pl.col("told")
-    lost = [
-        _of_text(text, dtypes[key]).is_null() & text.is_not_null() for key, text in texts.items()
-    ]
+    lost = [pl.col(key).is_null() & text.is_not_null() for key, text in texts.items()]
     names = pl.concat_str(map(shown_in_plan, texts.values()), separator=", ", ignore_nulls=True)
     named = pl.format("{}: {}", "told", names)
     return pl.when(pl.any_horizontal(lost)).then(named).otherwise("told")
@@ -255,7 +232,7 @@ def _texts(
             text = as_text(pl.col(key), schema[key])
             if schema[key] != dtypes[key]:
                 text = pl.coalesce(as_text(_of_text(text, dtypes[key]), dtypes[key]), text)
-            found.append(text.alias(_text(at)))
+            found.append(text.alias(f"key {at}"))
     return found
 
 
@@ -305,9 +282,8 @@ def by_user_or_run(
     is_paired = pl.col("is_paired").fill_null(value=False)
     both = _beside(rows, now.select(*_on(now), "is_paired", "told"))
     found = [now.filter(is_paired), both.filter(~is_paired)]
-    whole = pl.concat_str("told", "note", separator="; ", ignore_nulls=True)
-    noted = pl.when(whole != "").then(whole).alias("note")
-    return pl.concat(rows_of(one.with_columns(noted), keys) for one in found)
+    note = joined_notes(["told", "note"])
+    return pl.concat(rows_of(one.with_columns(note=note), keys) for one in found)
 
 
 def sums_with_earlier(
@@ -323,16 +299,21 @@ def sums_with_earlier(
     """
     schema, own = then.collect_schema(), now.collect_schema()
     common = [name for name in [*keys, "user"] if name in schema]
-    differ = [name for name in common if schema[name] != own[name]]
-    on, places = [f"on {name}" for name in common], range(len(metrics))
+    on = [f"on {name}" for name in common]
+
+    def keyed(rows: pl.LazyFrame, dtypes: pl.Schema) -> pl.LazyFrame:
+        return rows.with_columns(
+            (
+                pl.col(name) if schema[name] == own[name] else as_text(pl.col(name), dtypes[name])
+            ).alias(of)
+            for name, of in zip(common, on, strict=True)
+        )
+
     twice = fails_whole_if(pl.struct(on).is_duplicated().any(), TWICE)
-    then = then.select(
-        *_matched(common, differ, schema),
-        *(pl.col(f"value {place}").alias(f"a {place}") for place in places),
-    ).with_columns(pl.col(f"a {place}") + twice for place in places)
+    values = {f"a {place}": pl.col(f"value {place}") + twice for place in range(len(metrics))}
+    then = keyed(then, schema).select(*on, **values)
     # NOTE: of users who had a value then and have no row now nothing is known of their segments, so they do not count.
-    now = now.with_columns(_matched(common, differ, own))
-    joined = now.join(then, on=on, how="left", nulls_equal=True)
+    joined = keyed(now, own).join(then, on=on, how="left", nulls_equal=True)
     sums: dict[str, pl.Expr] = {}
     counts: list[pl.Expr] = []
     for place, metric in enumerate(metrics):
@@ -348,6 +329,7 @@ def sums_with_earlier(
             "dddd": pl.lit(0.0),
             "ties": (d == 0).sum().cast(pl.Int64),
             "unpaired": (a.is_null() != b.is_null()).sum().cast(pl.Int64),
+            "present": b.is_not_null().any(),
             "rounded": pl.lit(value=False)
             if n_decimals is None
             else ((a.round(n_decimals) - a).abs() <= ROUNDING).all(),
@@ -359,39 +341,17 @@ def sums_with_earlier(
     return ExactSums(sums).of(joined, list(keys), counts)
 
 
-def _matched(names: Sequence[str], as_texts: Sequence[str], dtypes: pl.Schema) -> list[pl.Expr]:
-    """Return the columns that users are joined on, some as text."""
-    columns = {
-        name: as_text(pl.col(name), dtypes[name]) if name in as_texts else pl.col(name)
-        for name in names
-    }
-    return [column.alias(f"on {name}") for name, column in columns.items()]
-
-
 def had_by_users(
-    then: pl.LazyFrame, keys: Sequence[str], numbers: Mapping[int, int], dtypes: pl.Schema
+    users: pl.LazyFrame, keys: Sequence[str], required: Places, dtypes: pl.Schema
 ) -> pl.LazyFrame:
-    """Return earlier users' rows for `with_missing`; `numbers` has each place's value number."""
-    common = [key for key in keys if key in then.collect_schema()]
+    """Return earlier users' rows for `with_missing`, from some of the keys and the metrics' values under their strings."""
+    common = [key for key in keys if key in users.collect_schema()]
     found = []
-    for place, number in numbers.items():
-        value = pl.col(f"value {number}")
+    for place, one in required.items():
+        value = pl.col(str(one.metric))
         n = value.count().cast(pl.Int64).alias("n")
-        rows = ExactSums({"other": value}).of(then, common, [n])
+        rows = ExactSums({"other": value}).of(users, common, [n])
         mean = ratio_of(pl.col("other"), pl.col("n"), empty=None)
         texts = _texts(rows, keys, dtypes)
         found.append(rows.select(*texts, pl.lit(place).alias("place"), "n", other=mean))
     return pl.concat(found)
-
-
-def present_users(
-    now: pl.LazyFrame, keys: Sequence[str], numbers: Mapping[int, int]
-) -> pl.LazyFrame:
-    """Return the keys and places with a user's value now."""
-    counts = [pl.col(f"value {number}").count() for number in dict.fromkeys(numbers.values())]
-    rows = aggregate(now, keys, counts)
-    found = [
-        rows.filter(pl.col(f"value {number}") > 0).with_columns(place=pl.lit(place, pl.Int64))
-        for place, number in numbers.items()
-    ]
-    return pl.concat(rows_of(one, keys) for one in found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple, cast
 
 import polars as pl
@@ -76,7 +76,7 @@ def crossings(inputs: Inputs, depth: int, depth_of_parts: int) -> Crossings:
 
 def cells(  # noqa: PLR0913  those of a plan, and how its users are summed up
     inputs: Inputs,
-    asked: Sequence[Convention],
+    conventions: Sequence[Convention],
     baseline: str | None,
     plans: Sequence[Sequence[str]],
     run: Run,
@@ -102,25 +102,25 @@ def cells(  # noqa: PLR0913  those of a plan, and how its users are summed up
         if rests and not of_users:
             if cluster is not None:
                 raise RecframeError(OF_PARTS)
-            sums = sums_with_rests(one, asked, baseline, run)
+            sums = sums_with_rests(one, conventions, baseline, run)
         else:
             alone = of_users and cluster is None
             drawn = one if alone else one.drawn(MOST_GROUPS_BY_SEGMENT, cluster)
             sums = (
-                _of_values(drawn, asked, run)
+                _of_values(drawn, conventions, run)
                 if baseline is None
-                else _of_differences(drawn, asked, baseline, run)
+                else _of_differences(drawn, conventions, baseline, run)
             )
         sums = sums.with_columns(pl.lit(place, pl.Int64).alias(PLAN))
-        apart = pl.LazyFrame({APART: [True]}) if of_users else _apart(one, asked, run)
+        apart = pl.LazyFrame({APART: [True]}) if of_users else _apart(one, conventions, run)
         found.append(sums.join(apart, how="cross"))
     return pl.concat(found, how="diagonal")
 
 
-def _apart(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFrame:
+def _apart(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
     """Return whether each user is in one segment; judged frames may repeat user properties in rows."""
     of_items = any(one.owner not in {*OF_USERS, "row", "truth"} for one in inputs.segments)
-    if of_items or (inputs.truth is not None and any(one.over == "lists" for one in asked)):
+    if of_items or (inputs.truth is not None and any(one.over == "lists" for one in conventions)):
         # users have several items; and lists of users who are not in the truth are not looked at
         return pl.LazyFrame({APART: [False]})
     again = (pl.len() - pl.col("user").n_unique()).cast(pl.Int64).alias(APART)
@@ -128,19 +128,19 @@ def _apart(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFram
     return run.added(parts, []).select(pl.col(APART) == 0)
 
 
-def _of_values(inputs: Inputs, asked: Sequence[Convention], run: Run) -> pl.LazyFrame:
-    metrics = [one.metric for one in asked]
+def _of_values(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
+    metrics = [one.metric for one in conventions]
     keys = [*keys_of(inputs, metrics)]
-    wide = numbered(evaluation.evaluate(inputs, asked, run, SPREAD), keys)
+    wide = numbered(evaluation.evaluate(inputs, conventions, run, SPREAD), keys)
     names = [name_beside(part, metric) for metric in metrics for part in (N, TOTAL, SQUARE)]
     return _named(wide, keys, names)
 
 
 def _of_differences(
-    inputs: Inputs, asked: Sequence[Convention], baseline: str, run: Run
+    inputs: Inputs, conventions: Sequence[Convention], baseline: str, run: Run
 ) -> pl.LazyFrame:
-    metrics = [one.metric for one in asked]
-    plans = contributions(inputs, asked, run)
+    metrics = [one.metric for one in conventions]
+    plans = contributions(inputs, conventions, run)
     pairing = Pairing(baseline, inputs.schema[MODEL], inputs.context.names[MODEL])
     sums = sums_of_all(plans, metrics, pairing, run)
     names = [f"{part} {number}" for number in range(len(metrics)) for part in ("n", "d", "dd")]
@@ -216,13 +216,6 @@ class Segmenting:
     """Whether values are differences from a baseline."""
 
 
-class Model(NamedTuple):
-    """Model, and its position among the models."""
-
-    name: Any
-    place: int
-
-
 class Clustered(NamedTuple):
     """Squared errors and degrees of freedom of clustered segments."""
 
@@ -239,92 +232,57 @@ def _moves_of_means(sums: Numbers, counts: Numbers) -> Numbers:
 
 
 @dataclass(frozen=True)
-class Table:
-    """Segments of some columns, of one model."""
+class Segments:
+    """The segments of some columns, by one metric of one model."""
 
     columns: tuple[str, ...]
-    model: Model
+    model: Any
+    model_place: int
+    """Position among the models."""
+    metric: Metric[...]
+    number: int
+    """Position among the metrics."""
+    how: Segmenting
     keys: pl.DataFrame
     """The columns' values, a row for each segment, in their own order."""
-    segments: pl.DataFrame
-    """The same as text; null is a value that is not known."""
-    moments: Moments
-    """Moments, segments x metrics."""
-    is_shared: bool = False
+    whole: Moments
+    """Moments of all segments, also of those whose value is not known."""
+    is_shared: bool
     """Whether users may be in several segments."""
     cells: pl.DataFrame | None = None
     """Sums of random groups of users or clusters, where users have several segments or clusters."""
-    of_clusters: bool = False
-    """Whether users are clustered."""
     outside: Moments | None = None
     """Moments of each segment's rest, where users may be in several segments."""
     both: Numbers | None = None
-    """Users both in a segment and its rest: number, both sums and sum of products, x segments x metrics."""
+    """Users both in a segment and its rest: number, both sums and sum of products, x segments."""
 
-    @property
-    def known(self) -> Any:
-        """Whether all values of each segment are known."""
-        return (
-            self.segments.select(pl.all_horizontal(pl.all().is_not_null())).to_series().to_numpy()
-        )
+    @cached_property
+    def segments(self) -> pl.DataFrame:
+        """The columns' values as text; null is a value that is not known."""
+        dtypes = self.keys.schema
+        return self.keys.select(as_text(pl.col(name), dtypes[name]) for name in self.columns)
 
     @property
     def texts(self) -> list[str]:
         """The values of a single column, as text."""
         return self.segments.to_series().to_list()
 
-    def groups(self, number: int, chosen: Any) -> list[Numbers]:
-        """Return the sums of a metric and the numbers of users, groups x some of the segments."""
-        found = groups_of(cast("pl.DataFrame", self.cells), self.keys[chosen])
-        return [found.matrix([f"{part} {number}"]) for part in ("sum", "n")]
-
-    def of_groups(self, number: int) -> Clustered:
-        """Return the squared errors of the segments' means, and of their differences from all others, by groups of clusters."""
-        sums, counts = self.groups(number, np.arange(len(self.segments)))
-        everybody = sums.sum(axis=1, keepdims=True), counts.sum(axis=1, keepdims=True)
-        own = _moves_of_means(sums, counts)
-        rest = _moves_of_means(everybody[0] - sums, everybody[1] - counts)
-        n_groups = np.count_nonzero(counts, axis=0).astype(np.float64)
-        n_all = np.count_nonzero(everybody[1])
-        return Clustered(
-            ratio(n_groups, n_groups - 1.0) * (own**2).sum(axis=0),
-            ratio(n_all, n_all - 1.0) * ((own - rest) ** 2).sum(axis=0),
-            ratio(counts.sum(axis=0) ** 2, (counts**2).sum(axis=0)) - 1.0,
-        )
-
     @cached_property
-    def rest(self) -> Moments:
-        """The moments of each segment's rest (all other users, if each is in one segment), segments x metrics."""
-        return self.moments.others if self.outside is None else self.outside
-
-    def errors_from_rest(self, number: int) -> Numbers:
-        """Return the variances of the segments' means minus those of their rests, where a user of both is one cluster."""
-        at = np.s_[:, number]
-        of, rest = self.moments.at(at), self.rest.at(at)
-        n, own, others, product = cast("Numbers", self.both)[(..., number)]
-        of_both = product - of.mean * others - rest.mean * own + n * of.mean * rest.mean
-        alone = ratio(of.squares, of.n**2) + ratio(rest.squares, rest.n**2)
-        found = alone - 2.0 * ratio(of_both, of.n * rest.n)
-        n_users = of.n + rest.n - n
-        # what rounding leaves of users who all differ by the same
-        found = np.where(found > ROUNDING * alone, found, 0.0 * found)
-        return numbers(np.where(n_users > 1.0, found, np.nan) * ratio(n_users, n_users - 1.0))
-
-
-@dataclass(frozen=True)
-class Segments:
-    """The segments of a table by one metric; those whose value is not known stand apart."""
-
-    table: Table
-    number: int
-    metric: Metric[...]
-    how: Segmenting
+    def known(self) -> Any:
+        """Whether all values of each segment are known."""
+        are_known = pl.all_horizontal(pl.all().is_not_null())
+        return self.segments.select(are_known).to_series().to_numpy()
 
     @cached_property
     def moments(self) -> Moments:
         """The moments of segments with a known value; the others have no users."""
-        known, of = self.table.known, self.table.moments.at(np.s_[:, self.number])
-        return Moments(*(np.where(known, one, 0.0) for one in (of.n, of.sum, of.square)))
+        of = self.whole
+        return Moments(*(np.where(self.known, one, 0.0) for one in (of.n, of.sum, of.square)))
+
+    @cached_property
+    def rest(self) -> Moments:
+        """The moments of each segment's rest (all other users, if each is in one segment)."""
+        return self.whole.others if self.outside is None else self.outside
 
     @property
     def sign(self) -> float:
@@ -337,10 +295,40 @@ class Segments:
         found: Flags = (self.moments.n >= self.how.min_users) & (self.moments.n > 0)
         return found
 
+    def groups(self, chosen: Any) -> list[Numbers]:
+        """Return the sums of the metric and the numbers of users, groups x some of the segments."""
+        groups = groups_of(cast("pl.DataFrame", self.cells), self.keys[chosen])
+        return [groups.matrix([f"{part} {self.number}"]) for part in ("sum", "n")]
+
     @cached_property
     def clustered(self) -> Clustered | None:
-        """The errors of clusters, if users are clustered."""
-        return self.table.of_groups(self.number) if self.table.of_clusters else None
+        """The errors of means, and of differences from all others, by groups of clusters, if users are clustered."""
+        if self.how.cluster is None:
+            return None
+        sums, counts = self.groups(np.arange(len(self.keys)))
+        everybody = sums.sum(axis=1, keepdims=True), counts.sum(axis=1, keepdims=True)
+        own = _moves_of_means(sums, counts)
+        rest = _moves_of_means(everybody[0] - sums, everybody[1] - counts)
+        n_groups = np.count_nonzero(counts, axis=0).astype(np.float64)
+        n_all = np.count_nonzero(everybody[1])
+        return Clustered(
+            ratio(n_groups, n_groups - 1.0) * (own**2).sum(axis=0),
+            ratio(n_all, n_all - 1.0) * ((own - rest) ** 2).sum(axis=0),
+            ratio(counts.sum(axis=0) ** 2, (counts**2).sum(axis=0)) - 1.0,
+        )
+
+    @property
+    def errors_from_rest(self) -> Numbers:
+        """The variances of the segments' means minus those of their rests, where a user of both is one cluster."""
+        of, rest = self.whole, self.rest
+        n, own, others, product = cast("Numbers", self.both)
+        of_both = product - of.mean * others - rest.mean * own + n * of.mean * rest.mean
+        alone = ratio(of.squares, of.n**2) + ratio(rest.squares, rest.n**2)
+        found = alone - 2.0 * ratio(of_both, of.n * rest.n)
+        n_users = of.n + rest.n - n
+        # what rounding leaves of users who all differ by the same
+        found = np.where(found > ROUNDING * alone, found, 0.0 * found)
+        return numbers(np.where(n_users > 1.0, found, np.nan) * ratio(n_users, n_users - 1.0))
 
     def errors(self, variances: Numbers) -> Numbers:
         """Return the standard errors of means, from variances between users, at least those of clusters."""
@@ -365,38 +353,24 @@ class Segments:
 
 def every_segment(
     cells: pl.DataFrame, metrics: Sequence[Metric[...]], how: Segmenting
-) -> list[Segments]:
-    """Return the segments of each crossing, of one model after the other, by each metric."""
-    return [
-        Segments(table, number, metric, how)
-        for table in _tables(cells, how, len(metrics))
-        for number, metric in enumerate(metrics)
-    ]
-
-
-def _tables(found: pl.DataFrame, how: Segmenting, n_metrics: int) -> Iterator[Table]:
-    models = [None]
-    if has_models := MODEL in found.columns:
-        models = found[MODEL].unique().sort(nulls_last=True).to_list()
-    for columns, plan in how.of.items():
-        rows = found.filter(pl.col(PLAN) == plan)
-        for place, model in enumerate(models):
-            part = rows.filter(pl.col(MODEL).eq_missing(model)) if has_models else rows
-            yield _table(part, columns, Model(model, place), n_metrics, how.cluster)
-
-
-def _table(
-    part: pl.DataFrame, columns: tuple[str, ...], model: Model, n_metrics: int, cluster: str | None
-) -> Table:
-    parts = SUMS if f"{BESIDE[0]} 0" not in part.columns else (*SUMS, *BESIDE)
-    names = [f"{one} {number}" for one in parts for number in range(n_metrics)]
-    totals = added_up(part, columns, {one: pl.col(one) for one in names})
-    found = totals.select(names).to_numpy().reshape(-1, len(parts), n_metrics).swapaxes(0, 1)
-    texts = totals.select(as_text(pl.col(name), totals.schema[name]) for name in columns)
-    keys, is_shared = totals.select(columns), not part[APART].all()
-    table = Table(columns, model, keys, texts, Moments(*found[:3]), is_shared)
-    if len(parts) > len(SUMS) and part[f"{BESIDE[0]} 0"].null_count() == 0:
-        return replace(table, outside=Moments(*found[3:6]), both=found[6:])
-    of_clusters = cluster is not None
-    kept = part if is_shared or of_clusters else None
-    return replace(table, cells=kept, of_clusters=of_clusters)
+) -> Iterator[Segments]:
+    """Yield the segments of each crossing, of one model after the other, by each metric."""
+    has_models = MODEL in cells.columns
+    models = cells[MODEL].unique().sort(nulls_last=True).to_list() if has_models else [None]
+    has_rests = f"{BESIDE[0]} 0" in cells.columns
+    parts = (*SUMS, *BESIDE) if has_rests else SUMS
+    names = [f"{part} {number}" for number in range(len(metrics)) for part in parts]
+    for (columns, plan), (place, model) in product(how.of.items(), enumerate(models)):
+        rows = cells.filter(pl.col(PLAN) == plan)
+        rows = rows.filter(pl.col(MODEL).eq_missing(model)) if has_models else rows
+        totals = added_up(rows, columns, {name: pl.col(name) for name in names})
+        sums = totals.select(names).to_numpy().T.reshape(len(metrics), len(parts), -1)
+        is_shared = not rows[APART].all()
+        more: dict[str, Any] = {}
+        if is_shared or how.cluster is not None:
+            more = {"cells": rows}
+        for number, (metric, found) in enumerate(zip(metrics, sums, strict=True)):
+            if has_rests and rows[f"{BESIDE[0]} 0"].null_count() == 0:
+                more = {"outside": Moments(*found[3:6]), "both": found[6:]}
+            of = columns, model, place, metric, number, how, totals.select(columns)
+            yield Segments(*of, Moments(*found[:3]), is_shared, **more)

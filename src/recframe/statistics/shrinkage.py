@@ -135,8 +135,7 @@ def pooled(
     kept = np.where(enough, ratio(n - 3.0, n - 1.0), 0.0)
     away = np.where(total > 0, ratio(error**2, total), 0.0) * kept
     away = np.where(np.isnan(y), np.nan, away)
-    weight = _weights(total)
-    centre = ratio(np.nansum(weight * y, axis=0), np.nansum(weight, axis=0))
+    weight, centre = _weights(total), _centre(y, total)
     value = y - away * np.where(enough, y - centre, 0.0)
     unsure = 2.0 * ratio((y - centre) ** 2, np.where(enough, n - 3.0, np.nan))
     squared = (1.0 - away) * error**2 + away**2 * (ratio(1.0, np.nansum(weight, axis=0)) + unsure)
@@ -153,10 +152,8 @@ def drawn_to_centre(means: Given, standard_errors: Given) -> Numbers:
     """
     y, error = _present(means, standard_errors)
     total = error**2 + variance_between(y, error)
-    weight = _weights(total)
-    centre = ratio(np.nansum(weight * y, axis=0), np.nansum(weight, axis=0))
     away = np.where(total > 0, ratio(error**2, total), 0.0 * total)
-    return y + away * (centre - y)
+    return y + away * (_centre(y, total) - y)
 
 
 def _present(means: Given, standard_errors: Given) -> tuple[Numbers, Numbers]:
@@ -172,11 +169,15 @@ def _weights(variance: Numbers) -> Numbers:
     return np.where(certain, np.where(variance == 0, 1.0, 0.0 * variance), ratio(1.0, variance))
 
 
+def _centre(y: Numbers, variance: Numbers) -> Numbers:
+    """Return the mean of each column with the weights 1 / variance."""
+    weight = _weights(variance)
+    return ratio(np.nansum(weight * y, axis=0), np.nansum(weight, axis=0))
+
+
 def _q(y: Numbers, variance: Numbers) -> Numbers:
     """Return sum (y - centre)^2 / variance of each column, infinite where segments of the variance 0 differ."""
-    weight = _weights(variance)
-    centre = ratio(np.nansum(weight * y, axis=0), np.nansum(weight, axis=0))
-    apart = np.abs(y - centre)
+    apart = np.abs(y - _centre(y, variance))
     # means that are the same differ from their own mean by rounding
     apart = np.where(apart > _ROUNDING * np.abs(y), apart, 0.0 * apart)
     return numbers(np.nansum(np.where(apart > 0, ratio(apart**2, variance), 0.0 * apart), axis=0))

@@ -12,7 +12,7 @@ from recframe.statistics import summary
 from recframe.statistics.arrays import Numbers, np, ratio
 from recframe.statistics.p_values import adjusted, p_two_sided, t_statistic
 from recframe.statistics.pairs import MODEL
-from recframe.statistics.segment_sums import Segmenting, Segments, Table, every_segment
+from recframe.statistics.segment_sums import Segmenting, Segments, every_segment
 from recframe.statistics.shrinkage import (
     BORROWED_FOR_GAPS,
     borrowed_freedom,
@@ -57,7 +57,7 @@ def _slices(of: Segments) -> pl.DataFrame:
         "mean": moments.mean,
         "error": ratio(moments.variance, moments.n) if clusters is None else clusters.mean,
         "freedom": moments.n - 1.0 if clusters is None else clusters.freedom,
-        "rest": of.table.rest.mean[:, of.number],
+        "rest": of.rest.mean,
         **_from_others(of),
         "pooled": value,
         "pooled_low": shrunk.low,
@@ -65,36 +65,31 @@ def _slices(of: Segments) -> pl.DataFrame:
         "worst": of.sign * value,
     }
     found = pl.DataFrame(columns).fill_nan(None)
-    named = _named(of.table, of.how).with_columns(_of_metric(of.metric, of.number, of.how))
-    return beside_one_another([named, found]).filter(of.table.known & of.large)
+    return beside_one_another([_named(of), found]).filter(of.known & of.large)
 
 
-def _named(table: Table, how: Segmenting) -> pl.DataFrame:
-    """Return the names and properties of the slices."""
-    parts = [
-        pl.format("{}{}", pl.lit(f"{how.names[name]}="), pl.col(name)) for name in table.columns
-    ]
-    return table.segments.select(
-        pl.lit(table.model.name).alias(MODEL),
-        pl.lit(table.model.place).alias("model_place"),
-        pl.lit(", ".join(how.names[name] for name in table.columns)).alias("by"),
+def _named(of: Segments) -> pl.DataFrame:
+    """Return the names of the slices, with their metric and the range of its values, or of their differences."""
+    named, metric = of.how.names, of.metric
+    low, high = (-np.inf, np.inf) if of.how.of_differences else metric.range
+    parts = [pl.format("{}{}", pl.lit(f"{named[name]}="), pl.col(name)) for name in of.columns]
+    same = {
+        MODEL: of.model,
+        "model_place": of.model_place,
+        "by": ", ".join(named[name] for name in of.columns),
+        "depth": len(of.columns),
+        "shared": of.is_shared,
+        "metric": str(metric),
+        "metric_place": of.number,
+        "share": (low, high) == (0.0, 1.0),
+        "low": float(low),
+        "high": float(high),
+    }
+    return of.segments.select(
         pl.concat_str(parts, separator=", ").alias("segment"),
-        pl.lit(len(table.columns), pl.Int64).alias("depth"),
-        pl.lit(table.is_shared).alias("shared"),
-    )
-
-
-def _of_metric(metric: Metric[...], number: int, how: Segmenting) -> list[pl.Expr]:
-    """Return the metadata of a metric, with the range of its values, or of their differences."""
-    low, high = (-np.inf, np.inf) if how.of_differences else metric.range
-    return [
-        pl.lit(str(metric)).alias("metric"),
-        pl.lit(number).alias("metric_place"),
         pl.lit(metric.k, pl.Int64).alias("k"),
-        pl.lit((low, high) == (0.0, 1.0)).alias("share"),
-        pl.lit(float(low)).alias("low"),
-        pl.lit(float(high)).alias("high"),
-    ]
+        **{name: pl.lit(one) for name, one in same.items()},
+    )
 
 
 def _from_others(of: Segments) -> dict[str, Numbers]:
@@ -103,8 +98,7 @@ def _from_others(of: Segments) -> dict[str, Numbers]:
     NOTE: no variance is below that of all users. Of 200 equal slices of 30 to 3,000 users, with a hit rate of .005 to .02, some
     slice that happens to have few hits, and so a small variance, was said to be lower in 11 to 33 % of trials, and so in none.
     """
-    table, clusters = of.table, of.clustered
-    own, rest = (one.at(np.s_[:, of.number]) for one in (table.moments, table.rest))
+    own, rest, clusters = of.whole, of.rest, of.clustered
     variances = np.stack([own.variance, rest.variance])
     n = np.stack([own.n, rest.n])
     borrowed = ratio(np.maximum(cautious_variances(variances, n), common_variance(variances, n)), n)
@@ -116,9 +110,9 @@ def _from_others(of: Segments) -> dict[str, Numbers]:
     if clusters is not None:
         squared = np.fmax(squared, clusters.difference)
         freedom = np.minimum(freedom, clusters.freedom)
-    elif table.is_shared:
+    elif of.is_shared:
         added = np.maximum(borrowed[0] - ratio(own.variance, own.n), 0.0)
-        squared, freedom = table.errors_from_rest(of.number) + added, free.min(axis=0)
+        squared, freedom = of.errors_from_rest + added, free.min(axis=0)
     return {
         "difference": own.mean - rest.mean,
         "difference_error": np.sqrt(squared),
@@ -162,5 +156,4 @@ def _with_values(rows: pl.DataFrame, how: Segmenting) -> pl.DataFrame:
             pl.lit("no slice of these columns has two users")
         ),
     ]
-    note = pl.concat_str([pl.col("note"), *notes], separator="; ", ignore_nulls=True)
-    return found.with_columns(note=pl.when(note != "").then(note))
+    return found.with_columns(note=summary.joined_notes(["note", *notes]))

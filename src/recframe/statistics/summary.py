@@ -261,9 +261,13 @@ def _rough() -> pl.Expr:
         "a few users carry most of the weight, so the interval is rough": pl.col("few"),
         ONE_TRAINING: pl.col(N_TRAININGS) == 1,
     }
-    told = [pl.when(holds).then(pl.lit(word)) for word, holds in words.items()]
-    found = pl.concat_str(told, separator="; ", ignore_nulls=True)
-    return pl.when(found != "").then(found)
+    return joined_notes(pl.when(holds).then(pl.lit(word)) for word, holds in words.items())
+
+
+def joined_notes(notes: Iterable[pl.Expr | str]) -> pl.Expr:
+    """Return notes as one text, null without any."""
+    text = pl.concat_str(*notes, separator="; ", ignore_nulls=True)
+    return pl.when(text != "").then(text)
 
 
 def added(wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]) -> pl.LazyFrame:

@@ -10,7 +10,6 @@ import polars as pl
 from recframe.errors import RecframeError, shown
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.rows.joins import beside_one_another
 from recframe.statistics import options
 from recframe.statistics.arrays import np, numbers
 from recframe.statistics.p_values import p_two_sided, t_statistic
@@ -23,6 +22,7 @@ from recframe.statistics.prediction import (
     squared_error,
     widest,
 )
+from recframe.statistics.summary import joined_notes
 from recframe.tracking.histories import history as runs_at
 from recframe.tracking.prediction_bands import counted_runs, of_mix, squared_errors, windows_of
 from recframe.tracking.time_series import (
@@ -189,8 +189,7 @@ def _with_bands(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
         "part": widest(found, own),
         "alike": squared == 0,
     }
-    beside = pl.DataFrame(bands).with_columns(pl.col(pl.Float64).fill_nan(None))
-    rows = beside_one_another([rows, beside])
+    rows = rows.with_columns(*pl.DataFrame(bands).fill_nan(None))
     rows = rows.join(_metrics(rows, how), on="metric", how="left", maintain_order="left")
     return rows.with_columns(
         expected_low=pl.col("expected_low").clip(lower_bound=pl.col("least")),
@@ -255,5 +254,4 @@ def _note(how: Watched, *, of_mix: bool = False) -> pl.Expr:
         pl.when(alone).then(pl.format("outside the band of one number, but not of {}", tests)),
         pl.when(pl.col("alike") & ~few).then(pl.lit("the runs before are all the same")),
     ]
-    whole = pl.concat_str(told, separator="; ", ignore_nulls=True)
-    return pl.when(whole != "").then(whole)
+    return joined_notes(told)

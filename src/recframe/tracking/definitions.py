@@ -96,8 +96,8 @@ def _number(value: object) -> object:
 def as_now(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of a history with their definitions as they are written now."""
     known = rows["definition"].drop_nulls().unique().to_list()
-    now = [read_definition(one) for one in known]
-    return rows.with_columns(pl.col("definition").replace(known, now))
+    now = {one: read_definition(one) for one in known}
+    return rows.with_columns(pl.col("definition").replace(now))
 
 
 SEED = 20_261
@@ -132,15 +132,10 @@ def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
     frames |= {} if isinstance(reference, str) else {"reference": reference}
     taken = {name: rows for name, rows in frames.items() if rows is not None}
     said = [f"reference is {reference}"] if isinstance(reference, str) else []
-    return _short([*said, *_counted(taken)])
-
-
-def _counted(frames: dict[str, pl.LazyFrame]) -> list[str]:
-    """Describe each frame's columns, number of rows and sums, in words."""
-    sums = [_sums(name, rows) for name, rows in frames.items()]
-    found = stream(beside_one_another(sums)).to_dicts()[0]
-    columns = [f"{name}: {sorted(rows.collect_schema())}" for name, rows in frames.items()]
-    return [*columns, *(f"{name}={value or 0}" for name, value in found.items())]
+    sums = stream(beside_one_another([_sums(name, rows) for name, rows in taken.items()]))
+    said += [f"{name}: {sorted(rows.collect_schema())}" for name, rows in taken.items()]
+    said += [f"{name}={value or 0}" for name, value in sums.row(0, named=True).items()]
+    return sha256("\n".join(said).encode()).hexdigest()[:DIGITS]
 
 
 def _sums(name: str, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -173,7 +168,3 @@ def _plain(column: str, dtype: pl.DataType) -> pl.Expr:
         return value.cast(pl.Float64) + 0.0
     # UInt64 has numbers that Int64 does not
     return value.cast(pl.Int64) if dtype.is_integer() and dtype != pl.UInt64 else value
-
-
-def _short(said: list[str]) -> str:
-    return sha256("\n".join(said).encode()).hexdigest()[:DIGITS]

@@ -41,15 +41,15 @@ def append(place: Path, run: Run) -> None:
         there = _own_table(connection, place)
         asked = f"SELECT max(tracked_at) FROM {TABLE}"  # noqa: S608
         last = connection.execute(asked).fetchall()[0][0] if there else None
-        columns = list(map(_storable, run.table(time_behind(last)).get_columns()))
-        # NOTE: a column of no dtype changes none that the table has, and DuckDB 2 takes none from pyarrow 18 or 19.
-        without = {one.name for one in columns if one.dtype == pl.Null}
-        whole = [one.cast(pl.Int32) if one.name in without else one for one in columns]
-        connection.register("whole", _Stream(pl.DataFrame(whole)))
-        connection.register(
-            "run", _Stream(pl.DataFrame([one for one in columns if one.name not in without]))
-        )
-        connection.execute(f"CREATE TABLE IF NOT EXISTS {TABLE} AS FROM whole LIMIT 0")
+        # NOTE: Polars reads no durations from DuckDB; DuckDB 2 takes no column without a dtype from pyarrow 18 or 19
+        columns = [
+            text(one) if "Duration" in str(one.dtype) else one
+            for one in run.table(time_behind(last))
+        ]
+        without = [one.name for one in columns if one.dtype == pl.Null]
+        of_dtypes = pl.DataFrame([one for one in columns if one.dtype != pl.Null])
+        connection.register("run", _Stream(of_dtypes))
+        connection.execute(f"CREATE TABLE IF NOT EXISTS {TABLE} AS FROM run LIMIT 0")
         _widen(connection, without)
         connection.execute(f"DELETE FROM {TABLE} WHERE run = ?", [run.key])  # noqa: S608
         connection.execute(f"INSERT INTO {TABLE} BY NAME FROM run")
@@ -92,16 +92,9 @@ def tables(place: Path) -> tuple[list[Table], list[str]]:
     """Return the tables of a history; DuckDB checks for damage itself."""
 
     def read(connection: Any) -> list[Table]:
-        columns = _own_table(connection, place)
-        if not columns:
+        if not _own_table(connection, place):
             return []
-        taken = (
-            f"CAST({_quoted(name)} AS VARCHAR) AS {_quoted(name)}"
-            if "INTERVAL" in dtype
-            else _quoted(name)
-            for name, dtype in columns.items()
-        )
-        rows = pl.DataFrame(connection.sql(f"SELECT {', '.join(taken)} FROM {TABLE}"))  # noqa: S608
+        rows = pl.DataFrame(connection.sql(f"FROM {TABLE}"))
         try:
             return named(rows)
         except (TypeError, ValueError):
@@ -131,24 +124,20 @@ def _columns_of(connection: Any, table: str) -> dict[str, str]:
     return dict(connection.execute(asked, [table]).fetchall())
 
 
-def _storable(column: pl.Series) -> pl.Series:
-    """Return a column as text where it has durations, which Polars does not read from DuckDB."""
-    return text(column) if "Duration" in str(column.dtype) else column
-
-
-def _widen(connection: Any, without: set[str]) -> None:
+def _widen(connection: Any, without: Sequence[str]) -> None:
     """Give the table the columns of a run that it lacks, and make text of one that has other values there.
 
     Some columns are `without` values, so that they are of whatever dtype the table has.
     """
     own = dict(_described(connection, TABLE))
-    for name, dtype in _described(connection, "whole"):
-        quoted = _quoted(name)
+    empty = [(name, "INTEGER") for name in without if name not in own]
+    for name, dtype in [*_described(connection, "run"), *empty]:
+        change = f"ALTER TABLE {TABLE} "
         if name not in own:
-            connection.execute(f"ALTER TABLE {TABLE} ADD COLUMN {quoted} {dtype}")
-        elif name not in without and own[name] not in {dtype, "VARCHAR"}:
+            connection.execute(f"{change}ADD COLUMN {_quoted(name)} {dtype}")
+        elif own[name] not in {dtype, "VARCHAR"}:
             wider = _wider({own[name], dtype})
-            connection.execute(f"ALTER TABLE {TABLE} ALTER COLUMN {quoted} TYPE {wider}")
+            connection.execute(f"{change}ALTER COLUMN {_quoted(name)} TYPE {wider}")
 
 
 def _quoted(name: str) -> str:
@@ -207,32 +196,24 @@ def _alone(place: Path, until: float) -> Iterator[None]:
         # who may read alone, and not write beside the file, is in nobody's way
         with suppress(PermissionError):
             file = files.enter_context(place.with_name(f"{place.name}.lock").open("a"))
-            while not _is_taken(lambda: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)):
+            while True:
+                with suppress(BlockingIOError):
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
                 _wait(place, until)
         yield
-
-
-def _is_taken(lock: Callable[[], None]) -> bool:
-    try:
-        lock()
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _wait(place: Path, until: float) -> None:
     """Wait a moment, or say that it has been long enough."""
     if time.monotonic() > until:
-        raise RecframeError(_held(place))
+        msg = (
+            f"the history {str(place)!r} is held by another process for more than {PATIENCE:g} seconds: DuckDB gives a file to "
+            "one at a time. Close it there, or track into a folder, which takes several at once: "
+            f"history={str(place.with_suffix('.parquet'))!r}"
+        )
+        raise RecframeError(msg)
     time.sleep(PAUSE)
-
-
-def _held(place: Path) -> str:
-    return (
-        f"the history {str(place)!r} is held by another process for more than {PATIENCE:g} seconds: DuckDB gives a file to "
-        "one at a time. Close it there, or track into a folder, which takes several at once: "
-        f"history={str(place.with_suffix('.parquet'))!r}"
-    )
 
 
 class _Stream:

@@ -92,7 +92,7 @@ def _names(rows: pl.DataFrame, keys: list[str], model: str) -> list[str]:
 
 
 def _segments(column: pl.Series) -> list[str]:
-    return [_part(f"{column.name}_{_shown(one)}") for one in column]
+    return [_part(f"{column.name}_{_shown(value)}") for value in column]
 
 
 def _metric(metric: str, k: int | None) -> str:

@@ -254,9 +254,11 @@ def _store(place: Path) -> Any:
 def _together(tables: list[Table]) -> pl.DataFrame:
     """Return the runs of several schemas as one frame, with the last tracked version of each number."""
     keys = dict.fromkeys(chain.from_iterable(keys for _, keys in tables))
-    schemas = [rows.schema for rows, _ in tables]
-    mixed = [key for key in keys if _is_mixed(key, schemas)]
-    frames = [_as_text(rows, mixed) for rows, _ in tables]
+    frames = [rows for rows, _ in tables]
+    for key in keys:
+        dtypes = {rows.schema[key] for rows in frames if key in rows.columns}
+        if len(dtypes) > 1 and not all(dtype.is_numeric() for dtype in dtypes):
+            frames = [_with_text(rows, key) for rows in frames]
     whole = pl.concat([pl.DataFrame(schema=ABOUT | NUMBERS), *frames], how="diagonal_relaxed")
     # NOTE: `metric` and `k` behind all others that say what a number is about, as in each result
     about = [*(key for key in keys if key not in LAST_KEYS), *LAST_KEYS]
@@ -266,9 +268,9 @@ def _together(tables: list[Table]) -> pl.DataFrame:
     return pl.DataFrame({name: whole.get_column(name) for name in ordered})
 
 
-def _as_text(rows: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
-    """Return rows with some columns as text."""
-    return rows.with_columns(text(rows.get_column(one)) for one in columns if one in rows.columns)
+def _with_text(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Return rows with a column, where they have it, as text."""
+    return rows.with_columns(text(rows.get_column(column))) if column in rows.columns else rows
 
 
 def _latest(rows: pl.DataFrame, same: list[str]) -> pl.DataFrame:
@@ -282,9 +284,3 @@ def _latest(rows: pl.DataFrame, same: list[str]) -> pl.DataFrame:
     found = found.unique(of, keep="last", maintain_order=True)
     found = found.sort(as_of, name, tracked_at, maintain_order=True)
     return pl.DataFrame(dict(zip(inside, found, strict=True)))
-
-
-def _is_mixed(column: str, schemas: list[pl.Schema]) -> bool:
-    """Return whether values of a column cannot be of one dtype, other than as text."""
-    dtypes = {one[column] for one in schemas if column in one}
-    return len(dtypes) > 1 and not all(one.is_numeric() for one in dtypes)

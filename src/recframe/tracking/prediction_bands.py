@@ -16,9 +16,9 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either
 from recframe.frames.kinds.lookup import kind_for
 from recframe.statistics.arrays import Numbers, np, numbers
-from recframe.statistics.mixes import SEGMENT, shares_moved
+from recframe.statistics.mixes import SEGMENT, shares_moved, weighted
 from recframe.statistics.p_values import t_quantile
-from recframe.statistics.prediction import Series, Windows
+from recframe.statistics.prediction import Windows, series_of
 from recframe.statistics.prediction import least as fewest
 from recframe.tracking import histories
 from recframe.tracking.definitions import PARTS, read_definition
@@ -38,14 +38,9 @@ def windows_of(rows: pl.DataFrame, at: pl.DataFrame, window: int) -> Windows:
     `rows` has for each number the columns `series`, `place` in it, `first` (whether the number stands at its place itself),
     `value`, `value_low`, `value_high`, `std` and `n_users`; `at` has `series` and `place`.
     """
-    first = rows["first"].to_numpy()
-    series, places = (rows[one].to_numpy() for one in ("series", "place"))
-    # NOTE: with a place behind the last one, for what all runs predict of the next
-    shape = int(places.max(initial=-1)) + 2, int(series.max(initial=-1)) + 1
-    values, own = (np.full(shape, np.nan) for _ in range(2))
-    of_first = places[first], series[first]
-    values[of_first], own[of_first] = rows["value"].to_numpy()[first], squared_errors(rows)[first]
-    windows = Series(values, own, window).windows
+    rows = rows.filter("first")
+    places, series, values = (rows[one].to_numpy() for one in ("place", "series", "value"))
+    windows = series_of(places, series, values, squared_errors(rows), window).windows
     wanted = at["place"].to_numpy(), at["series"].to_numpy()
     return Windows(*(one[wanted] for one in windows))
 
@@ -107,35 +102,23 @@ def mixed(
     _check(rows, mix)
     of = ["name", "split_by", *(key for key in keys if key != at), "metric", "k", "definition"]
     run, about = [*of, "as_of"], ["run", "fingerprint", "tracked_at"]
-    found = _segments(numbered(rows.filter(pl.col("value").is_not_null()), keys), at, of)
-    shares = _shares(found.filter(window), of)
-    numbers = found.select(*run, SEGMENT, "value", "own", "n_users", "value_low", "value_high")
-    first = found.group_by(run, maintain_order=True).agg(pl.col(about).first())
-    every = first.select(run).join(shares, on=of, nulls_equal=True)
+    rows = _segments(numbered(rows.filter(pl.col("value").is_not_null()), keys), at, of)
+    shares = _shares(rows.filter(window), of)
+    numbers = rows.select(*run, SEGMENT, "value", "error", "n_users", "value_low", "value_high")
+    runs = rows.select(*run, *about).unique(run, keep="first", maintain_order=True)
+    every = runs.join(shares, on=of, nulls_equal=True)
     every = every.join(numbers, on=[*run, SEGMENT], how="left", nulls_equal=True)
-    weight, users, value = pl.col("weight"), pl.col("n_users").sum(), pl.col("value")
-    half = (pl.col("value_high") - pl.col("value_low")) / 2
     # in one order, whose sums have the same last bits each time
-    whole = (
-        every.sort(*run, SEGMENT)
-        .group_by(run, maintain_order=True)
-        .agg(
-            value=(weight * pl.coalesce("value", "mean")).sum(),
-            n_users=users,
-            std=((weight**2 * pl.col("own")).sum() * users).sqrt(),
-            half=(weight**2 * half**2).sum().sqrt(),
-        )
-    )
-    now = found.lazy().select(*run, SEGMENT, n="n_users")
+    ordered = every.with_columns(mean=pl.coalesce("value", "mean")).sort(*run, SEGMENT)
+    whole = ordered.group_by(run, maintain_order=True).agg(pl.col(about).first(), **weighted())
+    now = rows.lazy().select(*run, SEGMENT, n="n_users")
     notes = stream(shares_moved(now, shares.lazy(), run, of, mix))
-    standard = whole.join(first, on=run, nulls_equal=True).join(notes, on=run, nulls_equal=True)
-    standard = standard.with_columns(
-        value_low=value - pl.col("half"),
-        value_high=value + pl.col("half"),
+    standard = whole.join(notes, on=run, nulls_equal=True).with_columns(
+        std=(pl.col("error") * pl.col("n_users")).sqrt(),
         split_by=_without(mix),
         definition=_without_part(pl.col("definition"), mix),
     )
-    return standard.drop("half"), shares
+    return standard.drop("error"), shares
 
 
 def of_mix(runs: Runs, how: Watched, mix: object) -> Runs:
@@ -161,7 +144,7 @@ def _segments(rows: pl.DataFrame, at: str, of: Sequence[str]) -> pl.DataFrame:
     """Return runs' numbers of segments with their squared errors, shares of the users, and ages."""
     users = pl.col("n_users")
     return rows.with_columns(
-        pl.Series("own", squared_errors(rows), pl.Float64).fill_nan(None),
+        pl.Series("error", squared_errors(rows), pl.Float64).fill_nan(None),
         as_text(pl.col(at), rows.schema[at]).alias(SEGMENT),
         share=users / users.sum().over(*of, "as_of"),
         age=pl.col("as_of").rank("dense", descending=True).over(of).cast(pl.Int64) - 1,
@@ -285,13 +268,11 @@ def predictions(
 
 def _compared(rows: pl.DataFrame, definitions: Mapping[str, str]) -> pl.DataFrame:
     """Return rows of metrics with whether they stood for the same as now."""
-    meant = {"metric": list(definitions), "meant": list(map(read_definition, definitions.values()))}
-    wanted = pl.DataFrame(meant, schema={"metric": pl.String, "meant": pl.String})
-    definition, asked = pl.col("definition"), pl.col("meant")
+    meant = {metric: read_definition(one) for metric, one in definitions.items()}
+    definition, metric = pl.col("definition"), pl.col("metric")
     # of a result at hand nothing but the metric's name is known
-    same = (definition == asked) | (definition == pl.col("metric"))
-    rows = rows.join(wanted, on="metric", maintain_order="left")
-    return rows.with_columns(same=same.fill_null(value=True))
+    same = definition == metric.replace_strict(meant, default=None, return_dtype=pl.String)
+    return rows.with_columns(same=(same | (definition == metric)).fill_null(value=True))
 
 
 def _in_each_run(rows: pl.DataFrame, of: Sequence[str], how: Watched, least: int) -> pl.DataFrame:

@@ -101,8 +101,7 @@ class Run:
             "tracked_from": self.tracked_from,
         }
         before = [pl.lit(value, ABOUT[name]).alias(name) for name, value in about.items()]
-        meant = pl.col("metric").cast(pl.String)
-        meant = meant.replace(list(self.definitions), list(self.definitions.values()))
+        meant = pl.col("metric").cast(pl.String).replace(self.definitions)
         names = {stored_name(TAGS + name, is_split=False): tag for name, tag in self.tags.items()}
         tags = [pl.lit(value).alias(name) for name, value in names.items()]
         about_each = self.rows.select("metric").select(*before, meant.alias("definition"), *tags)

@@ -77,7 +77,7 @@ def read(kind: Kind, how: Watched) -> Runs:
     if not rows.schema["as_of"].is_temporal():
         msg = f"the column 'as_of' has times; found {rows.schema['as_of']}: pl.col('as_of').str.to_datetime()"
         raise ColumnError(msg)
-    runs = Runs(as_now(_with_all(Runs(rows, keys))), keys)
+    runs = Runs(as_now(_with_all(rows, keys)), keys)
     _check_rows(runs)
     return runs
 
@@ -119,12 +119,13 @@ def _keys(kind: Kind) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _with_all(runs: Runs) -> pl.DataFrame:
+def _with_all(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return rows with all columns, null for those that a history does not have."""
-    rows = runs.rows
     if "split_by" not in rows.columns:
-        named = zip(runs.inside, runs.keys, strict=True)
-        there = [pl.when(pl.col(one).is_not_null()).then(pl.lit(name)) for one, name in named]
+        there = [
+            pl.when(pl.col(f"key {place}").is_not_null()).then(pl.lit(name))
+            for place, name in enumerate(keys)
+        ]
         text = pl.concat_str(there, separator=", ", ignore_nulls=True) if there else pl.lit("")
         rows = rows.with_columns(split_by=pl.when(text != "").then(text))
     floats = [*NUMBERS, "std", "n_users"]

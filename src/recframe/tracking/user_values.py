@@ -152,21 +152,17 @@ def _windows(
     Each user's value is held against the mean of their other runs; what users of a run have in common are the run's own
     effects, of which the rule of `rf.changes` says how far apart they are and which of them are far off.
     """
-    from recframe.statistics.arrays import np  # noqa: PLC0415  NumPy and SciPy are an extra
-    from recframe.statistics.prediction import Series  # noqa: PLC0415
+    from recframe.statistics.prediction import series_of  # noqa: PLC0415  NumPy and SciPy are an extra
 
     effects = _effects(values, of)
     series = effects.select(of).unique(maintain_order=True).with_row_index("series")
     effects = effects.join(series, on=of, nulls_equal=True, maintain_order="left")
     age = pl.col("place").rank("dense", descending=True).over("series").cast(pl.Int64)
     effects = effects.with_columns(at=how.window - age)
-    runs, own = (np.full((how.window + 1, len(series)), np.nan) for _ in range(2))
-    where = effects["at"].to_numpy(), effects["series"].to_numpy()
-    runs[where], own[where] = (
-        effects[one].cast(pl.Float64).to_numpy() for one in ("effect", "own")
-    )
-    found = Series(runs, own, how.window)
-    counted = effects.filter(found.counted(how.window)[where]).select(*of, "place")
+    places, ids = (effects[one].cast(pl.Int64).to_numpy() for one in ("at", "series"))
+    effect, own = (effects[one].cast(pl.Float64).to_numpy() for one in ("effect", "own"))
+    found = series_of(places, ids, effect, own, how.window)
+    counted = effects.filter(found.counted(how.window)[places, ids]).select(*of, "place")
     said = [
         pl.Series(name, getattr(found.windows, name.removeprefix("window_"))[-1], pl.Float64)
         for name in WINDOW
