@@ -102,7 +102,14 @@ def mixed(
     _check(rows, mix)
     of = ["name", "split_by", *(key for key in keys if key != at), "metric", "k", "definition"]
     run, about = [*of, "as_of"], ["run", "fingerprint", "tracked_at"]
-    rows = _segments(numbered(rows.filter(pl.col("value").is_not_null()), keys), at, of)
+    users = pl.col("n_users")
+    rows = numbered(rows.filter(pl.col("value").is_not_null()), keys)
+    rows = rows.with_columns(
+        pl.Series("error", squared_errors(rows), pl.Float64).fill_nan(None),
+        as_text(pl.col(at), rows.schema[at]).alias(SEGMENT),
+        share=users / users.sum().over(*of, "as_of"),
+        age=pl.col("as_of").rank("dense", descending=True).over(of).cast(pl.Int64) - 1,
+    )
     shares = _shares(rows.filter(window), of)
     numbers = rows.select(*run, SEGMENT, "value", "error", "n_users", "value_low", "value_high")
     runs = rows.select(*run, *about).unique(run, keep="first", maintain_order=True)
@@ -112,10 +119,11 @@ def mixed(
     ordered = every.with_columns(mean=pl.coalesce("value", "mean")).sort(*run, SEGMENT)
     whole = ordered.group_by(run, maintain_order=True).agg(pl.col(about).first(), **weighted())
     now = rows.lazy().select(*run, SEGMENT, n="n_users")
+    others = pl.col("split_by").str.split(", ").list.set_difference([mix]).list.join(", ")
     notes = stream(shares_moved(now, shares.lazy(), run, of, mix))
     standard = whole.join(notes, on=run, nulls_equal=True).with_columns(
-        std=(pl.col("error") * pl.col("n_users")).sqrt(),
-        split_by=_without(mix),
+        std=(pl.col("error") * users).sqrt(),
+        split_by=pl.when(others != "").then(others),
         definition=_without_part(pl.col("definition"), mix),
     )
     return standard.drop("error"), shares
@@ -138,23 +146,6 @@ def of_mix(runs: Runs, how: Watched, mix: object) -> Runs:
     kept = {one: key for one, key in zip(runs.inside, runs.keys, strict=True) if one != at}
     again = {one: f"key {place}" for place, one in enumerate(kept)}
     return Runs(numbered(found.rename(again), [*again.values()]), [*kept.values()])
-
-
-def _segments(rows: pl.DataFrame, at: str, of: Sequence[str]) -> pl.DataFrame:
-    """Return runs' numbers of segments with their squared errors, shares of the users, and ages."""
-    users = pl.col("n_users")
-    return rows.with_columns(
-        pl.Series("error", squared_errors(rows), pl.Float64).fill_nan(None),
-        as_text(pl.col(at), rows.schema[at]).alias(SEGMENT),
-        share=users / users.sum().over(*of, "as_of"),
-        age=pl.col("as_of").rank("dense", descending=True).over(of).cast(pl.Int64) - 1,
-    )
-
-
-def _without(mix: str) -> pl.Expr:
-    """Return the names of columns without that of the mix, null where there is no other."""
-    others = pl.col("split_by").str.split(", ").list.set_difference([mix]).list.join(", ")
-    return pl.when(others != "").then(others)
 
 
 def _without_part(definition: pl.Expr, mix: str) -> pl.Expr:
@@ -288,12 +279,11 @@ def _in_each_run(rows: pl.DataFrame, of: Sequence[str], how: Watched, least: int
 
 def _of_split(runs: Runs, split: Sequence[str]) -> pl.DataFrame:
     """Return the rows that were split by some columns alone, these as text under the names of their places."""
-    names = runs.rows["split_by"].unique().to_list()
-    wanted = sorted(", ".join(split).split(", ")) if split else None
+    names, split_by = sorted(", ".join(split).split(", ")), pl.col("split_by")
     # a name may be empty, which is not none
-    alike = [one for one in names if (one if one is None else sorted(one.split(", "))) == wanted]
+    is_same = split_by.str.split(", ").list.sort().list.join(", ") == ", ".join(names)
+    rows = runs.rows.filter(is_same if split else split_by.is_null())
     inside = dict(zip(runs.keys, runs.inside, strict=True))
-    rows = runs.rows.filter(pl.col("split_by").is_in(alike, nulls_equal=True))
     named = rows["name"].unique().sort().to_list()
     if len(named) > 1:
         some = f"history=rf.history(...).filter(name={shown(next(filter(None, named)))})"

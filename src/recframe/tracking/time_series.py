@@ -133,17 +133,13 @@ def _with_all(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     lacking = [
         pl.lit(None, dtype).alias(one) for one, dtype in wanted.items() if one not in rows.columns
     ]
+    numbers = pl.col(floats).cast(pl.Float64)
     return rows.with_columns(lacking).with_columns(
         pl.col("metric", "name", "fingerprint", "definition", "split_by").cast(pl.String),
         pl.col("k").cast(pl.Int64),
-        *(_finite(one) for one in floats),
+        # null where they are infinite or none
+        pl.when(numbers.is_finite()).then(numbers),
     )
-
-
-def _finite(name: str) -> pl.Expr:
-    """Return a number as it is, null where it is infinite or none."""
-    number = pl.col(name).cast(pl.Float64)
-    return pl.when(number.is_finite()).then(number).alias(name)
 
 
 def numbered(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
