@@ -78,7 +78,7 @@ def sums_with_rests(
     model = [key for key in keys if key == MODEL]
     numbers = range(len(conventions))
     parts, own, whole, rest = _values(inputs, conventions, baseline, run)
-    parts = parts.with_columns(in_part=pl.lit(value=True))
+    parts = parts.with_columns(in_part=True)
     parts = parts.join(whole.select(MODEL).unique(), how="cross") if model else parts
     on = [*keys, "user"]
     rows = parts.join(own, on=on, how="full", coalesce=True, nulls_equal=True)

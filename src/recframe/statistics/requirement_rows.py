@@ -183,7 +183,7 @@ def with_missing(
     then = pl.col("other") if "other" in had.collect_schema() else pl.lit(None, pl.Float64)
     gone = had.join(there, on=on, how="anti", nulls_equal=True)
     gone = gone.select(*on, told=told, then=then).unique(on)
-    here = rows.with_columns(here=pl.lit(value=True))
+    here = rows.with_columns(here=True)
     both = here.join(gone, on=on, how="full", coalesce=True, nulls_equal=True)
     texts = {key: pl.col(f"key {at}") for at, key in enumerate(keys) if f"key {at}" in on}
     both = both.with_columns(

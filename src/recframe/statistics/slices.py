@@ -135,18 +135,18 @@ def _tested(rows: pl.DataFrame, how: Segmenting) -> pl.DataFrame:
         "difference_low": low,
         "difference_high": high,
     }
-    return rows.with_columns(pl.Series(name, one).fill_nan(None) for name, one in found.items())
+    return rows.with_columns(*pl.DataFrame(found).fill_nan(None))
 
 
 def _with_values(rows: pl.DataFrame, how: Segmenting) -> pl.DataFrame:
     """Return slices with the intervals of their values, as `summarize` has them, and with notes."""
     whole = rows.with_columns(
         pl.col("n_users").cast(pl.Int64),
-        of_each=pl.lit(value=True),
-        few=pl.lit(value=False),
-        n_zero=pl.lit(None, pl.Int64),
-        own_freedom=pl.col("freedom"),
-        n_trainings=pl.lit(None, pl.Int64),
+        of_each=True,
+        few=False,
+        n_zero=None,
+        own_freedom="freedom",
+        n_trainings=None,
     )
     found = summary.with_intervals(whole, summary.Intervals(how.level))
     notes = [
