@@ -19,8 +19,7 @@ from recframe.evaluation.segments import described
 from recframe.frames.collecting import ask
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.ranking.judged_frame import judge
-from recframe.ranking.precompute import with_listed
-from recframe.ranking.segment_codes import n_users_of_codes
+from recframe.ranking.precomputed import Reads, precompute, with_users
 
 # the truth of these frames is made of their lists
 pytestmark = pytest.mark.filterwarnings("ignore:all .* relevant rows:recframe.RecframeWarning")
@@ -230,7 +229,7 @@ def test_users_of_segments_of_items_are_counted_as_they_are_listed(universe, dty
     rec = frame.rec(truth=truth, items=ITEMS, universe=universe)
     judged = judge(rec._inputs("kind"))
 
-    counts = n_users_of_codes(judged, ask)
+    counts = with_users(judged, ask).precomputed.n_of_segments
 
     (name,) = judged.rows
     listed = judged.members().group_by(name).agg(n_users=pl.len().cast(pl.Int64))
@@ -342,6 +341,6 @@ def test_whether_a_list_repeats_an_item_is_asked_of_whole_lists(order):
     rec = frame_of("Int64", "of users", order).rec(items=ITEMS)
     judged = judge(rec._inputs("kind"))
 
-    known = with_listed(judged, ask, 10).known
+    found = precompute(judged, Reads(k=10, listed=True), ask)
 
-    assert known.once == (order == "sorted")
+    assert found.precomputed.once == (order == "sorted")

@@ -264,7 +264,7 @@ def rows_of_lists(inputs: Inputs, metric: Metric[...], users: pl.LazyFrame) -> p
     }
     context = inputs.context.having(universe="all")
     judged = judge(replace(inputs, **kept, context=context, users=None, checks=()))
-    rows = as_frame(replace(judged, known=replace(judged.known, checked=True)))
+    rows = as_frame(replace(judged, precomputed=replace(judged.precomputed, checked=True)))
     rank = pl.col("rank")
     listed = rank.is_not_null() if metric.k is None else rank <= metric.k
     listed = listed.fill_null(value=False)

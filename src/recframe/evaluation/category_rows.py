@@ -146,7 +146,7 @@ def with_distinct_ranks(
 ) -> pl.LazyFrame:
     """Return hits with ranks of each list at least 1 apart, and with their numbers in its order where these are requested."""
     keys = judged.list_keys
-    if judged.known.in_order and judged.known.distinct:
+    if judged.precomputed.in_order:
         return with_places(hits, keys) if numbered else hits
     hits = hits.sort(*keys, "rank", *by_item(judged.inputs.schema, keys))
     hits = spread_ranks(with_places(hits, keys), keys, whole=judged.whole_ranks)

@@ -14,7 +14,7 @@ from recframe.frames.kinds.engine import MOST, Adds
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.rows.joins import aggregate
 from recframe.ranking.judged_frame import judge
-from recframe.ranking.precompute import models_of
+from recframe.ranking.precomputed import models_of
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,12 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.rows.exact_sums import ExactSums, of_few
 from recframe.frames.rows.joins import aggregate, at_best_rank, distinct_names, joined
 from recframe.frames.rows.lookups import Lookup, lookup
-from recframe.frames.rows.profiling import distinct_ids, each_item_once, marked_sorted
+from recframe.frames.rows.profiling import distinct_ids, marked_sorted, merged
 from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import Judged, judge
-from recframe.ranking.precompute import ranked_or_relevant, ranked_with_relevance
+from recframe.ranking.precomputed import ranked_or_relevant, ranked_with_relevance
 from recframe.side_info import attributes
 from recframe.side_info.aggregation_levels import Level, Levels
 from recframe.side_info.groups_of_items import Listed
@@ -307,7 +307,7 @@ class Cut:
         if says:
             rows = ranked_with_relevance(rows, ask).rename({"relevant": RELEVANT.name})
         elif self.held.scores is None:
-            rows = each_item_once(rows, keys, ask)
+            rows = merged(rows, keys, ask)
         rows = marked_sorted(rows, "user")
         crowd = distinct_ids(crowd["user"]).to_frame() if keys == ["user"] else crowd.unique()
         return rows, crowd

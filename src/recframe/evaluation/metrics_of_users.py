@@ -29,7 +29,7 @@ from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged_frame import Judged, judge
-from recframe.ranking.precompute import with_users
+from recframe.ranking.precomputed import with_users
 
 WITH_RELEVANT: Metric[...] = Metric(
     Definition(

@@ -132,7 +132,9 @@ def _in_best_order(
     rows: pl.LazyFrame, keys: Sequence[str], judged: Judged, asked: set[str]
 ) -> pl.LazyFrame:
     """Return the relevant rows in ideal order per list, with the requested columns."""
-    rows = best_first(rows, keys, judged.key_dtype, "relevant_gain", narrow=judged.known.narrow)
+    rows = best_first(
+        rows, keys, judged.key_dtype, "relevant_gain", narrow=judged.precomputed.narrow
+    )
     rank = pl.col("place").cast(pl.Float64)
     built = {
         "ideal_rank": rank,

@@ -78,17 +78,18 @@ def users_in_segments(judged: Judged) -> pl.LazyFrame:
 def n_users_of_segments(judged: Judged, keys: Sequence[str]) -> pl.LazyFrame:
     """Return n_users for each segment, whether or not any of its users has a row in the branches."""
     of_users = [key for key in keys if key != "model"]
-    if of_users and judged.known.n_of_segments is not None:
-        support = judged.known.n_of_segments
+    n_users = pl.len().cast(pl.Int64).alias("n_users")
+    if of_users and judged.precomputed.n_of_segments is not None:
+        support = judged.precomputed.n_of_segments
     elif of_users:
         members = with_attributes(judged.members(), judged.inputs)
-        support = members.group_by(of_users).agg(n_users=pl.len().cast(pl.Int64))
+        support = members.group_by(of_users).agg(n_users)
+    elif judged.precomputed.crowd is not None:
+        support = judged.precomputed.crowd.select(n_users)
     else:
-        known = pl.LazyFrame({"n_users": [judged.known.n_users]}, schema={"n_users": pl.Int64})
         # rows mostly stand user by user, so that few are left to a hash table
         n_users = pl.col("user").n_unique().cast(pl.Int64).alias("n_users")
-        counted = aggregate(heads(judged.users), [], [n_users])
-        support = counted if judged.known.n_users is None else known
+        support = aggregate(heads(judged.users), [], [n_users])
     return _for_each_model(support, judged)
 
 

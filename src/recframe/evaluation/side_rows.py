@@ -28,7 +28,7 @@ USER_WEIGHT = "user_weight"
 
 def sides_of(judged: Judged) -> Sides:
     """Return the side frames that define the catalogue."""
-    return Sides(judged.inputs.of_all, judged, shown=judged.known.items)
+    return Sides(judged.inputs.of_all, judged, shown=judged.precomputed.items)
 
 
 def catalogue_branches(

@@ -25,9 +25,8 @@ from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import after_checks
-from recframe.ranking.hash_join import with_hits
 from recframe.ranking.judged_frame import Judged
-from recframe.ranking.precompute import settled, with_first, with_listed, with_ranks
+from recframe.ranking.precomputed import Reads, precompute
 from recframe.side_info.precompute import shown
 
 CutsTaken = dict[tuple[object, ...], tuple[pl.DataFrame, pl.DataFrame]]
@@ -206,7 +205,7 @@ def _planned(
     values = values_of_lists(metrics, words, deepest, judged)
     counted = is_counted(words, judged.context.no_relevant)
     if ask is not None:
-        judged = settled_for(judged, metrics, words, deepest, ask)
+        judged = precomputed_for(judged, metrics, words, deepest, ask)
     # the branches that the words above have asked for
     rows = rows_of_branches(judged, words, deepest, ask)
     lists = rows.group_by(judged.list_keys).agg(*values.values(), counted=counted)
@@ -230,7 +229,7 @@ def _has_one_truth(judged: Judged) -> bool:
     return judged.truth is not None and judged.context.relevant_from == "truth"
 
 
-def settled_for(
+def precomputed_for(
     judged: Judged,
     metrics: Sequence[Metric[...]],
     words: Recorder,
@@ -238,19 +237,20 @@ def settled_for(
     ask: Ask,
 ) -> Judged:
     """Return the judgement with precomputed properties for its plan (large eager frames)."""
-    depth = None if words.read & WHOLE else deepest
-    judged = with_ranks(judged, ask, depth)
-    by_number = not words.reads_lists()
-    by_hits = judged.context.no_relevant == "zero" and all(map(_is_made_by_hits, metrics))
-    judged = settled(judged, ask, deepest, by_number=by_number, by_hits=by_hits)
-    if words.reads_hits():
-        judged = with_hits(judged, deepest, ask)
-    if words.read & LISTED:
-        judged = with_listed(judged, ask, depth)
-    if words.read & side_rows.OF_CATALOGUE:
-        items = shown(side_rows.sides_of(judged), ask)
-        judged = replace(judged, known=replace(judged.known, items=items))
-    return with_first(judged, ask, deepest) if words.read & side_rows.CUT else judged
+    reads = Reads(
+        k=deepest,
+        whole_lists=bool(words.read & WHOLE),
+        hits=words.reads_hits(),
+        listed=bool(words.read & LISTED),
+        first=bool(words.read & side_rows.CUT),
+        by_number=not words.reads_lists(),
+        by_hits=judged.context.no_relevant == "zero" and all(map(_is_made_by_hits, metrics)),
+    )
+    judged = precompute(judged, reads, ask)
+    if not words.read & side_rows.OF_CATALOGUE:
+        return judged
+    items = shown(side_rows.sides_of(judged), ask)
+    return replace(judged, precomputed=replace(judged.precomputed, items=items))
 
 
 def _is_made_by_hits(metric: Metric[...]) -> bool:

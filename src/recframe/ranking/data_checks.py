@@ -57,7 +57,7 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
     source = judged.inputs.identified("truth")
     if steep:
         found.append(source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE)))
-    if judged.known.checked:
+    if judged.precomputed.checked:
         return [*found, *_of_segments(judged)]
     if judged.context.strict:  # the audit's errors, which have what follows among them
         return found
@@ -74,7 +74,7 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
 def _of_models(judged: Judged) -> list[pl.LazyFrame]:
     """Return the check of models, which comes first: where some rows have none, others would say that there are too few."""
     inputs = judged.inputs
-    if judged.known.checked or judged.context.strict or not may_lack_models(inputs):
+    if judged.precomputed.checked or judged.context.strict or not may_lack_models(inputs):
         return []
     message = WITHOUT_MODEL.format(judged.context.model)
     return [inputs.check("recommendations", lacks_model(inputs), message)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -13,14 +13,8 @@ from recframe.errors import RecframeError
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.engine import MODELS
 from recframe.frames.options import Context, Sharing
-from recframe.frames.rows.integer_keys import (
-    SMALL_INTEGERS,
-    alike_as_one,
-    joined_as_numbers,
-    joined_by_hash,
-)
+from recframe.frames.rows.integer_keys import SMALL_INTEGERS, alike_as_one
 from recframe.frames.rows.joins import at_best_rank, distinct_names
-from recframe.ranking.precomputed import NOTHING, Known, graded
 from recframe.ranking.relevance import (
     as_number,
     best_rank,
@@ -65,6 +59,36 @@ def _in_parts_of(truth: pl.LazyFrame, lists: pl.LazyFrame, names: Sequence[str])
 
 
 @dataclass(frozen=True)
+class Precomputed:
+    """Precomputed properties of relevant rows, users and lists (large eager frames); results do not change."""
+
+    pairs: pl.LazyFrame | None = None
+    """Relevant rows, each (user, item) pair once in the frame with the relevance."""
+    hits: pl.LazyFrame | None = None
+    """Hits up to the largest k, for separate lists and truth."""
+    narrow: bool = False
+    """Whether user and gain of relevant rows fit into one 64-bit integer; see `integer_keys.fits_64_bits`."""
+    in_order: bool = False
+    """Whether hits are known to be sorted by list and rank, each item of a list once, with ranks at least 1 apart."""
+    crowd: pl.LazyFrame | None = None
+    """Distinct users."""
+    n_of_segments: pl.LazyFrame | None = None
+    """Users per segment, if all segments are columns of rows, or all are columns of items."""
+    first: pl.LazyFrame | None = None
+    """Top-k rows of the universe's users, items unique per list."""
+    items: pl.LazyFrame | None = None
+    """Distinct items of all frames."""
+    once: bool = False
+    """Whether items are unique per list, among rows up to the largest k and rows with a relevance."""
+    listed: pl.LazyFrame | None = None
+    """Rows of the lists up to the largest k with the highest relevance that the truth has of their pairs."""
+    checked: bool = False
+    """Whether the data checks have passed."""
+    names: pl.LazyFrame | None = None
+    """Users by number, where lists are keyed by a number."""
+
+
+@dataclass(frozen=True)
 class Judged:
     """Judged data: hits, relevant, non-relevant and listed rows, and users.
 
@@ -78,8 +102,7 @@ class Judged:
     models: pl.LazyFrame | None = None
     scores: Scored | None = None
     """Lists ranked by score, if ranks come from scores."""
-    known: Known = NOTHING
-    """Precomputed properties of large eager frames."""
+    precomputed: Precomputed = field(default_factory=Precomputed)
     shared: tuple[str, ...] = ()
     """Segments that both lists and truth have as columns: pairs are joined within them."""
 
@@ -131,12 +154,12 @@ class Judged:
     @cached_property
     def _numbered(self) -> list[str]:
         """The key columns that the number of a list replaces."""
-        names = [] if self.known.names is None else self.known.names.collect_schema()
+        names = [] if self.precomputed.names is None else self.precomputed.names.collect_schema()
         return [name for name in names if name != "number"]
 
     def named(self, lists: pl.LazyFrame) -> pl.LazyFrame:
         """Return lists with the keys that their numbers replace."""
-        names = self.known.names
+        names = self.precomputed.names
         return lists if names is None else lists.join(names, on="number", how="left")
 
     # Which users count
@@ -176,8 +199,8 @@ class Judged:
     @cached_property
     def users(self) -> pl.LazyFrame:
         """The users of the universe in each segment, with repetitions."""
-        if self.known.crowd is not None and not self.rows:
-            return self.known.crowd
+        if self.precomputed.crowd is not None and not self.rows:
+            return self.precomputed.crowd
         if self.universe == "truth":
             return self.judged_users
         if self.universe == "recs":
@@ -221,7 +244,11 @@ class Judged:
 
     def members(self) -> pl.LazyFrame:
         """Return the distinct users of the universe, in each segment of rows where they count."""
-        return self.users if self.known.crowd is not None and not self.rows else self.users.unique()
+        return (
+            self.users
+            if self.precomputed.crowd is not None and not self.rows
+            else self.users.unique()
+        )
 
     def rows_of_users(self) -> list[pl.LazyFrame] | None:
         """Return the rows that define the universe's users; None if no rows alone do."""
@@ -247,25 +274,20 @@ class Judged:
 
     def hits(self, k: int | None = None) -> pl.LazyFrame:
         """Return the relevant rows with a rank up to k, one for each item of a list: keys, item, rank, gain."""
-        if self.known.hits is not None:
-            return self.known.hits.filter(self._up_to(k))
+        if self.precomputed.hits is not None:
+            return self.precomputed.hits.filter(self._up_to(k))
         if self.truth is None:
             return self._relevant_pairs.filter(self._up_to(k))
         if self.scores is not None and self.scores.gains_at_hand(k):
             hits = self._ranked_lists(k).filter(pl.col("gain").is_not_null())
             hits, names = (
                 self.in_segments(hits.select(*PAIR, "rank", *self._tied, "gain")),
-                self.known.names,
+                self.precomputed.names,
             )
             return hits if names is None else hits.join(names, on="user", maintain_order="left")
         rows, is_up_to = self.rows_to_meet(k)
         ranked, pairs = rows.filter(is_up_to), self.relevant_rows()
-        if self.known.packs:
-            hits = joined_as_numbers(ranked, pairs, PAIR, "inner")
-        elif self.known.distinct:
-            hits = joined_by_hash(ranked, pairs, PAIR)
-        else:
-            hits = ranked.join(pairs, on=self._pair, nulls_equal=bool(self.shared))
+        hits = ranked.join(pairs, on=self._pair, nulls_equal=bool(self.shared))
         highest = pl.col("gain", *self._tied).max()
         return at_best_rank(self._with_keys(hits), self.list_keys, highest)
 
@@ -276,8 +298,8 @@ class Judged:
 
     def relevant_rows(self) -> pl.LazyFrame:
         """Return the relevant rows of the frame that has the relevance: keys, item, rank in a judged frame, gain."""
-        if self.known.pairs is not None:
-            return self.known.pairs
+        if self.precomputed.pairs is not None:
+            return self.precomputed.pairs
         if self.truth is not None:
             return self.truth.filter(self._relevant).select(*self.of_rows, *PAIR, gain=self._gain)
         rows = self.lists.filter(self._relevant)
@@ -288,7 +310,7 @@ class Judged:
     def _relevant_pairs(self) -> pl.LazyFrame:
         """Return the relevant rows of a judged frame, one for each item of a list: keys, item, rank, gain."""
         rank, rows = pl.col("rank"), self.relevant_rows()
-        if self.known.distinct:
+        if self.precomputed.pairs is not None:
             return rows
         if not self._rank_dtype.is_integer():
             rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
@@ -322,7 +344,7 @@ class Judged:
             pair = distinct_names(*keys, "item")
             items = (
                 judged.select(*pair, relevant=self._relevant)
-                if self.truth is None and self.known.once
+                if self.truth is None and self.precomputed.once
                 else judged.group_by(pair).agg(self._relevant.any().alias("relevant"))
             )
         misses = self.counted(items.filter(~pl.col("relevant")), {"recs", "both"})
@@ -337,13 +359,8 @@ class Judged:
         With k those alone whose rank is up to k.
         """
         # an item that a judged frame repeats may have its best rank behind k
-        cut = k if self.truth is not None or self.known.once else None
-        rows = self._ranked_lists(cut)
-        if self.truth is not None:
-            rows = self._in_parts(rows).select(
-                *self.of_rows, *self.model, *PAIR, "rank", *self._tied
-            )
-            rows = graded(rows, self.truth, self.known, self.of_rows)
+        cut = k if self.truth is not None or self.precomputed.once else None
+        rows = self._with_relevance(cut)
         rows = self.counted(self.in_segments(rows), {"truth", "both"})
         keys = distinct_names(*self.list_keys, "item")
         tied = {f"listed_{name}": name for name in self._tied}
@@ -354,12 +371,23 @@ class Judged:
             listed_relevant=self._relevant.fill_null(value=False),
             listed_judged=pl.col("relevance").is_not_null(),
         )
-        if self.known.once:
+        if self.precomputed.once:
             return items
         best = best_rank(pl.col("listed_rank"), pl.col("listed_relevant"))
         values = [best, pl.col("listed_relevant", "listed_judged").any(), pl.col([*tied]).max()]
         items = alike_as_one(items, keys, self.schema, values, few=self.inputs.few)
         return items if cut == k else items.filter(pl.col("listed_rank") <= k)
+
+    def _with_relevance(self, k: int | None) -> pl.LazyFrame:
+        """Return the rows of the lists with a rank, up to k, with the highest relevance of their pairs."""
+        if self.precomputed.listed is not None:
+            return self.precomputed.listed.filter(self._up_to(k))
+        rows, pair = self._ranked_lists(k), [*self.of_rows, *PAIR]
+        if self.truth is None:
+            return rows
+        rows = self._in_parts(rows).select(*distinct_names(*pair, *self.model), "rank", *self._tied)
+        best = self.truth.group_by(pair).agg(pl.col("relevance").max())
+        return rows.join(best, on=pair, how="left", nulls_equal=bool(self.of_rows))
 
     def relevant_pairs(self, segments: Sequence[str] = ()) -> pl.LazyFrame:
         """Return each relevant pair of a user and an item once, whoever recommended it; with segments, in each of them."""
@@ -384,8 +412,8 @@ class Judged:
 
     def cut(self, k: int | None) -> pl.LazyFrame:
         """Return the rows of the lists of the universe's users with a rank up to k, one for each item: keys, item, rank."""
-        if self.known.first is not None:
-            return self.known.first
+        if self.precomputed.first is not None:
+            return self.precomputed.first
         rows = self.counted(self.ranked(k), {"truth", "both"})
         return at_best_rank(rows, self.list_keys)
 
@@ -431,7 +459,7 @@ class Judged:
     def _pairs(self) -> pl.LazyFrame:
         """Each relevant pair of the truth once, with its gain, in each segment of its rows."""
         rows, gain = self.relevant_rows(), pl.col("gain")
-        if self.known.distinct:
+        if self.precomputed.pairs is not None:
             return rows
         keys = [*self.of_rows, *PAIR]
         return alike_as_one(rows, keys, rows.collect_schema(), [gain.max()], few=self.inputs.few)

@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 
 from recframe.frames.collecting import Ask
-from recframe.frames.rows.integer_keys import distinct, fits_31_bits
-from recframe.frames.rows.profiling import are_first, distinct_ids, marked_sorted
+from recframe.frames.rows.integer_keys import fits_31_bits, sorted_as_numbers
+from recframe.frames.rows.profiling import distinct_ids, marked_sorted, merged
 from recframe.ranking.judged_frame import PAIR
 from recframe.side_info import reference_lists
 from recframe.side_info.attributes import HISTORIES, OF_HISTORIES
@@ -36,7 +36,7 @@ def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSide
     named = [one for one in facts if isinstance(one, Fact)]
     if sides.inputs.train is not None and any("train" in one.builder.needs for one in facts):
         train: Any = sides.inputs.train
-        sides = replace(sides, pairs=_distinct(train, ask, kept=not _counts_alone(facts)))
+        sides = replace(sides, pairs=_distinct(train, ask))
         if _reads_popularity(sides, facts):
             sides = replace(sides, popular=ask([sides.popularity])[0].lazy())
     if any("catalogue" in one.builder.needs for one in facts):
@@ -75,25 +75,14 @@ def _read_beside(sides: Sides, facts: Sequence[FromSides]) -> list[Fact]:
     ]
 
 
-def _counts_alone(facts: Sequence[FromSides]) -> bool:
-    """Return whether a single pass over train yields all requested facts."""
-    counted = {*HISTORIES, *OF_HISTORIES}
-    return all(one.builder in counted for one in facts if "train" in one.builder.needs)
-
-
-def _distinct(train: pl.LazyFrame, ask: Ask, *, kept: bool) -> pl.LazyFrame:
-    """Return each pair of train once; unless they are `kept` as a frame, whoever reads them leaves out those that repeat.
-
-    NOTE: of many rows of which few repeat, a copy is a sixth of the memory that such a metric takes.
-    """
+def _distinct(train: pl.LazyFrame, ask: Ask) -> pl.LazyFrame:
+    """Return each pair of train once."""
     pairs = marked_sorted(ask([train.drop_nulls()])[0], "user")
-    if not pairs["user"].flags["SORTED_ASC"] and fits_31_bits(pairs, PAIR):
-        # one sort finds out and mends
-        return marked_sorted(ask([distinct(pairs.lazy(), PAIR)])[0], "user").lazy()
-    first = are_first(pairs, ["user"], ask)
-    if first is None or kept:
-        return (pairs if first is None else pairs.filter(first)).lazy()
-    return pairs.with_columns(first=first).lazy().filter("first").select(PAIR)
+    if not fits_31_bits(pairs, PAIR):
+        return merged(pairs, ["user"], ask).lazy()
+    differs = [pl.col(name).ne_missing(pl.col(name).shift()) for name in PAIR]
+    ordered = sorted_as_numbers(pairs, PAIR).filter(pl.any_horizontal(differs))
+    return marked_sorted(ask([ordered])[0], "user").lazy()
 
 
 def _reads_popularity(sides: Sides, facts: Sequence[FromSides]) -> bool:

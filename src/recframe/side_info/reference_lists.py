@@ -16,7 +16,7 @@ from recframe.frames.rows.integer_keys import fits_31_bits, sorted_as_numbers
 from recframe.frames.rows.joins import at_best_rank, distinct_names
 from recframe.frames.rows.lookups import lookup
 from recframe.frames.rows.positions import by_item, with_places
-from recframe.frames.rows.profiling import are_in_order, each_item_once, marked_sorted
+from recframe.frames.rows.profiling import are_in_order, marked_sorted, merged
 from recframe.ranking.judged_frame import PAIR
 from recframe.ranking.relevance import is_rank
 from recframe.ranking.scores import in_order_given, scored
@@ -103,7 +103,7 @@ def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[Fact]) -
     (others,) = ask([_reference(sides, max(depths) if all(depths) else None)[1]])
     if not all(fits_31_bits(one, PAIR) for one in (rows, others)):
         return sides
-    others = each_item_once(marked_sorted(others, "user"), ["user"], ask)
+    others = merged(marked_sorted(others, "user"), ["user"], ask)
     own, other = _in_places(rows, ask), _in_places(others, ask)
     bounds = _, n_items, n_places = _bounds((own, other), "user", "item", "place")
     if math.prod(bounds) >= 2**62:
@@ -124,7 +124,7 @@ def _with_pairs(sides: Sides, ask: Ask, facts: Sequence[Fact]) -> Sides:
     given = ask([_pairs(sides, int(one.settings[0])) for one in facts])
     keys = [*sides.held.of_rows, "user"]
     pairs = {
-        one.name: each_item_once(marked_sorted(frame, "user"), keys, ask).lazy()
+        one.name: merged(marked_sorted(frame, "user"), keys, ask).lazy()
         for one, frame in zip(facts, given, strict=True)
     }
     return replace(sides, at_hand={**sides.at_hand, **pairs})

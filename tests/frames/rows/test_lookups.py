@@ -29,5 +29,5 @@ def test_values_are_those_of_a_dictionary(dtype: Any):
     for keys in (asked, own, own[:1], []):
         expected = [known.get(key) or 0 for key in keys]
         rows = pl.DataFrame({"item": keys}, schema={"item": dtype})
-        values = rows.select(found.value("code", 0, rows["item"]))
+        values = rows.select(found.value("code", 0))
         assert values["code"].to_list() == expected

@@ -12,15 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recframe.frames.rows.integer_keys import (
-    HASH,
     SMALL_INTEGERS,
     alike_as_one,
-    distinct,
-    each_once,
     fits_31_bits,
     fits_64_bits,
     joined_as_numbers,
-    joined_by_hash,
     key_hash,
 )
 from recframe.frames.rows.positions import best_first
@@ -78,26 +74,6 @@ def keyed(
 
 def keys_of(frame: pl.DataFrame) -> list[str]:
     return [name for name in frame.columns if name.startswith("key")]
-
-
-@examples(110)
-@given(data=st.data())
-def test_keys_once_have_their_highest_gain(data: st.DataObject):
-    dtypes = data.draw(
-        st.lists(small_dtypes, min_size=2, max_size=2)
-        | st.lists(st.sampled_from([*BOUNDS]), min_size=1, max_size=3)
-    )
-    frame = data.draw(keyed(dtypes, gains=[0.0, *GAINS]))
-    highest: dict[tuple[int, ...], float] = {}
-    for *key, gain in frame.rows():
-        highest[tuple(key)] = max(gain, highest.get(tuple(key), 0.0))
-
-    found = each_once(
-        frame.lazy(), {name: frame.schema[name] for name in keys_of(frame)}, "gain"
-    ).collect()
-
-    assert found.schema == frame.schema
-    assert sorted(found.rows()) == sorted((*key, gain) for key, gain in highest.items())
 
 
 @examples(75)
@@ -188,51 +164,6 @@ def test_rows_are_joined_as_by_their_two_keys(data: st.DataObject):
     assert sorted(found["inner"].select(*rows.columns, "number").rows(), key=str) == [
         row for row in left if row[-1] is not None
     ]
-
-
-@examples(75)
-@given(data=st.data(), n_hashes=st.sampled_from([None, 2, 1]))
-def test_rows_are_joined_as_by_their_keys_whatever_pairs_share_a_hash(
-    data: st.DataObject, n_hashes: int | None
-):
-    texts = st.none() | st.sampled_from(["", "a", "b", "a text of more than twelve bytes"])
-    pairs = st.lists(st.tuples(texts, texts), max_size=12)
-    schema = {"user": pl.String, "item": pl.String}
-    rows, others = (
-        pl.DataFrame(data.draw(some), schema, orient="row").with_row_index(name)
-        for some, name in [(pairs, "row"), (pairs, "other")]
-    )
-    given_rows, given_others = rows.lazy(), others.lazy()
-    if n_hashes is not None:
-        number = pl.col("user").hash() % n_hashes
-        given_rows, given_others = (
-            one.with_columns(number.alias(HASH)) for one in (given_rows, given_others)
-        )
-
-    found = joined_by_hash(given_rows, given_others, ["user", "item"]).collect()
-
-    expected = [
-        (row, user, item, other)
-        for row, user, item in rows.rows()
-        for other, *pair in others.rows()
-        if [user, item] == pair and None not in pair
-    ]
-    assert sorted(found.select("row", "user", "item", "other").rows()) == expected
-
-
-@examples(75)
-@given(data=st.data())
-def test_each_pair_is_once_and_in_order_among_the_distinct_ones(data: st.DataObject):
-    frame = data.draw(keyed(data.draw(st.lists(small_dtypes, min_size=2, max_size=2))))
-    frame = frame.filter(
-        pl.col(name).cast(pl.Int64).is_between(0, 2**31 - 1) for name in keys_of(frame)
-    )
-    assert fits_31_bits(frame, keys_of(frame))
-
-    found = distinct(frame.select(keys_of(frame)).lazy(), keys_of(frame)).collect()
-
-    assert found.schema == frame.drop("gain").schema
-    assert found.rows() == sorted({row[:2] for row in frame.rows()})
 
 
 @pytest.mark.parametrize("dtype", [*BOUNDS], ids=str)

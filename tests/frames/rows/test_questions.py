@@ -16,17 +16,12 @@ from recframe.frames.rows.integer_keys import HASH, key_hash
 from recframe.frames.rows.profiling import (
     are_distinct,
     are_in_order,
-    close_numbers,
     constant_of,
     distinct_ids,
-    each_item_once,
     heads,
     marked_sorted,
     may_be_among,
     merged,
-    numbered,
-    numbered_with_hash,
-    numbers_of,
     places_where_met,
 )
 from strategies import examples
@@ -85,38 +80,6 @@ def hashed(frame: pl.DataFrame, n: int) -> pl.DataFrame:
 
 
 @examples(110)
-@given(frame=listed())
-def test_users_once_and_their_numbers(frame: pl.DataFrame):
-    users = frame["user"].to_list()
-    in_runs = [user for user, _ in groupby(users)]
-
-    assert heads(frame)["user"].to_list() == in_runs
-    numbers = numbered(frame)["number"].to_list()
-    assert len(set(numbers)) == len({*zip(users, numbers, strict=True)}) == len(set(users))
-    if len(in_runs) == len(set(in_runs)) and frame.schema["user"] == pl.String:
-        assert numbers == [in_runs.index(user) + 1 for user in users]
-
-
-@examples(110)
-@given(
-    frames=st.sampled_from([*IDS]).flatmap(
-        lambda dtype: st.lists(listed(within=[dtype]), min_size=1, max_size=3)
-    )
-)
-def test_ids_of_several_frames_have_numbers_close_by(frames: list[pl.DataFrame]):
-    ids = [frame["user"] for frame in frames]
-
-    numbers, n = close_numbers(ids)
-
-    assert [len(one) for one in numbers] == [len(one) for one in ids]
-    pairs = {pair for one in zip(ids, numbers, strict=True) for pair in zip(*one, strict=True)}
-    named = {name for name, _ in pairs}
-    assert len(pairs) == len({number for _, number in pairs}) == len(named)
-    assert all(0 <= number < n for _, number in pairs)
-    assert n <= sum(map(len, ids))
-
-
-@examples(110)
 @given(
     numbers=st.lists(st.sampled_from(IDS[pl.Int64]) | st.integers(0, 40)),
     others=st.lists(st.sampled_from(IDS[pl.Int64]) | st.integers(0, 40)),
@@ -166,11 +129,8 @@ def test_texts_are_told_apart_whatever_texts_share_a_hash(
             for one in (pl.Expr, pl.Series):
                 patched.setattr(one, "hash", lambda self, *_: self.str.len_bytes())
         found = distinct_ids(ids)
-        numbers = numbers_of(ids.drop_nulls())
 
     assert sorted(found.to_list()) == sorted({*texts} - {None})
-    pairs = {*zip(ids.drop_nulls(), numbers, strict=True)}
-    assert len(pairs) == len({*numbers}) == len({*texts} - {None})
 
 
 @examples(150)
@@ -197,12 +157,17 @@ def test_what_never_changes_within_a_user_or_an_item_is_told_from_what_does(
 
 
 @examples(110)
+@given(frame=listed())
+def test_heads_are_the_users_of_runs(frame: pl.DataFrame):
+    assert heads(frame)["user"].to_list() == [user for user, _ in groupby(frame["user"])]
+
+
+@examples(110)
 @given(frame=listed(), hashes=st.sampled_from([None, 2**64, 2, 1]))
 def test_rows_of_one_item_of_a_list_are_merged(frame: pl.DataFrame, hashes: int | None):
     rows = frame if hashes is None else hashed(frame, hashes)
-    values = [pl.col("rank").min(), *[pl.col(HASH).first()] * (hashes is not None)]
 
-    found = merged(rows, ["user"], ask, values).select(frame.columns)
+    found = merged(rows, ["user"], ask).select(frame.columns)
 
     best: dict[tuple[Any, Any], Any] = {}
     for user, item, rank in frame.rows():
@@ -242,29 +207,6 @@ def test_a_list_is_said_to_have_each_item_once_only_where_it_has(frame: pl.DataF
 
 @examples(110)
 @given(frame=listed())
-def test_each_item_stays_once_at_its_best_rank_in_the_order_of_the_rows(frame: pl.DataFrame):
-    frame = frame.drop_nulls()
-    best: dict[tuple[Any, ...], int] = {}
-    rows = frame.rows()
-    for number, (user, item, rank) in enumerate(rows):
-        if (user, item) not in best or rank < rows[best[user, item]][2]:
-            best[user, item] = number
-
-    assert each_item_once(frame, ["user"], ask).rows() == [
-        rows[number] for number in sorted(best.values())
-    ]
-
-
-@examples(75)
-@given(frame=listed())
-def test_without_ranks_the_first_row_of_each_item_stays(frame: pl.DataFrame):
-    frame = frame.select("user", "item")
-
-    assert each_item_once(frame, ["user"], ask).rows() == [*dict.fromkeys(frame.rows())]
-
-
-@examples(110)
-@given(frame=listed())
 def test_lists_are_in_order_where_ranks_are_one_apart_and_missing_ones_last(frame: pl.DataFrame):
     expected = bool(frame["user"].flags["SORTED_ASC"])
     for _, own in groupby(frame.rows(), key=lambda row: row[0]):
@@ -300,17 +242,3 @@ def test_rows_meet_where_both_texts_are_the_same_whatever_pairs_share_a_hash(
         for other, (*same, _) in enumerate(others)
         if counts and pair == same and None not in pair
     ]
-
-
-@examples(75)
-@given(frame=listed(within=[pl.String, pl.UInt64]), in_runs=st.booleans(), text=st.booleans())
-def test_the_number_of_a_pair_is_the_same_where_an_id_is_read_once_for_all_rows_of_a_user(
-    frame: pl.DataFrame, *, in_runs: bool, text: bool
-):
-    frame = frame.with_columns(pl.col("item").cast(pl.String if text else pl.Int64))
-    frame = frame.sort("user", descending=True) if in_runs else frame
-
-    found = numbered_with_hash(frame)
-
-    number = key_hash([pl.col("user"), pl.col("item")], frame.schema)
-    assert found.equals(numbered(frame).with_columns(number.alias(HASH)))

@@ -38,35 +38,6 @@ def repeated(rows: pl.LazyFrame, number: pl.Expr) -> pl.LazyFrame:
     return numbers.filter(pl.col("number") == pl.col("number").shift())
 
 
-def each_once(rows: pl.LazyFrame, dtypes: Mapping[str, pl.DataType], gain: str) -> pl.LazyFrame:
-    """Return distinct keys, in these dtypes, with their highest gain.
-
-    Gains are not negative.
-
-    NOTE: a group for each row takes twice the memory and time of sorting one number for the keys of each row; the highest
-    gain of a run of equal ones is the running maximum of numbers that start anew with each run.
-    """
-    key, keys = pl.col("key"), list(dtypes)
-    if not READS_BITS or len(keys) != 2 or not all(dtypes[name] in SMALL_INTEGERS for name in keys):  # noqa: PLR2004  a pair
-        return rows.group_by(keys).agg(pl.col(gain).max())
-    packed = pl.col(keys[0]).cast(pl.Int128) * 2**64 + pl.col(keys[1]).cast(pl.Int64)
-    runs = rows.select(
-        key=packed, height=pl.col(gain).cast(pl.Float64).reinterpret(dtype=pl.Int64)
-    ).sort("key")
-    run = (key != key.shift()).fill_null(value=True).cum_sum().cast(pl.Int128) * 2**64
-    runs = runs.with_columns(
-        last=(key != key.shift(-1)).fill_null(value=True),
-        highest=(run + pl.col("height")).cum_max(),
-    )
-    second = (key + 2**63) % 2**64 - 2**63
-    height = (pl.col("highest") % 2**64).cast(pl.Int64)
-    return runs.filter(pl.col("last")).select(
-        ((key - second) // 2**64).cast(dtypes[keys[0]]).alias(keys[0]),
-        second.cast(dtypes[keys[1]]).alias(keys[1]),
-        height.reinterpret(dtype=pl.Float64).alias(gain),
-    )
-
-
 def alike_as_one(
     rows: pl.LazyFrame,
     keys: Sequence[str],
@@ -136,17 +107,6 @@ def joined_as_numbers(
     return rows.with_columns(number).join(others, on="both keys", how=how).drop("both keys")
 
 
-def joined_by_hash(rows: pl.LazyFrame, others: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return rows joined on keys of any kind, prefiltered by hash, for joins with few matches.
-
-    NOTE: a join of texts looks at each of them, and costs three times as much.
-    """
-    rows, others = with_hash(rows, keys), with_hash(others, keys)
-    met = rows.join(others.select(HASH), on=HASH, how="semi")
-    candidates = others.join(met.select(HASH), on=HASH, how="semi")
-    return met.drop(HASH).join(candidates.drop(HASH), on=keys)
-
-
 def with_hash(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return rows with the hash of their keys, precomputed or new.
 
@@ -156,17 +116,6 @@ def with_hash(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     if HASH in schema:
         return rows
     return rows.with_columns(key_hash([pl.col(key) for key in keys], schema).alias(HASH))
-
-
-def distinct(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return distinct pairs of narrow keys, sorted as integers, in a third of a hash table's time."""
-    number = pl.col("number")
-    numbers = in_order(rows.select(number=packed(keys)), "number")
-    numbers = numbers.filter((number != number.shift()).fill_null(value=True))
-    schema, parts = rows.collect_schema(), (number // 2**32, number % 2**32)
-    return numbers.select(
-        part.cast(schema[key]).alias(key) for key, part in zip(keys, parts, strict=True)
-    )
 
 
 def sorted_as_numbers(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:

@@ -35,26 +35,10 @@ class Lookup:
             pl.lit(self.table[name]).gather(place).alias(there) for name, there in named.items()
         )
 
-    def value(self, name: str, otherwise: Any, keys: pl.Series) -> pl.Expr:
-        """Return a column's value for each row's key, or `otherwise` without one.
-
-        `keys` are those of the rows.
-
-        NOTE: keys that are all within the table's range are their own places; to look at each takes as long as the rest.
-        """
-        key, known = pl.col(self.key), self.table[name].fill_null(otherwise)
-        place = key.cast(pl.Int64) - self.lowest if self.lowest else key
-        if not self._has_places_of(keys):
-            place = self.place(key).fill_null(self.table.height)
-            known = known.extend_constant(otherwise, 1)
-        return pl.lit(known).gather(place).alias(name)
-
-    def _has_places_of(self, keys: pl.Series) -> bool:
-        """Return whether all keys are within the table's range."""
-        bounds: list[Any] = [keys.min(), keys.max()]
-        highest = self.lowest + self.table.height - 1
-        known = None not in bounds and self.lowest <= bounds[0] and bounds[1] <= highest
-        return known and not keys.null_count()
+    def value(self, name: str, otherwise: Any) -> pl.Expr:
+        """Return a column's value for each row's key, or `otherwise` without one."""
+        found = pl.lit(self.table[name]).gather(self.place(pl.col(self.key)))
+        return found.fill_null(otherwise).alias(name)
 
     def place(self, key: pl.Expr) -> pl.Expr:
         """Return the number of the table's row that has a key; null where none has."""

@@ -21,78 +21,12 @@ from recframe.frames.rows.joins import distinct_names
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 Id = Literal["user", "item"]
 _SCATTERS = READS_BITS  # Polars 1 scatters to sorted places alone
-_FAR = 2**38  # times as many segments as there are rows they are no more than Int64 holds
 _ROOM = 8  # places for a row take no more memory than its columns
 _SLICE = 2**19  # so many at a time take little memory
-_FIRST = 1_000
 _A_LOOK = 50_000
 _BITS_A_PAIR = 32
 MARKS = 64
 """Bits per row: as much memory as an Int64 column."""
-
-
-def numbered(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with a `number` for each user."""
-    return rows.with_columns(number=numbers_of(rows["user"]))
-
-
-def numbered_with_hash(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of users and items with a user `number` and the hash of both ids; see `key_hash`.
-
-    NOTE: long texts take long to read: those of items while users are told apart, and of a user whose rows stand together
-    one text.
-    """
-    numbers, items = numbers_of(rows["user"]), _streamed(rows, pl.col("item").hash(1))
-    if numbers.flags["SORTED_ASC"]:
-        runs = numbers.rle_id()
-        users = rows["user"].gather(runs.arg_unique()).hash().gather(runs)
-    else:
-        users = _streamed(rows, pl.col("user").hash())
-    return rows.with_columns(numbers.alias("number"), (users ^ items).alias(HASH))
-
-
-def _streamed(rows: pl.DataFrame, value: pl.Expr) -> pl.Series:
-    return stream(rows.lazy().select(value)).to_series()
-
-
-def numbers_of(ids: pl.Series) -> pl.Series:
-    """Return a number for each id: of other than whole numbers in the order of the rows where those of an id stand together."""
-    numbers = whole_numbers(ids)
-    if numbers is not None and numbers.cast(pl.Int64).is_between(-_FAR, _FAR).all():
-        return numbers.cast(pl.Int64)
-    changes = ids.ne_missing(ids.shift())
-    runs = ids.filter(changes)
-    is_text = ids.dtype == pl.String
-    if _have_other_hashes(runs) if is_text else runs.n_unique() == len(runs):
-        return changes.cum_sum().cast(pl.Int64).set_sorted()
-    if is_text:  # in a fifth of the time of ranking them
-        return ids.cast(pl.Categorical(pl.Categories.random())).to_physical().cast(pl.Int64)
-    return ids.rank("dense").cast(pl.Int64)
-
-
-def close_numbers(ids: Sequence[pl.Series]) -> tuple[list[pl.Series], int]:
-    """Return dense integer codes of the non-null ids of some frames, and their upper bound.
-
-    Whole numbers that are as close as there are rows are numbered as they are, other ids where runs of them begin.
-    """
-    ends: list[Any] = [end for one in ids if len(one) for end in (one.min(), one.max())]
-    if all(one.dtype in SMALL_INTEGERS for one in ids) and ends:
-        lowest, most = min(ends), sum(map(len, ids))
-        if lowest >= 0 and max(ends) < most:
-            return list(ids), max(ends) + 1
-        if max(ends) - lowest < most:
-            return [one.cast(pl.Int64) - lowest for one in ids], max(ends) - lowest + 1
-    starts = [one.ne_missing(one.shift()) for one in ids]
-    runs = [one.filter(start).alias("id") for one, start in zip(ids, starts, strict=True)]
-    numbers = pl.concat(runs).unique(maintain_order=True).to_frame().with_row_index("number")
-    numbered = (
-        one.to_frame().join(numbers, on="id", how="left", maintain_order="left")["number"]
-        for one in runs
-    )
-    return [
-        of_runs.gather(start.cum_sum() - 1).cast(pl.UInt32)
-        for of_runs, start in zip(numbered, starts, strict=True)
-    ], len(numbers)
 
 
 def whole_numbers(ids: pl.Series) -> pl.Series | None:
@@ -126,46 +60,30 @@ def marked_sorted(rows: pl.DataFrame, key: str) -> pl.DataFrame:
 def distinct_ids(ids: pl.Series) -> pl.Series:
     """Return the distinct non-null ids, unordered."""
     ids = ids.drop_nulls()
-    found = distinct_numbers(ids, MARKS * len(ids))
+    found = _distinct_numbers(ids)
     if found is not None:
         return found
-    numbers = whole_numbers(ids)
-    places = None if numbers is None else a_row_of_each(numbers, _ROOM * len(ids))
-    if places is not None:
-        return ids.gather(places.drop_nulls())
-    in_runs = stand_together(ids)
-    runs = ids.filter(ids.ne_missing(ids.shift())) if in_runs else ids
+    runs = ids.filter(ids.ne_missing(ids.shift()))
     if ids.dtype == pl.String:
-        return runs if in_runs and _have_other_hashes(runs) else _distinct_texts(runs)
-    if ids.dtype in SMALL_INTEGERS:
-        ordered = runs.sort()
-        return ordered.filter(ordered.ne_missing(ordered.shift()))
-    return stream(runs.to_frame("id").lazy().unique()).to_series().alias(ids.name)
+        return _distinct_texts(runs)
+    return stream(runs.to_frame().lazy().unique()).to_series()
 
 
-def stand_together(ids: pl.Series) -> bool:
-    """Return whether many rows seem to repeat the previous row's id, judged by a few first rows."""
-    first = ids.head(_FIRST)
-    return int(first.ne_missing(first.shift()).sum()) <= len(first) // 2
-
-
-def _have_other_hashes(texts: pl.Series) -> bool:
-    """Return whether each text has a hash of its own, so that no two are the same."""
-    return texts.hash().n_unique() == len(texts)
-
-
-def _distinct_texts(ids: pl.Series) -> pl.Series:
+def _distinct_texts(texts: pl.Series) -> pl.Series:
     """Return the distinct texts.
 
-    NOTE: one text for each hash is found in a tenth of the time of a hash table of text; those that differ from the one of
+    NOTE: one text for each hash is found in half of the time of a hash table of text; those that differ from the one of
     their hash, of which there is hardly ever any, are looked at again.
     """
-    text, rows = pl.col("text"), ids.to_frame("text")
-    rows = rows.with_columns(_streamed(rows, text.hash()).alias(HASH))
-    found = rows[rows[HASH].arg_unique()].select(HASH, found=side_by_side(text))
-    others = rows.lazy().join(found.lazy(), on=HASH).filter(text != pl.col("found"))
-    once = [found["found"], stream(others.select("text").unique())["text"]]
-    return pl.concat(once).alias(ids.name)
+    hashes = texts.hash()
+    first = hashes.arg_unique()
+    if len(first) == len(texts):
+        return texts
+    found = texts.gather(first)
+    of_hash = pl.DataFrame({HASH: hashes.gather(first), "found": found}).lazy()
+    rows = pl.DataFrame({HASH: hashes, "text": texts}).lazy().join(of_hash, on=HASH)
+    others = stream(rows.filter(pl.col("text") != pl.col("found")).select("text").unique())
+    return found.append(others["text"].alias(found.name))
 
 
 def side_by_side(texts: pl.Expr) -> pl.Expr:
@@ -234,21 +152,21 @@ def a_row_of_each(ids: pl.Series, most: int) -> pl.Series | None:
     return found
 
 
-def distinct_numbers(numbers: pl.Series, most: int) -> pl.Series | None:
-    """Return the distinct sorted integers; None for other dtypes, or a range wider than `most`."""
-    bounds: list[Any] = (
-        [numbers.min(), numbers.max()] if numbers.dtype in SMALL_INTEGERS else [None, None]
-    )
-    if None in bounds or bounds[1] - bounds[0] >= most or not _SCATTERS:
+def _distinct_numbers(numbers: pl.Series) -> pl.Series | None:
+    """Return the distinct sorted integers; None for other dtypes, or a wide range."""
+    if numbers.dtype not in SMALL_INTEGERS or numbers.is_empty() or not _SCATTERS:
+        return None
+    lowest: Any = numbers.min()
+    highest: Any = numbers.max()
+    if highest - lowest >= MARKS * len(numbers):
         return None
     # the places of negative numbers are beyond what their own dtype may hold
-    place = pl.col("place").cast(pl.Int64) - bounds[0]
-    found = _marks(numbers.to_frame("place"), place, bounds[1] - bounds[0] + 1)
-    distinct: pl.Series = (found.arg_true().cast(pl.Int64) + bounds[0]).cast(numbers.dtype)
+    found = marks(numbers.to_frame(), pl.first().cast(pl.Int64) - lowest, highest - lowest + 1)
+    distinct: pl.Series = (found.arg_true().cast(pl.Int64) + lowest).cast(numbers.dtype)
     return distinct.alias(numbers.name)
 
 
-def _marks(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.Series:
+def marks(rows: pl.DataFrame, number: pl.Expr, n: int) -> pl.Series:
     """Return a mask of the numbers in [0, n) that occur in a row.
 
     NOTE: a bit for each number that there may be takes a fifth of the time of sorting the rows, or of a hash table.
@@ -268,7 +186,7 @@ def may_be_among(numbers: pl.Series, others: pl.Series) -> pl.Series:
         return numbers.is_in(others.implode())
     # so many bits tell most that are not among the others from those that are
     n: int = 2 ** min(31, (_BITS_A_PAIR * len(others)).bit_length())
-    found = _marks(others.to_frame("number"), pl.col("number") & (n - 1), n)
+    found = marks(others.to_frame("number"), pl.col("number") & (n - 1), n)
     return found.gather(numbers & (n - 1))
 
 
@@ -277,55 +195,25 @@ def are_distinct(rows: pl.DataFrame, keys: Sequence[str]) -> pl.LazyFrame:
     return _repeating(rows, keys)[1].select(distinct=pl.len() == 0)
 
 
-def each_item_once(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.DataFrame:
-    """Return the rows, of each item of a list the one with the best rank alone, or the first; they stay in their order."""
-    first = are_first(rows, keys, ask)
-    return rows if first is None else rows.filter(first)
-
-
-def are_first(rows: pl.DataFrame, keys: Sequence[str], ask: Ask) -> pl.Series | None:
-    """Return a mask of each list item's best row (by rank or position); None if all rows are."""
-    number, repeating = _repeating(rows, keys)
-    (twice,) = ask([repeating])
-    if twice.is_empty():
-        return None
-    again = number.is_in(twice.to_series().unique().implode())
-    pair = distinct_names(*keys, "item")
-    (found,) = ask([rows.lazy().with_row_index("row").filter(again)])
-    (found,) = ask([_with_numbers_alike(found, pair)])
-    found = found.sort("rank", "row") if "rank" in rows.columns else found
-    worse = ~pl.struct(pair).is_first_distinct()
-    (others,) = ask([found.lazy().filter(worse).select("row").sort("row")])
-    kept = pl.Series([True]).new_from_index(0, len(rows))
-    return kept.scatter(others.to_series(), values=False)
-
-
-def _with_numbers_alike(rows: pl.DataFrame, pair: list[str]) -> pl.LazyFrame:
-    """Return the rows whose pair may be that of another row.
-
-    NOTE: to tell which row is the first of its pair takes ten times as long as to sort numbers, of which few repeat.
-    """
-    number = key_hash([*map(pl.col, pair)], rows.schema)
-    alike = repeated(rows.lazy(), number).unique()
-    numbered = rows.lazy().with_columns(number=number)
-    return numbered.join(alike, on="number", how="semi", maintain_order="left").drop("number")
-
-
 def merged(
-    rows: pl.DataFrame, keys: Sequence[str], ask: Ask, values: Sequence[pl.Expr]
+    rows: pl.DataFrame, keys: Sequence[str], ask: Ask, values: Sequence[pl.Expr] = ()
 ) -> pl.DataFrame:
     """Return the rows, those of one item of a list as one with some values of theirs, such as the highest gain.
 
-    The few lists or items that may repeat are looked at; where there are none, the rows are those that were given.
+    Without values it is their best rank, and what the first of them has. The few lists or items that may repeat are looked
+    at; where there are none, the rows are those that were given.
     """
     number, repeating = _repeating(rows, keys)
     (twice,) = ask([repeating])
     if twice.is_empty():
         return rows
+    pair = distinct_names(*keys, "item")
+    others = [name for name in rows.columns if name not in pair]
+    first = [pl.col(name).min() if name == "rank" else pl.col(name).first() for name in others]
     again = number.is_in(twice.to_series().unique().implode())
-    items = rows.lazy().filter(again).group_by(distinct_names(*keys, "item")).agg(values)
-    others, once = ask([rows.lazy().filter(~again), items])
-    found = pl.concat([others, once.select(others.columns)])
+    items = rows.lazy().filter(again).group_by(pair).agg(values or first)
+    alone, once = ask([rows.lazy().filter(~again), items])
+    found = pl.concat([alone, once.select(rows.columns)])
     return found.sort(keys, maintain_order=True) if rows[keys[0]].flags["SORTED_ASC"] else found
 
 
