@@ -291,12 +291,12 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
     if cluster is not None and not isinstance(cluster, str):
         msg = f"cluster={shown(cluster)}: cluster takes the name of a column, such as 'household'"
         raise RecframeError(msg)
-    of_clusters = [] if cluster is None else [cluster]
+    names, of_clusters = argument_errors.names(by), [] if cluster is None else [cluster]
+    bound = [*rec._context.by, *names]  # noqa: SLF001
     try:
-        inputs = rec._inputs([*argument_errors.names(by), *of_clusters], profile, found)  # noqa: SLF001
+        inputs = rec._inputs([*names, *of_clusters], profile, found)  # noqa: SLF001
     except ColumnError as error:
-        given = [*rec._context.by, *argument_errors.names(by)]  # noqa: SLF001
-        raise _named_as_given(error, cluster, given) from None
+        raise _named_as_given(error, cluster, bound) from None
     if of_clusters and inputs.segments[-1].inside == "user":
         msg = f"{Given('cluster', cluster)}: each user is one by themself where nothing is given; leave it out"
         raise RecframeError(msg)
@@ -304,7 +304,7 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
         user = Given("by", inputs.context.names["user"])
         msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
         raise RecframeError(msg)
-    if cluster in [*rec._context.by, *argument_errors.names(by)]:  # noqa: SLF001
+    if cluster in bound:
         msg = f"cluster={cluster!r} is a column of by= too, where each segment would be one cluster; name another"
         raise RecframeError(msg)
     unit = _unit(inputs, found, str(cluster)) if of_clusters else None

@@ -100,7 +100,7 @@ def some_in_common(seen: Seen, name: str, role: str, share: float = 0.0) -> bool
     dtype = columns[0].dtype
     if columns[1].dtype != dtype or not (dtype.is_integer() or dtype == pl.String):
         return False
-    here, there = ({*_sampled(column)} for column in columns)
+    here, there = ({*_sampled(column).to_list()} for column in columns)
     return len(here & there) > share * len(here)
 
 

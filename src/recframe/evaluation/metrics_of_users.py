@@ -58,27 +58,25 @@ def evaluate(
     if "user" in keys:
         each = [values_of_users(part, metrics, keys, run.ask, run.held).each() for part in judged]
         return _values(run.added(each, keys), by, metrics, beside)
-    summed = _summed(metrics, beside)
+    summed, spread = _summed(metrics, beside)
     same = [f"empty {name}" for name in names_of(summed)]
-    sums = [_sums(part, summed, keys, run, _with_spread(metrics, beside)) for part in judged]
+    sums = [_sums(part, summed, keys, run, spread) for part in judged]
     return _means(judged[0], by, run.added(sums, keys, same), metrics, beside)
 
 
-def _summed(metrics: Sequence[Metric[...]], beside: Sequence[str]) -> list[Metric[...]]:
-    """Return the metrics whose values are summed up."""
-    return [*metrics, WITH_RELEVANT] if WITHOUT_RELEVANT in beside else [*metrics]
-
-
-def _with_spread(metrics: Sequence[Metric[...]], beside: Sequence[str]) -> list[str]:
-    """Return the names of the values whose squares and zeros are summed: those of requested metrics."""
-    return names_of(metrics) if SQUARE in beside else []
+def _summed(
+    metrics: Sequence[Metric[...]], beside: Sequence[str]
+) -> tuple[Sequence[Metric[...]], list[str]]:
+    """Return the metrics whose values are summed, and the names of values whose squares and zeros are summed too."""
+    summed = [*metrics, WITH_RELEVANT] if WITHOUT_RELEVANT in beside else metrics
+    return summed, names_of(metrics) if SQUARE in beside else []
 
 
 def means_of(
     values: UserValues, by: By, metrics: Sequence[Metric[...]], beside: Sequence[str]
 ) -> pl.LazyFrame:
     """Return the row of each segment from the values of its users."""
-    return _means(values.judged, by, values.sums(_with_spread(metrics, beside)), metrics, beside)
+    return _means(values.judged, by, values.sums(_summed(metrics, beside)[1]), metrics, beside)
 
 
 def _values(
@@ -121,7 +119,7 @@ def _means(
     skips = judged.context.no_relevant == "skip"
     n_users, n_present = pl.col("n_users"), pl.col("n_present").fill_null(0)
     sums = sums.with_columns(absent=0 if skips else n_users - n_present)
-    sums = sums.with_columns(_with_absent(_summed(metrics, beside), _with_spread(metrics, beside)))
+    sums = sums.with_columns(_with_absent(*_summed(metrics, beside)))
     columns = {"n_users": n_present if skips else n_users}
     for number, metric in enumerate(metrics):
         value = f"value {number}"
@@ -145,21 +143,16 @@ def _with_absent(metrics: Sequence[Metric[...]], spread: Sequence[str]) -> list[
     columns = []
     for name in names:
         empty = pl.col(f"empty {name}")
-        counted = {
-            "count": empty.is_not_null(),
-            **({"zero": (empty == 0).fill_null(value=False)} if name in spread else {}),
-        }
-        columns += [
-            (pl.col(f"{part} {name}").fill_null(0) + of_empty * absent)
-            .cast(pl.Int64)
-            .alias(f"{part} {name}")
-            for part, of_empty in counted.items()
-        ]
-        summed = {"sum": empty, **({"square": empty * empty} if name in spread else {})}
-        columns += [
-            exact.total(f"{part} {name}", (value, absent)).alias(f"{part} {name}")
-            for part, value in summed.items()
-        ]
+        counted, summed = {"count": empty.is_not_null()}, {"sum": empty}
+        if name in spread:
+            counted["zero"] = (empty == 0).fill_null(value=False)
+            summed["square"] = empty * empty
+        for part, of_empty in counted.items():
+            count = pl.col(f"{part} {name}").fill_null(0) + of_empty * absent
+            columns.append(count.cast(pl.Int64).alias(f"{part} {name}"))
+        for part, value in summed.items():
+            total = exact.total(f"{part} {name}", (value, absent))
+            columns.append(total.alias(f"{part} {name}"))
     return columns
 
 

@@ -91,13 +91,9 @@ class Bounds:
         )
 
     def __repr__(self) -> str:
-        given = {one.name: getattr(self, one.name) for one in fields(self)}
-        told = [
-            f"{one.name}={given[one.name]!r}"
-            for one in fields(self)
-            if given[one.name] != one.default
-        ]
-        return f"Bounds({', '.join(told)})"
+        values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
+        named = [f"{name}={own!r}" for name, (own, usual) in values.items() if own != usual]
+        return f"Bounds({', '.join(named)})"
 
     def __str__(self) -> str:
         if self.closed:
@@ -257,23 +253,19 @@ class Metric(Generic[P]):
             raise RecframeError(msg)
         if not kwargs:
             return self
-        given: dict[str, Value] = {}
+        given: dict[str, Any] = {}
         for written, value in kwargs.items():
             name, meant = written, value
             if isinstance(value, str):
                 name, meant = definition.spellings.get((written, value), (written, value))
-            if meant is definition.defaults.get(name, definition):
-                given[name] = definition.defaults[name]
-            else:
-                given[name] = _checked(definition, name, meant)
+            default: Any = definition.defaults.get(name, definition)
+            given[name] = default if meant is default else _checked(definition, name, meant)
         if len(given) < len(kwargs):
             call = ", ".join(f"{name}={shown(value)}" for name, value in kwargs.items())
             msg = f"{self.name}({call}) says {' and '.join(given)} twice; leave one out"
             raise RecframeError(msg)
-        chosen, changed = dict(self.settings) | given, []
-        for name, default in definition.defaults.items():
-            if chosen.get(name, default) != default:
-                changed.append((name, chosen[name]))
+        chosen = self.parameters | given
+        changed = [one for one in chosen.items() if one[1] != definition.defaults[one[0]]]
         return replace(self, settings=tuple(changed), stated=self.stated.union(given))
 
     @cached_property
