@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
-from recframe.frames.kinds import sent_rows
+from recframe.engines import sent_rows
+from recframe.engines.sent_rows import BUCKET, N_ROWS, Side, received, sending
 from recframe.frames.kinds.pyarrow_frames import in_plain_types
-from recframe.frames.kinds.sent_rows import BUCKET, N_ROWS, Side, received, sending
 
 N_BUCKETS = 5
 LISTS = pl.DataFrame({"user": [i % 97 for i in range(5_000)]}).with_columns(
@@ -27,7 +27,7 @@ FRAMES = [(LISTS, "user"), (TRUTH, "who`s")]
 
 def side_of(rows: pl.DataFrame, user: str) -> Side:
     none = in_plain_types(rows.clear().to_arrow())
-    return Side(tuple(rows.columns), user, none, pa.int64())
+    return Side(none, user, pa.int64())
 
 
 def sent_of(rows: pl.DataFrame, user: str, number: int) -> pa.Table:
@@ -119,9 +119,7 @@ def test_decimals_of_two_scales_are_one_user():
         )
         for scale in (0, 3)
     ]
-    sides = [
-        Side(("user",), "user", one.clear().to_arrow(), pa.decimal128(12, 2)) for one in frames
-    ]
+    sides = [Side(one.clear().to_arrow(), "user", pa.decimal128(12, 2)) for one in frames]
     n_parts = 7
 
     for part in range(n_parts):

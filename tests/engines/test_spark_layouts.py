@@ -19,7 +19,7 @@ pytest.importorskip("pyspark")
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("there is no Java", allow_module_level=True)
 
-from recframe.frames.kinds import pyspark_frames
+from recframe.engines import spark_frames
 from spark_session import SPARK, made, plan_of, read, session
 
 pytestmark = [
@@ -122,7 +122,7 @@ class Told:
 
 @pytest.mark.parametrize(("plan", "n_rows"), TOLD.items(), ids=str)
 def test_rows_are_estimated_from_what_spark_tells_of_a_plan_or_counted(plan, n_rows):
-    assert pyspark_frames._n_rows(Told(plan)) == (77 if n_rows is None else n_rows)
+    assert spark_frames._n_rows(Told(plan)) == (77 if n_rows is None else n_rows)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_rows_are_estimated_from_what_spark_tells_of_a_plan_or_counted(plan, n_r
 def test_there_are_as_many_buckets_as_millions_of_rows_or_as_are_set(n_rows, settings, n_buckets):
     frame = Told(f"Statistics(sizeInBytes=1.0 B, rowCount={n_rows})", settings)
 
-    assert pyspark_frames._n_buckets(frame, [frame]) == n_buckets
+    assert spark_frames._n_buckets(frame, [frame]) == n_buckets
 
 
 @pytest.mark.parametrize("wrong", ["many", "0", "-3", "1.5", ""])
@@ -156,7 +156,7 @@ def test_a_number_of_buckets_that_is_none_is_said_with_what_to_write(wrong, sett
 
 def test_a_result_that_spark_has_no_type_for_is_said_with_its_column():
     with pytest.raises(rf.ColumnError, match="'many' is uint64, for which Spark has no type; cast"):
-        pyspark_frames._spark_schema(
+        spark_frames._spark_schema(
             pl.DataFrame({"n": [1], "many": [1]}, schema=UNSIGNED).to_arrow()
         )
 

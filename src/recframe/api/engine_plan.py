@@ -28,7 +28,7 @@ from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.frames.collecting import stream
-from recframe.frames.hints import Either, FrameOf, Hint, in_words, words
+from recframe.frames.hints import Either, Hint, in_words, words
 from recframe.frames.hints import Given as Option
 from recframe.frames.kinds.engine import (
     CATALOGUE,
@@ -49,7 +49,7 @@ from recframe.frames.kinds.pyarrow_frames import (
     without_rows,
 )
 from recframe.frames.options import SIDES, Context, NamedFrame, is_side
-from recframe.frames.roles import IDS, READ_AS_GIVEN, role_named
+from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named, sides_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.profiles import under_profile
@@ -59,8 +59,9 @@ from recframe.statistics.requirements import Requirement, metrics_of, required
 from recframe.statistics.stored_results import is_summary
 
 LISTS = "recommendations"
-WHOLE = ("items",)
+WHOLE = {"items"}
 """Frames that every bucket has in full."""
+NO_FRAMES: Mapping[str, pa.Table] = {}
 
 
 @dataclass(frozen=True)
@@ -78,23 +79,22 @@ class Call:
     words: Callable[[Hint], str]
     """Function that words hints in messages as on the driver."""
 
-    def made(self, task: Task, frames: Mapping[str, pa.Table], plain: Sequence[str] = WHOLE) -> Any:
-        """Make the call over some frames; those in `plain` are taken as they are."""
+    def made(
+        self, task: Task, frames: Mapping[str, pa.Table], whole: Mapping[str, pa.Table] = NO_FRAMES
+    ) -> None:
+        """Make the call over buckets of some frames, and over others that every bucket has in full."""
         for one in self.own:
             registry.know(one)
-        given = {
-            name: rows if name in plain else Bucket(rows, name, task)
-            for name, rows in frames.items()
-        }
+        given = {name: Bucket(rows, name, task) for name, rows in frames.items()} | {**whole}
         sides: dict[str, Any] = {
-            name: NamedFrame(given[name], self.names[name]) if name in self.names else given[name]
+            name: NamedFrame(given[name], self.names.get(name, {}))
             for name in SIDES
             if name in given
         }
         rec: Rec[Any] = Rec(given[LISTS])
         bound = rec._with(replace(self.context, **sides))  # noqa: SLF001  a call's own frames
         with in_words(self.words):
-            return getattr(bound, self.method)(*self.arguments, **self.options)
+            getattr(bound, self.method)(*self.arguments, **self.options)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Replayed:
     """Call with its dry-run results, ready to run on workers."""
 
     call: Call
-    plans: tuple[Sums, ...]
+    plans: Sequence[Sums]
     """Sums that are added up; empty where the buckets' rows are the result."""
     result: pl.Schema
     tables: Mapping[str, pl.DataFrame]
@@ -116,14 +116,14 @@ class Replayed:
         given = {**self.none, **frames}
         size, tables = sum(rows.num_rows for rows in given.values()), Tables(self.tables)
         task = Summing(self.plans, tables, size) if self.plans else Whole(self.result, tables, size)
-        self.call.made(task, {**given, **self.whole})
+        self.call.made(task, given, self.whole)
         return task.table()
 
     def finished(self, sums: pa.Table) -> pa.Table:
         """Return the result, from the sums of all buckets."""
-        task = Finishing(self.plans, Tables(self.tables), sums)
-        self.call.made(task, {**self.none, **self.whole})
-        return task.found
+        task = Finishing(self.result, Tables(self.tables), self.plans, sums)
+        self.call.made(task, self.none, self.whole)
+        return task.table()
 
 
 WITHOUT_METRICS = ("judge", "audit")
@@ -145,14 +145,17 @@ def run(rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str,
 
 
 @dataclass(frozen=True)
-class Given:
-    """Input frame of an engine call: remote, or a local table."""
+class EngineSide:
+    """Frame of an engine call: the engine's, or a local one as a table."""
 
-    frame: Any
-    names: Mapping[str, Any]
-    context: Context
+    side: Side
     engine: Engine
-    is_engines: bool
+    table: pa.Table | None
+
+    @property
+    def frame(self) -> Any:
+        """The engine's frame, or the table."""
+        return self.side.kind.frame if self.table is None else self.table
 
     @cached_property
     def none(self) -> pa.Table:
@@ -160,43 +163,41 @@ class Given:
 
         NOTE: no slice of it, which would be sent to the workers with all rows.
         """
-        given = self.frame
-        return in_plain_types(
-            self.engine.none(given) if self.is_engines else given.schema.empty_table()
-        )
+        is_local = self.table is not None
+        none = self.frame.schema.empty_table() if is_local else self.engine.none(self.frame)
+        return in_plain_types(none)
 
     def column(self, role: str) -> str:
         """Return the name of a role's column."""
-        return self.context.names[role]
+        return self.side.context.names[role]
 
     def present(self, *roles: str) -> tuple[str, ...]:
         """Return the columns of some roles, of those that it has."""
-        return tuple(
-            self.column(role) for role in roles if self.column(role) in self.none.column_names
-        )
+        columns = map(self.column, roles)
+        return tuple(column for column in columns if column in self.none.column_names)
 
     def read(self, columns: Sequence[str]) -> pa.Table:
         """Return some columns with all rows."""
-        if self.is_engines:
+        if self.table is None:
             return in_plain_types(self.engine.read(self.frame, columns))
-        return self.frame.select(list(columns))
+        return self.table.select(list(columns))
 
     def values(self, role: str, present: Sequence[str], any_of: Sequence[str] = ()) -> pl.DataFrame:
         """Return the values of a role's column once, of rows that have some columns: `value`."""
         column = self.column(role)
-        if self.is_engines:
+        if self.table is None:
             found = pl.DataFrame(self.engine.distinct(self.frame, column, present, any_of))
         else:
-            found = rows_with(pl.DataFrame(self.frame), present, any_of)
+            found = rows_with(pl.DataFrame(self.table), present, any_of)
         return found.select(pl.col(column).alias("value")).unique()
 
     def counted(self) -> tuple[pl.DataFrame, int]:
         """Return each item with its number of users, and the number of users."""
         user, item = self.column("user"), self.column("item")
-        if self.is_engines:
+        if self.table is None:
             found, n_users = self.engine.counted(self.frame, user, item)
             return pl.DataFrame(found), n_users
-        return counted(pl.DataFrame(self.frame).select(user=user, item=item).drop_nulls())
+        return counted(pl.DataFrame(self.table).select(user=user, item=item).drop_nulls())
 
 
 class Divided:
@@ -219,34 +220,32 @@ class Divided:
         divided = not self._has_rows_of_users
         self._check(divided=divided)
         trial = Trial(divided=divided)
-        self.call.made(trial, {name: one.none for name, one in self.given.items()}, plain=())
-        columns = {name: list(trial.columns.get(name, {})) for name in self.given}
-        whole = {name: self.given[name].read(columns.pop(name)) for name in {*WHOLE} & {*columns}}
-        routed = {name: self._routed(name, trial) for name, wanted in columns.items() if wanted}
-        none = {name: self.given[name].none.select(wanted) for name, wanted in columns.items()}
-        plans, tables = tuple(trial.plans), self._tables(trial)
+        self.call.made(trial, {name: one.none for name, one in self.sides.items()})
+        columns = {name: list(trial.columns.get(name, {})) for name in self.sides}
+        whole = {name: self.sides[name].read(columns.pop(name)) for name in WHOLE & {*columns}}
+        none = {name: self.sides[name].none.select(read) for name, read in columns.items()}
+        routed = {name: self._routed(name, none[name]) for name, read in columns.items() if read}
+        plans, tables = trial.plans, self._tables(trial.tables.asked)
         replayed = Replayed(self.call, plans, trial.result, tables, none, whole)
         result = without_rows(trial.result)
-        of_bucket = without_rows(schema_of(trial.plans)) if trial.plans else result
-        added = added_of(trial.plans) if trial.plans else None
+        of_bucket = without_rows(schema_of(plans)) if plans else result
+        added = added_of(plans) if plans else None
         work = Work(routed, replayed.of_bucket, of_bucket, added, replayed.finished, result)
         return self.engine.run(self.frame, work)
 
     @cached_property
     def call(self) -> Call:
         """The call without its frames."""
-        none = dict.fromkeys(SIDES)
-        none["reference"] = (
-            self.context.reference if isinstance(self.context.reference, str) else None
-        )
+        none: dict[str, Any] = dict.fromkeys(SIDES)
+        if isinstance(self.context.reference, str):
+            del none["reference"]
         own = {one.name: one.definition for one in self.metrics if not one.definition.builtin}
-        names = {name: one.names for name, one in self.given.items() if one.names}
         return Call(
             self.method,
-            tuple(self._sent(one) for one in self.arguments),
+            tuple(map(self._sent, self.arguments)),
             {name: self._sent(one) for name, one in self.options.items()},
             replace(self.context, **none),
-            names,
+            {name: one.side.names for name, one in self.sides.items()},
             tuple(own.values()),
             words(),
         )
@@ -277,7 +276,7 @@ class Divided:
     @property
     def _has_rows_of_users(self) -> bool:
         """Whether the result has rows of users, so that a bucket's are those of the result."""
-        users = {one.names["user"] for one in self.given.values() if "user" in one.names}
+        users = {one.side.names.get("user") for one in self.sides.values()}
         names = [one for one in self._by if isinstance(one, str)]
         by_user = any(one in users or role_named(one, self.context) == "user" for one in names)
         return self.method in OF_ROWS or by_user
@@ -318,12 +317,12 @@ class Divided:
     @property
     def _goes_by_order(self) -> bool:
         """Whether ties are broken by row order; under a profile only where ranks come from scores."""
-        contexts = [
-            under_profile.own(self._context_of_call),
-            *(one.context for one in self._conventions),
-        ]
         bound = self.context.ties == "order"
-        return bound or (self._is_scored and any(one.ties == "order" for one in contexts))
+        return bound or (self._is_scored and any(one.ties == "order" for one in self._contexts))
+
+    @cached_property
+    def _conventions(self) -> list[Convention]:
+        return under_profile.asked(self._context_of_call, self.metrics)
 
     @property
     def _context_of_call(self) -> Context:
@@ -331,98 +330,89 @@ class Divided:
         return under_profile.bind(self.context, {"profile": profile}) if profile else self.context
 
     @cached_property
-    def _conventions(self) -> list[Convention]:
-        return under_profile.asked(self._context_of_call, self.metrics)
+    def _contexts(self) -> list[Context]:
+        """The policies of the call and of each metric under the profile."""
+        own = under_profile.own(self._context_of_call)
+        return [own, *(one.context for one in self._conventions)]
 
     @cached_property
-    def given(self) -> dict[str, Given]:
+    def sides(self) -> dict[str, EngineSide]:
         """The frames of the call, by their names."""
-        sides = {name: getattr(self.context, name) for name in SIDES}
-        frames = {LISTS: self.frame} | {
-            name: one for name, one in sides.items() if one is not None and not isinstance(one, str)
-        }
-        return {name: self._given(name, one) for name, one in frames.items()}
+        sides = sides_of(self.frame, self.context)
+        return {name: self._side(side) for name, side in sides.items()}
 
-    def _given(self, name: str, frame: Any) -> Given:
-        names: Mapping[str, Any] = {}
-        if isinstance(frame, NamedFrame):
-            names, frame = frame.names, frame.frame
-        context = self.context.bind(names) if names else self.context
-        kind = kind_for(frame, str(FrameOf(name)))
-        if kind.engine is not None and kind.engine.name != self.engine.name:
+    def _side(self, side: Side) -> EngineSide:
+        """Return a frame of the call, a local one as a table; another engine's is rejected."""
+        kind, names = side.kind, side.context.names
+        if kind.engine is None:
+            ids, numbers = ([names[role] for role in roles] for roles in (IDS, READ_AS_GIVEN))
+            rows = kind.take({name: name for name in kind.columns}, ids, numbers)
+            return EngineSide(side, self.engine, table_of(stream(rows.lazy())))
+        if kind.engine.name != self.engine.name:
             msg = f"the lists are a frame of {self.engine.name}, and a side frame of {kind.engine.name}; give both of one"
             raise RecframeError(msg)
-        if kind.engine is not None:
-            return Given(frame, names, context, self.engine, is_engines=True)
-        ids = [context.names[role] for role in IDS]
-        numbers = [context.names[role] for role in READ_AS_GIVEN]
-        taken = kind.take({name: name for name in kind.columns}, ids, numbers)
-        table = table_of(stream(taken.lazy()))
-        return Given(table, names, context, self.engine, is_engines=False)
+        return EngineSide(side, self.engine, None)
 
-    def _routed(self, name: str, trial: Trial) -> Routed:
+    def _routed(self, name: str, none: pa.Table) -> Routed:
         """Return a frame that travels, without the rows that no plan reads."""
-        one, columns = self.given[name], tuple(trial.columns[name])
+        side, columns = self.sides[name], none.column_names
         roles = {"users": ("user",), "truth": ("user", "item", "relevance")}
-        present = one.present(*roles.get(name, ("user", "item")))
+        present = side.present(*roles.get(name, ("user", "item")))
         present = tuple(one for one in present if one in columns and self.method != "audit")
-        most = self._deepest(trial) if name == LISTS else None
-        return Routed(one.frame, columns, one.column("user"), present, most)
+        most = self._deepest({*columns}) if name == LISTS else None
+        return Routed(side.frame, none, side.column("user"), present, most)
 
-    def _deepest(self, trial: Trial) -> tuple[str, float] | None:
+    def _deepest(self, columns: set[str]) -> tuple[str, float] | None:
         """Return the column of ranks and the largest that is read; None where rows behind it say something.
 
         NOTE: those tell which users have a list and how long it is, who has a row in a segment of items, what is relevant by
         the list alone, what `by` columns of the lists are, and where ranks come from scores, which rank a row has.
         """
-        lists, rank = self.given[LISTS], self.context.names["rank"]
-        columns = {*trial.columns[LISTS]}
-        roles = {lists.column(role) for role in (*IDS, "rank")}
-        if (
-            self.method not in {"evaluate", "summarize", "compare", "winner"}
-            or "truth" not in self.given
-        ):
-            return None
-        if rank not in columns or not columns <= roles or self.context.strict:
-            return None
-        contexts = [under_profile.own(self._context_of_call)]
-        contexts += [one.context for one in self._conventions]
-        plain = all(one.universe in {None, "truth"} for one in contexts)
-        plain &= all(one.relevant_from == "truth" for one in contexts)
+        rank = self.context.names["rank"]
+        roles = {self.sides[LISTS].column(role) for role in (*IDS, "rank")}
         needs = [needs_of(one.metric) for one in self._conventions]
-        plain &= all(one.over == "users" and not one.columns & LISTED for one in needs)
         ks = [one.metric.k for one in self._conventions]
-        if not plain or None in ks or "reference" in self.given or not self._is_by_users:
+        reads_hits_alone = (
+            self.method in {"evaluate", "summarize", "compare", "winner"}
+            and "truth" in self.sides
+            and "reference" not in self.sides
+            and rank in columns <= roles
+            and not self.context.strict
+            and all(one.universe in {None, "truth"} for one in self._contexts)
+            and all(one.relevant_from == "truth" for one in self._contexts)
+            and all(one.over == "users" and not one.columns & LISTED for one in needs)
+            and self._is_by_users
+        )
+        if not reads_hits_alone or None in ks:
             return None
         return rank, max(k for k in ks if k is not None)
 
     @property
     def _is_by_users(self) -> bool:
         """Whether all segments are of users: in one of items a user counts by rows of any rank."""
-        columns = self.given["users"].none.column_names if "users" in self.given else []
+        columns = self.sides["users"].none.column_names if "users" in self.sides else []
         roles = [role_named(one, self.context) for one in self._by if isinstance(one, str)]
         others = [one for one in self._by if not isinstance(one, str) or one not in columns]
         return len(others) == len([role for role in roles if role in {"user", "model"}])
 
-    def _tables(self, trial: Trial) -> dict[str, pl.DataFrame]:
+    def _tables(self, requested: set[str]) -> dict[str, pl.DataFrame]:
         """Return the tables about all users that the dry run requested."""
-        asked, found = trial.tables.asked, {}
-        if MODELS in asked:
-            found[MODELS] = self._models().rename({"value": "model"})
-        if CATALOGUE in asked:
-            items = [one.values("item", one.present("user", "item")) for one in self._judging()]
-            found[CATALOGUE] = (
-                pl.concat(items, how="vertical_relaxed").unique().rename({"value": "item"})
-            )
-        if asked & {POPULARITY, TRAIN_USERS}:
-            counts, n_users = self.given["train"].counted()
-            found[POPULARITY] = counts
-            found[TRAIN_USERS] = pl.DataFrame({"value": [float(n_users)]})
-        return found
+        tables = {}
+        if MODELS in requested:
+            tables[MODELS] = self._models().rename({"value": "model"})
+        if CATALOGUE in requested:
+            judging = [self.sides[name] for name in (LISTS, "truth", "train") if name in self.sides]
+            items = [one.values("item", one.present("user", "item")) for one in judging]
+            catalogue = pl.concat(items, how="vertical_relaxed").unique()
+            tables[CATALOGUE] = catalogue.rename({"value": "item"})
+        if requested & {POPULARITY, TRAIN_USERS}:
+            tables[POPULARITY], n_users = self.sides["train"].counted()
+            tables[TRAIN_USERS] = pl.DataFrame({"value": [float(n_users)]})
+        return tables
 
     def _models(self) -> pl.DataFrame:
         """Return the models of all lists, or say that a ranked row has none, which a cut-off may keep from the buckets."""
-        lists = self.given[LISTS]
+        lists = self.sides[LISTS]
         ranked = () if self._is_scored else lists.present("model", "rank")
         found = lists.values("model", lists.present("user", "item"), ranked)
         if found.schema["value"].is_float():
@@ -433,9 +423,4 @@ class Divided:
 
     @property
     def _is_scored(self) -> bool:
-        lists = self.given[LISTS]
-        return lists.column("rank") not in lists.none.column_names
-
-    def _judging(self) -> Iterable[Given]:
-        """Return the frames whose items are those of the catalogue, where there is no frame of items."""
-        return [self.given[name] for name in (LISTS, "truth", "train") if name in self.given]
+        return not self.sides[LISTS].present("rank")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,8 +12,8 @@ import pyarrow as pa  # type: ignore[import-untyped]  # a table is given, so it 
 from polars.io.plugins import register_io_source
 
 from recframe.errors import RecframeError
-from recframe.frames.collecting import ask, run_by_size
-from recframe.frames.kinds.engine import MOST, Added, Adds, Tables
+from recframe.frames.collecting import run_by_size
+from recframe.frames.kinds.engine import MOST, Added, Tables
 from recframe.frames.kinds.kind import Applied, Kind, Named, Names, Seen, Sources, Taken, chosen
 from recframe.frames.kinds.pyarrow_frames import Arrow, table_of
 
@@ -62,12 +62,8 @@ class Sums:
     def received(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the sums of this plan, with nulls restored that an engine made zeros."""
         mine = rows.filter(pl.col(PLAN) == self.place)
-        kept = {*self.keys, *self.same, *self.most}
-        columns = [
-            pl.col(self.named(name)) if name in kept else self._whole(name) for name in self.schema
-        ]
-        dtypes = zip(columns, self.schema.items(), strict=True)
-        return mine.select(column.cast(dtype).alias(name) for column, (name, dtype) in dtypes)
+        dtypes = self.schema.items()
+        return mine.select(self._whole(name).cast(dtype).alias(name) for name, dtype in dtypes)
 
     def _parts(self, name: str) -> dict[str, pl.Expr]:
         """Return the columns that a column travels in: a number of 128 bits in pieces, the lowest bits first.
@@ -83,7 +79,9 @@ class Sums:
         return {f"{named} 0": low, f"{named} 1": middle, f"{named} 2": (rest - middle) // 2**PIECE}
 
     def _whole(self, name: str) -> pl.Expr:
-        """Return a column of sums, put together of its pieces."""
+        """Return a column, of sums put together of its pieces."""
+        if name in {*self.keys, *self.same, *self.most}:
+            return pl.col(self.named(name))
         whole, *others = (pl.col(one).fill_null(0) for one in reversed(self._parts(name)))
         for one in others:
             whole = whole.cast(pl.Int128) * 2**PIECE + one
@@ -108,19 +106,17 @@ def added_of(plans: Sequence[Sums]) -> Added:
 class Task(ABC):
     """Handler of a call's plans over one bucket of users."""
 
-    tables = Tables()
     divided = True
     """Whether plans stop at sums that other buckets add to."""
     looks = False
     """Whether rows are in memory and may be profiled."""
 
-    def takes(self, name: str, columns: Names) -> None:
-        """Record the columns of a frame that a call reads."""
-        del name, columns
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
 
-    def taken(self, columns: Taken) -> Taken:
-        """Return columns in the form that plans begin with."""
-        return columns
+    def taken(self, _name: str, _columns: Names, rows: Taken) -> Taken:
+        """Return columns of a frame in the form that plans begin with."""
+        return rows
 
     def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
         """Return the sums of all buckets."""
@@ -131,8 +127,8 @@ class Task(ABC):
         return pl.LazyFrame(schema=schema)
 
     @abstractmethod
-    def gives(self, plan: pl.LazyFrame) -> Any:
-        """Return the result of a call."""
+    def gives(self, plan: pl.LazyFrame) -> None:
+        """Take the plan of a call's result."""
 
 
 @dataclass(frozen=True)
@@ -152,20 +148,15 @@ class BucketOfUsers(Arrow):
         super().__init__(frame.rows)
         self.name, self.task, self.tables = frame.name, frame.task, frame.task.tables
         self.is_lazy = not self.task.looks
+        self.adds = self.task.adds if self.task.divided else None
 
     def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> Taken:
         """Return some columns."""
-        self.task.takes(self.name, named.values())
-        return self.task.taken(super().take(named, ids, numbers))
+        return self.task.taken(self.name, named.values(), super().take(named, ids, numbers))
 
     def labels(self) -> list[str]:
         """Return no names: system columns are detected over all users, not per bucket."""
         return []
-
-    @property
-    def adds(self) -> Adds | None:  # type: ignore[override]  # of a frame, and of no kind
-        """The function that adds up sums; None where a bucket's rows are those of the result."""
-        return self.task.adds if self.task.divided else None
 
     def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
         """Apply a function to a plan's result."""
@@ -177,10 +168,10 @@ class BucketOfUsers(Arrow):
         sources: Sources,
         seen: Seen | None = None,
         columns: Sequence[str] | None = None,
-    ) -> Any:
-        """Return the task's result of a call's plan."""
+    ) -> None:
+        """Leave a call's plan to the task."""
         del sources, seen
-        return self.task.gives(chosen(plan, columns))
+        self.task.gives(chosen(plan, columns))
 
 
 Bucket.KIND = BucketOfUsers
@@ -190,18 +181,16 @@ class Trial(Task):
     """Dry run of a call on empty frames: columns read, sums, result."""
 
     def __init__(self, *, divided: bool) -> None:
-        self.divided, self.tables = divided, Tables()
+        super().__init__(Tables())
+        self.divided = divided
         self.columns: dict[str, dict[str, None]] = {}
         self.plans: list[Sums] = []
         self.result = pl.Schema()
 
-    def takes(self, name: str, columns: Collection[str]) -> None:
-        """Record the columns of a frame that are read."""
+    def taken(self, name: str, columns: Names, rows: Taken) -> pl.LazyFrame:
+        """Record the columns of a frame, and return them empty and lazy, so that no code treats them as data."""
         self.columns.setdefault(name, {}).update(dict.fromkeys(columns))
-
-    def taken(self, columns: Taken) -> pl.LazyFrame:
-        """Return empty columns, so that no code treats them as data."""
-        return columns.lazy()
+        return rows.lazy()
 
     def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
         """Record the sums of a plan."""
@@ -227,7 +216,8 @@ class Summing(Task):
     looks = True
 
     def __init__(self, plans: Sequence[Sums], tables: Tables, size: int) -> None:
-        self.plans, self.tables, self.size = plans, tables, size
+        super().__init__(tables)
+        self.plans, self.size = plans, size
         self.found: list[pl.LazyFrame] = []
 
     def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
@@ -253,13 +243,10 @@ class Whole(Task):
     divided = False
     looks = True
 
-    def __init__(self, result: pl.Schema, tables: Tables, size: int) -> None:
-        self.result, self.tables, self.size = result, tables, size
-        self.found: pa.Table = None
-
-    def table(self) -> pa.Table:
-        """Return the bucket's rows of the result."""
-        return self.found
+    def __init__(self, result: pl.Schema, tables: Tables, size: int = 0) -> None:
+        super().__init__(tables)
+        self.result, self.size = result, size
+        self._found: pa.Table = None
 
     def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
         """Apply a function to a plan's result."""
@@ -268,38 +255,36 @@ class Whole(Task):
 
     def gives(self, plan: pl.LazyFrame) -> None:
         """Keep the result."""
-        rows = run_by_size(plan, self.size)
-        self.found = table_of(rows.cast(self.result), self.result)
+        self._found = table_of(run_by_size(plan, self.size).cast(self.result), self.result)
+
+    def table(self) -> pa.Table:
+        """Return the rows of the result."""
+        return self._found
 
 
-class Finishing(Task):
+class Finishing(Whole):
     """Final run of a call, from all buckets' sums to its result."""
 
-    def __init__(self, plans: Sequence[Sums], tables: Tables, sums: pa.Table) -> None:
-        self.tables, self.found = tables, None
+    divided = True
+    looks = False
+
+    def __init__(
+        self, result: pl.Schema, tables: Tables, plans: Sequence[Sums], sums: pa.Table
+    ) -> None:
+        super().__init__(result, tables)
         rows = pl.DataFrame(sums)
         self._sums = iter([one.received(rows).lazy() for one in plans])
 
-    def taken(self, columns: Taken) -> Taken:
+    def taken(self, _name: str, _columns: Names, rows: Taken) -> Taken:
         """Return placeholder columns, whose rows are no longer available."""
 
         def gone(*_: Any) -> Iterator[pl.DataFrame]:
             msg = "a plan reads rows of users behind its sums; this is a defect of recframe"
             raise RecframeError(msg)
 
-        return register_io_source(io_source=gone, schema=columns.collect_schema())
+        return register_io_source(io_source=gone, schema=rows.collect_schema())
 
     def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
         """Return the sums of the next plan."""
         del sums, keys, same
         return next(self._sums)
-
-    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
-        """Apply a function to a plan's result."""
-        del schema
-        return to(ask([plan])[0]).lazy()
-
-    def gives(self, plan: pl.LazyFrame) -> None:
-        """Keep the result."""
-        rows = ask([plan])[0]
-        self.found = table_of(rows, plan.collect_schema())

@@ -10,7 +10,7 @@ A call on such a frame is made three times, by the same methods and plans as on 
 
 A call by user has no third step: a bucket's rows are rows of the result (`Whole`).
 
-`Work` says all of this to an engine, which knows no metric. So a further engine is one file in `frames/kinds`, with a `Kind`
+`Work` says all of this to an engine, which knows no metric. So a further engine is one file in `engines`, with a `Kind`
 whose `engine` has these methods:
 
     none                a table without rows, whose schema is a frame's
@@ -44,14 +44,19 @@ class Routed:
 
     frame: Any
     """The engine's frame, or a table to convert."""
-    columns: tuple[str, ...]
-    """Columns that are read."""
+    none: Table
+    """Empty table of the columns that are read, in types that every engine has."""
     user: str
     """Column of users."""
     present: tuple[str, ...] = ()
     """Columns in which a null makes a row ignored, so that it is not shuffled."""
     most: tuple[str, float] | None = None
     """Rank column, and the largest rank that is read."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns that are read."""
+        return list(self.none.column_names)
 
 
 MOST = "largest of"

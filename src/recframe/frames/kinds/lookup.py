@@ -6,7 +6,7 @@ import sys
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import polars as pl
 
@@ -18,15 +18,15 @@ from recframe.frames.kinds.kind import Kind
 OF_ENGINES = ("pyspark.sql.DataFrame", "dask.dataframe.DataFrame", "daft.DataFrame")
 """The classes of the frames that engines hold."""
 KINDS = {
-    "polars.DataFrame": "EagerPolars",
-    "polars.LazyFrame": "LazyPolars",
-    "pandas.DataFrame": "Pandas",
-    "pyarrow.Table": "Arrow",
-    "pyspark.DataFrame": "SparkFrame",
-    "dask.DataFrame": "DaskFrame",
-    "daft.DataFrame": "DaftFrame",
+    "polars.DataFrame": "frames.kinds.polars_frames.EagerPolars",
+    "polars.LazyFrame": "frames.kinds.polars_frames.LazyPolars",
+    "pandas.DataFrame": "frames.kinds.pandas_frames.Pandas",
+    "pyarrow.Table": "frames.kinds.pyarrow_frames.Arrow",
+    "pyspark.DataFrame": "engines.spark_frames.SparkFrame",
+    "dask.DataFrame": "engines.dask_frames.DaskFrame",
+    "daft.DataFrame": "engines.daft_frames.DaftFrame",
 }
-"""The kinds of the frames of libraries, each in the file of its library."""
+"""The kinds of the frames of libraries, by their path below recframe."""
 
 
 class ArrowStream(Protocol):
@@ -113,11 +113,11 @@ def kind_of_class(frame_class: type) -> type[Kind] | None:
     """
     for base in frame_class.__mro__:
         library = base.__module__.partition(".")[0]
-        name = KINDS.get(f"{library}.{base.__name__}")
-        module = name and import_module(f"recframe.frames.kinds.{library}_frames")
-        kind: type[Kind] | None = getattr(module, name) if name else vars(base).get("KIND")
-        if kind is not None:
-            return kind
+        path, _, name = KINDS.get(f"{library}.{base.__name__}", "").rpartition(".")
+        if name:
+            return cast("type[Kind]", getattr(import_module(f"recframe.{path}"), name))
+        if "KIND" in vars(base):
+            return cast("type[Kind]", vars(base)["KIND"])
     return None
 
 

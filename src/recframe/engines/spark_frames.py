@@ -28,10 +28,8 @@ from pyspark.sql import functions as F  # noqa: N812  as everyone writes it
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
-from recframe.errors import ColumnError, RecframeError
-from recframe.frames.kinds.engine import Routed, Work
-from recframe.frames.kinds.engine_frame import EngineFrame, OfExpressions
-from recframe.frames.kinds.sent_rows import (
+from recframe.engines.engine_frames import EngineFrame, OfExpressions
+from recframe.engines.sent_rows import (
     BUCKET,
     IS_OF,
     PLACE,
@@ -43,6 +41,8 @@ from recframe.frames.kinds.sent_rows import (
     sending,
     unpacking,
 )
+from recframe.errors import ColumnError, RecframeError
+from recframe.frames.kinds.engine import Routed, Work
 
 ROWS_OF_BUCKET = 1_000_000
 """Rows per task, approximately, held in memory at a time."""
@@ -105,7 +105,7 @@ class Spark(OfExpressions):
     def none(self, frame: Any) -> pa.Table:
         """Return a table without rows, whose schema is a frame's, but for columns of types that Arrow lacks."""
         _check(frame)
-        fields = [field for field in frame.schema if _is_in_arrow(field.dataType)]
+        fields = [field for field in frame.schema if _is_possible(_arrow_type, field.dataType)]
         return to_arrow_schema(StructType(fields), **IN_UTC).empty_table()
 
     def read(self, frame: Any, columns: Sequence[str]) -> pa.Table:
@@ -158,10 +158,7 @@ class Packed:
         users = [self.frames[name].schema[one.user].dataType for name, one in routed.items()]
         self.user = _common(users)
         common = _arrow_type(self.user)
-        self.sides = {
-            name: Side(one.columns, one.user, spark.none(self.frames[name]), common)
-            for name, one in routed.items()
-        }
+        self.sides = {name: Side(one.none, one.user, common) for name, one in routed.items()}
 
     def in_place(self, work: Work) -> Any:
         """Return what is made of rows that lie by users already, as in tables bucketed by them; None where lists do not.
@@ -188,15 +185,21 @@ class Packed:
 
     def _laid(self, number: int, name: str) -> Any:
         """Return the rows of a frame as their user and a column of all others, which is never null."""
+        others = self._columns(name, but=self.sides[name].user)
+        values = F.struct(F.lit(True).alias(IS_OF), *others)  # noqa: FBT003  pyspark's own
+        return self.frames[name].select(
+            self._users(name).alias(USER), values.alias(column_of(number))
+        )
+
+    def _columns(self, name: str, but: str | None = None) -> list[Any]:
+        """Return the columns of a frame under the names that they have on the way."""
         side = self.sides[name]
-        values = [
-            _column(column).alias(sent)
-            for column, sent in zip(side.columns, side.names, strict=True)
-            if column != side.user
-        ]
-        values = F.struct(F.lit(True).alias(IS_OF), *values)  # noqa: FBT003  pyspark's own
-        user = _column(side.user).cast(self.user).alias(USER)
-        return self.frames[name].select(user, values.alias(column_of(number)))
+        named = zip(side.columns, side.names, strict=True)
+        return [_column(column).alias(sent) for column, sent in named if column != but]
+
+    def _users(self, name: str) -> Any:
+        """Return the users of a frame in the type that those of all frames have."""
+        return _column(self.sides[name].user).cast(self.user)
 
     def in_buckets(self, work: Work) -> Any:
         """Return the results of all buckets, after a shuffle of rows as Arrow bytes."""
@@ -215,16 +218,9 @@ class Packed:
         return reduce(lambda a, b: a.union(b), sent, self.session.range(1).select(nothing))
 
     def _sent_of(self, number: int, name: str, n_buckets: int) -> Any:
-        frame, side = self.frames[name], self.sides[name]
-        user = _column(side.user).cast(self.user)
-        bucket = F.pmod(F.xxhash64(user), F.lit(n_buckets)).cast("int")
-        columns = [
-            _column(column).alias(sent)
-            for column, sent in zip(side.columns, side.names, strict=True)
-        ]
-        return frame.select(*columns, bucket.alias(BUCKET)).mapInArrow(
-            sending(side, number, n_buckets), _SENT
-        )
+        bucket = F.pmod(F.xxhash64(self._users(name)), F.lit(n_buckets)).cast("int")
+        rows = self.frames[name].select(*self._columns(name), bucket.alias(BUCKET))
+        return rows.mapInArrow(sending(self.sides[name], number, n_buckets), _SENT)
 
 
 def _check(frame: Any) -> None:
@@ -268,29 +264,22 @@ def _common(types: Sequence[Any]) -> Any:
 
 def _spark_schema(none: pa.Table) -> Any:
     """Return Spark's schema of a table, or say which column Spark has no type for."""
-    missing = [field for field in none.schema if not _is_known(field)]
-    if missing:
-        name, kind = missing[0].name, missing[0].type
-        msg = f"the result's column {name!r} is {kind}, for which Spark has no type; cast it before the call"
-        raise ColumnError(msg)
-    return from_arrow_schema(none.schema, prefer_timestamp_ntz=True)
-
-
-def _is_in_arrow(kind: Any) -> bool:
-    try:
-        _arrow_type(kind)
-    except PySparkException:
-        return False
-    return True
+    converted = partial(from_arrow_schema, prefer_timestamp_ntz=True)
+    for field in none.schema:
+        if not _is_possible(converted, pa.schema([field])):
+            msg = f"the result's column {field.name!r} is {field.type}, for which Spark has no type; cast it before the call"
+            raise ColumnError(msg)
+    return converted(none.schema)
 
 
 def _arrow_type(kind: Any) -> pa.DataType:
-    return to_arrow_schema(StructType([StructField("one", kind)]), **IN_UTC).types[0]
+    return to_arrow_schema(StructType([StructField("value", kind)]), **IN_UTC).types[0]
 
 
-def _is_known(field: pa.Field) -> bool:
+def _is_possible(converted: Callable[[Any], object], kind: Any) -> bool:
+    """Whether a type can be converted."""
     try:
-        from_arrow_schema(pa.schema([field]), prefer_timestamp_ntz=True)
+        converted(kind)
     except PySparkException:
         return False
     return True

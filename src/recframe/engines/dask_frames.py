@@ -24,10 +24,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with dask[dataframe]
 
+from recframe.engines.engine_frames import EngineFrame
+from recframe.engines.sent_rows import BUCKET, N_ROWS, ROWS, SENT, SIDE, Bucket, Side, unpacking
 from recframe.errors import ColumnError
 from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.engine import Added, Engine, Routed, Work
-from recframe.frames.kinds.engine_frame import EngineFrame
 from recframe.frames.kinds.pandas_frames import dtype_name, series
 from recframe.frames.kinds.pyarrow_frames import (
     counted,
@@ -36,7 +37,6 @@ from recframe.frames.kinds.pyarrow_frames import (
     rows_with,
     table_of,
 )
-from recframe.frames.kinds.sent_rows import BUCKET, N_ROWS, ROWS, SENT, SIDE, Side, unpacking
 
 SETTING = "recframe.buckets"
 """Dask setting with the number of buckets: dask.config.set({"recframe.buckets": 4000})."""
@@ -79,9 +79,9 @@ class Dask(Engine):
 
     def read(self, frame: Any, columns: Sequence[str]) -> pa.Table:
         """Return some columns of a small frame."""
-        cut = _Cut(self.none(frame).select(list(columns)).schema)
-        sent = _each(frame[list(columns)], lambda rows: _one(cut(rows)))
-        return _whole(sent.compute(), cut.schema)
+        schema = self.none(frame).select(list(columns)).schema
+        sent = _each(frame[list(columns)], lambda rows: _sent_whole(_table(rows, schema)))
+        return _received(sent.compute(), schema)
 
     def distinct(
         self, frame: Any, column: str, present: Sequence[str], any_of: Sequence[str]
@@ -89,26 +89,27 @@ class Dask(Engine):
         """Return the values of a column, of rows that have others."""
         columns = list(dict.fromkeys([column, *present, *any_of]))
         schema = self.none(frame).select(columns).schema
-        cut = _Cut(schema, tuple(present), any_of=tuple(any_of))
         only, how = pa.schema([schema.field(column)]), Added((column,), (), ())
-        values = _each(
-            frame[columns], lambda rows: _one(_added(cut(rows).select([column]), how, only))
-        )
-        return _whole(_in_a_tree(values, how, only).compute(), only)
+
+        def values(rows: pd.DataFrame) -> pd.DataFrame:
+            kept = rows_with(pl.DataFrame(_table(rows, schema)), present, any_of)
+            return _sent_whole(_added(kept.select(column), how, only))
+
+        return _received(_in_a_tree(_each(frame[columns], values), how, only).compute(), only)
 
     def counted(self, frame: Any, user: str, item: str) -> tuple[pa.Table, int]:
         """Return each item with its number of users, and the number of all users, which is that of no item."""
-        kind = self.none(frame).schema.field(item).type
-        counts = pa.schema([("item", kind), ("value", pa.int64())])
+        none = in_plain_types(self.none(frame).select([user, item]))
+        counts = pa.schema([("item", none.schema.field(item).type), ("value", pa.int64())])
 
         def of_bucket(tables: Mapping[str, pa.Table]) -> pa.Table:
             items, n_users = counted(pl.DataFrame(tables["pairs"]).select(user=user, item=item))
             of_none = pl.DataFrame({"item": [None], "value": [n_users]}, schema=items.schema)
             return pl.concat([items, of_none]).to_arrow().cast(counts)
 
-        packed = _Packed({"pairs": Routed(frame, (user, item), user, (user, item))})
-        sums = _in_a_tree(packed.each(of_bucket, _one), Added(("item",), ("value",), ()), counts)
-        found = pl.DataFrame(_whole(sums.compute(), counts))
+        sent = _each_bucket({"pairs": Routed(frame, none, user, (user, item))}, of_bucket)
+        sums = _in_a_tree(sent, Added(("item",), ("value",), ()), counts)
+        found = pl.DataFrame(_received(sums.compute(), counts))
         n_users = found.filter(pl.col("item").is_null())["value"].sum()
         return found.drop_nulls("item").to_arrow(), int(n_users)
 
@@ -123,15 +124,13 @@ class Dask(Engine):
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Dask makes when it is computed."""
         del frame
-        packed, schema, finish = _Packed(work.routed), work.of_bucket.schema, work.finish
         if work.added is None:
-            return packed.each(work.bucket, in_pandas, in_pandas(work.of_bucket))
-        added = _in_a_tree(packed.each(work.bucket, _one), work.added, schema)
-
-        def finished(sent: pd.DataFrame) -> pd.DataFrame:
-            return in_pandas(finish(_whole(sent, schema)))
-
-        return _each(added, finished, in_pandas(work.result))
+            return _each_bucket(work.routed, work.bucket, in_pandas, in_pandas(work.of_bucket))
+        schema, finish = work.of_bucket.schema, work.finish
+        sums = _in_a_tree(_each_bucket(work.routed, work.bucket), work.added, schema)
+        return _each(
+            sums, lambda sent: in_pandas(finish(_received(sent, schema))), in_pandas(work.result)
+        )
 
 
 class DaskFrame(EngineFrame):
@@ -145,26 +144,6 @@ class DaskFrame(EngineFrame):
     def index_names(self) -> list[object]:  # type: ignore[override]  # of a frame, and of no kind
         """The names that its index has."""
         return [name for name in self.frame._meta.index.names if name is not None]  # noqa: SLF001  Dask's word
-
-
-@dataclass(frozen=True)
-class _Cut:
-    """Converter of a partition to an Arrow table of required data."""
-
-    schema: pa.Schema
-    present: tuple[str, ...] = ()
-    most: tuple[str, float] | None = None
-    any_of: tuple[str, ...] = ()
-
-    def __call__(self, rows: pd.DataFrame) -> pa.Table:
-        """Return a partition's rows as a table."""
-        table = pa.table([_column(rows, one) for one in self.schema], schema=self.schema)
-        return self.kept(table)
-
-    def kept(self, table: pa.Table) -> pa.Table:
-        """Return the rows of a table that are read."""
-        rows = rows_with(pl.DataFrame(table), self.present, self.any_of, self.most)
-        return rows.to_arrow().cast(self.schema)
 
 
 def _type(meta: pd.DataFrame, name: Any) -> pa.DataType | None:
@@ -181,6 +160,11 @@ def _type(meta: pd.DataFrame, name: Any) -> pa.DataType | None:
         return plain(series(meta[:0], name, name, is_id=True).to_arrow().type)
     except ColumnError:
         return None
+
+
+def _table(rows: pd.DataFrame, schema: pa.Schema) -> pa.Table:
+    """Return a partition's rows as a table, in the types that the frame's meta tells."""
+    return pa.table([_column(rows, field) for field in schema], schema=schema)
 
 
 def _column(rows: pd.DataFrame, field: pa.Field) -> pa.Array:
@@ -200,10 +184,12 @@ def _column(rows: pd.DataFrame, field: pa.Field) -> pa.Array:
 
 def _widens(found: pa.Array, field: pa.Field) -> bool:
     """Whether a partition's type is of the same family as the one by the meta, which pandas may tell them apart by."""
-    families = (pa.types.is_integer, pa.types.is_timestamp, pa.types.is_decimal)
-    both = (found.type, field.type)
-    numbers = all(pa.types.is_integer(one) or pa.types.is_floating(one) for one in both)
-    return numbers or any(all(map(of, both)) for of in families)
+
+    def is_number(kind: pa.DataType) -> bool:
+        return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+    families = (is_number, pa.types.is_timestamp, pa.types.is_decimal)
+    return any(of(found.type) and of(field.type) for of in families)
 
 
 def _buckets_of(users: pa.ChunkedArray, n_buckets: int) -> Any:
@@ -221,79 +207,67 @@ def _buckets_of(users: pa.ChunkedArray, n_buckets: int) -> Any:
     return (hashes % np.uint64(n_buckets)).astype(np.int64)
 
 
-class _Packed:
-    """The frames that travel: rows of all of them in as many partitions as there are buckets of users."""
-
-    def __init__(self, routed: Mapping[str, Routed]) -> None:
-        self.routed = routed
-        nones = {name: _none(one) for name, one in routed.items()}
-        self.sides = {
-            name: Side(one.columns, one.user, nones[name], _hashed(nones[name], one.user))
-            for name, one in routed.items()
-        }
-
-    def each(
-        self,
-        bucket: Callable[[Mapping[str, pa.Table]], pa.Table],
-        made: Callable[[pa.Table], pd.DataFrame],
-        meta: pd.DataFrame | None = None,
-    ) -> Any:
-        """Return what is made of each bucket."""
-        n_buckets = _n_buckets(self.routed)
-        sent = [self._sent(number, name, n_buckets) for number, name in enumerate(self.routed)]
-        rows = sent[0] if len(sent) == 1 else dd.concat(sent)
-        shuffled = partial(rows.shuffle, TO, ignore_index=True)
-        rows = (rows.repartition if n_buckets == 1 else shuffled)(npartitions=n_buckets)
-        unpacked = unpacking(self.sides, bucket)
-        return _each(
-            rows, lambda one: made(unpacked(pa.Table.from_pandas(one, preserve_index=False))), meta
-        )
-
-    def _sent(self, number: int, name: str, n_buckets: int) -> Any:
-        """Return a frame's rows as one row for each bucket of each partition."""
-        one, side = self.routed[name], self.sides[name]
-        cut = _Cut(side.none.schema, one.present, one.most)
-
-        def packed(table: pa.Table) -> pd.DataFrame:
-            buckets = pa.array(_buckets_of(table[side.user], n_buckets), pa.int32())
-            rows = table.rename_columns(side.names).append_column(BUCKET, buckets)
-            return _in_bytes([side.put_in_buckets(rows, number)])
-
-        if isinstance(one.frame, pa.Table):
-            table = cut.kept(in_plain_types(one.frame.select(list(one.columns))))
-            return dd.from_pandas(packed(table), npartitions=1, sort=False)
-        return _each(one.frame[list(one.columns)], lambda rows: packed(cut(rows)))
+def _each_bucket(
+    routed: Mapping[str, Routed],
+    bucket: Bucket,
+    made: Callable[[pa.Table], pd.DataFrame] | None = None,
+    meta: pd.DataFrame | None = None,
+) -> Any:
+    """Return what is made of each bucket: rows of all frames, in as many partitions as there are buckets of users."""
+    n_buckets, made = _n_buckets(routed), made or _sent_whole
+    sides = {name: Side(one.none, one.user, _hashed(one)) for name, one in routed.items()}
+    sent = [
+        _in_buckets(one, sides[name], number, n_buckets)
+        for number, (name, one) in enumerate(routed.items())
+    ]
+    rows = sent[0] if len(sent) == 1 else dd.concat(sent)
+    shuffled = partial(rows.shuffle, TO, ignore_index=True)
+    rows = (rows.repartition if n_buckets == 1 else shuffled)(npartitions=n_buckets)
+    unpacked = unpacking(sides, bucket)
+    return _each(
+        rows, lambda one: made(unpacked(pa.Table.from_pandas(one, preserve_index=False))), meta
+    )
 
 
-def _none(one: Routed) -> pa.Table:
-    """Return a table without rows of what is read of a frame."""
-    table = one.frame.slice(0, 0) if isinstance(one.frame, pa.Table) else Dask().none(one.frame)
-    return in_plain_types(table.select(list(one.columns)))
+def _in_buckets(routed: Routed, side: Side, number: int, n_buckets: int) -> Any:
+    """Return a frame's rows as one row for each bucket of each partition."""
+    schema, present, most = side.none.schema, routed.present, routed.most
+
+    def packed(table: pa.Table) -> pd.DataFrame:
+        kept = rows_with(pl.DataFrame(table), present, most=most).to_arrow().cast(schema)
+        buckets = pa.array(_buckets_of(kept[side.user], n_buckets), pa.int32())
+        rows = kept.rename_columns(side.names).append_column(BUCKET, buckets)
+        return _in_bytes(side.put_in_buckets(rows, number))
+
+    if isinstance(routed.frame, pa.Table):
+        table = packed(in_plain_types(routed.frame.select(side.columns)))
+        return dd.from_pandas(table, npartitions=1, sort=False)
+    return _each(routed.frame[side.columns], lambda rows: packed(_table(rows, schema)))
 
 
-def _hashed(none: pa.Table, user: str) -> pa.DataType:
+def _hashed(one: Routed) -> pa.DataType:
     """Return the type in which users have the same hash in frames with whole numbers of other widths."""
-    kind = none.schema.field(user).type
+    kind = one.none.schema.field(one.user).type
     return pa.int64() if pa.types.is_integer(kind) else kind
 
 
-def _in_bytes(sent: Sequence[pa.RecordBatch]) -> pd.DataFrame:
+def _in_bytes(sent: pa.RecordBatch) -> pd.DataFrame:
     """Return what is sent as a frame of pandas, which has the bytes as they are."""
-    table = pa.Table.from_batches(sent, SENT).rename_columns(LARGE.names).cast(LARGE)
+    table = pa.Table.from_batches([sent]).rename_columns(LARGE.names).cast(LARGE)
     found: pd.DataFrame = table.to_pandas(types_mapper={pa.large_binary(): BYTES}.get)
     return found
 
 
-def _one(table: pa.Table) -> pd.DataFrame:
+def _sent_whole(table: pa.Table) -> pd.DataFrame:
     """Return a table as the one row that is sent."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=COMPRESSED) as stream:
         stream.write_table(table)
     row = {BUCKET: [0], SIDE: [0], N_ROWS: [len(table)], ROWS: [sink.getvalue().to_pybytes()]}
-    return _in_bytes([pa.RecordBatch.from_pydict(row, SENT)])
+    return _in_bytes(pa.RecordBatch.from_pydict(row, SENT))
 
 
-def _whole(sent: pd.DataFrame, schema: pa.Schema) -> pa.Table:
+def _received(sent: pd.DataFrame, schema: pa.Schema) -> pa.Table:
     """Return the rows of all tables that were sent."""
     tables = [pa.ipc.open_stream(one).read_all() for one in sent[ROWS]]
     return pa.concat_tables([schema.empty_table(), *(one.cast(schema) for one in tables)])
@@ -303,7 +277,7 @@ def _each(
     frame: Any, made: Callable[[pd.DataFrame], pd.DataFrame], meta: pd.DataFrame | None = None
 ) -> Any:
     """Return what is made of each partition, rows that are sent where no other frame is named."""
-    meta = _in_bytes([]) if meta is None else meta
+    meta = _in_bytes(pa.RecordBatch.from_pylist([], SENT)) if meta is None else meta
     return frame.map_partitions(Step(made), meta=meta, enforce_metadata=False).clear_divisions()
 
 
@@ -311,7 +285,7 @@ def _in_a_tree(sent: Any, how: Added, schema: pa.Schema) -> Any:
     """Return the sums of all partitions in one."""
 
     def added(some: pd.DataFrame) -> pd.DataFrame:
-        return _one(_added(_whole(some, schema), how, schema))
+        return _sent_whole(_added(_received(some, schema), how, schema))
 
     while sent.npartitions > 1:
         fewer = -(-sent.npartitions // SUMS_AT_ONCE)
@@ -319,7 +293,7 @@ def _in_a_tree(sent: Any, how: Added, schema: pa.Schema) -> Any:
     return sent
 
 
-def _added(rows: pa.Table, how: Added, schema: pa.Schema) -> pa.Table:
+def _added(rows: pa.Table | pl.DataFrame, how: Added, schema: pa.Schema) -> pa.Table:
     """Return sums added up by their keys."""
     frame = pl.DataFrame(rows)
     sums = [pl.col(name).sum() for name in how.sums]

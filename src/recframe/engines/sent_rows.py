@@ -26,18 +26,24 @@ SENT = pa.schema(
     [(BUCKET, pa.int32()), (SIDE, pa.int32()), (N_ROWS, pa.int32()), (ROWS, pa.binary())]
 )
 _Batches = Iterator[pa.RecordBatch]
+Bucket = Callable[[Mapping[str, pa.Table]], pa.Table]
+"""Type of functions of a bucket's tables, by frame name."""
 
 
 @dataclass(frozen=True)
 class Side:
     """Frame whose rows are shuffled."""
 
-    columns: tuple[str, ...]
-    user: str
     none: pa.Table
     """Empty table with the schema of incoming rows."""
+    user: str
     common: pa.DataType
     """Common type of all frames' users, so that hashes agree."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.none.column_names)
 
     @property
     def names(self) -> list[str]:
@@ -46,31 +52,35 @@ class Side:
 
     def put_in_buckets(self, rows: pa.Table, number: int) -> pa.RecordBatch:
         """Return a row for each bucket, of rows that have its number in a last column."""
-        schema = pa.schema(
-            [*zip(self.names, self.none.schema.types, strict=True), SENT.field(BUCKET)]
-        )
-        given = pl.DataFrame(rows.cast(schema))
-        found = given.partition_by(BUCKET, as_dict=True, include_key=False)
-        columns = [
-            [bucket for (bucket,) in found],
-            [number] * len(found),
-            [part.height for part in found.values()],
-            [_bytes(part) for part in found.values()],
-        ]
-        arrays = [pa.array(one, field.type) for one, field in zip(columns, SENT, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, schema=SENT)
+        fields = zip(self.names, self.none.schema.types, strict=True)
+        in_types = pl.DataFrame(rows.cast(pa.schema([*fields, SENT.field(BUCKET)])))
+        parts = in_types.partition_by(BUCKET, as_dict=True, include_key=False)
+        sent = {
+            BUCKET: [bucket for (bucket,) in parts],
+            SIDE: [number] * len(parts),
+            N_ROWS: [part.height for part in parts.values()],
+            ROWS: [_bytes(part) for part in parts.values()],
+        }
+        return pa.RecordBatch.from_pydict(sent, SENT)
 
     def received(self, pieces: Any, part: int, n_parts: int) -> pa.Table:
         """Return the rows of all pieces, of the users of a part."""
         user = pl.col(self.names[self.columns.index(self.user)])
         dtype = pl.DataFrame(pa.schema([("user", self.common)]).empty_table())["user"].dtype
         mine = user.cast(dtype).hash() % n_parts == part
-        tables = [pl.DataFrame(self.none).rename(dict(zip(self.columns, self.names, strict=True)))]
+        tables = [pl.DataFrame(self.none.rename_columns(self.names))]
         for piece in pieces:
             rows = pl.read_ipc_stream(io.BytesIO(piece.as_py()))
             tables.append(rows if n_parts == 1 else rows.filter(mine))
-        found = pl.concat(tables, rechunk=True)
-        return found.rename(dict(zip(self.names, self.columns, strict=True))).to_arrow()
+        return pl.concat(tables, rechunk=True).to_arrow().rename_columns(self.columns)
+
+
+def _bytes(rows: pl.DataFrame) -> bytes:
+    """Return rows as bytes.
+
+    NOTE: zstd makes half of the bytes of lz4, for some 6 ns a row more.
+    """
+    return rows.write_ipc_stream(None, compression="zstd").getvalue()
 
 
 def sending(side: Side, number: int, n_buckets: int) -> Callable[[_Batches], _Batches]:
@@ -78,18 +88,27 @@ def sending(side: Side, number: int, n_buckets: int) -> Callable[[_Batches], _Ba
     n_enough = min(max(FEWEST_SENT, ROWS_OF_PIECE * n_buckets), MOST_SENT)
 
     def sent(batches: _Batches) -> _Batches:
-        held: list[pa.RecordBatch] = []
-        n_held = 0
-        for batch in batches:
-            held.append(batch)
-            n_held += batch.num_rows
-            if n_held >= n_enough:
-                yield side.put_in_buckets(pa.Table.from_batches(held), number)
-                held, n_held = [], 0
-        if n_held:
-            yield side.put_in_buckets(pa.Table.from_batches(held), number)
+        for rows in _gathered(batches, n_enough, lambda _: 0):
+            yield side.put_in_buckets(rows, number)
 
     return sent
+
+
+def _gathered(
+    batches: _Batches, n_enough: int, start_of: Callable[[pa.RecordBatch], int | None]
+) -> Iterator[pa.Table]:
+    """Walk rows in tables of so many rows or little more, each from where the next may start within a batch."""
+    gathered: list[pa.RecordBatch] = []
+    n_rows = 0
+    for batch in batches:
+        start = start_of(batch) if n_rows >= n_enough else None
+        if start is not None:
+            yield pa.Table.from_batches([*gathered, batch.slice(0, start)])
+            gathered, n_rows = [], 0
+        gathered.append(batch.slice(start or 0))
+        n_rows += gathered[-1].num_rows
+    if n_rows:
+        yield pa.Table.from_batches(gathered)
 
 
 def received(sent: pa.Table, sides: Sequence[Side]) -> Iterator[list[pa.Table]]:
@@ -104,9 +123,7 @@ def received(sent: pa.Table, sides: Sequence[Side]) -> Iterator[list[pa.Table]]:
         yield [one.received(mine, part, n_parts) for one, mine in zip(sides, pieces, strict=True)]
 
 
-def unpacking(
-    sides: Mapping[str, Side], bucket: Callable[[Mapping[str, pa.Table]], pa.Table]
-) -> Callable[[pa.Table], pa.Table]:
+def unpacking(sides: Mapping[str, Side], bucket: Bucket) -> Callable[[pa.Table], pa.Table]:
     """Return a function of a bucket's rows as they were sent, by what is made of those of all frames."""
 
     def unpacked(sent: pa.Table) -> pa.Table:
@@ -114,16 +131,6 @@ def unpacking(
         return pa.concat_tables([bucket(dict(zip(sides, one, strict=True))) for one in parts])
 
     return unpacked
-
-
-def _bytes(rows: pl.DataFrame) -> bytes:
-    """Return rows as bytes.
-
-    NOTE: zstd makes half of the bytes of lz4, for some 6 ns a row more.
-    """
-    sink = io.BytesIO()
-    rows.write_ipc_stream(sink, compression="zstd")
-    return sink.getvalue()
 
 
 USER, PLACE, IS_OF = "user", "place", "is of"
@@ -135,37 +142,28 @@ def column_of(number: int) -> str:
     return f"frame {number}"
 
 
-def by_users(
-    sides: Mapping[str, Side], made: Callable[[Mapping[str, pa.Table]], pa.Table]
-) -> Callable[[_Batches], _Batches]:
+def by_users(sides: Mapping[str, Side], made: Bucket) -> Callable[[_Batches], _Batches]:
     """Return a function of rows in the order of their users, which makes a table of the frames of some users at a time."""
 
     def of_rows(batches: _Batches) -> _Batches:
         for rows in whole_users(batches):
-            found = {
+            tables = {
                 name: _of_a_frame(rows, number, side)
                 for number, (name, side) in enumerate(sides.items())
             }
-            yield from made(found).to_batches()
+            yield from made(tables).to_batches()
 
     return of_rows
 
 
 def whole_users(batches: _Batches) -> Iterator[pa.Table]:
     """Walk the rows in tables that never cut a user, of little more than `ROWS_OF_PART` rows where users have few."""
-    held: list[pa.RecordBatch] = []
-    n_held = 0
-    for batch in batches:
-        rest = batch
-        firsts = pc.indices_nonzero(pc.equal(batch[PLACE], 1)) if n_held >= ROWS_OF_PART else []
-        if len(firsts):
-            start = firsts[0].as_py()
-            yield pa.Table.from_batches([*held, batch.slice(0, start)])
-            held, n_held, rest = [], 0, batch.slice(start)
-        held.append(rest)
-        n_held += rest.num_rows
-    if n_held:
-        yield pa.Table.from_batches(held)
+
+    def start_of(batch: pa.RecordBatch) -> int | None:
+        place = pc.index(batch[PLACE], 1).as_py()
+        return None if place < 0 else place
+
+    return _gathered(batches, ROWS_OF_PART, start_of)
 
 
 def _of_a_frame(rows: pa.Table, number: int, side: Side) -> pa.Table:
@@ -174,4 +172,4 @@ def _of_a_frame(rows: pa.Table, number: int, side: Side) -> pa.Table:
     is_mine = pc.is_valid(column)
     _, *columns = column.filter(is_mine).flatten()  # the first is IS_OF
     columns.insert(side.columns.index(side.user), rows[USER].filter(is_mine))
-    return pa.table(columns, names=list(side.columns)).cast(side.none.schema)
+    return pa.table(columns, names=side.columns).cast(side.none.schema)

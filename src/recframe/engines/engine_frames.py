@@ -98,7 +98,7 @@ class OfExpressions(Engine):
         """Return the rows and columns of a frame that are read."""
         frame = one.frame
         if isinstance(frame, pa.Table):
-            frame = self.made_of(frame.select(list(one.columns)), beside)
+            frame = self.made_of(frame.select(one.columns), beside)
         rows = self.present(frame, one.present)
         if one.most is not None:
             rank, most = one.most

@@ -12,7 +12,7 @@ import io
 import math
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial, reduce
 from typing import Any
 
@@ -21,15 +21,16 @@ import daft.functions as F  # noqa: N812  as for other engines
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with the extra
 from daft import DataType, Expression, col, lit
 
-from recframe.frames.kinds.engine import Work
-from recframe.frames.kinds.engine_frame import EngineFrame, OfExpressions
-from recframe.frames.kinds.pyarrow_frames import in_plain_types
+from recframe.engines.engine_frames import EngineFrame, OfExpressions
+from recframe.engines.sent_rows import BUCKET
+from recframe.engines.sent_rows import Bucket as OfBucket
+from recframe.frames.kinds.engine import Routed, Work
 
 ROWS_OF_BUCKET = 1_000_000
 """Rows per bucket, approximately, held in memory at a time."""
 SETTING = "RECFRAME_DAFT_BUCKETS"
 """Environment variable with the number of buckets."""
-BUCKET, MADE = "bucket", "made"
+MADE = "made"
 _ROWS = re.compile(r"Approx num rows = ([\d,]+)")
 
 
@@ -72,16 +73,14 @@ class Daft(OfExpressions):
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Daft makes when it is collected."""
         del frame
-        frames = {name: self.cut(one, None) for name, one in work.routed.items()}
-        sides = {name: in_plain_types(self.none(one)).schema for name, one in frames.items()}
-        users = {name: one.user for name, one in work.routed.items()}
-        made = _of_groups(_in_buckets(frames, users), sides, work.bucket, work.of_bucket)
+        schemas = {name: one.none.schema for name, one in work.routed.items()}
+        made = _of_groups(_in_buckets(self, work.routed), schemas, work.bucket, work.of_bucket)
         if work.added is None:
             return made
         names, finish = work.of_bucket.column_names, work.finish
         sums = self.added(made, work.added).select(lit(0).alias(BUCKET), _struct(names, MADE))
-        schemas = {MADE: work.of_bucket.schema}
-        return _of_groups(sums, schemas, lambda one: finish(one[MADE]), work.result)
+        of_sums = {MADE: work.of_bucket.schema}
+        return _of_groups(sums, of_sums, lambda one: finish(one[MADE]), work.result)
 
 
 class DaftFrame(EngineFrame):
@@ -97,15 +96,16 @@ class DaftFrame(EngineFrame):
         return list(self.frame.column_names)
 
 
-def _in_buckets(frames: Mapping[str, Any], users: Mapping[str, str]) -> Any:
+def _in_buckets(engine: Daft, routed: Mapping[str, Routed]) -> Any:
     """Return the rows of all frames, each with its bucket and a struct of the columns of its frame.
 
     There is a row of no frame, so that there is a bucket where there are no rows.
     """
+    frames = {name: engine.cut(one, None) for name, one in routed.items()}
     n_buckets = lit(_n_buckets(frames.values())).cast(DataType.uint64())
     rows = [daft.from_pydict({BUCKET: [0]}).select(col(BUCKET).cast(DataType.uint64()))]
     for name, frame in frames.items():
-        bucket = (F.hash(_id(frame, users[name])) % n_buckets).cast(DataType.uint64())
+        bucket = (F.hash(_id(frame, routed[name].user)) % n_buckets).cast(DataType.uint64())
         rows.append(frame.select(bucket.alias(BUCKET), _struct(frame.column_names, name)))
     return reduce(lambda a, b: a.union_all_by_name(b), rows)
 
@@ -117,7 +117,7 @@ def _struct(names: Sequence[str], under: str) -> Any:
 def _of_groups(
     rows: Any,
     sides: Mapping[str, pa.Schema],
-    made: Callable[[Mapping[str, pa.Table]], pa.Table],
+    made: OfBucket,
     none: pa.Table,
 ) -> Any:
     """Return what is made of the rows of each bucket, which have a struct for each of some tables."""
