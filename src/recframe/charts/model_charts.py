@@ -304,16 +304,14 @@ class PlotsOfModels(Canvas):
         [('DE', 1.0, 1), ('FR', 0.5, 1)]
         """
         rec, look = self._rec, self._look
-        how = Intervals(level, cluster, profile)
         metric = one_metric("segments", metric, k)
-        found = summary(rec, [metric], how, by)
+        found = summary(rec, [metric], Intervals(level, cluster, profile), by)
         if not found.by:
             msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
             raise RecframeError(msg)
         series, kind = Series(found.models, look), number_format(metric)
-        rows = found.data
         has_pooled = pl.col("n_users") < min_users if metric.shape != "set" else pl.lit(value=False)
-        rows = largest(with_pooled(rows), most)
+        rows = largest(with_pooled(found.data), most)
         rows = rows.with_columns(
             mean=pl.col("value").mean().over("place"), pooled=pl.when(has_pooled).then("pooled")
         )
