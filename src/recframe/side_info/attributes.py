@@ -126,7 +126,8 @@ def n_categories_of_history(sides: Sides, of: str) -> pl.LazyFrame:
 def history_in_category(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of a user's train items in a category; an item of several counts in each by its share."""
     history = sides.by_category(sides.with_item_keys(sides.train), sides.user_keys, of)
-    return history.shares().select(*sides.part_keys, "value")
+    shares = history.summed([pl.col("share").sum().alias("value")])
+    return shares.select(*sides.part_keys, "value")
 
 
 @fact("part", "train", "items", takes=ANY)

@@ -7,7 +7,6 @@ categories decide are made of counts, of which no row for each category is neede
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,8 +19,6 @@ from recframe.frames.rows.lookups import Lookup, lookup
 from recframe.side_info.category_counts import BOTH, MOST_PARTS, Counts, History, Tally
 from recframe.side_info.features import Feature
 
-MOST = 2**20
-"""Largest denominator of integer shares, so that sums over 2^40 rows fit."""
 CODES, DESCRIBED = "codes", "described"
 PARTS, SIZES = 2**20, 2**12
 """Upper bounds of a code's category, and of the item's number of categories."""
@@ -35,8 +32,6 @@ class Codes:
     """Each item's codes, and whether it has any."""
     n_parts: int
     """Number of categories, or an upper bound."""
-    whole: int
-    """Common denominator of all items' shares; 0 where it is too high to count with."""
     tally: Tally
     user: pl.DataType
     """The dtype of users among the rows."""
@@ -76,20 +71,6 @@ class ByCategory:
     given: pl.LazyFrame
     """The rows of the items."""
     codes: Codes | None = None
-
-    def shares(self) -> pl.LazyFrame:
-        """Return the sum of shares, as `value`, for each list and category.
-
-        NOTE: whole numbers that are summed up along all rows leave exact sums between any two; a group for each costs thrice.
-        """
-        whole = 0 if self.codes is None else self.codes.whole
-        if not whole:
-            return self.summed([pl.col("share").sum().alias("value")])
-        total, last = pl.col("total"), (pl.col(BOTH) != pl.col(BOTH).shift(-1))
-        parts = (pl.col("share") * whole).round().cast(pl.Int64)
-        sums = self.rows.select(BOTH, total=parts.cum_sum()).filter(last.fill_null(value=True))
-        value = (total - total.shift().fill_null(0)) / whole
-        return sums.select(BOTH, value=value).set_sorted(BOTH)
 
     def summed(self, sums: Sequence[pl.Expr]) -> pl.LazyFrame:
         """Return sums for each list and category in it."""
@@ -144,9 +125,8 @@ def codes_of(
     code = pl.col("part").cast(pl.UInt32) * SIZES + pl.col("size")
     codes = parts.group_by("item").agg(code.alias(CODES), pl.lit(value=True).alias(DESCRIBED))
     found = lookup(codes, "item", item)
-    whole = math.lcm(*parts["size"].unique())
     if found is None:
         return None
     n_parts: int = parts.select(pl.col("part").max() + 1).item()
     tally = Tally(parts.select("item", "part", "size"), item, longest)
-    return Codes(found, n_parts, whole if whole < MOST else 0, tally, dtypes["user"])
+    return Codes(found, n_parts, tally, dtypes["user"])

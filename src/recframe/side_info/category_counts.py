@@ -7,7 +7,7 @@ and not sorted.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -134,15 +134,15 @@ class Counts:
             sums[part].append(count * weight)
         return [reduce(add, ofs) for ofs in sums]
 
-    def n_described(self, renamed: Mapping[str, str]) -> pl.Expr:
+    def n_described(self) -> pl.Expr:
         """Return the number of items with any category."""
         number, place = self.described
-        return self._count(renamed[number], place)
+        return self._count(number, place)
 
-    def n_parts_had(self, renamed: Mapping[str, str]) -> pl.Expr:
+    def n_parts_had(self) -> pl.Expr:
         """Return the number of distinct categories among the items."""
         one, zero = pl.lit(1.0, dtype=pl.Float64), pl.lit(0.0, dtype=pl.Float64)
-        sums = self.sums_by_part(self.sums[0], renamed)
+        sums = self.sums_by_part(self.sums[0])
         # a number made of a truth value takes longer than one chosen by it
         return pl.sum_horizontal(pl.when(had > 0).then(one).otherwise(zero) for had in sums)
 
@@ -164,6 +164,11 @@ class History:
         """Return lists joined with their users' counts, and the count columns' names."""
         renamed = {number: f"{name} {number}" for number in self.counts.numbers}
         return self.of_users.beside(lists, renamed), renamed
+
+    def of_each_user(self, of: Callable[[Counts], pl.Expr], user: pl.DataType) -> pl.LazyFrame:
+        """Return a value of the counts of each user who has some: user, in a dtype, and value."""
+        rows = self.of_users.table.lazy().filter(pl.col(self.counts.numbers[0]).is_not_null())
+        return rows.select(pl.col("user").cast(user), value=of(self.counts))
 
     def value(self) -> pl.Expr:
         """Return the sum of a user and a part, by the number of both."""

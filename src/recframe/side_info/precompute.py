@@ -13,7 +13,7 @@ import polars as pl
 
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.integer_keys import fits_31_bits, sorted_as_numbers
-from recframe.frames.rows.profiling import distinct_ids, marked_sorted, merged
+from recframe.frames.rows.profiling import distinct_ids, each_pair_once, marked_sorted
 from recframe.ranking.judged_frame import PAIR
 from recframe.side_info import reference_lists
 from recframe.side_info.attributes import HISTORIES, OF_HISTORIES
@@ -21,7 +21,7 @@ from recframe.side_info.by_category import Codes, codes_of
 from recframe.side_info.category_counts import History
 from recframe.side_info.features import ANY, CATEGORIES
 from recframe.side_info.requirements import missing
-from recframe.side_info.sources import Fact, FromSides, OfHistory, Sides, Summing
+from recframe.side_info.sources import Fact, FromSides, Sides, Summing
 
 ROWS_FOR_EACH_ITEM = 1.25
 """Rows per item below which a join of categories is faster than encoding them."""
@@ -43,8 +43,9 @@ def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSide
         sides = replace(sides, shown=shown(sides, ask))
     sides = replace(sides, codes=_codes(sides, ask, rows, facts))
     sides = replace(sides, histories=_histories(sides, named))
-    sides = replace(sides, of_histories=_of_histories(sides, named))
-    named = [one for one in named if one.name not in sides.of_histories]
+    of_histories = _of_histories(sides, named)
+    sides = replace(sides, at_hand=of_histories)
+    named = [one for one in named if one.name not in of_histories]
     sides = reference_lists.settled(sides, ask, rows, named)
     by_part = bool(sides.codes) and not sides.histories
     kinds = {"pair"} if sides.held.of_rows else {"pair", "row"}
@@ -53,8 +54,9 @@ def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSide
     kept = [one for one in kept if one.name not in there]
     built = ask([sides.built(one) for one in kept])
     at_hand = {one.name: frame.lazy() for one, frame in zip(kept, built, strict=True)}
-    pairs = {one.name: frame for one, frame in zip(kept, built, strict=True) if one.kind in kinds}
-    narrow = all(fits_31_bits(one, PAIR) for one in (rows, *pairs.values()))
+    pairs = [frame for one, frame in zip(kept, built, strict=True) if one.kind in kinds]
+    narrow = all(fits_31_bits(one, PAIR) for one in (rows, *pairs))
+    at_hand = {**sides.at_hand, **at_hand}
     return replace(sides, at_hand=at_hand, narrow=narrow, beside=frozenset(there))
 
 
@@ -78,8 +80,8 @@ def _read_beside(sides: Sides, facts: Sequence[FromSides]) -> list[Fact]:
 def _distinct(train: pl.LazyFrame, ask: Ask) -> pl.LazyFrame:
     """Return each pair of train once."""
     pairs = marked_sorted(ask([train.drop_nulls()])[0], "user")
-    if not fits_31_bits(pairs, PAIR):
-        return merged(pairs, ["user"], ask).lazy()
+    if pairs["user"].flags["SORTED_ASC"] or not fits_31_bits(pairs, PAIR):
+        return marked_sorted(each_pair_once(pairs, ask), "user").lazy()
     differs = [pl.col(name).ne_missing(pl.col(name).shift()) for name in PAIR]
     ordered = sorted_as_numbers(pairs, PAIR).filter(pl.any_horizontal(differs))
     return marked_sorted(ask([ordered])[0], "user").lazy()
@@ -133,12 +135,12 @@ def _histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, History]:
     return histories if len(histories) == len(of_parts) else {}
 
 
-def _of_histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, OfHistory]:
+def _of_histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, pl.LazyFrame]:
     """Return the user facts computed from precomputed histories."""
-    found = {}
+    found, user = {}, sides.inputs.schema["user"]
     for one in (one for one in facts if one.builder in OF_HISTORIES):
         names = [Fact(builder, one.settings).name for builder in HISTORIES]
-        known = [name for name in names if name in sides.histories]
-        if known:
-            found[one.name] = OfHistory(known[0], OF_HISTORIES[one.builder])
+        histories = [sides.histories[name] for name in names if name in sides.histories]
+        if histories:
+            found[one.name] = histories[0].of_each_user(OF_HISTORIES[one.builder], user)
     return found

@@ -104,16 +104,6 @@ def summing(
 
 
 @dataclass(frozen=True)
-class OfHistory:
-    """User fact computed from the category counts of the user's history."""
-
-    history: str
-    """The name of the fact of parts that the counts are of."""
-    of: Callable[[Counts, Mapping[str, str]], pl.Expr]
-    """Function of the counts and of the new names of their columns."""
-
-
-@dataclass(frozen=True)
 class Sides:
     """Side frames of one call, prepared for building facts."""
 
@@ -132,8 +122,6 @@ class Sides:
     """Integer codes of the items' categories by column: of all requested columns, or none."""
     histories: Mapping[str, History] = field(default_factory=dict)
     """Counts of users' histories by fact: of all requested facts, or none."""
-    of_histories: Mapping[str, OfHistory] = field(default_factory=dict)
-    """User facts computed from their histories, by name."""
     beside: frozenset[str] = frozenset()
     """Names of facts that are columns of the list rows already."""
     shown: pl.LazyFrame | None = None
@@ -250,8 +238,6 @@ class Sides:
             there = {*rows.collect_schema().names()}
             facts = [one for one in facts if one.name not in there]
         for kind in kinds:
-            if kind == "user":
-                rows, facts = self._with_histories(rows, facts)
             on, table, same = self.table(kind, facts)
             if kind == "part" and self.histories:
                 rows = rows.with_columns(
@@ -262,31 +248,13 @@ class Sides:
             elif table is not None:
                 others = {key: (named or {}).get(key, key) for key in on}
                 table, on = table.rename(others), list(others.values())
-                as_numbers = self.narrow and on == PAIR
                 rows = (
                     joined_as_numbers(rows, table, on, "left")
-                    if as_numbers
+                    if self.narrow and on == PAIR
                     else joined(rows, table, on, in_order=on == [BOTH])
                 )
             rows = rows.with_columns(same) if same else rows
         return rows
-
-    def _with_histories(
-        self, rows: pl.LazyFrame, facts: Sequence[Fact]
-    ) -> tuple[pl.LazyFrame, list[Fact]]:
-        """Return rows joined with facts computed from histories, and the remaining facts."""
-        made = {
-            one.name: self.of_histories[one.name] for one in facts if one.name in self.of_histories
-        }
-        for name in dict.fromkeys(one.history for one in made.values()):
-            history = self.histories[name]
-            rows, renamed = history.beside(rows, name)
-            rows = rows.with_columns(
-                one.of(history.counts, renamed).alias(fact)
-                for fact, one in made.items()
-                if one.history == name
-            ).drop(renamed.values())
-        return rows, [one for one in facts if one.name not in made]
 
 
 def _frame(frame: Any) -> pl.LazyFrame:

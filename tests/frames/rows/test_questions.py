@@ -18,6 +18,7 @@ from recframe.frames.rows.profiling import (
     are_in_order,
     constant_of,
     distinct_ids,
+    each_pair_once,
     heads,
     marked_sorted,
     may_be_among,
@@ -154,6 +155,14 @@ def test_what_never_changes_within_a_user_or_an_item_is_told_from_what_does(
     is_constant = len(expected) == rows[key].n_unique()
     assert (found is not None) == is_constant
     assert found is None or (sorted(map(str, found.rows())) == sorted(map(str, expected)))
+
+
+@examples(75)
+@given(frame=listed())
+def test_the_first_row_of_each_pair_stays(frame: pl.DataFrame):
+    frame = frame.select("user", "item")
+
+    assert each_pair_once(frame, ask).rows() == [*dict.fromkeys(frame.rows())]
 
 
 @examples(110)

@@ -27,11 +27,11 @@ def integer_ids(columns: Sequence[pl.Series], most: int) -> list[pl.Series]:
     if len(numbers) == len(columns) and bounds and max(bounds) - min(bounds) < most:
         return [one - min(bounds) if min(bounds) else one for one in numbers]
     starts = [one.ne_missing(one.shift()) | one.is_null() for one in columns]
-    runs = [one.filter(start) for one, start in zip(columns, starts, strict=True)]
-    n_rows, n_runs = sum(map(len, columns)), sum(map(len, runs))
+    n_rows, n_runs = sum(map(len, columns)), sum(int(one.sum()) for one in starts)
     if n_runs > n_rows // 2:
         ids, places = _ranked(pl.concat(columns)), accumulate(map(len, columns), initial=0)
         return [ids.slice(place, len(one)) for place, one in zip(places, columns, strict=False)]
+    runs = [one.filter(start) for one, start in zip(columns, starts, strict=True)]
     # most frames stand user by user, so that few ids are left to number
     ids, places = _ranked(pl.concat(runs)), accumulate(map(len, runs), initial=0)
     return [

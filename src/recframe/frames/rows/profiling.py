@@ -210,11 +210,25 @@ def merged(
     pair = distinct_names(*keys, "item")
     others = [name for name in rows.columns if name not in pair]
     first = [pl.col(name).min() if name == "rank" else pl.col(name).first() for name in others]
-    again = number.is_in(twice.to_series().unique().implode())
-    items = rows.lazy().filter(again).group_by(pair).agg(values or first)
-    alone, once = ask([rows.lazy().filter(~again), items])
-    found = pl.concat([alone, once.select(rows.columns)])
-    return found.sort(keys, maintain_order=True) if rows[keys[0]].flags["SORTED_ASC"] else found
+    again = rows.select(number.is_in(twice.to_series().unique().implode())).to_series()
+    items = rows.filter(again).lazy().group_by(pair).agg(values or first)
+    alone, once = rows.filter(~again), ask([items])[0].select(rows.columns)
+    if not rows[keys[0]].flags["SORTED_ASC"]:
+        return pl.concat([alone, once])
+    if len(keys) > 1:
+        return pl.concat([alone, once]).sort(keys, maintain_order=True)
+    return alone.merge_sorted(once.sort(keys), key=keys[0])
+
+
+def each_pair_once(rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:
+    """Return the first row of each user and item, in the order of the rows."""
+    number, repeating = _repeating(rows, ["user"])
+    (twice,) = ask([repeating])
+    if twice.is_empty():
+        return rows
+    again = rows.select(number.is_in(twice.to_series().unique().implode())).to_series()
+    first = rows.filter(again).select(pl.struct("user", "item").is_first_distinct()).to_series()
+    return rows.filter((~again).scatter(again.arg_true(), first))
 
 
 def _repeating(rows: pl.DataFrame, keys: Sequence[str]) -> tuple[pl.Expr, pl.LazyFrame]:
