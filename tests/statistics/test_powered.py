@@ -93,14 +93,13 @@ def test_so_many_users_show_not_worse_as_often_as_was_asked(margin, wanted, chan
     random = np.random.default_rng(int(1000 * (margin + chance)))
     population = sums_of(reciprocal_ranks(random, 1, 400_000, [0.0, wanted], taste=taste))
     how = Power(wanted=wanted, margin=margin, power=chance)
-    n = of_pairs(population, [], METRIC, how)["users_needed"].item()
+    n = of_pairs(population, [], how)["users_needed"].item()
     block = max(1, 1_000_000 // n)
 
     held = [
         compared(
             sums_of(reciprocal_ranks(random, block, n, [0.0, wanted], taste=taste)),
             ["sample"],
-            METRIC,
             Comparing(margin=margin, correction=None),
         )["p_not_worse"]
         <= 0.025

@@ -10,7 +10,7 @@ import pytest
 PAGES = [
     "p_values",
     "power",
-    "pooling",
+    "shrinkage",
     "moments",
     "resampling",
     "simultaneous",

@@ -221,9 +221,7 @@ def test_what_is_claimed_of_a_winner_holds_in_trials(scene):
     ]
     pairing = Pairing("a", pl.String(), "model", among_others=True)
 
-    found = winners(
-        pl.concat(blocks), ["sample"], [rf.parse("mrr")], pairing, Comparing(n_resamples=1)
-    )
+    found = winners(pl.concat(blocks), ["sample"], pairing, Comparing(n_resamples=1))
 
     assert len(found) == SAMPLES
     places = {chr(ord("b") + place): lift for place, lift in enumerate(lifts)}

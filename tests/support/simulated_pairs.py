@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from recframe.frames.inputs import GROUP
-from recframe.statistics.pairs import BASELINE, MODEL
+from recframe.statistics.pairs import BASELINE, MODEL, PLACE
 
 
 def reciprocal_ranks(
@@ -34,7 +34,10 @@ def mean_of(lift: float, taste: float) -> float:
 
 
 def sums_of(values: np.ndarray) -> pl.DataFrame:
-    """Return the sums over all pairs of models, the first of which, `a`, is the baseline; each sample is a segment."""
+    """Return the sums over all pairs of models, the first of which, `a`, is the baseline; each sample is a segment.
+
+    They are in long form, of one metric whose values are shares.
+    """
     found = []
     names = [chr(ord("a") + place) for place in range(values.shape[1])]
     for one, other in itertools.combinations(range(values.shape[1]), 2):
@@ -44,5 +47,7 @@ def sums_of(values: np.ndarray) -> pl.DataFrame:
         sums |= {"ad": (a * d).sum(axis=1), "dd": (d * d).sum(axis=1), "dddd": 0.0 * n}
         sums |= {"wins": (d > 0).sum(axis=1), "ties": ties, "unpaired": 0 * n}
         keys = {"sample": range(len(values)), MODEL: names[other], BASELINE: names[one], GROUP: 0}
-        found.append(pl.DataFrame(keys | {f"{part} 0": each for part, each in sums.items()}))
+        of_metric = {PLACE: 0, "metric": "mrr", "k": None, "least": 0.0, "most": 1.0}
+        of_metric |= dict.fromkeys(("share", "of_each", "higher", "directed"), True)
+        found.append(pl.DataFrame(keys | of_metric | sums))
     return pl.concat(found)

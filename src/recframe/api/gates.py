@@ -29,9 +29,17 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.lookup import collected
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
-from recframe.statistics import clusters, mixes, options, requirement_rows
+from recframe.statistics import mixes, options, requirement_rows
 from recframe.statistics.over_trainings import refuse
-from recframe.statistics.pairs import MODEL, Pairing, sums_of_all
+from recframe.statistics.pairs import (
+    MODEL,
+    PLACE,
+    Pairing,
+    by_metric,
+    sums_of_all,
+    units_of_clusters,
+    units_of_users,
+)
 from recframe.statistics.requirement_rows import Places
 from recframe.statistics.requirements import (
     COLUMNS,
@@ -245,6 +253,11 @@ def _names(models: object) -> list[str] | None:
     return [text_of(name) for name in names]
 
 
+def _metrics(places: Places) -> dict[int, Metric[...]]:
+    """Return the metrics of requirements, by place."""
+    return {place: one.metric for place, one in places.items()}
+
+
 @dataclass(frozen=True)
 class GatePlan:
     """A gate's plans: one for each thing that values are compared with, and the result of their rows."""
@@ -312,8 +325,8 @@ class GatePlan:
         how = Intervals(self.gate.level)
 
         def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
-            wide = asked.spread(inputs, conventions, run)
-            return requirement_rows.from_bounds(wide, self.keys, places, how)
+            long = asked.spread(inputs, conventions, run, _metrics(places))
+            return requirement_rows.from_bounds(long, self.keys, how)
 
         what = ("bounds", how, *places.items())
         return asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
@@ -347,11 +360,12 @@ class GatePlan:
         self, sums: pl.LazyFrame, metrics: Sequence[Metric[...]], places: Places
     ) -> pl.LazyFrame:
         """Return the rows of pairs of values from their sums, with those of their units: users, or clusters."""
-        cluster, keys, n = self.question.cluster, self.keys, len(metrics)
-        sums = (
-            clusters.of_clusters(sums, keys, cluster, n) if cluster else clusters.of_users(sums, n)
-        )
-        return requirement_rows.from_pairs(sums, keys, metrics, places)
+        cluster, by = self.question.cluster, [*self.keys, PLACE]
+        numbers = {str(metric): number for number, metric in enumerate(metrics)}
+        keys = [*self.keys, *([cluster] if cluster else [])]
+        rows = by_metric(sums, keys, _metrics(places), numbers)
+        units = units_of_clusters(rows, by, cluster) if cluster else units_of_users(rows)
+        return requirement_rows.from_pairs(units, self.keys)
 
     def _against_summary(self, places: Places) -> pl.LazyFrame:
         rows = self._bounds(places)
@@ -417,10 +431,8 @@ class GatePlan:
         if owner in {"items", "item", "truth"}:
             raise no_column_of_users(mix)
         home, run = under_profile.at_home(asked.inputs), asked.rec._run()  # noqa: SLF001
-        wide = asked.spread(home, conventions, run)
-        return requirement_rows.from_bounds(
-            wide, [*self.keys, key], places, Intervals(self.gate.level)
-        )
+        long = asked.spread(home, conventions, run, _metrics(places))
+        return requirement_rows.from_bounds(long, [*self.keys, key], Intervals(self.gate.level))
 
     def _by_known_users(self, rows: pl.LazyFrame, places: Places) -> pl.LazyFrame:
         """Return rows in which users are paired with their own means from the history, where it has enough."""

@@ -34,7 +34,6 @@ from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.statistics import summary
 from recframe.statistics.over_trainings import (
-    between,
     spread_of_each,
     spread_over_trainings,
     with_spread_of_sets,
@@ -129,7 +128,7 @@ class Question(Request):
     def planned(
         self, inputs: Inputs, made: Made, *what: Hashable, middling: int | None = None
     ) -> pl.LazyFrame:
-        """Return a plan of the metrics without rounding, made of the inputs; see `kept_plans.planned`."""
+        """Return a plan of the metrics without rounding, made of the inputs; see `caching.planned`."""
         home = self.home if inputs is self.inputs else under_profile.at_home(inputs)
         return planned(home, self.conventions, self.run, made, *what, middling=middling)
 
@@ -155,16 +154,23 @@ class Question(Request):
             else [one.name for one in segments if one.inside == self.cluster]
         )
 
-    def spread(self, home: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
-        """Return metrics with the sums for their intervals, a row for each segment and model."""
+    def spread(
+        self,
+        home: Inputs,
+        conventions: Sequence[Convention],
+        run: Run,
+        places: Mapping[int, Metric[...]],
+    ) -> pl.LazyFrame:
+        """Return values with their errors: a row for each segment, model and metric in `places`; see `with_errors`."""
         inside = [*keys_of(self.inputs, self.metrics)]
+        if self.over_trainings:
+            return spread_over_trainings(home, conventions, run, self.cluster, places)
         if self.inputs.training:
-            of = spread_of_each if TRAINING in inside else spread_over_trainings
-            return of(home, conventions, run, self.cluster)
-        wide = numbered(evaluation.evaluate(home, conventions, run, SPREAD), inside)
-        wide = with_spread_of_sets(wide, inside, home, conventions, run)
-        metrics = [one.metric for one in conventions]
-        return wide if self.cluster is None else summary.of_clusters(wide, inside, metrics)
+            wide, inside = spread_of_each(home, conventions, run)
+        else:
+            wide = numbered(evaluation.evaluate(home, conventions, run, SPREAD), inside)
+            wide = with_spread_of_sets(wide, inside, home, conventions, run)
+        return summary.rows_of_units(wide, inside, places, self.cluster)
 
     def with_trainings(
         self, sums: pl.LazyFrame, home: Inputs, conventions: Sequence[Convention], run: Run
@@ -173,8 +179,7 @@ class Question(Request):
         if not self.over_trainings:
             return sums
         keys = [inside for inside in self.by if inside != MODEL]
-        apart = between(without(home, self.cluster), conventions, run)
-        return with_trainings(sums, keys, apart, len(conventions))
+        return with_trainings(sums, keys, without(home, self.cluster), conventions, run)
 
     def check_pairs(self) -> None:
         """Say that trainings of two models are no pairs."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Generic
 import polars as pl
 
 from recframe.api import argument_errors
-from recframe.api.best_of_many import BestOfMany
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
 from recframe.api.gates import Gates
 from recframe.api.history_methods import Tracked
@@ -442,7 +441,6 @@ def _metrics(rec: Any, metrics: Sequence[Asked], k: Cutoffs) -> list[Metric[...]
 
 class Answers(
     Uncertain[F],
-    BestOfMany[F],
     SegmentsCompared[F],
     Gates[F],
     ResultsShown[F],

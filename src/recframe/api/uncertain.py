@@ -1,9 +1,8 @@
-"""Statistical methods of `rec`: intervals, comparisons and power."""
+"""Statistical methods of `rec`: intervals, comparisons, winners and power."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
 
 import polars as pl
@@ -23,11 +22,10 @@ from recframe.metrics.language.definition import Metric
 from recframe.statistics import options, summary
 from recframe.statistics.options import Correction, Family, Looks, Method, Test
 from recframe.statistics.over_trainings import refuse as refuse_trainings
-from recframe.statistics.pairs import BASELINE, MODEL, Pairing, sums_of_all
+from recframe.statistics.pairs import BASELINE, MODEL, RUNNER_UP, Pairing, by_metric, sums_of_all
 
 if TYPE_CHECKING:
     from recframe.statistics.comparison import Comparing
-    from recframe.statistics.power import Power
 
 
 Made = Callable[[pl.DataFrame, list[str], Pairing], pl.DataFrame]
@@ -35,7 +33,7 @@ Made = Callable[[pl.DataFrame, list[str], Pairing], pl.DataFrame]
 
 
 class Uncertain(Generic[F]):
-    """Statistical methods of `rec`: intervals, comparisons and power."""
+    """Statistical methods of `rec`: intervals, comparisons, winners and power."""
 
     @argument_errors.understood
     def summarize(  # noqa: PLR0913  those of evaluate, and how intervals are made
@@ -98,24 +96,13 @@ class Uncertain(Generic[F]):
         """
         options.check_choices(method=method)
         asked = question(self, metrics, k, by, cluster, profile, wide=wide)
-        if method != "bootstrap":
-            how_made = summary.Intervals(level, method, over_trainings=asked.over_trainings)
-            long = _summary(asked, how_made)
-            result: F = asked.given(long, asked.by, list(how_made.columns), summary.SHORT)
-            return result
-        from recframe.statistics.comparison import Comparing  # noqa: PLC0415  NumPy is an extra
-
-        refuse_trainings(asked.inputs, "method='bootstrap'", "leave method= out")
-        _check_resampled(asked.metrics)
-        how = Comparing(
-            level=level,
-            n_resamples=n_resamples,
-            seed=seed,
-            cluster=asked.cluster,
-            tell=progress.of_resamples(),
-        )
-        drawn: F = _bootstrapped(asked, how)
-        return drawn
+        if method == "bootstrap":
+            drawn: F = _bootstrapped(asked, level, n_resamples, seed)
+            return drawn
+        how = summary.Intervals(level, method, over_trainings=asked.over_trainings)
+        rows = summary.summarized(_with_intervals(asked, how), [*asked.by], how.columns)
+        result: F = asked.given(rows, asked.by, list(how.columns), summary.SHORT)
+        return result
 
     @argument_errors.understood
     def compare(  # noqa: PLR0913  those of evaluate, and how models are held against one another
@@ -192,10 +179,18 @@ class Uncertain(Generic[F]):
         Source: Student 1908; Fisher 1935; Holm 1979; Westfall and Young 1993; Urbano, Lima and Hanjalic 2019, Statistical
         significance testing in information retrieval; Schuirmann 1987 (margins); Waudby-Smith et al. 2024 (looks).
         """
-        from recframe.statistics import comparison  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.comparison import SHORT, Comparing, compared  # noqa: PLC0415  NumPy and SciPy are an extra
 
         options.check_choices(test=test, correction=correction, family=family, looks=looks)
-        how = comparison.Comparing(
+        try:
+            asked = question(self, metrics, k, by, cluster, profile, wide=wide)
+        except UnknownMetricError as error:
+            if baseline is not None:
+                raise
+            end = "" if str(error).endswith("?") else "."
+            msg = f"{error}{end} If it is a model to compare with, write baseline="
+            raise UnknownMetricError(msg) from None
+        how = Comparing(
             level=level,
             margin=margin,
             test=test,
@@ -205,18 +200,19 @@ class Uncertain(Generic[F]):
             min_users=min_users,
             n_resamples=n_resamples,
             seed=seed,
+            cluster=asked.cluster,
+            over_trainings=asked.over_trainings,
             tell=progress.of_resamples(),
         )
-        try:
-            asked = question(self, metrics, k, by, cluster, profile, wide=wide)
-        except UnknownMetricError as error:
-            if baseline is not None:
-                raise
-            end = "" if str(error).endswith("?") else "."
-            msg = f"{error}{end} If it is a model to compare with, write baseline="
-            raise UnknownMetricError(msg) from None
         _check_test(asked, how)
-        result: F = _compared(asked, None if baseline is None else text_of(baseline), how)
+        result: F = of_pairs(
+            asked,
+            baseline,
+            lambda sums, keys, _: compared(sums, keys, how),
+            how.columns,
+            SHORT,
+            drawn=how.resamples,
+        )
         return result
 
     @argument_errors.understood
@@ -279,18 +275,9 @@ class Uncertain(Generic[F]):
 
         Source: Cohen 1988, Statistical power analysis for the behavioral sciences.
         """
-        from recframe.statistics.power import Power  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics import power as powers  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        how = Power(
-            wanted=options.wanted(wanted, margin),
-            margin=margin,
-            rows=rows,
-            power=power,
-            level=level,
-            correlation=correlation,
-            trainings=trainings,
-            has_baseline=baseline is not None,
-        )
+        of_difference = options.wanted(wanted, margin)
         if cluster is not None and baseline is None:
             msg = f"cluster={cluster!r} takes a baseline=, whose differences say how clusters vary"
             raise RecframeError(msg)
@@ -300,35 +287,149 @@ class Uncertain(Generic[F]):
             raise RecframeError(msg)
         if margin is not None:
             refuse_trainings(asked.inputs, f"margin={margin:g}", "leave margin= out")
-        how = replace(how, over_trainings=asked.over_trainings)
-        result: F = _powered(asked, None if baseline is None else text_of(baseline), how)
+        how = powers.Power(
+            wanted=of_difference,
+            margin=margin,
+            rows=rows,
+            power=power,
+            level=level,
+            correlation=correlation,
+            cluster=asked.cluster,
+            trainings=trainings,
+            has_baseline=baseline is not None,
+            over_trainings=asked.over_trainings,
+        )
+        columns, short = how.columns, powers.SHORT
+        if baseline is not None:
+            result: F = of_pairs(
+                asked,
+                baseline,
+                lambda sums, keys, _: powers.of_pairs(sums, keys, how),
+                columns,
+                short,
+            )
+            return result
+        intervals = _with_intervals(asked, summary.Intervals())
+        keys = [*asked.by]
+        of_one: F = _finished(
+            asked, intervals, asked.by, lambda rows: powers.of_one(rows, keys, how), columns, short
+        )
+        return of_one
+
+    @argument_errors.understood
+    def winner(  # noqa: PLR0913  those of evaluate, and how the best is found
+        self,
+        *metrics: Asked,
+        baseline: object,
+        k: Cutoffs = None,
+        by: By = None,
+        level: float = 0.95,
+        min_users: int = 5,
+        cluster: str | None = None,
+        n_resamples: int = 2000,
+        seed: int = 0,
+        wide: bool = False,
+        profile: str | None = None,
+    ) -> F:
+        """Return the best of several models beside a baseline, a row for each segment and metric, and what it may claim.
+
+        The best of many looks better than it is, since it was picked for its luck too. Other arguments are those of `compare`.
+
+            baseline: the model that the others are held against; it cannot win itself.
+            n_resamples, seed: of the resamples of random groups of users, or of clusters, that `first` counts.
+
+        Columns: the `by` columns; the model (the winner: of the best mean difference to the baseline, the first by name of
+        equal ones; of a metric without a direction the highest); `metric`; the `verdict` on winner and `runner_up`, in the
+        words of `compare`; `value`, `baseline_value`, `difference` and `n_users` of users with both values; `difference_low`
+        and `_high` at level^(1/m), of m models without the baseline, so that they hold at `level` whichever model is picked;
+        `difference_shrunk`, what empirical Bayes leaves of it: drawn towards the mean of all m as far as users cannot tell
+        models apart (null of fewer than three); `first`, in which share of resamples the winner is first (equal ones share
+        it); `p_adjusted` of winner and runner-up (by Holm over the rows of the table); `note`, which says where the winner is
+        no better than the baseline. With `wide=True` there are `baseline`, `k`, `n_models` (m), and of winner and runner-up
+        `ahead` (the mean difference), `p_value`, `n_differ` and `n_unpaired` too, in the order of earlier versions.
+
+        The test of winner and runner-up is on two sides, which is what it takes that both were picked: the other could have
+        led, and the first two of many lie closer together than two that are named before. It speaks of one look, and has no
+        `looks`: as users are added another model may lead. It needs recframe[stats]. Of a LazyFrame it is a LazyFrame. Raises
+        what `compare` raises.
+
+        >>> import polars as pl, recframe as rf
+        >>> truth = pl.DataFrame({"user": range(60), "item": 0})
+        >>> ranks = {"old": 5, "a": 3, "b": 4, "c": 6}
+        >>> recs = {model: truth.with_columns(rank=pl.col("user") % n + 1) for model, n in ranks.items()}
+        >>> found = rf.rec(recs, truth=truth).winner("mrr", baseline="old")
+        >>> found.select("model", "difference", "difference_shrunk", "first", "runner_up", "verdict")
+        shape: (1, 6)
+        ┌───────┬────────────┬───────────────────┬─────────┬───────────┬─────────┐
+        │ model ┆ difference ┆ difference_shrunk ┆ first   ┆ runner_up ┆ verdict │
+        │ ---   ┆ ---        ┆ ---               ┆ ---     ┆ ---       ┆ ---     │
+        │ str   ┆ f64        ┆ f64               ┆ f64     ┆ str       ┆ str     │
+        ╞═══════╪════════════╪═══════════════════╪═════════╪═══════════╪═════════╡
+        │ a     ┆ 0.154444   ┆ 0.14641           ┆ 0.95025 ┆ b         ┆ open    │
+        └───────┴────────────┴───────────────────┴─────────┴───────────┴─────────┘
+
+        Source: Gutmann and Maymin 1987, Is the selected population the best?; Hung and Fithian 2019, Rank verification for
+        exponential families; Efron and Morris 1975 (shrinking); Šidák 1967 (intervals).
+        """
+        from recframe.statistics.comparison import Comparing  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.winners import COLUMNS, SHORT, winners  # noqa: PLC0415
+
+        if baseline is None:
+            msg = "baseline=None: winner takes the name of the model that the others are held against, such as baseline='old'"
+            raise RecframeError(msg)
+        asked = question(self, metrics, k, by, cluster, profile, wide=wide)
+        how = Comparing(
+            level=level,
+            min_users=min_users,
+            n_resamples=n_resamples,
+            seed=seed,
+            cluster=asked.cluster,
+            tell=progress.of_resamples(),
+        )
+        result: F = of_pairs(
+            asked,
+            baseline,
+            lambda sums, keys, pairing: winners(sums, keys, pairing, how),
+            {**COLUMNS, RUNNER_UP: asked.inputs.schema.get(MODEL)},
+            SHORT,
+            drawn=True,
+            among_others=True,
+        )
         return result
 
 
-def _summary(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
+def _with_intervals(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
     """Return metrics with their intervals, in expressions alone, under the names of the keys inside the plan."""
-    conventions = asked.conventions
 
     def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
-        wide = asked.spread(inputs, conventions, run)
-        return summary.summarized(wide, list(asked.by), asked.metrics, how)
+        places = dict(enumerate(asked.metrics))
+        return summary.with_intervals(asked.spread(inputs, asked.conventions, run, places), how)
 
     return asked.planned(asked.inputs, made, "summary", how, middling=FEW_ROWS)
 
 
-def _bootstrapped(asked: Question, how: Comparing) -> Any:
+def _bootstrapped(asked: Question, level: float, n_resamples: int, seed: int) -> Any:
     """Return metrics with intervals by resampling."""
-    from recframe.statistics.comparison import bootstrapped  # noqa: PLC0415
+    from recframe.statistics.comparison import Comparing, bootstrapped  # noqa: PLC0415  NumPy is an extra
 
+    refuse_trainings(asked.inputs, "method='bootstrap'", "leave method= out")
+    _check_resampled(asked.metrics)
+    how = Comparing(
+        level=level,
+        n_resamples=n_resamples,
+        seed=seed,
+        cluster=asked.cluster,
+        tell=progress.of_resamples(),
+    )
     keys = list(asked.by)
     drawn = asked.inputs.drawn(_most_groups(keys), asked.cluster)
     inside = [*keys_of(drawn, asked.metrics)]
     wide = numbered(asked.rec._evaluated(drawn, asked.conventions, SPREAD), inside)  # noqa: SLF001
     return _finished(
         asked,
-        wide,
+        summary.by_metric(wide, inside, dict(enumerate(asked.metrics))),
         asked.by,
-        lambda sums: bootstrapped(sums, keys, asked.metrics, how),
+        lambda sums: bootstrapped(sums, keys, how),
         summary.COLUMNS,
         summary.SHORT,
     )
@@ -369,32 +470,17 @@ def _check_test(asked: Question, how: Comparing) -> None:
         refuse_trainings(asked.inputs, "correction='max_t'", instead)
 
 
-def _compared(asked: Question, baseline: str | None, how: Comparing) -> Any:
-    """Return comparisons of models."""
-    from recframe.statistics.comparison import SHORT, compared  # noqa: PLC0415
-
-    how = replace(how, cluster=asked.cluster, over_trainings=asked.over_trainings)
-    return of_pairs(
-        asked,
-        baseline,
-        lambda sums, keys, _: compared(sums, keys, asked.metrics, how),
-        how.columns,
-        SHORT,
-        drawn=how.resamples,
-    )
-
-
 FRAMES = ", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
 
 
 def of_pairs(  # noqa: PLR0913  what several methods give
     asked: Question,
-    baseline: str | None,
+    baseline: object,
     made: Made,
     columns: Mapping[str, Any],
     short: Sequence[str],
     *,
-    drawn: bool,
+    drawn: bool = False,
     among_others: bool = False,
 ) -> Any:
     """Return a function's result from the sums over pairs of models, and the segment keys."""
@@ -408,18 +494,18 @@ def of_pairs(  # noqa: PLR0913  what several methods give
     asked.check_pairs()
     keys = [inside for inside in asked.by if inside != MODEL]
     drawn_of = asked.inputs.drawn(_most_groups(keys), asked.cluster) if drawn else asked.inputs
-    pairing = Pairing(
-        baseline, asked.inputs.schema[MODEL], asked.by[MODEL], among_others=among_others
-    )
+    name = None if baseline is None else text_of(baseline)
+    pairing = Pairing(name, asked.inputs.schema[MODEL], asked.by[MODEL], among_others=among_others)
 
     def all_sums(inputs: Inputs, run: Run) -> pl.LazyFrame:
         plans = contributions(inputs, asked.conventions, run)
         sums = sums_of_all(plans, asked.metrics, pairing, run)
-        return asked.with_trainings(sums, inputs, asked.conventions, run)
+        sums = asked.with_trainings(sums, inputs, asked.conventions, run)
+        return by_metric(sums, [*plans[0][0].keys, BASELINE], dict(enumerate(asked.metrics)))
 
     sums = asked.planned(drawn_of, all_sums, "pairs", pairing, middling=MIDDLING)
     names = {key: asked.by[key] for key in [*keys, MODEL]} | {BASELINE: BASELINE}
-    several = [BASELINE] * (baseline is None)
+    several = [BASELINE] * (name is None)
     return _finished(
         asked, sums, names, lambda cells: made(cells, keys, pairing), columns, [*several, *short]
     )
@@ -438,28 +524,3 @@ def _finished(
     result = pl.Schema({key: schema[key] for key in names} | {**columns})
     whole = asked.kind.applied(sums, made, result)
     return asked.given(whole, names, list(columns), short)
-
-
-def _powered(asked: Question, baseline: str | None, how: Power) -> Any:
-    """Return the power analysis: for given differences, or for a second system like the first."""
-    from recframe.statistics import power  # noqa: PLC0415
-
-    how = replace(how, cluster=asked.cluster)
-    if baseline is not None:
-        return of_pairs(
-            asked,
-            baseline,
-            lambda sums, keys, _: power.of_pairs(sums, keys, asked.metrics, how),
-            how.columns,
-            power.SHORT,
-            drawn=False,
-        )
-    long = _summary(asked, summary.Intervals(over_trainings=asked.over_trainings))
-    return _finished(
-        asked,
-        long,
-        asked.by,
-        lambda one: power.of_one(one, asked.metrics, how),
-        how.columns,
-        power.SHORT,
-    )

@@ -10,18 +10,15 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from recframe.errors import warn
-from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.segments import TOTAL, N, name_beside
 from recframe.frames.collecting import run_by_size
 from recframe.frames.dtypes import as_text
-from recframe.metrics.language.definition import Metric
 from recframe.statistics import summary
 from recframe.statistics.arrays import Flags, Labels, Numbers, np, ratio
 from recframe.statistics.looks import ANY_LOOK, ONE_LOOK, Law
 from recframe.statistics.moments import Ends, Moments, Sums, Trainings
 from recframe.statistics.options import Correction, Family, Looks, Test
 from recframe.statistics.p_values import adjusted, least_p, t_statistic
-from recframe.statistics.pairs import BASELINE, MODEL
+from recframe.statistics.pairs import BASELINE, MODEL, PLACE
 from recframe.statistics.resampling import (
     Tested,
     bootstrap_means,
@@ -38,7 +35,8 @@ from recframe.statistics.summary import (
     added,
     columns_of,
     of_clusters,
-    summarized,
+    with_errors,
+    with_intervals,
 )
 
 COLUMNS = columns_of(
@@ -102,23 +100,20 @@ class Comparing:
         return self.test != "t" or self.correction == "max_t"
 
 
-def compared(
-    cells: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Comparing
-) -> pl.DataFrame:
+def compared(cells: pl.DataFrame, keys: Sequence[str], how: Comparing) -> pl.DataFrame:
     """Return a row for each segment, model and metric, from sums over pairs of users' values; see `Sums`."""
-    sums = Sums(cells, keys, metrics)
+    sums = Sums(cells, keys)
     moments = sums.moments(how.cluster)
-    of = Direction.of(metrics)
+    of = Direction.of(sums.rows)
     found = _numbers(sums, moments, of, how)
-    found["few"] = (moments.n > 0) & (moments.units < how.min_users)
     found |= _tested(sums, moments, found["few"], how)
-    within = (
-        None if how.margin is None else _within(moments, how.margin, of.higher, sums.ends, how.law)
-    )
-    if within is not None:
-        found["p_not_worse"] = np.where(of.directed, within.not_worse, np.nan)
-        found["p_equivalent"] = np.maximum(within.not_worse, within.not_better)
-    found["verdict"] = verdicts(found, within, of, 1.0 - how.level)
+    not_worse = not_better = np.full(len(sums.rows), np.nan)
+    if how.margin is not None:
+        not_worse, not_better = _within(moments, how.margin, of.higher, sums.ends, how.law)
+    found["p_not_worse"] = np.where(of.directed, not_worse, np.nan)
+    found["p_not_better"] = np.where(of.directed, not_better, np.nan)
+    found["p_equivalent"] = np.maximum(not_worse, not_better)
+    found["verdict"] = verdicts(found, of, 1.0 - how.level)
     single = {} if moments.trainings is None else _of_one_training(sums, moments.trainings)
     found["note"] = _notes(found, moments, of, how, single)
     if moments.trainings is not None:
@@ -129,7 +124,7 @@ def compared(
 
 
 class Direction(NamedTuple):
-    """Better end of each metric, and whether it has one."""
+    """Better end of each row's metric, and whether it has one."""
 
     higher: Flags
     directed: Flags
@@ -137,25 +132,20 @@ class Direction(NamedTuple):
     """Whether the metric has users' values."""
 
     @classmethod
-    def of(cls, metrics: Sequence[Metric[...]]) -> Direction:
-        """Return those of some metrics."""
-        ends = np.array([one.definition.direction for one in metrics])
-        of_each = np.array([not is_of_segment(one) for one in metrics], dtype=bool)
-        return cls(ends != "lower", ends != "", of_each)
+    def of(cls, rows: pl.DataFrame) -> Direction:
+        """Return those of rows in long form."""
+        return cls(*(rows[name].to_numpy() for name in cls._fields))
 
 
 def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dict[str, Any]:
     """Return the numbers that the moments determine."""
-    n, difference = moments.n, moments.difference
+    difference = moments.difference
     half = how.law.quantile(how.level, moments.freedom) * moments.standard_error
     relative = moments.relative(how.level, how.law.quantile)
     std = (moments if how.cluster is None else sums.moments()).std
-    above, ties = sums.column("wins"), sums.column("ties")
-    below = n - above - ties
-    return {
-        "value": ratio(moments.a + moments.d, n),
-        "baseline_value": ratio(moments.a, n),
-        "difference": difference,
+    above = sums.column("wins")
+    below = moments.n - above - sums.column("ties")
+    return sums.numbers(moments) | {
         "difference_low": difference - half,
         "difference_high": difference + half,
         "relative": relative.value,
@@ -163,25 +153,21 @@ def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dic
         "relative_high": relative.high,
         "effect_size": np.where(std > 0, ratio(difference, std), np.nan),
         "wins": np.where(of.higher, above, below),
-        "ties": ties,
         "losses": np.where(of.higher, below, above),
-        "n_users": n,
-        "n_differ": moments.differ,
-        "n_unpaired": sums.column("unpaired"),
+        "few": (moments.n > 0) & (moments.units < how.min_users),
     }
 
 
 def _tested(sums: Sums, moments: Moments, few: Flags, how: Comparing) -> dict[str, Any]:
     """Return the unadjusted and the family-wise p values; rows of few users are left out."""
-    shape = moments.n.shape
     families = _families(sums, how)
     t = t_statistic(moments.difference, moments.standard_error)
     p_value = how.law.p_two_sided(t, moments.freedom)
     resampled = _resampled(sums, few, families, how) if how.resamples else None
-    skewed = np.zeros(shape, dtype=bool)
+    skewed = np.zeros(len(few), dtype=bool)
     if resampled is not None and how.test != "t":
         untested = np.isnan(p_value) | (how.test == "bootstrap") & (moments.units < FEWEST_DRAWN)
-        p_value = np.where(untested, np.nan, resampled.p_value.reshape(shape))
+        p_value = np.where(untested, np.nan, resampled.p_value)
     if resampled is not None:
         _warn_of_few_resamples(np.where(few, np.nan, p_value), families, how)
     p_value = np.maximum(p_value, least_p(moments.differ))
@@ -189,33 +175,29 @@ def _tested(sums: Sums, moments: Moments, few: Flags, how: Comparing) -> dict[st
     if how.correction is None:
         p_adjusted = judged
     elif how.correction == "max_t" and resampled is not None:
-        p_adjusted = np.maximum(resampled.p_max_t.reshape(shape), judged)
-        skewed = (resampled.skewness.reshape(shape) > SKEWED) & ~np.isnan(judged)
+        p_adjusted = np.maximum(resampled.p_max_t, judged)
+        skewed = (resampled.skewness > SKEWED) & ~np.isnan(judged)
     else:
-        flat = adjusted(judged.reshape(-1), method=str(how.correction), families=families)
-        p_adjusted = flat.reshape(shape)
+        p_adjusted = adjusted(judged, method=str(how.correction), families=families)
     return {"p_value": p_value, "p_adjusted": p_adjusted, "skewed": skewed}
 
 
 def _families(sums: Sums, how: Comparing) -> Labels | None:
     """Return the labels of families corrected together; None if all tests are one family."""
-    n_metrics = len(sums.metrics)
     if how.family == "metric":
-        return np.tile(np.arange(n_metrics), len(sums.rows))
+        return sums.rows[PLACE].to_numpy()
     if how.family == "segment" and sums.keys:
-        labels = sums.rows.select(pl.struct(sums.keys).rank("dense")).to_series().to_numpy()
-        return np.repeat(labels.astype(np.int64), n_metrics)
+        labels = sums.rows.select(pl.struct(sums.keys).rank("dense")).to_series()
+        return labels.cast(pl.Int64).to_numpy()
     return None
 
 
 def _resampled(sums: Sums, few: Flags, families: Labels | None, how: Comparing) -> Tested:
     """Return the p values by resamples of random groups of users, or of clusters."""
-    groups = groups_of(sums.cells, sums.rows)
+    groups = groups_of(sums.cells, sums.rows.select(sums.by))
     test = bootstrap_test if how.test == "bootstrap" else sign_flip_test
     # nobody is drawn of rows that are not judged
-    differences, counts = (
-        np.where(few.reshape(-1), 0.0, groups.matrix(sums.names(part))) for part in ("d", "n")
-    )
+    differences, counts = (np.where(few, 0.0, groups.matrix([part])) for part in ("d", "n"))
     return test(
         differences,
         counts,
@@ -226,17 +208,13 @@ def _resampled(sums: Sums, few: Flags, families: Labels | None, how: Comparing) 
     )
 
 
-class Within(NamedTuple):
-    """P values against a margin: not worse, and not better."""
+def _within(
+    moments: Moments, margin: float, higher: Flags, ends: Ends, law: Law
+) -> tuple[Numbers, Numbers]:
+    """Return the p values against a margin: not worse, and not better.
 
-    not_worse: Numbers
-    not_better: Numbers
-
-
-def _within(moments: Moments, margin: float, higher: Flags, ends: Ends, law: Law) -> Within:
-    """Return the p values against a margin: of the mean of b - (1 - margin) a, and of b - (1 + margin) a, so of no ratio.
-
-    Each is that of the users and of two more, whose values are as far apart as any can be.
+    They are of the mean of b - (1 - margin) a, and of b - (1 + margin) a, so of no ratio. Each is that of the users and of two
+    more, whose values are as far apart as any can be.
     """
     above, below = (
         moments.with_share(share).with_ends(*ends.of_gap(1.0 - share))
@@ -244,7 +222,7 @@ def _within(moments: Moments, margin: float, higher: Flags, ends: Ends, law: Law
     )
     at_least = law.p_above(t_statistic(above.difference, above.standard_error), above.freedom)
     at_most = law.p_below(t_statistic(below.difference, below.standard_error), below.freedom)
-    return Within(np.where(higher, at_least, at_most), np.where(higher, at_most, at_least))
+    return np.where(higher, at_least, at_most), np.where(higher, at_most, at_least)
 
 
 def of_both(of: Trainings) -> dict[str, Any]:
@@ -260,26 +238,25 @@ def _of_one_training(sums: Sums, of: Trainings) -> dict[str, Flags]:
         names = sums.rows.select(as_text(pl.col(side), sums.rows.schema[side])).to_series()
         for name in names.unique().to_list():
             note = f"one training of {name}, which says nothing of another"
-            single = (n == 1) & (names == name).to_numpy()[:, None]
+            single = (n == 1) & (names == name).to_numpy()
             found[note] = found.get(note, np.zeros(n.shape, dtype=bool)) | single
     return found
 
 
-def verdicts(found: Mapping[str, Any], within: Within | None, of: Direction, alpha: float) -> Any:
-    """Return the verdict of each row, in a word or two."""
+def verdicts(found: Mapping[str, Any], of: Direction, alpha: float) -> Any:
+    """Return the verdict of each row, in a word or two, by the margin too where there are p values against one."""
     difference, shown = found["difference"], found["p_adjusted"] <= alpha
     good = np.where(of.higher, difference > 0, difference < 0)
     words = np.where(good, "better", "worse")
     words = np.where(of.directed, words, np.where(difference > 0, "higher", "lower"))
     same = (found["n_users"] > 1) & (found["ties"] == found["n_users"])
-    few, selected = found["few"], is_selected(found, of)
-    if within is None:
-        return np.select([few, selected, same, shown], ["few", "open", "same", words], "open")
     # on one side, as a gate that holds
-    alike = found["p_equivalent"] <= alpha / 2
-    not_worse, not_better = (of.directed & (p <= alpha / 2) for p in within)
+    alike, not_worse, not_better = (
+        found.get(name, np.full(len(same), np.nan)) <= alpha / 2
+        for name in ("p_equivalent", "p_not_worse", "p_not_better")
+    )
     return np.select(
-        [few, selected, same | alike, shown, not_worse, not_better],
+        [found["few"], is_selected(found, of), same | alike, shown, not_worse, not_better],
         ["few", "open", "same", words, "not worse", "not better"],
         "open",
     )
@@ -362,7 +339,7 @@ def _too_few(how: Comparing) -> str:
 
 def _warn_of_few_resamples(p_value: Numbers, families: Labels | None, how: Comparing) -> None:
     """Warn where the number of resamples is too low for a significant p value after correction."""
-    tests = ~np.isnan(p_value.reshape(-1))
+    tests = ~np.isnan(p_value)
     labels = np.zeros(len(tests), np.int64) if families is None else families
     rows = int(np.bincount(labels[tests], minlength=1).max())
     corrects = how.correction in {"holm", "bonferroni"}
@@ -416,43 +393,29 @@ def first_or_joined(lacks: Mapping[str, Flags], words: Mapping[str, Flags]) -> A
     return np.select(list(lacks.values()), list(lacks), found.astype(str))
 
 
-def bootstrapped(
-    wide: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Comparing
-) -> pl.DataFrame:
-    """Return the rows of `summarized` with percentile intervals, from sums of random groups of users.
+def bootstrapped(sums: pl.DataFrame, keys: Sequence[str], how: Comparing) -> pl.DataFrame:
+    """Return the rows of `summarized` with percentile intervals, from sums in long form of random groups of users.
 
     A segment whose users or clusters are one has no interval. Source: Efron 1979.
     """
     _warn_of_few_draws(how)
-    whole = run_by_size(_sums_of_segments(wide.lazy(), keys, metrics, how.cluster), len(wide))
-    whole = whole.sort(keys, nulls_last=True) if keys else whole
-    long = run_by_size(summarized(whole.lazy(), keys, metrics, Intervals(how.level)), len(whole))
-    groups = groups_of(wide, whole.select(keys))
-    sums = groups.matrix(name_beside(TOTAL, metric) for metric in metrics)
-    counts = groups.matrix(name_beside(N, metric) for metric in metrics)
-    draws = bootstrap_means(sums, counts, n_resamples=how.n_resamples, seed=how.seed, tell=how.tell)
-    low, high = percentile_interval(draws, level=how.level)
-    found = long.with_columns(
-        low=pl.Series(low).fill_nan(None),
-        high=pl.Series(high).fill_nan(None),
-        alone=pl.Series(np.count_nonzero(counts, axis=0) == 1),
+    by = [*keys, PLACE]
+    rows = sums.lazy()
+    # random groups divide no cluster
+    rows = of_clusters(rows, by, how.cluster) if how.cluster else with_errors(added(rows, by))
+    whole = run_by_size(with_intervals(rows, Intervals(how.level)), len(sums))
+    groups = groups_of(sums, whole.select(by))
+    totals, counts = (groups.matrix([name]) for name in ("total", "n_users"))
+    draws = bootstrap_means(
+        totals, counts, n_resamples=how.n_resamples, seed=how.seed, tell=how.tell
     )
-    known = pl.col("value_low").is_not_null() & ~pl.col("alone")
-    too_few = pl.col("alone") & pl.col("value_low").is_not_null()
-    return found.with_columns(
-        value_low=pl.when(known).then("low"),
-        value_high=pl.when(known).then("high"),
-        note=pl.when(too_few).then(pl.lit("too few users to resample")).otherwise("note"),
-    ).select(*keys, *summary.COLUMNS)
-
-
-def _sums_of_segments(
-    wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], cluster: str | None
-) -> pl.LazyFrame:
-    """Return the sums of each segment from those of its random groups, which divide no cluster."""
-    if cluster is None:
-        return added(wide, keys, metrics)
-    return of_clusters(wide, [*keys, cluster], metrics)
+    ends = percentile_interval(draws, level=how.level)
+    alone = pl.lit(pl.Series(np.count_nonzero(counts, axis=0) == 1))
+    known = pl.col("value_low").is_not_null()
+    low, high = (pl.when(known & ~alone).then(pl.Series(end).fill_nan(None)) for end in ends)
+    too_few = pl.when(known & alone).then(pl.lit("too few users to resample"))
+    found = whole.with_columns(value_low=low, value_high=high, note=too_few.otherwise("note"))
+    return summary.summarized(found, keys, summary.COLUMNS)
 
 
 def _warn_of_few_draws(how: Comparing) -> None:

@@ -9,15 +9,22 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from recframe.evaluation.required_columns import is_of_segment, is_share
 from recframe.frames.collecting import run_by_size
 from recframe.frames.rows.exact_sums import ExactSums
-from recframe.metrics.language.definition import Metric
-from recframe.statistics import clusters
-from recframe.statistics.arrays import Given, Numbers, np, numbers, ratio
-from recframe.statistics.clusters import ROUNDING
+from recframe.statistics.arrays import Flags, Given, Numbers, np, numbers, ratio
 from recframe.statistics.p_values import t_quantile
-from recframe.statistics.pairs import BASELINE, ENDS, MODEL, OF_TRAININGS, SUMS, has_no_ends
+from recframe.statistics.pairs import (
+    BASELINE,
+    MODEL,
+    NO_SPREAD,
+    OF_TRAININGS,
+    OF_UNITS,
+    PLACE,
+    PROPERTIES,
+    SUMS,
+    units_of_clusters,
+    units_of_users,
+)
 from recframe.statistics.summary import FEWEST
 
 _ROUNDING = 1e-13
@@ -71,7 +78,7 @@ def relative_difference(
 
 @dataclass(frozen=True)
 class Moments:
-    """Sums over users or clusters per result row, rows x metrics."""
+    """Sums over users or clusters, of each row of a result."""
 
     n: Numbers
     """Number of users with both values."""
@@ -94,6 +101,13 @@ class Moments:
     """Number of users, or clusters, whose two values differ."""
     trainings: Trainings | None = None
     """Variance between trainings of both models, where they are a sample too."""
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame) -> Moments:
+        """Return the moments of rows that have them as columns, and those of trainings where these are a sample too."""
+        known = {part: as_numbers(rows[part]) for part in ("n", "a", "d", *OF_UNITS)}
+        of_trainings = [as_numbers(rows[part]) for part in OF_TRAININGS if part in rows.columns]
+        return cls(**known, trainings=Trainings(*of_trainings) if of_trainings else None)
 
     @property
     def difference(self) -> Numbers:
@@ -124,7 +138,7 @@ class Moments:
         mean = self.difference
         rest = self.dd - 2.0 * mean * self.dn + mean**2 * self.nn
         # what rounding leaves of a difference that is the same for all is 0, and no -0, by which infinities change sign
-        rest = np.where(rest <= ROUNDING * self.dd, 0.0, rest)
+        rest = np.where(rest <= NO_SPREAD * self.dd, 0.0, rest)
         return np.sqrt(self._of_sample * rest) / np.where(self.n > 0, self.n, np.nan)
 
     @property
@@ -186,7 +200,7 @@ class Moments:
 
 
 class Trainings(NamedTuple):
-    """Variance between trainings of two models (unpaired), rows x metrics.
+    """Variance between trainings of two models (unpaired), of each row of a result.
 
     The squared error of the mean of n values with the variance s² is s² / n, of n - 1 degrees of freedom. One training says
     nothing of others: it adds no error.
@@ -234,7 +248,7 @@ class Trainings(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """Range of users' values per metric; NaN where unbounded."""
+    """Range of users' values, of each row of a result; NaN where unknown."""
 
     low: Numbers
     high: Numbers
@@ -246,22 +260,17 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums over paired users' values, by segment, model and baseline."""
+    """Sums over paired users' values, by segment, model, baseline and metric."""
 
     given: pl.DataFrame
-    """Keys, `model`, `baseline`, group keys, and `pairs.SUMS` per metric, by its place."""
+    """Keys, `model`, `baseline`, group keys, and the columns of `pairs.by_metric`."""
     keys: Sequence[str]
     """Keys of the segments, without the model."""
-    metrics: Sequence[Metric[...]]
 
     @property
     def by(self) -> list[str]:
         """The keys of the rows of a result."""
-        return [*self.keys, MODEL, BASELINE]
-
-    def names(self, part: str) -> list[str]:
-        """Return the names of the columns of one sum, metric by metric."""
-        return [f"{part} {number}" for number in range(len(self.metrics))]
+        return [*self.keys, MODEL, BASELINE, PLACE]
 
     @cached_property
     def cells(self) -> pl.DataFrame:
@@ -270,134 +279,94 @@ class Sums:
         NOTE: a contribution is n times what a list changes, and so is the rounding of it. Sums of users' values have lost
         theirs before.
         """
-        of_sets = [at for at, metric in enumerate(self.metrics) if is_of_segment(metric)]
+        n, aa, dd = (pl.col(part).sum().over(self.by) for part in ("n", "aa", "dd"))
+        is_rounding = ~pl.col("of_each") & (dd <= (NO_SPREAD * n) ** 2 * aa)
+        same = dict.fromkeys(("d", "ad", "dd", "dddd", "wins"), pl.lit(0)) | {"ties": pl.col("n")}
         return self.given.with_columns(
-            column for at in of_sets for column in _without_rounding(at, self.by)
+            pl.when(is_rounding).then(value).otherwise(part).alias(part)
+            for part, value in same.items()
         )
-
-    @cached_property
-    def totals(self) -> pl.DataFrame:
-        """The rows of the result, with the sums of all groups."""
-        names = [name for part in SUMS for name in self.names(part)]
-        known = {*self.by, *names, *self._of_trainings}
-        if known.issuperset(self.cells.columns):  # a row is its only group
-            numbers = pl.col(names).cast(pl.Float64) + 0.0
-            return self.cells.select(*self.by, numbers).sort(self.by, nulls_last=True)
-        return added_up(self.cells, self.by, {name: pl.col(name) for name in names})
 
     @cached_property
     def rows(self) -> pl.DataFrame:
-        """The keys of the rows of the result."""
-        return self.totals.select(self.by)
-
-    @cached_property
-    def _columns(self) -> dict[str, Numbers]:
-        return self._arrays(self.totals, SUMS)
+        """The rows of the result in order, with the sums of all groups and the columns that are the same in all of them."""
+        sums = pl.col(SUMS).cast(pl.Float64)
+        same = [part for part in OF_ROWS if part in self.given.columns]
+        if {*self.given.columns} == {*self.by, *SUMS, *same}:  # a row is its only group
+            return self.cells.with_columns(sums + 0.0).sort(self.by, nulls_last=True)
+        return added_up(self.cells, self.by, {part: pl.col(part) for part in SUMS}, same)
 
     def column(self, part: str) -> Numbers:
-        """Return one of the sums, rows x metrics."""
-        return self._columns[part]
-
-    def _arrays(self, of: pl.DataFrame, parts: Sequence[str]) -> dict[str, Numbers]:
-        """Return some sums of a frame with the rows of the result, each as rows x metrics."""
-        names = [f"{part} {number}" for part in parts for number in range(len(self.metrics))]
-        shape = len(of), len(parts), len(self.metrics)
-        found = of.select(names).to_numpy().astype(np.float64).reshape(shape)
-        return dict(zip(parts, found.swapaxes(0, 1), strict=True))
-
-    def _of_rows(self, found: pl.DataFrame) -> pl.DataFrame:
-        """Return what is known of the rows of the result, in their order."""
-        return self.rows.join(
-            found, on=self.by, how="left", nulls_equal=True, maintain_order="left"
-        )
-
-    @property
-    def _of_trainings(self) -> list[str]:
-        """The columns of trainings of both models; none without trainings."""
-        names = [name for part in OF_TRAININGS for name in self.names(part)]
-        return names if {*names} <= {*self.given.columns} else []
-
-    @cached_property
-    def trainings(self) -> Trainings | None:
-        """The variances between trainings of both models."""
-        if not self._of_trainings:
-            return None
-        each = self.given.select(*self.by, *self._of_trainings).unique(self.by)
-        return Trainings(*self._arrays(self._of_rows(each), OF_TRAININGS).values())
+        """Return one of the sums of the rows, or another of their columns."""
+        return as_numbers(self.rows[part])
 
     @property
     def ends(self) -> Ends:
-        """The ends of the metrics' ranges, or where a range has none the lowest and the highest value of all users and models.
-
-        Of what is made of all lists, or of means, no user has a value.
-        """
-        found = []
-        for number, metric in enumerate(self.metrics):
-            if has_no_ends(metric):
-                low, high = (pl.col(f"{end} {number}") for end in ENDS)
-                found.append(self.given.select(low.min(), high.max()).row(0))
-            else:
-                found.append((None, None) if is_of_segment(metric) else metric.range)
-        return Ends(*np.array(found, dtype=np.float64).reshape(-1, 2).T)
+        """The ends of what a user's value can be, of each row."""
+        return Ends(self.column("least"), self.column("most"))
 
     def moments(self, cluster: str | None = None) -> Moments:
         """Return the moments of users who are independent, or whose squares and products are of the clusters of a column."""
-        parts = ("n", "a", "d", *clusters.PARTS)
-        if cluster is None:
-            taken = {part: self.column(clusters.OF_USERS.get(part, part)) for part in parts}
-            taken["differ"] = taken["n"] - self.column("ties")
-        else:
-            plan = clusters.of_clusters(self.cells.lazy(), self.by, cluster, len(self.metrics))
-            taken = self._arrays(self._of_rows(run_by_size(plan, len(self.cells))), parts)
-        taken["units"] = self._sure(taken["units"])
-        return Moments(**taken, trainings=self.trainings)
+        plan = units_of_users(self.rows.lazy())
+        if cluster is not None:
+            plan = units_of_clusters(self.cells.lazy(), self.by, cluster)
+            plan = plan.sort(self.by, nulls_last=True)
+        moments = Moments.of(run_by_size(plan, len(self.cells)))
+        # a set metric may hang on so few lists that no interval is known to hold
+        few = (self.column("dd") ** 2 < FEWEST * self.column("dddd")) & ~self.flags("share")
+        return replace(moments, units=np.where(few, np.nan, moments.units))
 
-    def _sure(self, units: Numbers) -> Numbers:
-        """Return the numbers of units, NaN where a set metric hangs on so few lists that no interval is known to hold."""
-        hangs = np.array([not is_share(one) for one in self.metrics], dtype=bool)
-        few = self.column("dd") ** 2 < FEWEST * self.column("dddd")
-        return np.where(hangs & few, np.nan, units)
+    def numbers(self, moments: Moments) -> dict[str, Numbers]:
+        """Return the columns of results that every comparison of two models has."""
+        return {
+            "value": ratio(moments.a + moments.d, moments.n),
+            "baseline_value": ratio(moments.a, moments.n),
+            "difference": moments.difference,
+            "ties": self.column("ties"),
+            "n_users": moments.n,
+            "n_differ": moments.differ,
+            "n_unpaired": self.column("unpaired"),
+        }
+
+    def flags(self, name: str) -> Flags:
+        """Return a column of truths of the rows."""
+        return self.rows[name].to_numpy()
 
     def long(self, found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
-        """Return a result with a row for each metric of each segment, from arrays of rows x metrics."""
-        every = self.rows[np.repeat(np.arange(len(self.rows)), len(self.metrics))]
-        return every.hstack(self.metrics_beside(as_columns(found, columns))).select(
-            *self.by, *columns
-        )
+        """Return a result: the keys, and arrays of its rows as columns."""
+        made = as_columns(found, columns)
+        return self.rows.select(*self.by, "metric", "k").hstack(made).drop(PLACE)
 
-    def metrics_beside(self, made: pl.DataFrame) -> list[pl.Series]:
-        """Return stacked columns of rows x metrics, preceded by metric name and k."""
-        n = made.height // len(self.metrics)
-        # a result may have no row, from which no dtype can be told
-        named = pl.Series("metric", [str(one) for one in self.metrics] * n, dtype=pl.String)
-        ks = pl.Series("k", [one.k for one in self.metrics] * n, dtype=pl.Int64)
-        return [named, ks, *made]
+
+OF_ROWS = (*(name for name in PROPERTIES if name != PLACE), "least", "most", *OF_TRAININGS)
+"""Columns of sums in long form that are the same in all groups of a row."""
 
 
 def added_up(
-    rows: pl.DataFrame, keys: Sequence[str], values: Mapping[str, pl.Expr]
+    rows: pl.DataFrame,
+    keys: Sequence[str],
+    values: Mapping[str, pl.Expr],
+    same: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Return exact sums of rows, such as those of groups, for each combination of the keys, in their order."""
+    """Return exact sums of rows, such as those of groups, for each combination of the keys, in their order.
+
+    `same` names columns that are the same in all rows of a combination.
+    """
     exact = ExactSums({name: value.cast(pl.Float64) for name, value in values.items()})
-    return run_by_size(exact.of(rows.lazy(), keys).sort(keys, nulls_last=True), len(rows))
+    sums = exact.of(rows.lazy(), keys, [pl.col(name).first() for name in same])
+    return run_by_size(sums.sort(keys, nulls_last=True), len(rows))
 
 
-def _without_rounding(number: int, by: Sequence[str]) -> list[pl.Expr]:
-    n, aa, dd = (pl.col(f"{part} {number}").sum().over(by) for part in ("n", "aa", "dd"))
-    is_rounding = dd <= (ROUNDING * n) ** 2 * aa
-    same = dict.fromkeys(("d", "ad", "dd", "dddd", "wins"), pl.lit(0))
-    same["ties"] = pl.col(f"n {number}")
-    return [
-        pl.when(is_rounding).then(value).otherwise(f"{part} {number}").alias(f"{part} {number}")
-        for part, value in same.items()
-    ]
+def as_numbers(column: pl.Series) -> Numbers:
+    """Return a column as an array, NaN for null."""
+    return column.cast(pl.Float64).to_numpy()
 
 
 def as_columns(found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
-    """Return arrays as columns, one below the other; NaN and empty words are null."""
+    """Return arrays as columns; NaN and empty words are null."""
     return pl.DataFrame(
         [
-            _column(name, np.asarray(found[name]).reshape(-1), dtype)
+            _column(name, np.asarray(found[name]), dtype)
             for name, dtype in columns.items()
             if name in found
         ]

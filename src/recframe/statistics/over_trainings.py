@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -41,8 +41,7 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import joined
 from recframe.metrics.language.definition import Metric
 from recframe.statistics import summary
-from recframe.statistics.pairs import BASELINE, MODEL
-from recframe.statistics.summary import ERROR, FREEDOM, N_TRAININGS, OWN_FREEDOM, STD_TRAININGS
+from recframe.statistics.pairs import BASELINE, MODEL, PLACE
 
 
 def refuse(inputs: Inputs, what: str, instead: str) -> None:
@@ -54,39 +53,40 @@ def refuse(inputs: Inputs, what: str, instead: str) -> None:
 
 
 def spread_of_each(
-    inputs: Inputs, conventions: Sequence[Convention], run: Run, cluster: str | None
-) -> pl.LazyFrame:
-    """Return the sums for each training's interval, of its users alone; see `Question.spread`."""
+    inputs: Inputs, conventions: Sequence[Convention], run: Run
+) -> tuple[pl.LazyFrame, list[str]]:
+    """Return the sums for each training's interval, of its users alone, and their keys; see `Question.spread`."""
     metrics = [one.metric for one in conventions]
     each, conventions = trainings.apart(inputs), of_each_training(conventions)
     inside = [*keys_of(each, metrics)]
     wide = numbered(evaluate(each, conventions, run, SPREAD), inside)
     wide = trainings.told_apart(with_spread_of_sets(wide, inside, each, conventions, run), inputs)
     keys = [*keys_of(inputs, metrics)]
-    wide = wide.sort(keys, nulls_last=True)
-    return wide if cluster is None else summary.of_clusters(wide, keys, metrics)
+    return wide.sort(keys, nulls_last=True), keys
 
 
 def spread_over_trainings(
-    inputs: Inputs, conventions: Sequence[Convention], run: Run, cluster: str | None
+    inputs: Inputs,
+    conventions: Sequence[Convention],
+    run: Run,
+    cluster: str | None,
+    places: Mapping[int, Metric[...]],
 ) -> pl.LazyFrame:
-    """Return values with the sums for their intervals: users' means over trainings, and variance between trainings."""
+    """Return values with their errors in long form: users' means over trainings, and the variance between trainings."""
     metrics = [one.metric for one in conventions]
     whole = without(inputs, cluster)
     keys = [*keys_of(whole, metrics)]
     values = numbered(evaluate(whole, conventions, run, (N, WITHOUT_RELEVANT)), keys)
-    values = values.drop(name_beside(N, one) for one in metrics)
+    apart = between(whole, conventions, run, {str(one): str(one) for one in metrics})
+    rows = summary.by_metric(joined(values, apart, keys), keys, places)
     inside = [*keys_of(inputs, metrics)]
-    users = _sums_of_users(contributions(inputs, conventions, run), inside)
-    if cluster is not None:
-        users = summary.of_clusters(users, inside, metrics).drop(map(str, metrics))
-    users = users.drop(name_beside(WITHOUT_RELEVANT, one) for one in metrics)
-    wide = joined(joined(values, users, keys), between(whole, conventions, run), keys)
-    wide = wide.with_columns(column for one in metrics for column in _of_users(one, cluster))
-    wide = wide.with_columns(
-        column for place, one in enumerate(metrics) for column in _over_both(one, place)
-    )
-    return wide.sort(keys, nulls_last=True) if keys else wide
+    sums = _sums_of_users(contributions(inputs, conventions, run), inside)
+    users = summary.rows_of_units(sums, inside, places, cluster)
+    of_users = {*users.collect_schema()} - {*rows.collect_schema()}
+    counted = [name for name in summary.SUMS if name != "n_without_relevant"]
+    users = users.select(*keys, PLACE, *sorted(of_users), *counted)
+    rows = joined(rows.drop(counted), users, [*keys, PLACE])
+    return summary.over_trainings(rows).sort([*keys, PLACE], nulls_last=True)
 
 
 def without(inputs: Inputs, inside: str | None) -> Inputs:
@@ -95,19 +95,26 @@ def without(inputs: Inputs, inside: str | None) -> Inputs:
     return inputs if inside is None else replace(inputs, segments=segments, units=())
 
 
-def between(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
-    """Return the variance between trainings: keys, and `PARTS` per metric, by its place."""
+def between(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, names: Mapping[str, str]
+) -> pl.LazyFrame:
+    """Return the variance between trainings: keys, and `PARTS` per metric, by what `names` has for its string."""
     metrics = [one.metric for one in conventions]
     each = values_of_trainings(inputs, conventions, run)
-    places = {str(metric): str(place) for place, metric in enumerate(metrics)}
-    return trainings.spread(each, inputs, metrics, places)
+    return trainings.spread(each, inputs, metrics, names)
 
 
 def with_trainings(
-    sums: pl.LazyFrame, keys: Sequence[str], apart: pl.LazyFrame, n_metrics: int
+    sums: pl.LazyFrame,
+    keys: Sequence[str],
+    inputs: Inputs,
+    conventions: Sequence[Convention],
+    run: Run,
 ) -> pl.LazyFrame:
     """Return sums over pairs of models, with both models' variance between trainings."""
-    names = [f"{part} {place}" for place in range(n_metrics) for part in PARTS]
+    places = {str(one.metric): str(place) for place, one in enumerate(conventions)}
+    apart = between(inputs, conventions, run, places)
+    names = [f"{part} {place}" for place in places.values() for part in PARTS]
     theirs = apart.rename({MODEL: BASELINE, **{name: f"{BASELINE} {name}" for name in names}})
     return joined(joined(sums, apart, [*keys, MODEL]), theirs, [*keys, BASELINE])
 
@@ -117,12 +124,7 @@ def _sums_of_users(plans: Sequence[Sequence[Contributions]], keys: Sequence[str]
     found = [
         sums_of_sets(one) if one.placed is not None else _sums_of_each(one) for (one, *_) in plans
     ]
-    sums = reduce(lambda first, other: joined(first, other, keys, "full"), found)
-    metrics = [metric for (one, *_) in plans for metric in one.metrics]
-    names = [name_beside(part, metric) for metric in metrics for part in SPREAD]
-    there = sums.collect_schema().names()
-    missing = (pl.lit(None, pl.Float64).alias(name) for name in names if name not in there)
-    return sums.with_columns(missing)
+    return reduce(lambda first, other: joined(first, other, keys, "full"), found)
 
 
 def _sums_of_each(one: Contributions) -> pl.LazyFrame:
@@ -144,32 +146,6 @@ def _sums_of_each(one: Contributions) -> pl.LazyFrame:
     parts = (N, TOTAL, SQUARE, ZERO, UNDEFINED)
     sums = means_of(values, {key: key for key in one.keys}, one.metrics, parts)
     return sums.drop("n_users", *map(str, one.metrics))
-
-
-def _of_users(metric: Metric[...], cluster: str | None) -> list[pl.Expr]:
-    """Return the squared error of users, or of clusters, and its degrees of freedom."""
-    n, total, square = (
-        pl.col(name_beside(part, metric)).cast(pl.Float64) for part in (N, TOTAL, SQUARE)
-    )
-    own = {ERROR: summary.variance(n, total, square) / n, FREEDOM: n - 1.0}
-    known = own if cluster is None else {part: pl.col(name_beside(part, metric)) for part in own}
-    return [
-        known[ERROR].alias(name_beside(ERROR, metric)),
-        known[FREEDOM].alias(name_beside(OWN_FREEDOM, metric)),
-    ]
-
-
-def _over_both(metric: Metric[...], place: int) -> list[pl.Expr]:
-    """Return the squared error of users and trainings together, with Satterthwaite's degrees of freedom."""
-    n, apart = (pl.col(f"{part} {place}") for part in PARTS)
-    users, freedom = (pl.col(name_beside(part, metric)) for part in (ERROR, OWN_FREEDOM))
-    both, of_both = summary.over_trainings(users, freedom, n, apart)
-    return [
-        both.alias(name_beside(ERROR, metric)),
-        of_both.alias(name_beside(FREEDOM, metric)),
-        n.alias(name_beside(N_TRAININGS, metric)),
-        apart.sqrt().alias(name_beside(STD_TRAININGS, metric)),
-    ]
 
 
 def with_spread_of_sets(

@@ -6,8 +6,6 @@ value. Direction is the caller's: for a metric whose lower values are better, th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from recframe.statistics.arrays import Given, Labels, Numbers, np, numbers, ratio, special
 
 
@@ -77,7 +75,15 @@ def adjusted(p_values: Given, *, method: str, families: Given | None = None) -> 
     order = tests[np.lexsort((p_values[tests], labels[tests]))]
     place, size = _places(labels[order])
     found = np.full(len(p_values), np.nan)
-    found[order] = np.minimum(_METHODS[method](p_values[order], place, size), 1.0)
+    ordered = p_values[order]
+    if method == "bonferroni":
+        ordered = ordered * size
+    elif method == "holm":
+        ordered = _largest_so_far(ordered * (size - place), place)
+    else:  # in this order no p value becomes smaller by rounding
+        ordered = ordered * (size / (place + 1))
+        ordered = -_largest_so_far(-ordered[::-1], (size - 1 - place)[::-1])[::-1]
+    found[order] = np.minimum(ordered, 1.0)
     return found
 
 
@@ -92,27 +98,6 @@ def _places(labels: Labels) -> tuple[Labels, Labels]:
     """Return the place of each within its family, from 0, and the family's size; families lie together."""
     _, first, size = np.unique(labels, return_index=True, return_counts=True)
     return np.arange(len(labels)) - np.repeat(first, size), np.repeat(size, size)
-
-
-def _bonferroni(p_values: Numbers, place: Labels, size: Labels) -> Numbers:  # noqa: ARG001  each method has its place
-    return p_values * size
-
-
-def _holm(p_values: Numbers, place: Labels, size: Labels) -> Numbers:
-    return _largest_so_far(p_values * (size - place), place)
-
-
-def _benjamini_hochberg(p_values: Numbers, place: Labels, size: Labels) -> Numbers:
-    # in this order no p value becomes smaller by rounding
-    scaled = p_values * (size / (place + 1))
-    return -_largest_so_far(-scaled[::-1], (size - 1 - place)[::-1])[::-1]
-
-
-_METHODS: dict[str, Callable[[Numbers, Labels, Labels], Numbers]] = {
-    "bonferroni": _bonferroni,
-    "holm": _holm,
-    "benjamini-hochberg": _benjamini_hochberg,
-}
 
 
 def _largest_so_far(values: Numbers, place: Labels) -> Numbers:

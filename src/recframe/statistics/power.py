@@ -12,31 +12,17 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from recframe.errors import DataError
-from recframe.evaluation.required_columns import is_of_segment
-from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Given, Numbers, np, numbers, ratio, special
 from recframe.statistics.comparison import OF_TRAININGS, Direction, of_both
-from recframe.statistics.moments import Ends, Moments, Sums, Trainings, as_columns
+from recframe.statistics.moments import Ends, Moments, Sums, Trainings, as_columns, as_numbers
 from recframe.statistics.p_values import t_quantile
+from recframe.statistics.pairs import ENDS
+from recframe.statistics.summary import columns_of
 
-COLUMNS = {
-    "metric": pl.String,
-    "k": pl.Int64,
-    "value": pl.Float64,
-    "n_users": pl.Int64,
-    "std": pl.Float64,
-    "n_trainings": pl.Int64,
-    "std_trainings": pl.Float64,
-    "n_baseline_trainings": pl.Int64,
-    "std_baseline_trainings": pl.Float64,
-    "detectable": pl.Float64,
-    "detectable_relative": pl.Float64,
-    "margin": pl.Float64,
-    "wanted": pl.Float64,
-    "chance": pl.Float64,
-    "users_needed": pl.Int64,
-    "note": pl.String,
-}
+COLUMNS = columns_of(
+    "metric k value n_users std n_trainings std_trainings n_baseline_trainings std_baseline_trainings "
+    "detectable detectable_relative margin wanted chance users_needed note"
+)
 """Columns behind the keys; of a difference what is detectable, and of a margin the chance to hold."""
 SHORT = (
     *("metric", "users_needed", "wanted", "margin", "chance", "detectable", "detectable_relative"),
@@ -92,50 +78,66 @@ class Power:
         return {"level": 1.0 - (1.0 - self.level) / self.rows, "power": self.power}
 
 
-def of_pairs(
-    cells: pl.DataFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Power
-) -> pl.DataFrame:
+class Spread(NamedTuple):
+    """Values of rows, and how the users' differences from them vary, or those of clusters and trainings."""
+
+    value: Numbers
+    n: Numbers
+    std: Numbers
+    of: Direction
+    ends: Ends
+    trainings: Trainings | None = None
+    size: Given = 1.0
+    """Mean number of users in a cluster."""
+    effective: Given = 1.0
+    """Effective number of equal-sized clusters per user."""
+
+
+def of_pairs(cells: pl.DataFrame, keys: Sequence[str], how: Power) -> pl.DataFrame:
     """Return the power analysis of given differences, from the sums over paired users."""
-    sums = Sums(cells, keys, metrics)
+    sums = Sums(cells, keys)
     moments = sums.moments(how.cluster)
-    value, n = ratio(moments.a, moments.n), moments.n
-    if how.margin is None:
-        found = _of_difference(value, n, moments.std, moments.trainings, how)
-    else:
-        of = Direction.of(metrics)
-        std = moments.with_share(np.where(of.higher, how.margin, -how.margin)).std
-        sizes = {"size": ratio(n, moments.units), "effective": ratio(moments.effective, n)}
-        found = _of_margin(value, n, std, of, sums.ends, how, **sizes)
-    return sums.long(found, how.columns)
+    n, of = moments.n, Direction.of(sums.rows)
+    share = 0.0 if how.margin is None else np.where(of.higher, how.margin, -how.margin)
+    spread = Spread(
+        ratio(moments.a, n),
+        n,
+        moments.with_share(share).std,
+        of,
+        sums.ends,
+        moments.trainings,
+        size=ratio(n, moments.units),
+        effective=ratio(moments.effective, n),
+    )
+    return sums.long(_powered(spread, how), how.columns)
 
 
-def of_one(long: pl.DataFrame, metrics: Sequence[Metric[...]], how: Power) -> pl.DataFrame:
-    """Return the power analysis against a second system, from a summary of the first.
+def of_one(rows: pl.DataFrame, keys: Sequence[str], how: Power) -> pl.DataFrame:
+    """Return the power analysis against a second system, from rows of `summary.with_intervals` of the first.
 
     With the correlation r of two systems' values of a user and the same spread s in both, b - f a has the standard deviation
-    s · √(1 + f² - 2 f r): of a difference, where f is 1, s · √(2 (1 - r)).
+    s · √(1 + f² - 2 f r): of a difference, where f is 1, s · √(2 (1 - r)). A second system's trainings are as far apart.
     """
+    value, n, own = (as_numbers(rows[name]) for name in ("value", "n_users", "std"))
     # where no interval is known, the spread of the contributions is none to go by
-    known = pl.when(pl.col("value_low").is_not_null()).then("std").alias("std")
-    long = long.with_columns(known)
-    value, n, own = (long[name].cast(pl.Float64).to_numpy() for name in ("value", "n_users", "std"))
-    places = {str(metric): place for place, metric in enumerate(metrics)}
-    at = np.array([places[name] for name in long["metric"]], dtype=np.int64)
-    of = Direction(*(of_metrics[at] for of_metrics in Direction.of(metrics)))
-    ends = Ends(*(of_metrics[at] for of_metrics in _known_ends(metrics)))
+    own = np.where(rows["value_low"].is_null(), np.nan, own)
+    of, ends = Direction.of(rows), np.array([as_numbers(rows[name]) for name in ENDS])
+    # of a metric of all lists no user has a value
+    known = np.isfinite(ends).all(axis=0) & of.of_each
     f = 1.0 if how.margin is None else np.where(of.higher, 1.0 - how.margin, 1.0 + how.margin)
     std = own * np.sqrt(1.0 + f**2 - 2.0 * f * how.correlation)
-    if how.margin is not None:
-        found = _of_margin(value, n, std, of, ends, how)
-    elif how.over_trainings:
-        trained, apart = (long[name].cast(pl.Float64).to_numpy() for name in OF_TRAININGS[:2])
-        # a second system's are as far apart
-        trainings = Trainings(*(trained, apart**2) * 2)
-        found = _of_difference(value, n, std, trainings, how)
-    else:
-        found = _of_difference(value, n, std, None, how)
-    keys = long.columns[: long.columns.index("metric")]
-    return long.with_columns(as_columns(found, how.columns)).select(*keys, *how.columns)
+    trainings = None
+    if how.over_trainings:
+        n_trainings, apart = (as_numbers(rows[name]) for name in OF_TRAININGS[:2])
+        trainings = Trainings(*(n_trainings, apart**2) * 2)
+    spread = Spread(value, n, std, of, Ends(*np.where(known, ends, np.nan)), trainings)
+    found = as_columns(_powered(spread, how), how.columns)
+    return rows.with_columns(found).select(*keys, *how.columns)
+
+
+def _powered(of: Spread, how: Power) -> dict[str, Any]:
+    """Return the columns of a result but for metric and cut-off: those of a difference, or of a margin."""
+    return _of_difference(of, how) if how.margin is None else _of_margin(of, how)
 
 
 def _wanted(at_hand: Trainings, how: Power) -> Trainings:
@@ -153,72 +155,50 @@ def _wanted(at_hand: Trainings, how: Power) -> Trainings:
     return at_hand._replace(n=n, n_baseline=n)
 
 
-def _known_ends(metrics: Sequence[Metric[...]]) -> Ends:
-    """Return the ends of the metrics' ranges, where both are known."""
-    nothing = (np.nan, np.nan)
-    found = [nothing if is_of_segment(one) else one.range for one in metrics]
-    found = [one if np.isfinite(one).all() else nothing for one in found]
-    return Ends(*np.array(found, dtype=np.float64).reshape(-1, 2).T)
-
-
-def _of_difference(
-    value: Numbers, n: Numbers, std: Numbers, trainings: Trainings | None, how: Power
-) -> dict[str, Any]:
-    """Return the columns of the result, as arrays of one shape."""
-    trainings = trainings and _wanted(trainings, how)
-    error, freedom = standard_error(n, std, trainings)
+def _of_difference(of: Spread, how: Power) -> dict[str, Any]:
+    """Return the columns of the result of a difference."""
+    value, std, trainings = of.value, of.std, of.trainings and _wanted(of.trainings, how)
+    error, freedom = standard_error(of.n, std, trainings)
     spread = np.where(std > 0, error * np.sqrt(freedom + 1.0), np.nan)
     detectable = detectable_difference(freedom + 1.0, spread, **how.asked)
     needed = users_needed(how.wanted * np.abs(value), std, trainings, **how.asked)
     relative = np.where(value == 0, np.nan, ratio(detectable, np.abs(value)))
     found = {"detectable": detectable, "detectable_relative": relative}
-    if trainings is None:
-        return found | _found(value, n, std, needed, how, {})
-    differ = (value != 0) & (std > 0)
-    hidden = differ & np.isposinf(needed)
-    single = (trainings.n == 1) | (trainings.n_baseline == 1)
-    lacks = {MORE_TRAININGS: hidden, ONE_TRAINING: differ & single & (needed < MOST)}
-    return found | of_both(trainings) | _found(value, n, std, needed, how, lacks)
+    lacks: dict[str, Flags] = {}
+    if trainings is not None:
+        found |= of_both(trainings)
+        differ = (value != 0) & (std > 0)
+        single = (trainings.n == 1) | (trainings.n_baseline == 1)
+        lacks[MORE_TRAININGS] = differ & np.isposinf(needed)
+        lacks[ONE_TRAINING] = differ & single & (needed < MOST)
+    return found | _of_every(of, needed, how, lacks)
 
 
-def _of_margin(  # noqa: PLR0913  the numbers of a row
-    value: Numbers,
-    n: Numbers,
-    std: Numbers,
-    of: Direction,
-    ends: Ends,
-    how: Power,
-    *,
-    size: Given = 1.0,
-    effective: Given = 1.0,
-) -> dict[str, Any]:
+def _of_margin(of: Spread, how: Power) -> dict[str, Any]:
     """Return the columns of the result of a margin, which a model that is better by what is wanted is to keep."""
+    value, std, higher = of.value, of.std, of.of.higher
     margin = how.margin or 0.0
-    known = of.directed & (value > 0) & (std > 0)
+    known = of.of.directed & (value > 0) & (std > 0)
     mean = np.where(known, (margin + how.wanted) * value, np.nan)
-    low, high = ends.of_gap(np.where(of.higher, 1.0 - margin, 1.0 + margin))
-    low, high = np.where(of.higher, low, -high), np.where(of.higher, high, -low)
-    gap, fewest = Gap(mean, std, low, high, size, effective), FEWEST_JUDGED * numbers(size)
+    low, high = of.ends.of_gap(np.where(higher, 1.0 - margin, 1.0 + margin))
+    low, high = np.where(higher, low, -high), np.where(higher, high, -low)
+    gap, fewest = Gap(mean, std, low, high, of.size, of.effective), FEWEST_JUDGED * numbers(of.size)
     needed = np.maximum(users_to_hold(gap, **how.asked), np.ceil(fewest))
-    chance = chance_to_hold(gap, n, level=how.asked["level"])
+    chance = chance_to_hold(gap, of.n, level=how.asked["level"])
     lacks = {
-        "neither end of the metric is the better one, so nothing is not worse": ~of.directed,
+        "neither end of the metric is the better one, so nothing is not worse": ~of.of.directed,
         "the value is not above 0, of which a margin is no share": value <= 0,
     }
-    chance = np.where(n < fewest, 0.0 * chance, chance)
+    chance = np.where(of.n < fewest, 0.0 * chance, chance)
     margins = {"margin": np.full(np.shape(value), margin), "chance": chance}
-    return margins | _found(value, n, std, needed, how, lacks)
+    return margins | _of_every(of, needed, how, lacks)
 
 
-def _found(
-    value: Numbers,
-    n: Numbers,
-    std: Numbers,
-    needed: Numbers,
-    how: Power,
-    lacks: Mapping[str, Flags],
+def _of_every(
+    of: Spread, needed: Numbers, how: Power, lacks: Mapping[str, Flags]
 ) -> dict[str, Any]:
     """Return the columns that both results have."""
+    value, n, std = of.value, of.n, of.std
     words = {
         "nobody has a value": n == 0,
         "one user, so no spread": n == 1,

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from recframe.errors import fails_whole_if, shown_in_plan
-from recframe.evaluation.required_columns import is_of_segment, is_share
 from recframe.frames.dtypes import as_text
 from recframe.frames.rows.exact_sums import ExactSums
-from recframe.frames.rows.exploding import AS_EVER
 from recframe.metrics.language.at import ratio as ratio_of
 from recframe.metrics.language.definition import Metric
-from recframe.statistics import clusters
-from recframe.statistics.pairs import MODEL, OF_TRAININGS, difference, has_no_ends
+from recframe.statistics.pairs import MODEL, OF_TRAININGS, OF_UNITS, PairedValues
 from recframe.statistics.requirements import Requirement
-from recframe.statistics.summary import FEWEST, Intervals, joined_notes, rows_with_intervals
+from recframe.statistics.summary import FEWEST, Intervals, joined_notes, with_intervals
 
-OF_PAIRS = ("a", "d", *clusters.PARTS, *OF_TRAININGS)
+OF_PAIRS = ("a", "d", *OF_UNITS, *OF_TRAININGS)
 """Of users with two values what `moments.Moments` has."""
 WINDOW = tuple(f"window_{part}" for part in ("n", "mean", "spread", "errors", "own"))
 """Predictions from the last runs of a history; see `prediction.Windows`."""
@@ -53,57 +50,27 @@ ROUNDING = 1e-12
 """Tolerance within which a value meets its bound."""
 
 
-def from_bounds(
-    wide: pl.LazyFrame, keys: Sequence[str], required: Places, how: Intervals
-) -> pl.LazyFrame:
-    """Return the rows of values compared with a number, from sums of each metric; see `summarized`."""
-    metrics = {place: one.metric for place, one in required.items()}
-    return rows_of(rows_with_intervals(wide, keys, metrics, how), keys)
+def from_bounds(long: pl.LazyFrame, keys: Sequence[str], how: Intervals) -> pl.LazyFrame:
+    """Return the rows of values compared with a number, from rows by the requirements' places; see `summary.with_errors`."""
+    return rows_of(with_intervals(long, how), keys)
 
 
-def from_pairs(
-    sums: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], required: Places
-) -> pl.LazyFrame:
-    """Return the rows of values that are compared with another model's, from the sums over users with both values.
+def from_pairs(sums: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return the rows of values that are compared with another model's, with the sums over users with both values.
 
-    `sums` has for each metric, by its place among `metrics`, the sums of `pairs.SUMS` and those of `clusters.PARTS`, and of
-    earlier values whether they are rounded and whether there is a value now.
+    `sums` are those of `pairs.by_metric` by the requirements' places, with those of `pairs.OF_UNITS`.
     """
-    names = sums.collect_schema()
-    rows = [
-        pl.struct(_of_pairs(one, metrics.index(one.metric), place, names))
-        for place, one in required.items()
-    ]
-    exploded = sums.select(*keys, rows=pl.concat_list(rows)).explode("rows", **AS_EVER)
-    return rows_of(exploded.unnest("rows"), keys)
-
-
-def _of_pairs(one: Requirement, number: int, place: int, names: Collection[str]) -> list[pl.Expr]:
-    """Return the sums of a metric's pairs of values as a row of its requirement."""
-    parts = (*OF_PAIRS, "n", "dddd", "unpaired", "rounded", "present")
-    sums = {
-        part: pl.col(name) if (name := f"{part} {number}") in names else pl.lit(None)
-        for part in parts
-    }
-    n, few = sums["n"], sums["dd"].cast(pl.Float64) ** 2 < FEWEST * sums.pop("dddd")
-    few = (pl.lit(not is_share(one.metric)) & few).fill_null(value=False)
-    low, high = (None, None) if is_of_segment(one.metric) else one.metric.range
-    least, most = pl.lit(low, pl.Float64), pl.lit(high, pl.Float64)
-    if has_no_ends(one.metric):
-        least, most = pl.col(f"low {number}").min(), pl.col(f"high {number}").max()
-    values = sums | {
-        "place": pl.lit(place),
-        "value": pl.when(n > 0).then((sums["a"] + sums["d"]) / n),
-        "n_users": n,
-        "n_trainings": sums[OF_TRAININGS[0]],
-        "of_each": pl.lit(not is_of_segment(one.metric)),
-        "few": few,
-        "share": pl.lit(is_share(one.metric)),
-        "units": pl.when(~few).then(sums["units"]),
-        "least": least,
-        "most": most,
-    }
-    return [value.alias(name) for name, value in values.items()]
+    n, few = pl.col("n"), pl.col("dd").cast(pl.Float64) ** 2 < FEWEST * pl.col("dddd")
+    few = (~pl.col("share") & few).fill_null(value=False)
+    rows = sums.with_columns(
+        value=pl.when(n > 0).then((pl.col("a") + pl.col("d")) / n),
+        n_users=n,
+        few=few,
+        units=pl.when(~few).then("units"),
+    )
+    if OF_TRAININGS[0] in sums.collect_schema():
+        rows = rows.with_columns(n_trainings=OF_TRAININGS[0])
+    return rows_of(rows, keys)
 
 
 def rows_of(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
@@ -310,35 +277,21 @@ def sums_with_earlier(
         )
 
     twice = fails_whole_if(pl.struct(on).is_duplicated().any(), TWICE)
-    values = {f"a {place}": pl.col(f"value {place}") + twice for place in range(len(metrics))}
-    then = keyed(then, schema).select(*on, **values)
+    names = [f"value {place}" for place in range(len(metrics))]
+    then = keyed(then, schema).select(*on, **{f"a {name}": pl.col(name) + twice for name in names})
     # NOTE: of users who had a value then and have no row now nothing is known of their segments, so they do not count.
     joined = keyed(now, own).join(then, on=on, how="left", nulls_equal=True)
-    sums: dict[str, pl.Expr] = {}
-    counts: list[pl.Expr] = []
+    values, also = PairedValues(names, metrics), []
     for place, metric in enumerate(metrics):
-        a, b = pl.col(f"a {place}"), pl.col(f"value {place}")
-        d, both = difference(b, a), (a + b).is_not_null()
-        made = {"a": pl.when(both).then(a), "d": d, "aa": pl.when(both).then(a * a)}
-        made |= {"ad": a * d, "dd": d * d}
-        sums |= {f"{part} {place}": one for part, one in made.items()}
-        n_decimals = decimals.get(str(metric))
-        found = {
-            "n": both.sum().cast(pl.Int64),
-            # they are users' own values, of as many as there are
-            "dddd": pl.lit(0.0),
-            "ties": (d == 0).sum().cast(pl.Int64),
-            "unpaired": (a.is_null() != b.is_null()).sum().cast(pl.Int64),
-            "present": b.is_not_null().any(),
-            "rounded": pl.lit(value=False)
-            if n_decimals is None
-            else ((a.round(n_decimals) - a).abs() <= ROUNDING).all(),
-        }
-        if has_no_ends(metric):
-            found["low"] = pl.min_horizontal(a, b).filter(both).min()
-            found["high"] = pl.max_horizontal(a, b).filter(both).max()
-        counts += [one.alias(f"{part} {place}") for part, one in found.items()]
-    return ExactSums(sums).of(joined, list(keys), counts)
+        a, n_decimals = pl.col(f"a value {place}"), decimals.get(str(metric))
+        is_rounded = pl.lit(value=False)
+        if n_decimals is not None:
+            is_rounded = ((a.round(n_decimals) - a).abs() <= ROUNDING).all()
+        is_present = pl.col(f"value {place}").is_not_null().any()
+        also += [is_rounded.alias(f"rounded {place}"), is_present.alias(f"present {place}")]
+    sums = values.summed(joined, list(keys), also)
+    totals = values.totals(range(len(metrics)))
+    return sums.select(*keys, pl.col("^(rounded|present) .*$"), *totals)
 
 
 def had_by_users(

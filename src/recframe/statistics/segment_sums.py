@@ -22,10 +22,9 @@ from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.ranking.judged_frame import judge
 from recframe.statistics.arrays import Flags, Numbers, np, numbers, ratio
-from recframe.statistics.clusters import ROUNDING
 from recframe.statistics.moments import added_up
 from recframe.statistics.options import CorrectionOfSlices
-from recframe.statistics.pairs import MODEL, Pairing, sums_of_all
+from recframe.statistics.pairs import MODEL, NO_SPREAD, Pairing, sums_of_all
 from recframe.statistics.remaining_users import BESIDE, SUMS, by_users, cutting, sums_with_rests
 from recframe.statistics.resampling import MOST_GROUPS_BY_SEGMENT, groups_of
 from recframe.statistics.shrinkage import (
@@ -173,7 +172,7 @@ class Moments:
     def squares(self) -> Numbers:
         """The sums of squares about the means."""
         rest = self.square - ratio(self.sum**2, self.n)
-        return numbers(np.where(rest > ROUNDING * self.square, rest, 0.0 * rest))
+        return numbers(np.where(rest > NO_SPREAD * self.square, rest, 0.0 * rest))
 
     @property
     def variance(self) -> Numbers:
@@ -327,7 +326,7 @@ class Segments:
         found = alone - 2.0 * ratio(of_both, of.n * rest.n)
         n_users = of.n + rest.n - n
         # what rounding leaves of users who all differ by the same
-        found = np.where(found > ROUNDING * alone, found, 0.0 * found)
+        found = np.where(found > NO_SPREAD * alone, found, 0.0 * found)
         return numbers(np.where(n_users > 1.0, found, np.nan) * ratio(n_users, n_users - 1.0))
 
     def errors(self, variances: Numbers) -> Numbers:

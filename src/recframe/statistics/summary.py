@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import polars as pl
 
-from recframe.evaluation.required_columns import is_of_segment, is_share
+from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import (
     FOURTH,
     SQUARE,
@@ -22,18 +22,25 @@ from recframe.evaluation.segments import (
     N,
     name_beside,
 )
+from recframe.evaluation.trainings import PARTS
 from recframe.frames.rows.exact_sums import ExactSums
-from recframe.frames.rows.exploding import AS_EVER
-from recframe.frames.rows.joins import joined
+from recframe.frames.rows.joins import in_long_form
 from recframe.metrics.language.definition import Metric
-from recframe.statistics import clusters
-from recframe.statistics.clusters import ROUNDING
 from recframe.statistics.options import Method
+from recframe.statistics.pairs import (
+    ENDS,
+    NO_SPREAD,
+    PLACE,
+    PROPERTIES,
+    products_of_cells,
+    properties_of,
+    with_weights,
+)
 
 Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
 Number = TypeVar("Number", float, pl.Expr)
 TEXTS = {"metric", "best", "worst", "runner_up", "verdict", "note", "by", "segment"}
-COUNTS = {"k", "wins", "ties", "losses", "depth"}
+COUNTS = {"k", "wins", "ties", "losses", "depth", "users_needed"}
 
 
 def columns_of(names: str) -> dict[str, type[pl.DataType]]:
@@ -57,9 +64,18 @@ SHORT = ("metric", "value", "value_low", "value_high", "n_users", "note")
 N_TRAININGS, STD_TRAININGS = "n_trainings", "std_trainings"
 OF_TRAININGS = columns_of(f"{N_TRAININGS} {STD_TRAININGS}")
 """Columns before the note with trainings: their number, and the standard deviation of their values."""
-ERROR, FREEDOM, VARIANCE = "error", "freedom", "variance"
-OWN_FREEDOM = "own freedom"
-"""Name of the degrees of freedom from users or clusters alone, with trainings."""
+SUMS = {
+    "n_users": N,
+    "total": TOTAL,
+    "square": SQUARE,
+    "fourth": FOURTH,
+    "n_zero": ZERO,
+    "n_undefined": UNDEFINED,
+    "n_without_relevant": WITHOUT_RELEVANT,
+}
+"""Columns of sums in long form, with what the columns of a metric's sums are named by."""
+COUNTED = ("n_zero", "n_undefined", "n_without_relevant")
+"""Columns that count users with values of their own."""
 FEWEST = 10 * (1 - 1e-9)
 """Effective lists below which a set metric's interval is not valid, or rough for a share."""
 FEW = 30
@@ -68,9 +84,6 @@ FEW_VALUES = 15
 """Users with a non-zero value, or differing values, below which intervals under-cover."""
 ONE_TRAINING = "one training, which says nothing of another"
 ONE_CLUSTER = "clusters count as fewer than two of one size, so no interval"
-
-
-_COUNTS = (N, ZERO, UNDEFINED, WITHOUT_RELEVANT)
 
 
 @dataclass(frozen=True)
@@ -94,114 +107,80 @@ class Intervals:
 def variance(n: pl.Expr, total: pl.Expr, square: pl.Expr) -> pl.Expr:
     """Return the variance of n values from their sum and the sum of their squares, over n - 1; null below two values."""
     rest = square - total * total / n
-    exact = pl.when(rest <= ROUNDING * square).then(0.0).otherwise(rest)
+    exact = pl.when(rest <= NO_SPREAD * square).then(0.0).otherwise(rest)
     return pl.when(n > 1).then(exact / (n - 1))
 
 
-def over_trainings(
-    users: pl.Expr, freedom: pl.Expr, n: pl.Expr, apart: pl.Expr
-) -> tuple[pl.Expr, pl.Expr]:
-    """Return the squared error of users and of n trainings together, with Satterthwaite's degrees of freedom.
+def over_trainings(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return rows of `with_errors` and `PARTS` with the squared error of users and of trainings together.
 
-    `apart` is the variance of the trainings' values; null of one, which adds no error. Source: Satterthwaite 1946.
+    Its degrees of freedom are Satterthwaite's. The variance of one training's values is null, and adds no error.
+    Source: Satterthwaite 1946.
     """
+    users, freedom, n, apart = map(pl.col, ("error", "freedom", *PARTS))
     of_trainings = (apart / n).fill_null(0.0)
     both = users + of_trainings
     parts = users**2 / freedom + of_trainings**2 / (n - 1)
-    return both, pl.when(of_trainings > 0).then(both**2 / parts).otherwise(freedom)
+    return rows.with_columns(
+        error=both,
+        freedom=pl.when(of_trainings > 0).then(both**2 / parts).otherwise(freedom),
+        **dict(zip(OF_TRAININGS, (n.cast(pl.Int64), apart.sqrt()), strict=True)),
+    ).drop(PARTS)
 
 
-def summarized(
-    wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]], how: Intervals
+def by_metric(
+    wide: pl.LazyFrame,
+    keys: Sequence[str],
+    metrics: Mapping[int, Metric[...]],
+    *,
+    in_order: bool = False,
 ) -> pl.LazyFrame:
-    """Return a row for each segment and metric: the keys, and the columns of `COLUMNS`.
+    """Return values in long form: a row for each place in `metrics`, with the metric's value, sums and other properties.
 
-    `wide` has a row for each segment: the keys, and each metric with its sums beside it, and where they are not those of
-    users one by one the squared standard error and the degrees of freedom.
+    `wide` has the keys, and each metric with some of its sums, and of its trainings, in columns of their own.
     """
-    rows = rows_with_intervals(wide, keys, dict(enumerate(metrics)), how)
-    return rows.select(*keys, *(pl.col(name).cast(dtype) for name, dtype in how.columns.items()))
+    there, rows = wide.collect_schema(), []
+    for place, metric in metrics.items():
+        names = {name: name_beside(part, metric) for name, part in SUMS.items()}
+        names |= {part: name for part in PARTS if (name := name_beside(part, metric)) in there}
+        counted = COUNTED if is_of_segment(metric) else ()
+        found = {
+            column: pl.col(name) if name in there and column not in counted else pl.lit(None)
+            for column, name in {"value": str(metric), **names}.items()
+        }
+        row = properties_of(place, metric) | dict(zip(ENDS, map(pl.lit, metric.range), strict=True))
+        rows.append(row | {name: one.cast(_dtype_of(name)) for name, one in found.items()})
+    return in_long_form(wide, keys, rows, in_order=in_order)
 
 
-def rows_with_intervals(
-    wide: pl.LazyFrame, keys: Sequence[str], places: Mapping[int, Metric[...]], how: Intervals
-) -> pl.LazyFrame:
-    """Return the rows of `summarized` with all that is known of them, and the place that each metric has among others."""
-    names = wide.collect_schema().names()
-    # as columns, which several expressions read
-    once = {str(metric): _variance(metric) for metric in places.values()}
-    wide = wide.with_columns(once.values())
-    known = [_row(metric, place, names) for place, metric in places.items()]
-    if len(known) == 1:
-        return with_intervals(wide.select(*keys, *known[0]), how)
-    # NOTE: lists of one struct for each metric, since a concatenation would read the plan once for each.
-    rows = wide.select(*keys, rows=pl.concat_list(*map(pl.struct, known)))
-    rows = rows.explode("rows", **AS_EVER)
-    return with_intervals(rows.unnest("rows"), how)
+def with_errors(long: pl.LazyFrame) -> pl.LazyFrame:
+    """Return values in long form with what intervals are made of: mean, spread, squared error and degrees of freedom.
 
-
-def _variance(metric: Metric[...]) -> pl.Expr:
-    n = _beside(N, metric).fill_null(0)
-    total, square = (_beside(part, metric).cast(pl.Float64) for part in (TOTAL, SQUARE))
-    return variance(n, total, square).alias(name_beside(VARIANCE, metric))
-
-
-def _row(metric: Metric[...], place: int, names: Sequence[str]) -> list[pl.Expr]:
-    """Return a metric's result in a segment, and its sort order."""
-    n = _beside(N, metric).fill_null(0)
-    total, spread = _beside(TOTAL, metric).cast(pl.Float64), _beside(VARIANCE, metric)
-    has_own = name_beside(ERROR, metric) in names
-    low, high = metric.range
-    of_each = not is_of_segment(metric)
-    known = _beside if of_each else _unknown
-    error = pl.col(name_beside(ERROR, metric)) if has_own else spread / n
-    freedom = (pl.col(name_beside(FREEDOM, metric)) if has_own else n - 1).cast(pl.Float64)
-    values = {
-        "metric": pl.lit(str(metric)),
-        "k": pl.lit(metric.k, pl.Int64),
-        "value": pl.col(str(metric)).cast(pl.Float64),
-        "mean": pl.when(n > 0).then(total / n),
-        "std": spread.sqrt(),
-        "error": error,
-        "freedom": freedom,
-        "n_users": n.cast(pl.Int64),
-        "n_zero": known(ZERO, metric).cast(pl.Int64),
-        "n_undefined": known(UNDEFINED, metric).cast(pl.Int64),
-        "n_without_relevant": known(WITHOUT_RELEVANT, metric).cast(pl.Int64),
-        "of_each": pl.lit(of_each),
-        "few": _is_of_few(metric, spread * (n - 1)),
-        "low": pl.lit(low),
-        "high": pl.lit(high),
-        "share": pl.lit(is_share(metric)),
-        **_of_trainings(metric, names, freedom),
-        "place": pl.lit(place),
-    }
-    return [value.alias(name) for name, value in values.items()]
-
-
-def _of_trainings(
-    metric: Metric[...], names: Sequence[str], freedom: pl.Expr
-) -> dict[str, pl.Expr]:
-    """Return the freedom of users alone, and the trainings' number and spread; null without trainings."""
-    if name_beside(OWN_FREEDOM, metric) not in names:
-        nothing = {part: pl.lit(None, dtype) for part, dtype in OF_TRAININGS.items()}
-        return {"own_freedom": freedom, **nothing}
-    found = {part: name_beside(part, metric) for part in OF_TRAININGS}
-    beside = {part: pl.col(name).cast(OF_TRAININGS[part]) for part, name in found.items()}
-    return {"own_freedom": pl.col(name_beside(OWN_FREEDOM, metric)).cast(pl.Float64), **beside}
-
-
-def _is_of_few(metric: Metric[...], rest: pl.Expr) -> pl.Expr:
-    """Return whether too few lists decide a set metric, by the effective number of contributions.
-
-    That is (Σ d²)² / Σ d⁴ of their deviations d. Where most lists change nothing, such as where few items of the tail are
-    seen at all, the spread of the few that do says little of that in another sample: of a set metric there is no interval,
+    They are those of users one by one. A set metric is of `few` if too few lists decide it, by the effective number of
+    contributions, (Σ d²)² / Σ d⁴ of their deviations d. Where most lists change nothing, such as where few items of the tail
+    are seen at all, the spread of the few that do says little of that in another sample: of a set metric there is no interval,
     and a share has a rough one.
     """
-    if not is_of_segment(metric):
-        return pl.lit(value=False)
-    few = (rest <= 0) | (rest * rest < FEWEST * _beside(FOURTH, metric))
-    return (few & (_beside(N, metric) > 1)).fill_null(value=False)
+    n, total, spread = pl.col("n_users"), pl.col("total"), pl.col("variance")
+    long = long.with_columns(n.fill_null(0))
+    # as a column, which several expressions read
+    long = long.with_columns(variance=variance(n, total, pl.col("square")))
+    rest, freedom = spread * (n - 1), (n - 1).cast(pl.Float64)
+    few = (rest <= 0) | (rest * rest < FEWEST * pl.col("fourth"))
+    return long.with_columns(
+        mean=pl.when(n > 0).then(total / n),
+        std=spread.sqrt(),
+        error=spread / n,
+        freedom=freedom,
+        own_freedom=freedom,
+        few=(few & (n > 1) & ~pl.col("of_each")).fill_null(value=False),
+        **{name: pl.lit(None, dtype) for name, dtype in OF_TRAININGS.items()},
+    ).drop("variance")
+
+
+def summarized(rows: Frame, keys: Sequence[str], columns: Mapping[str, Any]) -> Frame:
+    """Return the keys and some columns, with their dtypes, of rows of `with_intervals`."""
+    return rows.select(*keys, *(pl.col(name).cast(dtype) for name, dtype in columns.items()))
 
 
 def with_intervals(long: Frame, how: Intervals) -> Frame:
@@ -221,9 +200,9 @@ def with_intervals(long: Frame, how: Intervals) -> Frame:
         middle=pl.when(by_wilson).then(middle).otherwise(mean),
         half=pl.when(by_wilson).then(wilson).otherwise(t * error.sqrt()),
     )
-    middle, half, ends = pl.col("middle"), pl.col("half"), ("low", "high")
+    middle, half = pl.col("middle"), pl.col("half")
     return long.with_columns(
-        value_low=(middle - half).clip(*ends), value_high=(middle + half).clip(*ends), note=_note()
+        value_low=(middle - half).clip(*ENDS), value_high=(middle + half).clip(*ENDS), note=_note()
     ).drop("of_n", "middle", "half")
 
 
@@ -270,79 +249,69 @@ def joined_notes(notes: Iterable[pl.Expr | str]) -> pl.Expr:
     return pl.when(text != "").then(text)
 
 
-def added(wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
-    """Return the sums of each segment from those of its groups of users, with the means that they make."""
-    counted = [_beside(part, metric) for metric in metrics for part in _COUNTS]
-    summed = [_beside(part, metric) for metric in metrics for part in (TOTAL, SQUARE)]
-    # which are those of the whole segment, beside each of its groups
-    fourths = [_beside(FOURTH, metric).first() for metric in metrics]
-    known = [(column.count() > 0).name.prefix("known ") for column in summed]
-    counts = [pl.when(column.count() > 0).then(column.sum()) for column in counted]
-    found = _exact(summed).of(wide, keys, [*counts, *known, *fourths])
-    # NOTE: of nulls alone null: what a metric has not, such as lists without a relevant item, is not 0
-    names = [column.meta.output_name() for column in summed]
-    sums = [pl.when(pl.col(f"known {name}")).then(name).alias(name) for name in names]
-    found = found.with_columns(sums).drop(f"known {name}" for name in names)
-    return found.with_columns(_mean(metric).alias(str(metric)) for metric in metrics)
-
-
-def _exact(columns: Iterable[pl.Expr]) -> ExactSums:
-    return ExactSums({one.meta.output_name(): one.cast(pl.Float64) for one in columns})
-
-
-def _mean(metric: Metric[...]) -> pl.Expr:
-    n = _beside(N, metric)
-    return pl.when(n > 0).then(_beside(TOTAL, metric) / n)
-
-
-def of_clusters(
-    wide: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[Metric[...]]
+def rows_of_units(
+    wide: pl.LazyFrame,
+    keys: Sequence[str],
+    metrics: Mapping[int, Metric[...]],
+    cluster: str | None,
 ) -> pl.LazyFrame:
-    """Return the sums per segment from those of its clusters, with the cluster-based error of means.
+    """Return values with their errors in long form, from sums of segments, or of the clusters that are the last key."""
+    long = by_metric(wide, keys, metrics, in_order=cluster is None)
+    if cluster is None:
+        return with_errors(long)
+    return of_clusters(long, [*keys[:-1], PLACE], cluster)
 
-    Clusters are the values of the last key. With S and n the sum and the number of values of each of the G clusters, and m the
-    mean of all N, the squared error is (G - 1) / G · Σ ((S - m n) / (N - n))², by what leaving one cluster out changes, and
-    there are G* - 1 degrees of freedom, with G* = N² / Σ n². Users whose cluster is null are clusters of their own.
+
+def added(
+    long: pl.LazyFrame, keys: Sequence[str], also: Mapping[str, pl.Expr] | None = None
+) -> pl.LazyFrame:
+    """Return values in long form from those of groups of users, with the means that their sums make, and other sums.
+
+    NOTE: of nulls alone a sum is null: what a metric has not, such as lists without a relevant item, is not 0.
+    """
+    exact = {name: pl.col(name) for name in ("total", "square")}
+    # the fourth powers are those of the whole segment, beside each of its groups
+    same = [name for name in (*PROPERTIES, *ENDS, "fourth") if name != PLACE]
+    others = [
+        *(pl.when(one.count() > 0).then(one.sum()) for one in map(pl.col, ("n_users", *COUNTED))),
+        *((column.count() > 0).alias(f"known {name}") for name, column in exact.items()),
+        *(pl.col(name).first() for name in same),
+    ]
+    found = (
+        ExactSums(exact | {**(also or {})})
+        .of(long, keys, others)
+        .with_columns(pl.when(f"known {name}").then(name).alias(name) for name in exact)
+    )
+    n, total = pl.col("n_users"), pl.col("total")
+    return found.with_columns(value=pl.when(n > 0).then(total / n)).sort(keys, nulls_last=True)
+
+
+def of_clusters(long: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
+    """Return rows of `with_errors` from sums in long form of the clusters in a column, with the error of means over these.
+
+    With S and n the sum and the number of values of each of the G clusters, and m the mean of all N, the squared error is
+    (G - 1) / G · Σ ((S - m n) / (N - n))², by what leaving one cluster out changes, and there are G* - 1 degrees of freedom,
+    with G* = N² / Σ n². Users whose cluster is null are clusters of their own.
 
     Source: Bell and McCaffrey 2002 (CR3); Cameron and Miller 2015, A practitioner's guide to cluster-robust inference.
     """
-    *kept, cluster = keys
-    alone = pl.col(cluster).is_null()
-    products: dict[str, clusters.Product] = {}
-    for metric in metrics:
-        n, total = _beside(N, metric), _beside(TOTAL, metric)
-        weight = clusters.weight(n, alone, kept)
-        parts = {
-            "S²": (weight * _beside(SQUARE, metric), weight * total * total),
-            "S n": (weight * total, weight * total * n),
-            "n²": (weight * n, weight * n * n),
-            **clusters.counts(n),
-        }
-        products |= {name_beside(part, metric): product for part, product in parts.items()}
-    wide = wide.with_columns(clusters.columns(products, alone))
-    found = joined(added(wide, kept, metrics), _exact(map(pl.col, products)).of(wide, kept), kept)
-    found = found.sort(kept, nulls_last=True) if kept else found
-    return found.with_columns(column for metric in metrics for column in _of_clusters(metric))
-
-
-def _of_clusters(metric: Metric[...]) -> list[pl.Expr]:
-    """Return the squared error of a metric's mean over clusters and the degrees of freedom."""
-    n, units = _beside(N, metric), _beside("units", metric)
-    total, square, product, sizes = (_beside(part, metric) for part in (TOTAL, "S²", "S n", "n²"))
-    error = clusters.squared_error(n, total, square, product, sizes, units)
-    freedom = n * n / _beside("sizes", metric) - 1
-    return [
-        error.alias(name_beside(ERROR, metric)),
-        freedom.alias(name_beside(FREEDOM, metric)),
-    ]
-
-
-def _unknown(_part: str, _metric: Metric[...]) -> pl.Expr:
-    return pl.lit(None, pl.Int64)
-
-
-def _beside(part: str, metric: Metric[...]) -> pl.Expr:
-    return pl.col(name_beside(part, metric))
+    n, total, square = (pl.col(name).cast(pl.Float64) for name in ("n_users", "total", "square"))
+    squares = {"S²": (square, total * total), "S n": (total, total * n), "n²": (n, n * n)}
+    products = products_of_cells(n, squares)
+    found = added(with_weights(long, keys, cluster, "n_users"), keys, products)
+    mean, units, own = total / n, pl.col("units"), pl.col("S²")
+    rest = own - 2.0 * mean * pl.col("S n") + mean * mean * pl.col("n²")
+    exact = pl.when(rest <= NO_SPREAD * own).then(0.0).otherwise(rest)
+    freedom = n * n / pl.col("sizes") - 1
+    return (
+        with_errors(found)
+        .with_columns(
+            error=pl.when(units > 1).then(units / (units - 1.0) * exact / (n * n)),
+            freedom=freedom,
+            own_freedom=freedom,
+        )
+        .drop(products)
+    )
 
 
 TABLE = 100
@@ -402,14 +371,9 @@ def _share(freedom: int, angle: float) -> float:
 
     Source: Abramowitz and Stegun 1964, 26.7.3 and 26.7.4.
     """
-    cosine, term, total = math.cos(angle), 1.0, 0.0
-    if freedom % 2:
-        term = cosine
-        for place in range(1, freedom - 1, 2):
-            total += term
-            term *= cosine**2 * (place + 1) / (place + 2)
-        return 0.5 + (angle + math.sin(angle) * total) / math.pi
-    for place in range(0, freedom - 1, 2):
+    odd, cosine, sine = freedom % 2, math.cos(angle), math.sin(angle)
+    term, total = cosine if odd else 1.0, 0.0
+    for place in range(odd, freedom - 1, 2):
         total += term
         term *= cosine**2 * (place + 1) / (place + 2)
-    return 0.5 + math.sin(angle) * total / 2
+    return 0.5 + ((angle + sine * total) / math.pi if odd else sine * total / 2)

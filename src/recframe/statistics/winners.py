@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import polars as pl
 
-from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Labels, Numbers, np, ratio
 from recframe.statistics.comparison import (
     SELECTED_NOTE,
@@ -21,7 +19,15 @@ from recframe.statistics.comparison import (
 )
 from recframe.statistics.moments import Sums, as_columns
 from recframe.statistics.p_values import adjusted, least_p, p_two_sided, t_quantile, t_statistic
-from recframe.statistics.pairs import BASELINE, MODEL, ROUNDING, RUNNER_UP, Pairing
+from recframe.statistics.pairs import (
+    BASELINE,
+    MODEL,
+    PLACE,
+    PROPERTIES,
+    ROUNDING,
+    RUNNER_UP,
+    Pairing,
+)
 from recframe.statistics.resampling import groups_of, resampled_means
 from recframe.statistics.shrinkage import drawn_to_centre
 from recframe.statistics.summary import FEW_VALUES, columns_of
@@ -46,204 +52,181 @@ LEAST_SHARE = 0.1
 def winners(
     cells: pl.DataFrame,
     keys: Sequence[str],
-    metrics: Sequence[Metric[...]],
     pairing: Pairing,
     how: Comparing,
 ) -> pl.DataFrame:
     """Return a row for each segment and metric, from the sums of all pairs of models; see `Sums`."""
-    sums = Sums(cells, keys, metrics)
+    sums = Sums(cells, keys)
     if sums.rows.is_empty():
         columns: dict[str, Any] = {**COLUMNS, RUNNER_UP: sums.rows.schema[MODEL]}
-        return sums.rows.with_columns(
-            pl.lit(None, one).alias(name) for name, one in columns.items()
-        )
+        nothing = (pl.lit(None, one).alias(name) for name, one in columns.items())
+        return sums.rows.select(*keys, MODEL, BASELINE, *nothing)
     moments = sums.moments(how.cluster)
-    field = Field(sums, pairing, Direction.of(metrics))
-    numbers = {
-        "value": ratio(moments.a + moments.d, moments.n),
-        "baseline_value": ratio(moments.a, moments.n),
-        "difference": moments.difference,
+    numbers = sums.numbers(moments) | {
         "error": moments.standard_error,
         "freedom": moments.freedom,
         "units": moments.units,
-        "ties": sums.column("ties"),
-        "n_users": moments.n,
-        "n_differ": moments.differ,
-        "n_unpaired": sums.column("unpaired"),
     }
-    ranked = _ranked(field, numbers)
-    winner = {name: field.of_winner(ranked, one) for name, one in numbers.items()}
-    ahead = {
-        name: field.of_both(ranked, one, name == "difference") for name, one in numbers.items()
-    }
-    n_models = ranked.known.sum(axis=1)
+    field = Field.of(sums, pairing, numbers)
+    winner = {name: at_rows(field.of_winner, one) for name, one in numbers.items()}
+    ahead = {name: at_rows(field.ahead, one) for name, one in numbers.items()}
+    ahead["difference"] = ahead["difference"] * np.sign(field.ahead)
+    n_models = field.known.sum(axis=0)
     half = t_quantile(how.level ** (1.0 / n_models.clip(1)), winner["freedom"]) * winner["error"]
     found = winner | {
         "n_models": n_models,
         # one that would hold for all models at once, whichever was picked
         "difference_low": winner["difference"] - half,
         "difference_high": winner["difference"] + half,
-        "difference_shrunk": field.of(ranked.winner, _shrunk(field, numbers)),
-        "first": field.of(ranked.winner, _first(field, ranked.known, how)),
+        "difference_shrunk": _of_model(field.winner, _shrunk(field, numbers)),
+        "first": _of_model(field.winner, _first(field, sums, pairing, how)),
         "n_users": np.nan_to_num(winner["n_users"]),
-        **_of_runner_up(field, ranked, ahead, how),
+        **_of_runner_up(field, ahead, how),
     }
     found["note"] = _notes(found, winner, ahead, field.direction, how)
-    return _long(field, ranked, found)
+    return _named(field, sums, pairing, found)
 
 
 @dataclass(frozen=True)
 class Field:
-    """Models per segment, and the rows of their pairs' sums."""
+    """Models of each contest, a metric in a segment, with the rows of their pairs' sums, the winner and the runner-up."""
 
-    sums: Sums
-    pairing: Pairing
+    contests: pl.DataFrame
+    """Keys of the segments, and the metrics' properties, in order."""
+    models: pl.Series
+    """The models but the baseline, in order."""
+    rows: Labels
+    """The row of each pair counted from 1, models x models x contests; of a model by itself that against the baseline.
+
+    It is negative where the row has the difference the other way round, and 0 where there is no row.
+    """
     direction: Direction
+    """Of the contests' metrics."""
+    lead: Numbers
+    """The differences to the baseline, higher ones better, models x contests; NaN where there is none."""
+    winner: Labels
+    """The index of the best model in each contest, -1 being none."""
+    runner_up: Labels
 
-    @cached_property
-    def segments(self) -> pl.DataFrame:
-        """The keys of the segments, in order."""
-        return self.sums.rows.select(pl.lit(0).alias(""), *self.sums.keys).unique(
-            maintain_order=True
-        )
-
-    @cached_property
-    def models(self) -> pl.Series:
-        """The models but the baseline, in order."""
-        return self.sums.rows.filter(~self.pairing.is_baseline(MODEL))[MODEL].unique().sort()
-
-    @cached_property
-    def _pairs(self) -> Labels:
-        """The row of each pair, segments x models x models, 0 being none; a model by itself is against the baseline."""
-        places = self.models.to_frame().with_row_index("of")
-        others = places.rename({MODEL: BASELINE, "of": "to"})
-        found = self.sums.rows.with_row_index("row", offset=1).with_columns(pl.lit(0).alias(""))
-        found = found.join(
-            self.segments.with_row_index("segment"), on=self.segments.columns, nulls_equal=True
-        )
-        found = found.join(places, on=MODEL).join(others, on=BASELINE, how="left")
-        found = found.with_columns(pl.col("to").fill_null(pl.col("of")))
-        rows = np.zeros((len(self.segments), len(self.models), len(self.models)), dtype=np.int64)
-        at = found.select("segment", "of", "to", "row").cast(pl.Int64).to_numpy().T
-        rows[at[0], at[2], at[1]] = -at[3]
-        rows[at[0], at[1], at[2]] = at[3]
-        return rows
-
-    def pairs(self, of_rows: Numbers, *, signed: bool = False) -> Numbers:
-        """Return numbers of rows x metrics as segments x models x models x metrics, NaN where there is no such pair.
-
-        The sign of a difference is turned where the row has it the other way round.
-        """
-        sign = np.sign(self._pairs)[..., None]
-        found = of_rows[np.abs(self._pairs) - 1]
-        return np.where(sign == 0, np.nan, found * sign if signed else found)
-
-    def against_baseline(self, of_rows: Numbers) -> Numbers:
-        """Return numbers of rows x metrics as segments x models x metrics."""
-        each = np.arange(len(self.models))
-        return self.pairs(of_rows)[:, each, each]
+    @classmethod
+    def of(cls, sums: Sums, pairing: Pairing, numbers: Mapping[str, Numbers]) -> Field:
+        """Return the field of all rows of sums."""
+        contests = sums.rows.select(*sums.keys, *PROPERTIES).unique(maintain_order=True)
+        direction = Direction.of(contests)
+        models = sums.rows.filter(~pairing.is_baseline(MODEL))[MODEL].unique().sort()
+        rows = _rows_of_pairs(sums, contests, models)
+        against = _against_baseline(rows)
+        lead = at_rows(against, numbers["difference"]) * np.where(direction.higher, 1.0, -1.0)
+        # what rounding leaves between two leads is none
+        within = ROUNDING * np.abs(np.nan_to_num(at_rows(against, numbers["value"]))).max(axis=0)
+        winner = _best(lead, within)
+        others = np.where(np.arange(len(models))[:, None] == winner, np.nan, lead)
+        return cls(contests, models, rows, direction, lead, winner, _best(others, within))
 
     @property
-    def rows_against_baseline(self) -> Labels:
-        """The rows of the models against the baseline, segments x models, -1 being none."""
-        each = np.arange(len(self.models))
-        return self._pairs[:, each, each] - 1
+    def known(self) -> Flags:
+        """Whether a model has a difference to the baseline, models x contests."""
+        return ~np.isnan(self.lead)
 
-    @staticmethod
-    def of(model: Labels, numbers: Numbers) -> Numbers:
-        """Return a model's numbers, segments x metrics, from segments x models x metrics; NaN where there is no model."""
-        found = np.take_along_axis(numbers, np.maximum(model, 0)[:, None], axis=1)[:, 0]
-        return np.where(model < 0, np.nan, found)
+    @property
+    def against_baseline(self) -> Labels:
+        """The rows of the models against the baseline, models x contests."""
+        return _against_baseline(self.rows)
 
-    def of_winner(self, ranked: Ranked, of_rows: Numbers) -> Numbers:
-        """Return the winner's numbers against the baseline, segments x metrics."""
-        return self.of(ranked.winner, self.against_baseline(of_rows))
+    @property
+    def of_winner(self) -> Labels:
+        """The rows of the winners against the baseline."""
+        return np.where(self.winner < 0, 0, self._at(self.winner, self.winner))
 
-    def of_both(self, ranked: Ranked, of_rows: Numbers, signed: bool) -> Numbers:  # noqa: FBT001  as in `pairs`
-        """Return the winner's numbers against the runner-up, segments x metrics."""
-        winner = np.maximum(ranked.winner, 0)[:, None, None]
-        pairs = np.take_along_axis(self.pairs(of_rows, signed=signed), winner, axis=1)[:, 0]
-        return self.of(ranked.runner_up, pairs)
+    @property
+    def ahead(self) -> Labels:
+        """The rows of the winners against the runners-up."""
+        return np.where(self.runner_up < 0, 0, self._at(self.winner, self.runner_up))
 
-
-@dataclass(frozen=True)
-class Ranked:
-    """Best model and runner-up per segment and metric; -1 is none."""
-
-    winner: Labels
-    runner_up: Labels
-    known: Flags
+    def _at(self, model: Labels, other: Labels) -> Labels:
+        return np.asarray(self.rows[model, other, np.arange(len(self.contests))])
 
 
-def _ranked(field: Field, numbers: Mapping[str, Numbers]) -> Ranked:
-    lead = field.against_baseline(numbers["difference"])
-    lead = np.where(field.direction.higher, lead, -lead)
-    # what rounding leaves between two leads is none
-    values = np.nan_to_num(field.against_baseline(numbers["value"]))
-    within = ROUNDING * np.abs(values).max(axis=1)
-    winner = _best(lead, within)
-    others = np.arange(len(field.models))[:, None] != winner[:, None]
-    return Ranked(winner, _best(np.where(others, lead, np.nan), within), ~np.isnan(lead))
+def _rows_of_pairs(sums: Sums, contests: pl.DataFrame, models: pl.Series) -> Labels:
+    """Return the `rows` of a field."""
+    places = models.to_frame().with_row_index("of")
+    others = places.rename({MODEL: BASELINE, "of": "to"})
+    found = sums.rows.with_row_index("row", offset=1)
+    at = contests.select(*sums.keys, PLACE).with_row_index("at")
+    found = found.join(at, on=[*sums.keys, PLACE], nulls_equal=True)
+    found = found.join(places, on=MODEL).join(others, on=BASELINE, how="left")
+    found = found.with_columns(pl.col("to").fill_null(pl.col("of")))
+    row, at, of, to = found.select("row", "at", "of", "to").cast(pl.Int64).to_numpy().T
+    rows = np.zeros((len(models), len(models), len(contests)), dtype=np.int64)
+    rows[to, of, at] = -row
+    rows[of, to, at] = row
+    return rows
+
+
+def _against_baseline(rows: Labels) -> Labels:
+    each = np.arange(len(rows))
+    return np.asarray(rows[each, each])
+
+
+def at_rows(rows: Labels, numbers: Numbers) -> Numbers:
+    """Return the numbers of rows, which are counted from 1 and may be negative; NaN for row 0."""
+    return np.where(rows == 0, np.nan, numbers[np.abs(rows) - 1])
+
+
+def _of_model(model: Labels, numbers: Numbers) -> Numbers:
+    """Return each contest's number of a model, from those of models x contests; NaN where there is no model."""
+    return np.where(model < 0, np.nan, numbers[model, np.arange(len(model))])
 
 
 def _best(lead: Numbers, within: Numbers) -> Labels:
     """Return the first of the models with the greatest lead, -1 where no model has one."""
     known = np.where(np.isnan(lead), -np.inf, lead)
-    best = known.max(axis=1)
-    first = np.argmax(known >= (best - within)[:, None], axis=1)
-    return np.where(np.isneginf(best), -1, first).astype(np.int64)
+    best = known.max(axis=0)
+    return np.where(np.isneginf(best), -1, np.argmax(known >= best - within, axis=0))
 
 
 def _shrunk(field: Field, numbers: Mapping[str, Numbers]) -> Numbers:
-    """Return the differences to the baseline drawn towards their centre, segments x models x metrics.
+    """Return the differences to the baseline drawn towards their centre, models x contests.
 
     What all of them share, such as the error of the baseline, picks no winner: so a model's error is its own part v of the
     errors of pairs, which are v + v' of two models. With P the sum of those of a model and S = Σ v, P = (m - 2) v + S.
     """
-    lead = field.against_baseline(numbers["difference"])
-    squared = field.pairs(numbers["error"] ** 2)
+    squared = at_rows(field.rows, numbers["error"] ** 2)
     each = np.arange(len(field.models))
-    unsure = np.isnan(squared[:, each, each])
-    squared[:, each, each] = 0.0
-    of_model, n_models = np.nansum(squared, axis=2), np.sum(~np.isnan(lead), axis=1)
+    unsure = np.isnan(squared[each, each])
+    squared[each, each] = 0.0
+    of_model, n_models = np.nansum(squared, axis=1), field.known.sum(axis=0)
     enough = np.where(n_models >= FEWEST_SHRUNK, n_models, np.nan)
-    of_all = ratio(of_model.sum(axis=1), 2.0 * (enough - 1.0))
-    own = ratio(of_model - of_all[:, None], (enough - 2.0)[:, None])
+    of_all = ratio(of_model.sum(axis=0), 2.0 * (enough - 1.0))
+    own = ratio(of_model - of_all, enough - 2.0)
     # by chance, or of models that are nearly the same, it may come out at nothing, and no model is certain
-    own = np.maximum(own, LEAST_SHARE * ratio(of_all, enough)[:, None])
-    # models are the rows there
-    by_model = (np.where(unsure, np.nan, one).swapaxes(0, 1) for one in (lead, np.sqrt(own)))
-    return drawn_to_centre(*by_model).swapaxes(0, 1)
+    own = np.maximum(own, LEAST_SHARE * ratio(of_all, enough))
+    differences = at_rows(field.against_baseline, numbers["difference"])
+    return drawn_to_centre(differences, np.where(unsure, np.nan, np.sqrt(own)))
 
 
-def _first(field: Field, known: Flags, how: Comparing) -> Numbers:
-    """Return each model's share of first places among resamples, segments x models x metrics; ties share."""
-    of_baseline = field.pairing.is_baseline(BASELINE)
-    groups = groups_of(*(one.filter(of_baseline) for one in (field.sums.cells, field.sums.rows)))
-    d, n = (groups.matrix(field.sums.names(part)) for part in ("d", "n"))
+def _first(field: Field, sums: Sums, pairing: Pairing, how: Comparing) -> Numbers:
+    """Return each model's share of first places among resamples, models x contests; ties share."""
+    of_baseline = pairing.is_baseline(BASELINE)
+    rows = sums.rows.with_row_index("row", offset=1).filter(of_baseline)
+    groups = groups_of(sums.cells.filter(of_baseline), rows.select(sums.by))
     # where a segment lacks a model, that of another is taken, and is not known
-    rows = (
-        np.cumsum(field.sums.rows.select(of_baseline).to_series())[field.rows_against_baseline] - 1
-    )
-    n_metrics, sign = len(field.sums.metrics), np.where(field.direction.higher, 1.0, -1.0)
-    columns = (rows[..., None] * n_metrics + np.arange(n_metrics)).reshape(-1)
-    drawn = resampled_means(
-        d[:, columns], n[:, columns], n_resamples=how.n_resamples, seed=how.seed, tell=how.tell
-    )
-    first, seen = np.zeros(known.shape), np.zeros((known.shape[0], 1, n_metrics))
+    known, columns = field.known, np.searchsorted(rows["row"].to_numpy(), field.against_baseline)
+    d, n = (groups.matrix([part])[:, columns.reshape(-1)] for part in ("d", "n"))
+    drawn = resampled_means(d, n, n_resamples=how.n_resamples, seed=how.seed, tell=how.tell)
+    sign = np.where(field.direction.higher, 1.0, -1.0)
+    first, seen = np.zeros(known.shape), np.zeros((1, known.shape[1]))
     for means in drawn:
         lead = np.where(known, means.reshape(-1, *known.shape) * sign, np.nan)
         lead = np.where(np.isnan(lead), -np.inf, lead)
-        best = lead.max(axis=2, keepdims=True)
+        best = lead.max(axis=1, keepdims=True)
         equal = (lead >= best - ROUNDING * np.abs(best)) & np.isfinite(best)
-        first += ratio(equal, np.maximum(equal.sum(axis=2, keepdims=True), 1)).sum(axis=0)
+        first += ratio(equal, np.maximum(equal.sum(axis=1, keepdims=True), 1)).sum(axis=0)
         seen += np.isfinite(best).sum(axis=0)
     return ratio(first, seen)
 
 
-def _of_runner_up(
-    field: Field, ranked: Ranked, ahead: Mapping[str, Numbers], how: Comparing
-) -> dict[str, Any]:
+def _of_runner_up(field: Field, ahead: Mapping[str, Numbers], how: Comparing) -> dict[str, Any]:
     """Return the comparison of the winner with the runner-up.
 
     NOTE: it was picked, and so was the other. The test on two sides allows for that by itself: had the other led, the question
@@ -253,14 +236,14 @@ def _of_runner_up(
     t = t_statistic(ahead["difference"], ahead["error"])
     p_value = np.maximum(p_two_sided(t, ahead["freedom"]), least_p(ahead["n_differ"]))
     few = (ahead["n_users"] > 0) & (ahead["units"] < how.min_users)
-    p_adjusted = adjusted(np.where(few, np.nan, p_value).reshape(-1), method="holm")
-    found = {"p_value": p_value, "p_adjusted": p_adjusted.reshape(p_value.shape), "few": few}
-    words = verdicts({**ahead, **found}, None, field.direction, 1.0 - how.level)
+    p_adjusted = adjusted(np.where(few, np.nan, p_value), method="holm")
+    found = {"p_value": p_value, "p_adjusted": p_adjusted, "few": few}
+    words = verdicts({**ahead, **found}, field.direction, 1.0 - how.level)
     return found | {
         "ahead": ahead["difference"] + 0.0,
         "n_differ": ahead["n_differ"],
         "n_unpaired": ahead["n_unpaired"],
-        "verdict": np.where(ranked.runner_up < 0, "", words),
+        "verdict": np.where(field.runner_up < 0, "", words),
     }
 
 
@@ -293,23 +276,14 @@ def _notes(
     return first_or_joined({"nobody has both values": n_models == 0}, words)
 
 
-def _long(field: Field, ranked: Ranked, found: Mapping[str, Any]) -> pl.DataFrame:
-    """Return a row for each metric of each segment."""
-    sums, every = field.sums, np.repeat(np.arange(len(field.segments)), len(field.sums.metrics))
-    made = as_columns(found, {name: one for name, one in COLUMNS.items() if name != RUNNER_UP})
-    named = [
-        _names(field.models, places, name)
-        for name, places in ((MODEL, ranked.winner), (RUNNER_UP, ranked.runner_up))
+def _named(field: Field, sums: Sums, pairing: Pairing, found: Mapping[str, Any]) -> pl.DataFrame:
+    """Return arrays of the contests as columns, with the keys and the names of metrics and models."""
+    columns = {name: dtype for name, dtype in COLUMNS.items() if name != RUNNER_UP}
+    baseline = sums.rows.filter(pairing.is_baseline(BASELINE))[BASELINE]
+    models = [
+        field.models.gather(pl.Series(places).replace(-1, None)).alias(name)
+        for name, places in ((MODEL, field.winner), (RUNNER_UP, field.runner_up))
     ]
-    baseline = sums.rows.filter(field.pairing.is_baseline(BASELINE))[BASELINE].head(1)
-    keys = field.segments[every]
-    rows = keys.hstack([*named, *sums.metrics_beside(made)]).join(baseline.to_frame(), how="cross")
+    rows = field.contests.hstack([*models, *as_columns(found, columns)])
+    rows = rows.join(baseline.head(1).to_frame(), how="cross")
     return rows.select(*sums.keys, MODEL, BASELINE, *COLUMNS)
-
-
-def _names(models: pl.Series, places: Labels, name: str) -> pl.Series:
-    """Return the models of places, null where there is none."""
-    at = pl.Series(
-        [place if place >= 0 else None for place in places.reshape(-1).tolist()], dtype=pl.Int64
-    )
-    return models.gather(at).alias(name)

@@ -1,11 +1,13 @@
-"""Joins and aggregations by keys, null-safe and possibly without keys."""
+"""Joins and aggregations by keys, null-safe, and rows in long form."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import polars as pl
+
+from recframe.frames.rows.exploding import AS_EVER
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 _POLARS = tuple(map(int, pl.__version__.split(".")[:2]))
@@ -78,3 +80,29 @@ def at_best_rank(
     """Return each item of some keys once: keys, item, its best rank (the lowest, if no other is said), and more."""
     rank = pl.col("rank").min() if best is None else best
     return rows.group_by(distinct_names(*keys, "item")).agg(rank.alias("rank"), *also)
+
+
+def in_long_form(
+    wide: pl.LazyFrame,
+    keys: Sequence[str],
+    rows: Sequence[Mapping[str, pl.Expr]],
+    *,
+    in_order: bool = False,
+) -> pl.LazyFrame:
+    """Return several rows for each row of a frame: the keys, and the columns of each of `rows`, which have the same dtypes.
+
+    With `in_order` those of a row stay together.
+
+    NOTE: then by lists of structs, which take fifty times as long, and few rows have an order.
+    """
+    if len(rows) == 1:
+        return wide.select(*keys, **rows[0])
+    if not in_order:
+        held = wide.cache()
+        return pl.concat([held.select(*keys, **row) for row in rows])
+    lists = wide.select(*keys, pl.concat_list(map(_struct, rows)).alias("rows"))
+    return lists.explode("rows", **AS_EVER).unnest("rows")
+
+
+def _struct(columns: Mapping[str, pl.Expr]) -> pl.Expr:
+    return pl.struct(column.alias(name) for name, column in columns.items())
