@@ -96,7 +96,7 @@ def test_every_policy_and_profile_holds(asked, policies):
     assert_same(one, other, ordered=True)
 
 
-RESAMPLED = {"test": "permutation", "n_resamples": 99}
+RESAMPLED = {"test": "permutation", "n_resamples": 399}
 CALLS = [
     ("summarize", {}),
     ("summarize", {"cluster": "country"}),
@@ -220,7 +220,6 @@ def test_nulls_and_users_of_one_side_count_as_on_one_machine(asked):
 
 @pytest.mark.parametrize("empty", slow_after_the_first(["both", "ids", "recs", "truth"]))
 @pytest.mark.parametrize("by", [None, "user"])
-@pytest.mark.filterwarnings("ignore:corrected.*has no value:recframe.RecframeWarning")
 def test_nothing_is_what_nothing_is_on_one_machine(engine, asked, empty, by):
     recs, truth = eager(model=False)
     if empty == "ids":
@@ -230,7 +229,10 @@ def test_nothing_is_what_nothing_is_on_one_machine(engine, asked, empty, by):
     metrics = METRICS if by else [*METRICS, "coverage@3"]
     metrics = every(*ALL_SIDES) if engine is MANY else metrics
 
-    one, other = asked("evaluate", recs, truth, {}, *metrics, sides=ALL_SIDES, by=by)
+    with warnings.catch_warnings():
+        # these lists are not of samples, and one machine says so
+        warnings.filterwarnings("ignore", "corrected.*has no value", rf.RecframeWarning)
+        one, other = asked("evaluate", recs, truth, {}, *metrics, sides=ALL_SIDES, by=by)
 
     assert_same(one, other, ordered=by is None)
 
@@ -354,8 +356,9 @@ def test_side_frames_of_this_process_travel(engine):
     found = rf.rec(engine(recs), truth=truth.lazy(), **sides).evaluate(*metrics, by="country")
 
     assert_same(expected, engine.read(found), ordered=True)
-    name = "(this process|ManyFrame)" if engine is MANY else engine.name.title()
-    with pytest.raises(rf.RecframeError, match=rf"a side frame is (of )?{name}"):
+    if engine is MANY:  # which a frame of this process does not read
+        return
+    with pytest.raises(rf.RecframeError, match=rf"a side frame is (of )?{engine.name.title()}"):
         recs.rec(truth=engine(truth)).evaluate("mrr")
 
 
@@ -372,6 +375,7 @@ def test_findings_are_counted(asked):
     assert_same(one.select(columns), other.select(columns), ordered=True)
 
 
+@pytest.mark.parametrize("engine", engines())
 def test_a_metric_of_the_users_own_is_sent_to_the_workers(asked):
     def halved_hits(at):
         return at.n_hits / 2
