@@ -345,7 +345,8 @@ class Divided:
         """Return a frame of the call, a local one as a table; another engine's is rejected."""
         kind, names = side.kind, side.context.names
         if kind.engine is None:
-            ids, numbers = ([names[role] for role in roles] for roles in (IDS, READ_AS_GIVEN))
+            ids = [names[role] for role in IDS]
+            numbers = [names[role] for role in READ_AS_GIVEN]
             rows = kind.take({name: name for name in kind.columns}, ids, numbers)
             return EngineSide(side, self.engine, table_of(stream(rows.lazy())))
         if kind.engine.name != self.engine.name:
