@@ -83,8 +83,8 @@ class Call:
         self, task: Task, frames: Mapping[str, pa.Table], whole: Mapping[str, pa.Table] = NO_FRAMES
     ) -> None:
         """Make the call over buckets of some frames, and over others that every bucket has in full."""
-        for one in self.own:
-            registry.know(one)
+        for definition in self.own:
+            registry.know(definition)
         given = {name: Bucket(rows, name, task) for name, rows in frames.items()} | {**whole}
         sides: dict[str, Any] = {
             name: NamedFrame(given[name], self.names.get(name, {}))
@@ -239,7 +239,11 @@ class Divided:
         none: dict[str, Any] = dict.fromkeys(SIDES)
         if isinstance(self.context.reference, str):
             del none["reference"]
-        own = {one.name: one.definition for one in self.metrics if not one.definition.builtin}
+        own = {
+            metric.name: metric.definition
+            for metric in self.metrics
+            if not metric.definition.builtin
+        }
         return Call(
             self.method,
             tuple(map(self._sent, self.arguments)),
@@ -276,9 +280,9 @@ class Divided:
     @property
     def _has_rows_of_users(self) -> bool:
         """Whether the result has rows of users, so that a bucket's are those of the result."""
-        users = {one.side.names.get("user") for one in self.sides.values()}
+        users = {side.side.names.get("user") for side in self.sides.values()}
         names = [one for one in self._by if isinstance(one, str)]
-        by_user = any(one in users or role_named(one, self.context) == "user" for one in names)
+        by_user = any(name in users or role_named(name, self.context) == "user" for name in names)
         return self.method in OF_ROWS or by_user
 
     def _check(self, *, divided: bool) -> None:
@@ -318,7 +322,9 @@ class Divided:
     def _goes_by_order(self) -> bool:
         """Whether ties are broken by row order; under a profile only where ranks come from scores."""
         bound = self.context.ties == "order"
-        return bound or (self._is_scored and any(one.ties == "order" for one in self._contexts))
+        return bound or (
+            self._is_scored and any(context.ties == "order" for context in self._contexts)
+        )
 
     @cached_property
     def _conventions(self) -> list[Convention]:
@@ -333,7 +339,7 @@ class Divided:
     def _contexts(self) -> list[Context]:
         """The policies of the call and of each metric under the profile."""
         own = under_profile.own(self._context_of_call)
-        return [own, *(one.context for one in self._conventions)]
+        return [own, *(convention.context for convention in self._conventions)]
 
     @cached_property
     def sides(self) -> dict[str, EngineSide]:
@@ -371,17 +377,17 @@ class Divided:
         """
         rank = self.context.names["rank"]
         roles = {self.sides[LISTS].column(role) for role in (*IDS, "rank")}
-        needs = [needs_of(one.metric) for one in self._conventions]
-        ks = [one.metric.k for one in self._conventions]
+        needs = [needs_of(convention.metric) for convention in self._conventions]
+        ks = [convention.metric.k for convention in self._conventions]
         reads_hits_alone = (
             self.method in {"evaluate", "summarize", "compare", "winner"}
             and "truth" in self.sides
             and "reference" not in self.sides
             and rank in columns <= roles
             and not self.context.strict
-            and all(one.universe in {None, "truth"} for one in self._contexts)
-            and all(one.relevant_from == "truth" for one in self._contexts)
-            and all(one.over == "users" and not one.columns & LISTED for one in needs)
+            and all(context.universe in {None, "truth"} for context in self._contexts)
+            and all(context.relevant_from == "truth" for context in self._contexts)
+            and all(need.over == "users" and not need.columns & LISTED for need in needs)
             and self._is_by_users
         )
         if not reads_hits_alone or None in ks:

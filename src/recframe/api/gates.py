@@ -316,8 +316,12 @@ class GatePlan:
         return (self._against_number if one.model is None else self._against_model), one.model
 
     def _conventions(self, places: Places) -> list[Convention]:
-        names = {str(one.metric) for one in places.values()}
-        return [one for one in self.question.conventions if str(one.metric) in names]
+        names = {str(place.metric) for place in places.values()}
+        return [
+            convention
+            for convention in self.question.conventions
+            if str(convention.metric) in names
+        ]
 
     def _bounds(self, places: Places) -> pl.LazyFrame:
         """Return the rows of values with their intervals."""
@@ -340,7 +344,7 @@ class GatePlan:
         if not asked.inputs.model:
             raise RecframeError(without_model(repr(str(first)), model))
         conventions = self._conventions(places)
-        metrics = [one.metric for one in conventions]
+        metrics = [convention.metric for convention in conventions]
         check_contributions(metrics)
         asked.check_pairs()
         given = f"{str(first)!r}: {lacking(model)}{model!r}"
@@ -391,7 +395,7 @@ class GatePlan:
     ) -> pl.LazyFrame:
         """Return the rows of users' values paired with those of then, by hashes of their ids where these are known."""
         asked, conventions = self.question, self._conventions(places)
-        metrics = [one.metric for one in conventions]
+        metrics = [convention.metric for convention in conventions]
         now = values_of_users(asked, self.by, self.profile, conventions)
         if hashes is not None:
             schema = pl.Schema({**now.collect_schema(), "user": pl.UInt64()})
@@ -424,10 +428,15 @@ class GatePlan:
         from recframe.tracking.prediction_bands import no_column_of_users  # noqa: PLC0415  as other histories
 
         of, conventions, mix = self.question, self._conventions(places), self.predicted.mix
-        metrics, cluster = [one.metric for one in conventions], (*of.clusters, None)[0]
+        metrics, cluster = (
+            [convention.metric for convention in conventions],
+            (*of.clusters, None)[0],
+        )
         asked = question(of.rec, metrics, None, [*self.by, mix], cluster, self.profile)
         key = next(inside for inside, name in asked.by.items() if name == mix)
-        owner = next((one.owner for one in asked.inputs.segments if one.inside == key), None)
+        owner = next(
+            (segment.owner for segment in asked.inputs.segments if segment.inside == key), None
+        )
         if owner in {"items", "item", "truth"}:
             raise no_column_of_users(mix)
         home, run = under_profile.at_home(asked.inputs), asked.rec._run()  # noqa: SLF001

@@ -139,7 +139,9 @@ def _values_of_users(
     from recframe.tracking.histories import salt_of  # noqa: PLC0415  importing recframe should take no time
     from recframe.tracking.user_values import packed_users, table  # noqa: PLC0415
 
-    conventions = [one for one in asked.conventions if not is_of_segment(one.metric)]
+    conventions = [
+        convention for convention in asked.conventions if not is_of_segment(convention.metric)
+    ]
     if not conventions:
         msg = f"per_user=True: {asked.metrics[0]} is one number of all lists, and no user has a value of it; leave it out"
         raise RecframeError(msg)
@@ -169,7 +171,11 @@ def predicted(
     from recframe.tracking.prediction_bands import predictions  # noqa: PLC0415
     from recframe.tracking.user_values import users_of_runs  # noqa: PLC0415
 
-    trailing = {str(one): str(one.metric) for one in gate.requirements if gate.is_trailing(one)}
+    trailing = {
+        str(requirement): str(requirement.metric)
+        for requirement in gate.requirements
+        if gate.is_trailing(requirement)
+    }
     if not trailing:
         given = Either("history=", "--history")
         first = next(iter(gate.requirements)).metric
@@ -200,9 +206,9 @@ def _checked(mix: object, named: Sequence[str], asked: Question) -> str:
     if name in asked.clusters:
         msg = f"mix={name!r} is the column of cluster= too, where each segment would be one cluster; name another"
         raise RecframeError(msg)
-    for one in asked.metrics:
-        if str(one) in named and is_of_segment(one):
-            raise no_mean(str(one), name)
+    for metric in asked.metrics:
+        if str(metric) in named and is_of_segment(metric):
+            raise no_mean(str(metric), name)
     return name
 
 

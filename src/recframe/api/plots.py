@@ -75,7 +75,7 @@ class Plot(PlotsOverCutoffs, PlotsOfModels, PlotsOfLists):
 
         lines = history_charts.lines_of(self._of, window, level)
         bound = self._of._context.by  # noqa: SLF001  the methods of this room are those of a Rec
-        split = [str(one) for one in dict.fromkeys([*bound, *argument_errors.names(by)])]
+        split = [str(fromkey) for fromkey in dict.fromkeys([*bound, *argument_errors.names(by)])]
         name = history_charts.name_of(lines.judged, metric, k)
         return lines.chart(name, split, self._look, most)
 

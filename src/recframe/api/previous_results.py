@@ -64,7 +64,7 @@ def earlier(
             found = Earlier(_summary(kind, keys, [*map(str, metrics)]), found.users)
         else:
             _check_users(kind, user)
-            asked = {str(one): str(one) for one in metrics if str(one) in kind.columns}
+            asked = {str(metric): str(metric) for metric in metrics if str(metric) in kind.columns}
             users = _taken(kind, keys, {"user": user, **asked}, of_users, ids=["user"])
             found = Earlier(found.summary, users)
     return found

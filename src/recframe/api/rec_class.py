@@ -349,7 +349,9 @@ class Rec(Methods[F], Answers[F]):
         asked = explanation.question(inputs, metric, profiles, k)
         made = asked.table(inputs, self._evaluated(inputs, asked.conventions))
         home = under_profile.at_home(inputs)
-        told = partial(warned_of_metrics, home, [one.metric for one in asked.conventions])
+        told = partial(
+            warned_of_metrics, home, [convention.metric for convention in asked.conventions]
+        )
         result: F = self._kind.give(made, inputs.sources, told)
         return explanation.Explanation(asked.text(self._kind.rows(result)), result)
 

@@ -135,13 +135,15 @@ class Question(Request):
     @cached_property
     def over_trainings(self) -> bool:
         """Whether trainings are bound as a second sample, without result rows of their own."""
-        each = any(one.inside == TRAINING for one in self.inputs.segments)
+        each = any(segment.inside == TRAINING for segment in self.inputs.segments)
         return bool(self.inputs.training) and not each
 
     @property
     def of_segments(self) -> Inputs:
         """The frames with the segments of the result alone."""
-        segments = tuple(one for one in self.inputs.segments if one.inside != self.cluster)
+        segments = tuple(
+            segment for segment in self.inputs.segments if segment.inside != self.cluster
+        )
         return replace(self.inputs, segments=segments)
 
     @cached_property
@@ -151,7 +153,7 @@ class Question(Request):
         return (
             []
             if self.cluster is None
-            else [one.name for one in segments if one.inside == self.cluster]
+            else [segment.name for segment in segments if segment.inside == self.cluster]
         )
 
     def spread(
@@ -260,12 +262,12 @@ class Question(Request):
 
     def _put_together(self, columns: Sequence[pl.Series], run: Collect) -> pl.DataFrame:
         """Return the rows of metrics as those of `evaluate`, a row for each segment."""
-        names = [one.name for one in columns[:-3]]
+        names = [column.name for column in columns[:-3]]
         keys = [f"key {place}" for place in range(len(names))]
         long = numbered(pl.DataFrame(columns).lazy(), keys)
         values = [
-            pl.col("value").filter(pl.col("metric") == str(one)).first().alias(str(one))
-            for one in self.metrics
+            pl.col("value").filter(pl.col("metric") == str(metric)).first().alias(str(metric))
+            for metric in self.metrics
         ]
         wide = aggregate(long, keys, [pl.col("n_users").max(), *values]).sort(keys or "n_users")
         return run(wide).rename(dict(zip(keys, names, strict=True)))
@@ -305,7 +307,7 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
     if of_clusters and inputs.segments[-1].inside == "user":
         msg = f"{Given('cluster', cluster)}: each user is one by themself where nothing is given; leave it out"
         raise RecframeError(msg)
-    if any(one.inside == "user" for one in inputs.segments):
+    if any(segment.inside == "user" for segment in inputs.segments):
         user = Given("by", inputs.context.names["user"])
         msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
         raise RecframeError(msg)
@@ -331,7 +333,7 @@ def _unit(inputs: Inputs, metrics: Sequence[Metric[...]], cluster: str) -> str:
     if segment.owner == "items" or segment.inside in {"item", MODEL}:
         msg = f"cluster={cluster!r} describes no users; name a column of users, such as their household"
         raise RecframeError(msg)
-    of_sets = [str(one) for one in metrics if is_of_segment(one)]
+    of_sets = [str(metric) for metric in metrics if is_of_segment(metric)]
     if segment.owner == "row" and of_sets:
         msg = f"{of_sets[0]} is one function of all lists, which clusters do not cut: give {cluster!r} as a column of users="
         raise RecframeError(msg)
@@ -342,7 +344,7 @@ def values_of_users(
     asked: Question, by: Sequence[Any], profile: str | None, conventions: Sequence[Convention]
 ) -> pl.LazyFrame:
     """Return users' values: the keys inside the plan, clusters, `user`, and each metric's as `value` and its place."""
-    rec, metrics = asked.rec, [one.metric for one in conventions]
+    rec, metrics = asked.rec, [convention.metric for convention in conventions]
     user = asked.inputs.context.names["user"]
     inputs = rec._inputs([*by, *asked.clusters, user], profile, metrics)  # noqa: SLF001
     inside = [*keys_of(inputs, metrics)]
@@ -357,9 +359,9 @@ def by_number(metrics: Sequence[Metric[...]]) -> list[pl.Expr]:
 
 def check_contributions(metrics: Sequence[Metric[...]]) -> None:
     """Reject metrics without contributions of lists, which cannot be compared between models."""
-    for one in metrics:
-        if is_of_segment(one) and (reason := reason_without(one)):
-            msg = f"{one} cannot be compared, since {reason}; evaluate() has its values"
+    for metric in metrics:
+        if is_of_segment(metric) and (reason := reason_without(metric)):
+            msg = f"{metric} cannot be compared, since {reason}; evaluate() has its values"
             raise RecframeError(msg)
 
 

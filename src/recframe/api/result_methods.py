@@ -203,7 +203,9 @@ class ResultsShown(Generic[F]):
         numbers = ["metric", "value", "value_low", "value_high", "n_users"]
         names = list(asked.by.values())
         summary = _collected(rec.summarize(*metrics, k=k, **given), names, numbers)
-        untested = [one for one in asked.metrics if is_of_segment(one) and reason_without(one)]
+        untested = [
+            metric for metric in asked.metrics if is_of_segment(metric) and reason_without(metric)
+        ]
         model, verdicts = asked.by.get(MODEL), {}
         if baseline is not None and model is None:
             msg = (
@@ -211,7 +213,7 @@ class ResultsShown(Generic[F]):
                 "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
             )
             raise RecframeError(msg)
-        tested = [one for one in asked.metrics if one not in untested]
+        tested = [metric for metric in asked.metrics if metric not in untested]
         if baseline is not None and tested:
             found = asked.rec.compare(*tested, baseline=baseline, **given)
             ordered = sorted(names, key=lambda name: name == model)
@@ -298,7 +300,7 @@ class ResultsShown(Generic[F]):
             columns,
             metrics=_metrics(rec, metrics, k),
             baseline=None if baseline is None else text_of(baseline),
-            by=[one if isinstance(one, str) else str(one.name) for one in columns],
+            by=[column if isinstance(column, str) else str(column.name) for column in columns],
             level=level,
             min_users=min_users,
             cluster=cluster,
@@ -416,7 +418,7 @@ def _collected(result: Any, names: Sequence[str], columns: Sequence[str]) -> pl.
     NOTE: some names, such as "^.*$", are patterns to Polars.
     """
     keys = {f"key {place}": name for place, name in enumerate(names)}
-    return stream(kind_for(result).take({**keys, **{one: one for one in columns}}).lazy())
+    return stream(kind_for(result).take({**keys, **{column: column for column in columns}}).lazy())
 
 
 DEFAULTS = (

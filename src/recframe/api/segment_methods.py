@@ -183,7 +183,9 @@ class SegmentsCompared(Generic[F]):
         crossed = segment_sums.crossings(asked.of_segments, deepest, deepest)
         _check_size(crossed, depth)
         for columns in crossed.of:
-            remaining_users.check_places([one for one in segments if one.inside in columns])
+            remaining_users.check_places(
+                [segment for segment in segments if segment.inside in columns]
+            )
         checked = {"min_users": min_users, "level": level, "correction": correction}
         schema = pl.Schema({**_model(asked), **slices.KEYS, **slices.COLUMNS})
         short = [*_model(asked), "segment", *slices.SHORT]
@@ -199,7 +201,7 @@ def _checked(asked: Question, call: str) -> Question:
     if not segments:
         msg = f"{call} needs the columns that make segments: {call}(..., by='country')"
         raise RecframeError(msg)
-    if any(one.inside == MODEL for one in segments):
+    if any(segment.inside == MODEL for segment in segments):
         name = asked.inputs.context.names[MODEL]
         msg = f"{Given('by', name)}: {call} holds segments against one another, and compare(...) models"
         raise RecframeError(msg)
@@ -280,7 +282,7 @@ def _given(  # noqa: PLR0913  what both methods give
     how = segment_sums.Segmenting(
         **checked,
         of=crossed.of,
-        names={one.inside: one.name for one in asked.inputs.segments},
+        names={segment.inside: segment.name for segment in asked.inputs.segments},
         cluster=asked.cluster,
         of_differences=baseline is not None,
     )

@@ -436,16 +436,16 @@ def _bootstrapped(asked: Question, level: float, n_resamples: int, seed: int) ->
 
 
 def _check_resampled(metrics: Sequence[Metric[...]]) -> None:
-    for one in metrics:
-        if is_of_segment(one):
+    for metric in metrics:
+        if is_of_segment(metric):
             reason = (
                 "one function of all lists: a resample has lists twice, and its bootstrap intervals hold seldom; "
                 "method='auto' goes by what each list contributes"
-                if one.shape == "set"
+                if metric.shape == "set"
                 else "made of means over all users, which are not resampled together; method='auto' goes by what each user "
                 "contributes"
             )
-            msg = f"{one} is {reason}"
+            msg = f"{metric} is {reason}"
             raise RecframeError(msg)
 
 

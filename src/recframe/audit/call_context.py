@@ -79,7 +79,7 @@ class Seen:
     @cached_property
     def highest(self) -> dict[Metric[...], float]:
         """The metrics that the result has, each with its largest value, 0 where all are null."""
-        columns = {one: str(one) for one in self.metrics}
+        columns = {metric: str(metric) for metric in self.metrics}
         found: dict[Metric[...], Any] = {
             one: self.result[name].max()
             for one, name in columns.items()
@@ -133,7 +133,7 @@ class Seen:
     @property
     def deepest(self) -> int | None:
         """The largest cut-off among the metrics; None where all of them read whole lists."""
-        return max((one.k for one in self.metrics if one.k is not None), default=None)
+        return max((metric.k for metric in self.metrics if metric.k is not None), default=None)
 
     @cached_property
     def sample(self) -> pl.DataFrame:
@@ -176,7 +176,7 @@ class Seen:
         training = ["training"] * (self.main.context.training is not None)
         if "lists at hand" in self.traits:
             # with strict=True they stand there already
-            others = [one for one in self.labels if one.inside not in self.lists.columns]
+            others = [label for label in self.labels if label.inside not in self.lists.columns]
             labels = at_hand(self.main.take(training, others)) if others or training else None
             if labels is not None and training:  # rows are those of one
                 labels = labels.filter(is_first([])).drop(training)

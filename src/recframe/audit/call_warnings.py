@@ -38,8 +38,8 @@ SYSTEMS |= {"experiment", "recommender", "approach"}
 
 def lists_of_other_samples(seen: Seen) -> str | None:
     """A metric of sampled lists has no value, since no list has the number of items that it was told were drawn."""
-    for one in seen.metrics:
-        n, name = one.parameters.get("n_negatives"), str(one)
+    for metric in seen.metrics:
+        n, name = metric.parameters.get("n_negatives"), str(metric)
         if not isinstance(n, int) or name not in seen.result.columns:
             continue
         # null, or 0 of users without lists, for every segment, of which there are some
@@ -125,8 +125,8 @@ def names_systems(name: str) -> bool:
 def _repeats(seen: Seen, name: str, often: float) -> bool:
     """Return whether each of a few users has the values of a column so often, those without a value apart."""
     lists = [rows[name].head(SOME).drop_nulls() for rows in seen.lists_of_some_users]
-    lists = [one.drop_nans() if one.dtype.is_float() else one for one in lists]
-    return bool(lists) and all(len(one) > often * one.n_unique() for one in lists)
+    lists = [list_.drop_nans() if list_.dtype.is_float() else list_ for list_ in lists]
+    return bool(lists) and all(len(list_) > often * list_.n_unique() for list_ in lists)
 
 
 def _tells_apart(rows: pl.DataFrame, label: str, keys: list[str], *, named: bool) -> bool:
@@ -250,7 +250,7 @@ def _may_be_distinct(seen: Seen) -> bool:
     """Return whether the ranks of eager lists go so far that none of a model need be there twice."""
     ranks = seen.lists["rank"]
     highest: Any = ranks.max()
-    names = [one.name for one in seen.inputs.segments if one.inside in seen.parts]
+    names = [segment.name for segment in seen.inputs.segments if segment.inside in seen.parts]
     n_parts = prod(seen.result[name].n_unique() for name in names if name in seen.result.columns)
     return (
         len(ranks) >= FEWEST_LISTS

@@ -166,7 +166,7 @@ def ranks_against_scores(data: Audited) -> Findings:
     # of several trainings it would be those of all
     if data.context.names["score"] not in side.kind.numbers() or side.context.training is not None:
         return
-    parts = [one for one in data.inputs.segments if one.inside in data.parts]
+    parts = [segment for segment in data.inputs.segments if segment.inside in data.parts]
     names = [*data.inputs.model, "user", "rank", "score"]
     scored = side.take(names, parts).lazy().drop_nulls(names)
     if scored.collect_schema()["score"].is_numeric():

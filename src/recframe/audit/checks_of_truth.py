@@ -74,11 +74,14 @@ def _unbound(
     truth = truth_without_relevance(data.inputs)
     if truth is None:
         return
-    for one in unbound_columns(data.inputs, truth):
-        taken = truth.take(["user"], [replace(one, inside="value")])
+    for unbound_column in unbound_columns(data.inputs, truth):
+        taken = truth.take(["user"], [replace(unbound_column, inside="value")])
         here = at_hand(taken) if data.inputs.tables is None else None
         if here is None or may_be(here["value"]):
-            yield one.name, taken.lazy().drop_nulls("value").with_columns(value.cast(pl.Float64))
+            yield (
+                unbound_column.name,
+                taken.lazy().drop_nulls("value").with_columns(value.cast(pl.Float64)),
+            )
 
 
 def _of_column(

@@ -171,7 +171,7 @@ LEAST_REPEATED = 2
 
 def _of_rows(data: Audited) -> Iterator[Segment]:
     """Give the segments that cut rows into parts."""
-    yield from (one for one in data.inputs.segments if one.inside in data.parts)
+    yield from (segment for segment in data.inputs.segments if segment.inside in data.parts)
 
 
 @check(
@@ -235,7 +235,7 @@ def by_of_items_on_rows(data: Audited) -> Findings:
     for segment in _of_rows(data):
         value = pl.col(segment.inside)
         frames = [rows for name, rows in data.pairs.items() if name != "train"]
-        rows = pl.concat([one.select("user", "item", value).drop_nulls() for one in frames])
+        rows = pl.concat([frame.select("user", "item", value).drop_nulls() for frame in frames])
         items = rows.group_by("item").agg(values=value.n_unique(), rows=pl.len())
         of_items = items.select(
             of_items=(pl.col("values").max() == 1) & (n_rows.sum() >= LEAST_REPEATED * pl.len())

@@ -52,7 +52,7 @@ class Findings(Generic[T]):
         if not self.rows:
             return "Nothing odd was found."
         counts = Counter(row["severity"] for row in self.rows)
-        each = [_counted(counts[one], one) for one in SEVERITIES if counts[one]]
+        each = [_counted(counts[severity], severity) for severity in SEVERITIES if counts[severity]]
         return f"{_counted(len(self.rows), 'finding')}: {', '.join(each)}"
 
 

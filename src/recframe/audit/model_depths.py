@@ -59,7 +59,7 @@ def _without_hits(seen: Seen) -> pl.Series | None:
     if name not in seen.result.columns:
         return None
     # by place, since a column may have any name
-    values = [seen.result[str(one)].fill_null(0.0) for one in seen.counting_hits]
+    values = [seen.result[str(counting_hit)].fill_null(0.0) for counting_hit in seen.counting_hits]
     columns = [column.alias(f"value {place}") for place, column in enumerate(values)]
     rows = pl.DataFrame([seen.result[name].alias("model"), *columns])
     highest = rows.group_by("model").max()

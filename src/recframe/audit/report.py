@@ -13,7 +13,7 @@ from recframe.evaluation.execution import Run
 from recframe.frames.inputs import Inputs
 
 PAGES = (checks_of_ranks, checks_of_truth, checks_of_users)
-CHECKS = [one for page in PAGES for one in vars(page).values() if isinstance(one, Check)]
+CHECKS = [var for page in PAGES for var in vars(page).values() if isinstance(var, Check)]
 """Every check, page by page, in the order of each page."""
 
 

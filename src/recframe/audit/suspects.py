@@ -99,8 +99,10 @@ def unbound_columns(inputs: Inputs, truth: Side) -> list[Segment]:
     context = truth.context
     named = ("model", "propensity", "weight")
     roles = ["user", "item", *(one for one in named if getattr(context, one) is not None)]
-    used = {context.names[role] for role in roles} | {one.name for one in inputs.segments}
-    made = chain.from_iterable(one.made.roots for one in inputs.segments if one.made is not None)
+    used = {context.names[role] for role in roles} | {segment.name for segment in inputs.segments}
+    made = chain.from_iterable(
+        segment.made.roots for segment in inputs.segments if segment.made is not None
+    )
     used |= {truth.root(root) or root for root in made}
     if used.issuperset(truth.columns):
         return []

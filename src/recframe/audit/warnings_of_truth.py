@@ -144,7 +144,7 @@ def most_users_without_a_list(seen: Seen) -> str | None:
 def _may_be_few(seen: Seen) -> bool:
     """Return whether lists may exist for only half of the users in the means, judged by a few list lengths."""
     inputs, result = seen.inputs, seen.result
-    are_of_users = all(one.owner in {"users", "user id"} for one in inputs.segments)
+    are_of_users = all(segment.owner in {"users", "user id"} for segment in inputs.segments)
     if "n_users" not in result.columns or not are_of_users:
         return False
     n_users = int(result["n_users"].sum()) // max(seen.n_models, 1)
@@ -233,7 +233,7 @@ def _reads_relevance(seen: Seen) -> bool:
     """Return whether relevance affects the result, through metrics, `no_relevant` or `judge()`."""
     if not seen.metrics or seen.inputs.context.no_relevant == "skip":
         return True
-    return any(needs_of(one).reads_relevance for one in seen.metrics)
+    return any(needs_of(metric).reads_relevance for metric in seen.metrics)
 
 
 def _unbound(seen: Seen, truth: Side) -> Iterator[tuple[str, pl.Series]]:
@@ -242,10 +242,10 @@ def _unbound(seen: Seen, truth: Side) -> Iterator[tuple[str, pl.Series]]:
     some: pl.DataFrame | None = None
     if columns and at_hand(truth.take([], columns[:1])) is None:
         some = seen.run(truth.take([], columns).lazy().head(SOME))
-    for one in columns:
-        rows = at_hand(truth.take([], [one])) if some is None else some
+    for column in columns:
+        rows = at_hand(truth.take([], [column])) if some is None else some
         if rows is not None:
-            yield one.name, rows[one.inside]
+            yield column.name, rows[column.inside]
 
 
 def _described(
@@ -287,10 +287,10 @@ def _counts_some(seen: Seen) -> bool:
     """Return whether a metric under the threshold has a value above 0, so that a row reaches it, or none reads relevance."""
     context = seen.inputs.context
     under = [
-        one
-        for one in seen.metrics
-        if needs_of(one).reads_relevance
-        and under_profile.under(context, one).context.min_relevance is not None
+        metric
+        for metric in seen.metrics
+        if needs_of(metric).reads_relevance
+        and under_profile.under(context, metric).context.min_relevance is not None
     ]
     counting = [one for one in under if needs_of(one).columns & (HITS | EXPECTED)]
     return not under or any(seen.highest.get(one, 0.0) > 0 for one in counting)
@@ -393,4 +393,4 @@ def by_without_common_values(seen: Seen) -> str | None:
 
 def _of_both_frames(seen: Seen) -> Iterator[Segment]:
     """Give the segments that cut two frames into parts."""
-    yield from (one for one in seen.inputs.segments if one.inside in seen.parts)
+    yield from (segment for segment in seen.inputs.segments if segment.inside in seen.parts)

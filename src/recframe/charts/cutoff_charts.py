@@ -186,7 +186,7 @@ def ticks(places: pl.Series) -> list[int]:
         return every
     first, last = every[0], every[-1]
     decades = (factor * 10**power for power in range(len(str(last))) for factor in (1, 2, 5))
-    step = next((one for one in decades if last - first <= STEPS * one), last)
+    step = next((decade for decade in decades if last - first <= STEPS * decade), last)
     round_ones = range(step, last + 1, step)
     return [first, *(one for one in round_ones if one - first >= step / 2)]
 
@@ -339,7 +339,7 @@ class PlotsOverCutoffs(Canvas):
         metrics = [accuracy.precision, accuracy.recall]
         data, models = evaluated(rec, metrics, k, profile)
         on = ["model", "k"]
-        precision, recall = (data.filter(pl.col("metric") == str(one)) for one in metrics)
+        precision, recall = (data.filter(pl.col("metric") == str(metric)) for metric in metrics)
         recall = recall.select(*on, recall="value")
         data = precision.rename({"value": "precision"}).join(recall, on=on, maintain_order="left")
         data = safe(data)
@@ -378,7 +378,7 @@ class PlotsOverCutoffs(Canvas):
         name = "interpolated_precision"
         check_whole(rec, f"{name}()")
         points = [accuracy_curves.interpolated_precision(recall=one) for one in RECALLS]
-        metrics = [one_metric(name, one, k) for one in points]
+        metrics = [one_metric(name, point, k) for point in points]
         found, names = summary(rec, metrics, how), [*map(str, metrics)]
         recall = pl.col("metric").replace_strict(names, RECALLS, return_dtype=pl.Float64)
         data = safe(found.data.with_columns(recall=recall))

@@ -106,9 +106,9 @@ class Lines:
         _check_columns(rows, inside, split, self.model)
         model = [inside[self.model]] if self.model in inside else []
         names = [*model, *(["name"] if rows["name"].n_unique() > 1 else [])]
-        texts = [pl.col(one).cast(pl.String) for one in names]
+        texts = [pl.col(name).cast(pl.String) for name in names]
         who = pl.concat_str(texts or pl.lit(ALL), separator=" · ", ignore_nulls=True)
-        keys = [inside[one] for one in split]
+        keys = [inside[name] for name in split]
         segment = [Names.of([rows[key]]).text(pl.col(key)) for key in keys] or [pl.lit("")]
         return rows.with_columns(
             order=pl.col(model[0]).rank("dense") if model else pl.lit(0),
@@ -134,13 +134,13 @@ def _check_columns(
     rows: pl.DataFrame, inside: Mapping[str, str], split: Sequence[str], model: str
 ) -> None:
     """Reject histories whose segment columns were dropped or renamed."""
-    for gone in (one for one in split if one not in inside):
+    for gone in (name for name in split if name not in inside):
         msg = (
             f"the history was split by {gone!r}, and the frame has no such column: keep it under its name, "
             "or drop the rows that were split by it"
         )
         raise ColumnError(msg)
-    for other in (one for one in inside if one not in {*split, model}):
+    for other in (name for name in inside if name not in {*split, model}):
         if rows[inside[other]].n_unique() > 1:
             msg = (
                 f"numbers of one time differ by {other!r}, of which the history does not know that they were split by it: "
@@ -177,7 +177,8 @@ def name_of(found: pl.DataFrame, metric: str | Metric[...], k: Any) -> str:
 def _no_such_split(split: Sequence[str], others: Sequence[Sequence[str]]) -> str:
     asked = f"split by {', '.join(map(repr, split))}" if split else "of all users"
     calls_of = [
-        f"by={shown(one[0] if len(one) == 1 else list(one))}" if one else "no by" for one in others
+        f"by={shown(other[0] if len(other) == 1 else list(other))}" if other else "no by"
+        for other in others
     ]
     return f"the history has no such number {asked}; draw those that it has, with {' or '.join(calls_of)}"
 

@@ -172,7 +172,7 @@ def _by_relevance(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
 
 def _scores_of(data: pl.DataFrame, name: str, series: Series, *, legend: bool) -> alt.Chart:
     """Return the scores of one model."""
-    shown = [one for one in GROUPS if one in data["group"]] if legend else []
+    shown = [group for group in GROUPS if group in data["group"]] if legend else []
     colour, dash = _groups(series, name, shown)
     title = f"score of {name}" if series.named else "score"
     told: Fields = {
@@ -318,7 +318,7 @@ def tail(found: pl.DataFrame) -> pl.DataFrame:
 
 def _thinned(points: pl.DataFrame, *steps: pl.Expr) -> pl.DataFrame:
     """Return the last point of each step, and the first and the last of each curve."""
-    ends = [(one != one.shift(-1)).over(OF_MODEL).fill_null(value=True) for one in steps]
+    ends = [(step != step.shift(-1)).over(OF_MODEL).fill_null(value=True) for step in steps]
     first = pl.int_range(pl.len()).over(OF_MODEL) == 0
     return points.filter(pl.any_horizontal(ends) | first)
 

@@ -48,7 +48,9 @@ class Names:
     @classmethod
     def of(cls, columns: Iterable[pl.Series]) -> Names:
         """Return the names of the values of some columns."""
-        every = pl.concat([one.alias("name") for one in columns]).unique().sort(nulls_last=True)
+        every = (
+            pl.concat([column.alias("name") for column in columns]).unique().sort(nulls_last=True)
+        )
         text = every.to_frame().select(as_text(pl.col("name"), every.dtype)).to_series()
         others = chain([NOBODY, "(null)"], (f"(null {n})" for n in count(2)))
         none = next(name for name in others if name not in {*text})
@@ -341,7 +343,7 @@ def wide(result: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
     every, n = len(metrics), result.width - len(COLUMNS)
     parts = [result.gather_every(every, place) for place in range(every)]
     # by their names, since among columns in a list an empty name is replaced
-    columns = {one.name: one for one in parts[0].get_columns()[:n]}
+    columns = {column.name: column for column in parts[0].get_columns()[:n]}
     counts = {
         str(place): part["n"]
         for place, part in enumerate(parts)

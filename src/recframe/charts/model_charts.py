@@ -112,7 +112,7 @@ def largest(data: pl.DataFrame, most: int) -> pl.DataFrame:
     found = found.with_columns(users=pl.col("n_users").max().over("place"))
     counts = found["users"].unique().to_list()
     written = pl.col("users").replace_strict(
-        counts, [f"{one:,}" for one in counts], return_dtype=pl.String
+        counts, [f"{count:,}" for count in counts], return_dtype=pl.String
     )
     return found.with_columns(label=pl.format("{} ({})", "segment", written)).drop("users")
 
@@ -187,20 +187,20 @@ def _of_axes(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame
 
 def _on_front(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
     """Return models with whether they are on the Pareto front of x and y: `best`."""
-    signs = [{"higher": 1, "lower": -1}.get(one.definition.direction) for one in metrics]
+    signs = [{"higher": 1, "lower": -1}.get(metric.definition.direction) for metric in metrics]
     if None in signs:
         return data.with_columns(best=pl.lit(value=False))
     x, y = (pl.col(axis) * sign for axis, sign in zip("xy", signs, strict=True))
     points = data.select(x, y).rows()
-    known = [one for one in points if None not in one]
-    best = [one in known and not _is_beaten(one, known) for one in points]
+    known = [point for point in points if None not in point]
+    best = [point in known and not _is_beaten(point, known) for point in points]
     return data.with_columns(best=pl.Series(best, dtype=pl.Boolean))
 
 
 def _is_beaten(point: tuple[float, ...], others: Sequence[tuple[float, ...]]) -> bool:
     """Whether another point is no worse in both, and better in one."""
     x, y = point
-    return any(one != point and one[0] >= x and one[1] >= y for one in others)
+    return any(other != point and other[0] >= x and other[1] >= y for other in others)
 
 
 def _front(data: pl.DataFrame) -> str:

@@ -186,7 +186,7 @@ def rows_of_models(
 
 def legend_of(names: Sequence[str], look: Look, shown: Collection[str] | None = None) -> alt.Legend:
     """Return a legend above the marks, in as many columns as fit."""
-    kept = [one for one in names if shown is None or one in shown]
+    kept = [name for name in names if shown is None or name in shown]
     # a legend begins where the marks do, and each name has a symbol and a gap beside it
     room = look.width - SIDES
     widths = [min(len(one) * LETTER, room - SYMBOL) + SYMBOL for one in kept]

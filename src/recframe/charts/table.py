@@ -278,7 +278,7 @@ class Publication:
 
     def _legend(self, *, has_best: bool) -> list[str]:
         """Return the meaning of the signs of a table, of those that stand in it."""
-        lowest = [str(one) for one in self.metrics if one.definition.direction == "lower"]
+        lowest = [str(metric) for metric in self.metrics if metric.definition.direction == "lower"]
         of_lowest = f"; of {', '.join(lowest)} the lowest" if lowest else ""
         notes = [f"Bold: the best model{of_lowest}."] if has_best else []
         if self.baseline is None:

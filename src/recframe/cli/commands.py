@@ -274,7 +274,7 @@ class Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read what stands before the name of a command, and take its words, which are to be text."""
-        wrong = next((one for one in args if not is_utf8(one)), None)
+        wrong = next((arg for arg in args if not is_utf8(arg)), None)
         if wrong is not None:
             msg = f"{files.with_bytes(wrong)} is no UTF-8, in which words of a command are; rename what is called so"
             raise click.UsageError(msg, ctx)
@@ -317,7 +317,7 @@ def _words_of_usage() -> Iterator[None]:
 
 
 def _options(command: click.Command) -> list[str]:
-    return [one.name or "" for one in command.params]
+    return [param.name or "" for param in command.params]
 
 
 @click.group(cls=Commands, context_settings=SETTINGS)
@@ -382,7 +382,7 @@ def _show_findings(found: pl.DataFrame, options: Options) -> None:
     """Show findings, and end with an error where one is."""
     engine = engine_of(options)
     if engine is not None:
-        left = ", ".join(one.name for one in CHECKS if one.of_all)
+        left = ", ".join(check.name for check in CHECKS if check.of_all)
         note(f"{engine.name} makes no checks of all users at once: {left}")
     if is_table(options):
         _print_findings(found)

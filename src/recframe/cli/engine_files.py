@@ -40,7 +40,7 @@ class EngineOfFiles:
 
     def check(self) -> None:
         """Raise an error for missing modules."""
-        missing = [one for one in self.modules if find_spec(one) is None]
+        missing = [module for module in self.modules if find_spec(module) is None]
         if missing:
             extra = self.name.lower()
             msg = f"--engine {extra} needs {' and '.join(missing)}: pip install 'recframe[{extra}]'"

@@ -214,7 +214,7 @@ def _close_file(place: Path) -> str:
     except OSError:
         return ""
     close = suggestion(place.name, names)
-    same = [one for one in names if Path(one).stem == place.stem and ending_of(one) in READERS]
+    same = [name for name in names if Path(name).stem == place.stem and ending_of(name) in READERS]
     return close or (f"; did you mean {min(same)!r}?" if same else "")
 
 

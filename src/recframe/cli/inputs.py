@@ -343,7 +343,7 @@ def _frames(
         places = _parquet(path)
         if places:
             frame = engine.read(session, places, _folder(path, places))
-            texts = [one for one in kind_for(frame).columns if one in ids]
+            texts = [column for column in kind_for(frame).columns if column in ids]
             found[name] = engine.with_text(frame, texts) if texts else frame
         elif name == "recs":
             found[name] = engine.made(session, _table(plain[name]))
@@ -365,8 +365,8 @@ def _parquet(path: str) -> list[str]:
     if is_address(path):
         return [path] if _is_elsewhere(path) else []
     places = files.places(path)
-    is_parquet = all(ending_of(one) in PARQUET for one in places)
-    return [str(Path(one).absolute()) for one in places] if is_parquet else []
+    is_parquet = all(ending_of(place) in PARQUET for place in places)
+    return [str(Path(place).absolute()) for place in places] if is_parquet else []
 
 
 def _folder(path: str, places: list[str]) -> str | None:

@@ -245,7 +245,7 @@ def _type_of(method: Callable[..., Any], argument: inspect.Parameter) -> dict[st
     names = vars(options) | inspect.unwrap(method).__globals__
     annotation = eval(argument.annotation, names)  # noqa: S307  our own annotations, those of options alone
     kinds = (annotation, *get_args(annotation))
-    words = [word for one in kinds if get_origin(one) is Literal for word in get_args(one)]
+    words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
     if words and argument.default is not None and type(None) in kinds:
         return {"type": click.Choice([*words, NONE]), "callback": _without_none}
     if words:

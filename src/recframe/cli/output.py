@@ -350,7 +350,7 @@ def check_output(path: str | None, form: str | None, inputs: Iterable[str] = ())
 def check_place(path: str, inputs: Iterable[str]) -> None:
     """Say that there is no such directory, or that an input or a run of a history would be overwritten."""
     target = Path(path).expanduser()
-    read = (place for one in inputs if not is_address(one) for place in files.places(one))
+    read = (place for name in inputs if not is_address(name) for place in files.places(name))
     reason = None
     if not target.parent.is_dir():
         reason = f"there is no directory {str(target.parent)!r}"

@@ -150,7 +150,7 @@ def _runs(history: str) -> tuple[pl.DataFrame, RecframeError | None]:
 def of_metrics(runs: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """Return the runs of some metrics, of all where none are named; or say which one the history does not have."""
     known = runs["metric"].unique().sort().to_list()
-    names = [one if one in known else str(rf.parse(one)) for one in metrics]
+    names = [metric if metric in known else str(rf.parse(metric)) for metric in metrics]
     for name in names:
         if known and name not in known:
             close = suggestion(name, known) or f"; it has {', '.join(known)}"
@@ -167,7 +167,7 @@ def _show(result: pl.DataFrame, options: Options) -> None:
     """Show a result by its numbers, or write all of it."""
     if is_table(options):
         keys = result.columns[: result.columns.index("k")]
-        full = [one for one in keys if result[one].count() or result.is_empty()]
+        full = [key for key in keys if result[key].count() or result.is_empty()]
         names = [one for one in (*full, *SHOWN) if one in result.columns and one not in DROPPED]
         result = result.select(names)
         times = result.get_column("as_of", default=pl.Series("as_of", [], pl.Datetime("us")))

@@ -317,9 +317,11 @@ def _scan_ndjson(places: list[str]) -> pl.LazyFrame:
 
 
 def _scan_ipc(places: list[str]) -> pl.LazyFrame:
-    streams = [one for one in places if not is_address(one) and start_of(one)[:4] == ARROW_STREAM]
-    files = [one for one in places if one not in streams]
-    frames = [pl.read_ipc_stream(one).lazy() for one in streams]
+    streams = [
+        place for place in places if not is_address(place) and start_of(place)[:4] == ARROW_STREAM
+    ]
+    files = [place for place in places if place not in streams]
+    frames = [pl.read_ipc_stream(stream).lazy() for stream in streams]
     return pl.concat([*frames, *(pl.scan_ipc(one) for one in escaped(files))])
 
 

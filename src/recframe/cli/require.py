@@ -341,7 +341,9 @@ def _values_of_users(
     rec: Any, required: list[Requirement], options: Options
 ) -> pl.DataFrame | None:
     """Return the values of users that are stored with a result; None where they are not asked for."""
-    metrics = [one.metric for one in required if not is_of_segment(one.metric)]
+    metrics = [
+        requirement.metric for requirement in required if not is_of_segment(requirement.metric)
+    ]
     if options["store"] is None or not options["users_values"] or not metrics:
         return None
     user = columns_of(options).get("user", "user")

@@ -163,7 +163,7 @@ def headers(values: Values) -> dict[str, tuple[str, ...]]:
 
 
 def _names(value: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in _cells(value))
+    return tuple(cell.strip() for cell in _cells(value))
 
 
 def form_of(name: str, marks: dict[str, str], names: dict[str, tuple[str, ...]]) -> Form:
@@ -231,7 +231,7 @@ def _metrics(_: click.Context, begun: str) -> Mapping[str, str | None]:
     table = rf.list_metrics()
     names = dict(table.select("name", "formula").iter_rows())
     aliases = table.select(pl.col("aliases").str.split(", ").explode(**AS_EVER)).to_series()
-    is_name = any(one.startswith(begun) for one in names)
+    is_name = any(name.startswith(begun) for name in names)
     return names if is_name else dict.fromkeys(filter(None, aliases))
 
 
@@ -239,8 +239,8 @@ def _roles(ctx: click.Context, begun: str) -> Mapping[str, str | None]:
     """Return roles, and behind the sign of equality of one its columns."""
     role, equals, _ = begun.partition("=")
     if equals:
-        return {f"{role}={one}": None for one in _columns(ctx)}
-    return {f"{one}=": None for one in NAMED_COLUMNS}
+        return {f"{role}={column}": None for column in _columns(ctx)}
+    return {f"{named_column}=": None for named_column in NAMED_COLUMNS}
 
 
 def complete_files(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Items:

@@ -270,7 +270,7 @@ def _sent_whole(table: pa.Table) -> pd.DataFrame:
 def _received(sent: pd.DataFrame, schema: pa.Schema) -> pa.Table:
     """Return the rows of all tables that were sent."""
     tables = [pa.ipc.open_stream(one).read_all() for one in sent[ROWS]]
-    return pa.concat_tables([schema.empty_table(), *(one.cast(schema) for one in tables)])
+    return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in tables)])
 
 
 def _each(
@@ -326,4 +326,6 @@ def _n_buckets(routed: Mapping[str, Routed]) -> int:
     if setting is not None:
         return max(int(setting), 1)
     frames = (one.frame for one in routed.values())
-    return max((one.npartitions for one in frames if not isinstance(one, pa.Table)), default=1)
+    return max(
+        (frame.npartitions for frame in frames if not isinstance(frame, pa.Table)), default=1
+    )

@@ -128,7 +128,7 @@ def unpacking(sides: Mapping[str, Side], bucket: Bucket) -> Callable[[pa.Table],
 
     def unpacked(sent: pa.Table) -> pa.Table:
         parts = received(sent, [*sides.values()])
-        return pa.concat_tables([bucket(dict(zip(sides, one, strict=True))) for one in parts])
+        return pa.concat_tables([bucket(dict(zip(sides, part, strict=True))) for part in parts])
 
     return unpacked
 

@@ -253,7 +253,7 @@ def _arrow_function(made: Callable[[pa.Table], pa.Table]) -> Callable[[pa.Table]
 
 def _common(types: Sequence[Any]) -> Any:
     """Return the type of the users of all frames, whose hashes have to be the same."""
-    names = {one.typeName() for one in types}
+    names = {type_.typeName() for type_ in types}
     if len(names) > 1 and names <= {"byte", "short", "integer", "long"}:
         return LongType()
     if len(names) > 1:

@@ -82,23 +82,23 @@ class Sums:
         """Return a column, of sums put together of its pieces."""
         if name in {*self.keys, *self.same, *self.most}:
             return pl.col(self.named(name))
-        whole, *others = (pl.col(one).fill_null(0) for one in reversed(self._parts(name)))
-        for one in others:
-            whole = whole.cast(pl.Int128) * 2**PIECE + one
+        whole, *others = (pl.col(part).fill_null(0) for part in reversed(self._parts(name)))
+        for other in others:
+            whole = whole.cast(pl.Int128) * 2**PIECE + other
         return whole
 
 
 def schema_of(plans: Sequence[Sums]) -> pl.Schema:
     """Return the schema of the table of all plans."""
-    of_none = [one.sent(pl.DataFrame(schema=one.schema)) for one in plans]
+    of_none = [plan.sent(pl.DataFrame(schema=plan.schema)) for plan in plans]
     return pl.concat(of_none, how="diagonal").schema
 
 
 def added_of(plans: Sequence[Sums]) -> Added:
     """Return the aggregation of the table of all plans."""
-    keys = dict.fromkeys([PLAN, *(one.named(key) for one in plans for key in one.keys)])
-    same = [one.named(name) for one in plans for name in one.same]
-    most = [one.named(name) for one in plans for name in one.most]
+    keys = dict.fromkeys([PLAN, *(plan.named(key) for plan in plans for key in plan.keys)])
+    same = [plan.named(name) for plan in plans for name in plan.same]
+    most = [plan.named(name) for plan in plans for name in plan.most]
     sums = [name for name in schema_of(plans) if name not in {*keys, *same, *most}]
     return Added(tuple(keys), tuple(sums), tuple(same), tuple(most))
 
@@ -273,7 +273,7 @@ class Finishing(Whole):
     ) -> None:
         super().__init__(result, tables)
         rows = pl.DataFrame(sums)
-        self._sums = iter([one.received(rows).lazy() for one in plans])
+        self._sums = iter([plan.received(rows).lazy() for plan in plans])
 
     def taken(self, _name: str, _columns: Names, rows: Taken) -> Taken:
         """Return placeholder columns, whose rows are no longer available."""

@@ -106,11 +106,11 @@ def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
     is_eager = inputs.given.keys() == inputs.sides.keys() and inputs.tables is None
     if not is_eager or inputs.context.strict or not are_in_python():
         return False
-    needs = [one.needs for one in asked]
+    needs = [convention.needs for convention in asked]
     dtypes = [dtype for frame in inputs.given.values() for dtype in frame.dtypes]
     return (
-        all(one.metric.definition.builtin for one in asked)
-        and not any(one.facts or one.groups for one in needs)
+        all(convention.metric.definition.builtin for convention in asked)
+        and not any(need.facts or need.groups for need in needs)
         and not any(isinstance(one, pl.Enum) and len(one.categories) > FEW for one in dtypes)
     )
 
@@ -120,8 +120,8 @@ def _is_middling(inputs: Inputs, asked: Sequence[Convention], most: int) -> bool
     has_more_lists = inputs.model or inputs.inside(*CUTTING)
     most = most // 2 if has_more_lists else most
     few = all(len(frame) <= most for frame in inputs.given.values())
-    needs = [one.needs for one in asked]
-    return few and not any(one.levels or one.columns & LISTED for one in needs)
+    needs = [convention.needs for convention in asked]
+    return few and not any(need.levels or need.columns & LISTED for need in needs)
 
 
 def _columns_of(inputs: Inputs) -> Hashable:
@@ -132,7 +132,7 @@ def _columns_of(inputs: Inputs) -> Hashable:
     bound = inputs.context.without_frames
     known = (inputs.complete, inputs.ranks_hold, inputs.few, inputs.without_items, inputs.units)
     # in whose dtype parts of both frames are; see `dtypes.matched`
-    of_rows = (one.name for one in inputs.segments if one.owner == "row")
+    of_rows = (segment.name for segment in inputs.segments if segment.owner == "row")
     as_they_came = tuple(inputs.sources[name] is None for name in of_rows)
     return columns, names, bound, inputs.segments, as_they_came, *known
 
@@ -179,7 +179,7 @@ def held_values(
     if inputs.training:
         conventions = of_each_training(conventions)
         inputs = trainings.apart(inputs)
-    of_users = (one.of_users for one in conventions if one.over == "users")
+    of_users = (convention.of_users for convention in conventions if convention.over == "users")
     return HeldValues(
         {
             under.context.policies: _plan(under, [*metrics, WITH_RELEVANT], run, collect)

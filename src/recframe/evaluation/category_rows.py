@@ -190,8 +190,10 @@ def _in_order(
     rows = rows.select(distinct_names(*keys, *columns))
     schema = rows.collect_schema()
     if ask is None or len(keys) > 1 or {*schema.dtypes()} - SMALL_INTEGERS:
-        order = {one: by_item(schema, keys) if one == "item" else [one] for one in columns}
-        return rows.sort(*keys, *(by for one in columns for by in order[one]))
+        order = {
+            column: by_item(schema, keys) if column == "item" else [column] for column in columns
+        }
+        return rows.sort(*keys, *(by for column in columns for by in order[column]))
     return sorted_as_numbers(ask([rows])[0], [*keys, *columns])
 
 

@@ -98,7 +98,7 @@ def contributions(
         return [_over_trainings(parts, inputs) for parts in plans_of_each]
     check_parts_of_truth(inputs, conventions)
     inputs = described(inputs, run.ask)
-    each = [one for one in conventions if not is_of_segment(one.metric)]
+    each = [convention for convention in conventions if not is_of_segment(convention.metric)]
     models = run.models(inputs)
     of_users = by_policies(inputs, [one.of_users for one in each if one.over == "users"])
     found = [_of_users(under, metrics, run, models) for under, metrics in of_users]
@@ -113,7 +113,7 @@ def contributions(
 
 def _over_trainings(parts: Sequence[Contributions], inputs: Inputs) -> list[Contributions]:
     """Return the means of what users contribute to the trainings of each model."""
-    return [_averaged(one, trainings.Averaged(inputs, one.judged)) for one in parts]
+    return [_averaged(part, trainings.Averaged(inputs, part.judged)) for part in parts]
 
 
 def _averaged(one: Contributions, of: trainings.Averaged) -> Contributions:
@@ -137,15 +137,17 @@ def _averaged(one: Contributions, of: trainings.Averaged) -> Contributions:
 def of_models(parts: Sequence[Contributions], known: pl.DataFrame) -> list[Contributions]:
     """Return the same contributions where the models are known."""
     models = known.lazy()
-    return [replace(one, judged=replace(one.judged, models=models), known=known) for one in parts]
+    return [
+        replace(part, judged=replace(part.judged, models=models), known=known) for part in parts
+    ]
 
 
 def of_sets(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list[Contributions]:
     """Compute lists' contributions to set metrics, such as coverage."""
     served = [
-        one
-        for one in conventions
-        if is_of_segment(one.metric) and not jackknife.reason_without(one.metric)
+        convention
+        for convention in conventions
+        if is_of_segment(convention.metric) and not jackknife.reason_without(convention.metric)
     ]
     inputs = described(inputs, run.ask) if served else inputs
     of_sums = [(one.context, [one.metric]) for one in served if not one.needs.means]
@@ -161,8 +163,8 @@ def _of_sets(
     inputs: Inputs, metrics: list[Metric[...]], run: Run, *, of_means: bool
 ) -> Contributions:
     """Return the contributions of lists; clusters and random groups of users are no segments of them."""
-    units = tuple(one for one in inputs.segments if one.inside in inputs.units)
-    segments = tuple(one for one in inputs.segments if one not in units)
+    units = tuple(segment for segment in inputs.segments if segment.inside in inputs.units)
+    segments = tuple(segment for segment in inputs.segments if segment not in units)
     whole = replace(inputs, segments=segments, draw=None, units=())
     made = jackknife.contributions_of_means if of_means else jackknife.contributions
     return Contributions(
@@ -207,7 +209,7 @@ def _of_users(
 
 
 def _of_lists(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list[Contributions]:
-    metrics = [one.metric for one in conventions]
+    metrics = [convention.metric for convention in conventions]
     keys = [*keys_of(inputs, metrics)]
     inputs = inputs.under(of_the_plan(conventions[0].context, inputs))
     return [

@@ -70,21 +70,24 @@ def evaluate(
         _check_names(inputs, conventions, beside)
     check_parts_of_truth(inputs, conventions)
     inputs = described(inputs, run.ask)
-    listed = [one for one in conventions if one.over == "lists"]
+    listed = [convention for convention in conventions if convention.over == "lists"]
     lists = _of_lists(inputs, listed, run, beside) if listed else None
     columns: dict[str, pl.Expr] = {}
-    for one in conventions:
-        if lists is not None and one.over == "lists":
-            columns |= _from_lists(one, lists, beside)
+    for convention in conventions:
+        if lists is not None and convention.over == "lists":
+            columns |= _from_lists(convention, lists, beside)
         else:
-            columns |= _from_users(one, inputs, beside)
-    of_users = [one.of_users for one in conventions if one.over == "users"]
+            columns |= _from_users(convention, inputs, beside)
+    of_users = [convention.of_users for convention in conventions if convention.over == "users"]
     home, *others = by_policies(inputs, [(inputs.context, ()), *of_users])
     plans = [
         metrics_of_users.evaluate(under, metrics, run, beside)
         for under, metrics in ([home, *others] if home[1] or not others else others)
     ]
-    is_plain = all(not one.needs.means and one.context.decimals is None for one in conventions)
+    is_plain = all(
+        not convention.needs.means and convention.context.decimals is None
+        for convention in conventions
+    )
     if is_plain and lists is None and len(plans) == 1:
         return plans[0]
     return _joined(plans, columns, inputs, lists)
@@ -106,21 +109,29 @@ def _over_trainings(
 ) -> pl.LazyFrame:
     """Return the means over the trainings of each model, or where these are `by` columns the values of each."""
     each = values_of_trainings(inputs, conventions, run, beside)
-    decimals = {str(one.metric): one.context.decimals for one in conventions}
-    return trainings.means(each, inputs, [one.metric for one in conventions], decimals)
+    decimals = {str(convention.metric): convention.context.decimals for convention in conventions}
+    return trainings.means(
+        each, inputs, [convention.metric for convention in conventions], decimals
+    )
 
 
 def values_of_trainings(
     inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str] = ()
 ) -> pl.LazyFrame:
     """Evaluate each training as a model of its own, without rounding."""
-    plain = [replace(one, context=one.context.having(decimals=None)) for one in conventions]
+    plain = [
+        replace(convention, context=convention.context.having(decimals=None))
+        for convention in conventions
+    ]
     return evaluate(trainings.apart(inputs), of_each_training(plain), run, beside)
 
 
 def of_each_training(conventions: Sequence[Convention]) -> list[Convention]:
     """Return the conventions with each training as a model."""
-    return [replace(one, context=trainings.of_each(one.context)) for one in conventions]
+    return [
+        replace(convention, context=trainings.of_each(convention.context))
+        for convention in conventions
+    ]
 
 
 def _from_lists(one: Convention, lists: Lists, beside: Sequence[str]) -> dict[str, pl.Expr]:
@@ -151,7 +162,7 @@ def _from_users(one: Convention, inputs: Inputs, beside: Sequence[str]) -> dict[
 
 def _check_names(inputs: Inputs, conventions: Sequence[Convention], beside: Sequence[str]) -> None:
     """Reject `by` columns that have the name of a metric's extra column."""
-    taken = {name_beside(part, one.metric) for one in conventions for part in beside}
+    taken = {name_beside(part, convention.metric) for convention in conventions for part in beside}
     for segment in inputs.segments:
         if segment.name in taken:
             msg = f"{Given('by', segment.name)} is also the name of a result column; rename the column before"
@@ -160,13 +171,19 @@ def _check_names(inputs: Inputs, conventions: Sequence[Convention], beside: Sequ
 
 def check_parts_of_truth(inputs: Inputs, conventions: Sequence[Convention]) -> None:
     """Reject numbers that a column of the truth alone cannot cut, since they would be equal in all segments."""
-    names = [one.name for one in inputs.segments if one.owner == "truth"]
+    names = [segment.name for segment in inputs.segments if segment.owner == "truth"]
     if not names:
         return
-    reasons = [f"{one.metric} reads whole lists" for one in conventions if one.over == "lists"]
-    universes = (one.context.universe for one in conventions)
+    reasons = [
+        f"{convention.metric} reads whole lists"
+        for convention in conventions
+        if convention.over == "lists"
+    ]
+    universes = (convention.context.universe for convention in conventions)
     reasons += [
-        f"universe={one!r} has users of lists" for one in universes if one in {"recs", "all"}
+        f"universe={universe!r} has users of lists"
+        for universe in universes
+        if universe in {"recs", "all"}
     ]
     if reasons:
         msg = (
@@ -181,7 +198,7 @@ def _of_lists(
     inputs: Inputs, listed: Sequence[Convention], run: Run, beside: Sequence[str]
 ) -> Lists:
     """Return the sums of list metrics, under the policies of those that read relevance."""
-    reading = [one for one in listed if one.needs.reads_relevance] or listed
+    reading = [convention for convention in listed if convention.needs.reads_relevance] or listed
     planned = [of_the_plan(one.context, inputs) for one in reading]
     contexts = {context.policies: context for context in planned}
     if len(contexts) > 1:
@@ -191,14 +208,14 @@ def _of_lists(
         )
         raise RecframeError(msg)
     inputs = inputs.under(*contexts.values())
-    metrics = [one.metric for one in listed]
+    metrics = [convention.metric for convention in listed]
     lists = metrics_of_lists.evaluate(inputs, metrics, run, beside)
     return jackknife.with_spread(lists, metrics) if SQUARE in beside else lists
 
 
 def _differing(contexts: Collection[Context]) -> str:
     """Return the policies that differ between contexts, as options."""
-    values = zip(*(one.policies for one in contexts), strict=True)
+    values = zip(*(context.policies for context in contexts), strict=True)
     names = [name for name, found in zip(DEFAULTS, values, strict=True) if len({*found}) > 1]
     return " and ".join(f"{name}=" for name in names)
 
@@ -209,8 +226,10 @@ def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:
 
 def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
     """Return the number of frames of sums, of users, lists and items."""
-    listed = [one.metric for one in conventions if one.over == "lists"]
-    users = by_policies(inputs, (one.of_users for one in conventions if one.over == "users"))
+    listed = [convention.metric for convention in conventions if convention.over == "lists"]
+    users = by_policies(
+        inputs, (convention.of_users for convention in conventions if convention.over == "users")
+    )
     return max(len(users), 1) + (n_frames(listed) if listed else 0)
 
 
@@ -228,7 +247,7 @@ def _joined(
     """Return the joined results of several plans, with the columns computed from them."""
     names = plans[0].collect_schema().names()
     keys = [f"key {place}" for place in range(n_keys(inputs))]
-    joined, *others = (numbered(one, keys) for one in plans)
+    joined, *others = (numbered(plan, keys) for plan in plans)
     support = [name for name in names[len(keys) :] if name in {"n_users", "n_lists"}]
     others = [other.drop(support) for other in others]
     if lists is not None:

@@ -75,8 +75,8 @@ def _needs(
     recorder = Recorder(name)
     at = AtLists(k, recorder.levels) if definition.over_lists else At(k, recorder)
     value = metric.value(at)
-    means = tuple(replace(one, k=k) for one in recorder.means)
-    columns = recorder.read.union(*(needs_of(one).columns for one in means))
+    means = tuple(replace(mean, k=k) for mean in recorder.means)
+    columns = recorder.read.union(*(needs_of(mean).columns for mean in means))
     levels = recorder.levels.columns
     facts = recorder.levels.of_sides if definition.over_lists else _facts(columns)
     roots = {
@@ -105,5 +105,5 @@ def _facts(columns: set[str]) -> list[Fact]:
 def n_frames(metrics: Sequence[Metric[...]]) -> int:
     """Return the number of frames of sums of list metrics: lists, and if requested items and groups."""
     needs = [needs_of(metric) for metric in metrics]
-    groups = frozenset[str]().union(*(one.groups for one in needs))
-    return 1 + any(Level.OF_ITEM in one.levels for one in needs) + len(groups)
+    groups = frozenset[str]().union(*(need.groups for need in needs))
+    return 1 + any(Level.OF_ITEM in need.levels for need in needs) + len(groups)

@@ -22,7 +22,7 @@ from recframe.ranking.judged_frame import Judged
 def n_keys(inputs: Inputs) -> int:
     """Return the number of key columns: the `by` columns, and a bound model that is none of them."""
     return len(inputs.segments) + (
-        bool(inputs.model) and all(one.inside != "model" for one in inputs.segments)
+        bool(inputs.model) and all(segment.inside != "model" for segment in inputs.segments)
     )
 
 
@@ -42,7 +42,7 @@ def deepest_of(metrics: Sequence[Metric[...]]) -> int | None:
 
 def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> dict[str, str]:
     """Return the result's key columns, by their names inside the plan; a model that nobody names comes first."""
-    by = {one.inside: one.name for one in inputs.segments}
+    by = {segment.inside: segment.name for segment in inputs.segments}
     if inputs.model and "model" not in by:
         by = {"model": inputs.context.names["model"], **by}
     for name in by.values():
@@ -153,7 +153,8 @@ def described(inputs: Inputs, ask: Ask | None) -> Inputs:
     return replace(
         inputs,
         segments=tuple(
-            replace(one, owner=owners.get(one.inside, one.owner)) for one in inputs.segments
+            replace(segment, owner=owners.get(segment.inside, segment.owner))
+            for segment in inputs.segments
         ),
         of_users=(*inputs.of_users, *(table.lazy() for table in tables)),
         crowd=tables[0].lazy().select("user") if inputs.truth is None else None,

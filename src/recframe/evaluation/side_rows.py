@@ -56,8 +56,8 @@ def catalogue_branches(
     total = pl.col(N_CATALOGUE.name).alias(TOTAL)
     lists = found or [judged.cut(deepest).select(judged.list_keys).unique()]
     return [
-        sides.joined(one, [N_CATALOGUE], "segment").with_columns(total).drop(N_CATALOGUE.name)
-        for one in lists
+        sides.joined(list_, [N_CATALOGUE], "segment").with_columns(total).drop(N_CATALOGUE.name)
+        for list_ in lists
     ]
 
 

@@ -47,7 +47,7 @@ def _with_lists(inputs: Inputs, made: Callable[[Any], Any]) -> Inputs:
 
 def _without_trainings(inputs: Inputs) -> tuple[Segment, ...]:
     """Return the segments other than those of trainings."""
-    return tuple(one for one in inputs.segments if one.inside != TRAINING)
+    return tuple(segment for segment in inputs.segments if segment.inside != TRAINING)
 
 
 def _model_and_training(inputs: Inputs) -> pl.Expr:
@@ -156,7 +156,7 @@ def spread(
     """
     keys, rows = [*keys_of(inputs, metrics)], _of_each_training(each, inputs, metrics)
     rows = rows.select(*keys, *(pl.col(name).alias(f"of {one}") for name, one in columns.items()))
-    values = [f"of {one}" for one in columns.values()]
+    values = [f"of {column}" for column in columns.values()]
     centre = _means(rows, keys, values).rename({name: f"mean {name}" for name in values})
     rows = joined(rows, centre, keys)
     squares = {f"square {name}": (pl.col(name) - pl.col(f"mean {name}")) ** 2 for name in values}
@@ -193,13 +193,13 @@ class Averaged:
         """
         keys, numbers = self.kept(placed), [pl.col(name) for name in names]
         of_each = _means(each, placed, names)
-        n_trainings = [one.count().name.prefix("trainings ") for one in numbers]
+        n_trainings = [number.count().name.prefix("trainings ") for number in numbers]
         centres = _means(told_apart(of_each, self.inputs), keys, names, n_trainings)
         centre = {name: f"centre {name}" for name in names}
         of_each, centres = of_each.rename(centre), centres.rename(centre)
         rows = told_apart(joined(each, of_each, placed), self.inputs)
         beyond = {name: pl.col(name) - pl.col(f"centre {name}") for name in names}
-        known = [one.count().name.prefix("known ") for one in numbers]
+        known = [number.count().name.prefix("known ") for number in numbers]
         found = of_few(rows, [*keys, "user"], beyond, known)
         return joined(found, centres, keys).select(*keys, "user", *map(_around_centre, names))
 

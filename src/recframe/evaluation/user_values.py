@@ -155,14 +155,14 @@ class HeldValues:
     @property
     def models(self) -> pl.DataFrame | None:
         """The models, where there are some."""
-        return next((one.models for one in self.plans.values()), None)
+        return next((plan.models for plan in self.plans.values()), None)
 
     def of(
         self, judged: Judged, metrics: Sequence[Metric[...]], keys: Sequence[str]
     ) -> UserValues | None:
         """Return the values of some metrics, unless one is not held, or segments cut through the lists."""
         plan = self.plans.get(judged.context.policies)
-        wanted = [HeldPlan.key(one) for one in metrics]
+        wanted = [HeldPlan.key(metric) for metric in metrics]
         of_all = not judged.rows and judged.inputs.whole is None
         if plan is None or not of_all or any(one not in plan.columns for one in wanted):
             return None

@@ -24,7 +24,7 @@ def check_dtypes(
     schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side], segments: Iterable[Segment] = ()
 ) -> None:
     """Reject columns whose dtype does not suit their role, or a segment."""
-    by = {one.inside: one.name for one in segments if one.owner != "role"}
+    by = {segment.inside: segment.name for segment in segments if segment.owner != "role"}
     for name, schema in schemas.items():
         titles = by | sides[name].context.names
         for inside in (*by, *IDS, *WANTED):
@@ -70,7 +70,7 @@ def matched(
     """Cast the columns that match in value but not in dtype, such as Int32 and Int64, or say that they cannot match."""
     result = dict(taken)
     shared = {"user": "the user ids", "item": "the item ids"}
-    of_rows = [one for one in segments if one.owner == "row"]
+    of_rows = [segment for segment in segments if segment.owner == "row"]
     shared |= {one.inside: f"the values of {one.name!r}" for one in of_rows}
     # where the result's column is made to be like another, as in pandas, any dtype does inside the plan
     kept = {

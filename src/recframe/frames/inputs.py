@@ -291,7 +291,7 @@ class Inputs:
     @cached_property
     def item_keys(self) -> list[str]:
         """The segments that are properties of the item, or the item itself, as keys."""
-        itself = [one.inside for one in self.segments if one.inside == "item"]
+        itself = [segment.inside for segment in self.segments if segment.inside == "item"]
         return [*self.inside("items", "item id"), *itself]
 
     @cached_property
@@ -314,9 +314,9 @@ class Inputs:
 
     def with_made_of_ids(self, rows: pl.LazyFrame, role: Literal["user", "item"]) -> pl.LazyFrame:
         """Return rows with the segments that expressions make of their users or of their items."""
-        for one in self.segments:
-            if one.owner == OF_IDS[role] and one.made is not None:
-                rows = one.made.of_ids(rows, role, one.inside)
+        for segment in self.segments:
+            if segment.owner == OF_IDS[role] and segment.made is not None:
+                rows = segment.made.of_ids(rows, role, segment.inside)
         return rows
 
     def inside(self, *owners: Owner) -> list[str]:
@@ -378,7 +378,7 @@ def read(
 
 
 def _check_no_segment_of_items(segments: Iterable[Segment]) -> None:
-    if any(one.inside == "item" for one in segments):
+    if any(segment.inside == "item" for segment in segments):
         msg = f"{Given('by', 'item')}: the judged frame has no ids of items; name their column: {bind(item=NAMED)}"
         raise ColumnError(msg)
 
@@ -416,8 +416,8 @@ def _sources(
 ) -> dict[str, Any]:
     """Return the origins of a result's key columns, by name."""
     found = {
-        one.name: None if one.made else holder_of(one, sides).kind.source(one.name)
-        for one in segments
+        segment.name: None if segment.made else holder_of(segment, sides).kind.source(segment.name)
+        for segment in segments
     }
     if context.model is not None:  # it is the first `by` column, asked for or not
         found[context.model] = sides["recommendations"].kind.source(context.model)

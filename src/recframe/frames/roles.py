@@ -88,7 +88,11 @@ class Side:
         """
         context = self.context
         others = (context.truth, context.items, context.train, context.reference, context.model)
-        if self.has("item") or context.item is not None or any(one is not None for one in others):
+        if (
+            self.has("item")
+            or context.item is not None
+            or any(other is not None for other in others)
+        ):
             return False
         if not (self.has("user") and self.has("relevance")):
             return False
@@ -155,11 +159,11 @@ class Side:
             return self.take(roles, segments).with_row_index("item")
         named = {role: self.require(role) for role in roles}
         made = {}
-        for one in segments:
-            if one.made is None:
-                named[one.inside] = one.name
+        for segment in segments:
+            if segment.made is None:
+                named[segment.inside] = segment.name
             else:
-                made[one.inside] = one.made
+                made[segment.inside] = segment.made
         if not made:
             return _with_one_zero(self._read(named), segments)
         roots = chain.from_iterable(one.roots for one in made.values())
@@ -181,7 +185,7 @@ def _with_one_zero(taken: Taken, segments: Sequence[Segment]) -> Taken:
     if not segments:
         return taken
     schema = taken.collect_schema()
-    floats = [one.inside for one in segments if schema[one.inside].is_float()]
+    floats = [segment.inside for segment in segments if schema[segment.inside].is_float()]
     return taken.with_columns(pl.col(floats) + 0.0) if floats else taken
 
 
@@ -312,7 +316,7 @@ def _order(side: Side) -> Literal["rank", "score"]:
 def segments_of(segments: Sequence[Segment], name: str) -> list[Segment]:
     """Return the segments whose columns are taken from a side."""
     owners = {name, "row"} if name in {"recommendations", "truth"} else {name}
-    return [one for one in segments if one.owner in owners]
+    return [segment for segment in segments if segment.owner in owners]
 
 
 def role_named(name: str, context: Context) -> str | None:
@@ -339,7 +343,7 @@ def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: 
     holders = [owner for owner, side in sides.items() if by in side.columns and not own[owner]]
     roles = [role for role in dict.fromkeys(own.values()) if role is not None]
     if by == context.names["relevance"] and "truth" in holders:
-        holders = [one for one in holders if one != "recommendations"]
+        holders = [holder for holder in holders if holder != "recommendations"]
     if len(roles) > 1 and not holders:
         msg = f"{Given('by', by)} names the users of one frame and the items of another; write 'user' or 'item'"
         raise ColumnError(msg)

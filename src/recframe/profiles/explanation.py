@@ -96,11 +96,11 @@ def explain(
          hits are divided by k, by lists shorter than k too
          -> hits are divided by the length of the list up to k
     """
-    sides = [_of_two_frames(one) for one in _sides(Context(), metric, names, k)]
+    sides = [_of_two_frames(side) for side in _sides(Context(), metric, names, k)]
     question = Question(names, sides)
     if len(sides) > 1:
         columns: tuple[str, ...] = (*TEXTS, "why")
-        rows = [(*one.row.values(), one.why) for one in question.differences]
+        rows = [(*difference.row.values(), difference.why) for difference in question.differences]
     else:
         (one,), columns = sides, ("switch", "value", "meaning")
         rows = [
@@ -116,11 +116,11 @@ def question(
 ) -> Question:
     """Return the request to a frame that explains a metric under one convention, or between two."""
     sides = [
-        replace(one, context=inputs.with_ties(one.context))
-        for one in _sides(inputs.context, metric, names, k)
+        replace(side, context=inputs.with_ties(side.context))
+        for side in _sides(inputs.context, metric, names, k)
     ]
     if inputs.truth is not None:
-        sides = [_of_two_frames(one) for one in sides]
+        sides = [_of_two_frames(side) for side in sides]
     return Question(names, sides, inputs)
 
 
@@ -176,8 +176,8 @@ class Question:
         """Return the old convention with some of the switches set as in the new one."""
         old: Any = self.sides[0]
         switches = [self.differences[place] for place in chosen]
-        policies = {one.name: one.new for one in switches if one.name in POLICIES}
-        parameters = {one.name: one.new for one in switches if one.name not in POLICIES}
+        policies = {switch.name: switch.new for switch in switches if switch.name in POLICIES}
+        parameters = {switch.name: switch.new for switch in switches if switch.name not in POLICIES}
         metric = replace(old.metric(**parameters), label=_label(chosen))
         return Convention(replace(old.context, **policies), metric)
 
@@ -190,7 +190,7 @@ class Question:
         values = segments.numbered(values, keys)
         start = dict(zip(TEXTS, (START, "", self.names[0], "same"), strict=True))
         steps = []
-        for place, row in enumerate([start, *(one.row for one in self.differences)]):
+        for place, row in enumerate([start, *(difference.row for difference in self.differences)]):
             texts = [pl.lit(row[name]).alias(name) for name in TEXTS]
             numbers = _numbers(place, len(self.differences))
             steps.append(values.select(*keys, *texts, *numbers, place=pl.lit(place)))
@@ -230,7 +230,9 @@ class Question:
     def _by_items(self) -> Iterator[str]:
         """Yield the paragraph on `by` columns that are properties of items, and an empty line."""
         columns = () if self.inputs is None else self.inputs.segments
-        names = [one.name for one in columns if one.owner == "items" or one.inside == "item"]
+        names = [
+            column.name for column in columns if column.owner == "items" or column.inside == "item"
+        ]
         if names:
             named = " and ".join(str(Given("by", name)) for name in names)
             yield _wrapped(BY_ITEMS[self.sides[0].over].format(by=named))
@@ -367,7 +369,7 @@ def all_switches(one: Convention, policies: Sequence[str]) -> Iterator[tuple[str
 
 def moving(*sides: Convention) -> list[str]:
     """Return the policies that can change a number of some conventions."""
-    still = set.intersection(*(_without_effect(one) for one in sides))
+    still = set.intersection(*(_without_effect(side) for side in sides))
     return [name for name in POLICIES if name not in still]
 
 
@@ -419,7 +421,7 @@ def differences(old: Convention, new: Convention) -> list[Difference]:
             continue
         switch = switch_of(name, old.metric.definition.family) or OTHER_VALUE
         metrics = (old.metric, new.metric)
-        chained = name not in POLICIES or all(_holds(switch, one, read) for one in metrics)
+        chained = name not in POLICIES or all(_holds(switch, metric, read) for metric in metrics)
         direction, why = switch.direction(value, other, chained=chained, **holding)
         words = (words_of(old, name, value), words_of(new, name, other))
         # what differs in this is switched after the users

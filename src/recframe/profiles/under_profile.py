@@ -88,4 +88,6 @@ def read_relevance(context: Context, metrics: Sequence[Metric[...]]) -> bool:
     of_users = context.universe in {"truth", "both"} or context.no_relevant == "skip"
     if of_users or context.ties in {"pessimistic", "optimistic"}:
         return True
-    return any(not one.definition.over_lists or needs_of(one).reads_relevance for one in metrics)
+    return any(
+        not metric.definition.over_lists or needs_of(metric).reads_relevance for metric in metrics
+    )

@@ -83,8 +83,8 @@ def _of_models(judged: Judged) -> list[pl.LazyFrame]:
 def _of_segments(judged: Judged) -> list[pl.LazyFrame]:
     """Return the checks of properties of users that the lists alone have."""
     frame = judged.inputs.counted("recommendations")
-    segments = (one for one in judged.inputs.segments if one.owner == "recommendations")
-    return [_two_values(frame, one) for one in segments]
+    segments = (segment for segment in judged.inputs.segments if segment.owner == "recommendations")
+    return [_two_values(frame, segment) for segment in segments]
 
 
 def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:

@@ -217,9 +217,9 @@ class Judged:
         if self.universe == "all" and self.inputs.users is not None:
             users = self.inputs.users.select("user").drop_nulls()
             parts = [self._parts()] if self.rows else []
-            everyone += [users.join(one, how="cross").select(self.user_keys) for one in parts] or [
-                users
-            ]
+            everyone += [
+                users.join(part, how="cross").select(self.user_keys) for part in parts
+            ] or [users]
         return pl.concat(everyone) if len(everyone) > 1 else everyone[0]
 
     def _parts(self) -> pl.LazyFrame:
@@ -232,7 +232,7 @@ class Judged:
             return judge(self.inputs.whole)._parts()  # noqa: SLF001  those of all users
         own, of_items = self.of_rows, self.inputs.item_keys
         rows = [self.lists] if self.truth is None else [self._in_parts(self.lists), self.truth]
-        parts = pl.concat(one.select(*own, "item") for one in rows)
+        parts = pl.concat(row.select(*own, "item") for row in rows)
         if not of_items:
             return parts.select(own).unique()
         items = [parts.select("item")]

@@ -119,7 +119,7 @@ def _with(judged: Judged, **properties: Any) -> Judged:
 def _uncut(judged: Judged) -> Judged:
     """Return a judgement of the lists without item segments."""
     inputs = judged.inputs
-    others = tuple(one for one in inputs.segments if one.owner != "items")
+    others = tuple(segment for segment in inputs.segments if segment.owner != "items")
     return replace(judged, inputs=replace(inputs, segments=others))
 
 
@@ -294,7 +294,7 @@ def _segment_codes(
     """
     names, items = judged.rows, judged.inputs.items
     if judged.of_rows == names:
-        found = small_codes([one.select(names) for one in frames])
+        found = small_codes([frame.select(names) for frame in frames])
         if found is None:
             return None
         codes, segments = found
@@ -322,16 +322,16 @@ def _segment_codes(
 
 def _n_users_of_segments(judged: Judged, ask: Ask) -> pl.LazyFrame | None:
     """Return n_users of each segment that has any; None where other columns are requested too, or users are in no one frame."""
-    columns = {one.inside for one in judged.inputs.segments} - {"model"}
+    columns = {segment.inside for segment in judged.inputs.segments} - {"model"}
     plans = judged.rows_of_users()
     if not columns or columns != {*judged.rows} or plans is None:
         return None
     read = [*judged.of_rows, "user", *(["item"] if judged.inputs.item_keys else [])]
-    codes = _segment_codes(judged, ask([one.select(read) for one in plans]), ask)
+    codes = _segment_codes(judged, ask([plan.select(read) for plan in plans]), ask)
     if codes is None:
         return None
     frames, segments = codes
-    numbers = integer_ids([one["user"] for one in frames], sum(map(len, frames)))
+    numbers = integer_ids([frame["user"] for frame in frames], sum(map(len, frames)))
     highest: list[Any] = [one.max() for one in numbers if len(one)]
     rows = [one.select("code", number=number) for one, number in zip(frames, numbers, strict=True)]
     counts = segments.lazy().with_columns(

@@ -118,7 +118,7 @@ def column_of(values: Any, title: str) -> pl.Series:
     try:
         ids = pl.Series(values)
     except (TypeError, OverflowError, pl.exceptions.PolarsError):
-        found = {type(one).__name__: one for one in values}
+        found = {type(value).__name__: value for value in values}
         nested = next(
             (found[kind] for kind in ("tuple", "list", "dict", "set") if kind in found), None
         )

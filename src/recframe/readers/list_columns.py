@@ -100,7 +100,7 @@ class _ListColumns:
         sources = {name: kind.source(name) for name in self.kept.values()}
         # NOTE: a source gives a column back in the dtype it had, whatever it is inside the plan
         ids = ["item"] if of_users is not None else ["user", "item"]
-        rows = rows.with_columns(in_own_dtype(pl.col(one), schema[one]) for one in ids)
+        rows = rows.with_columns(in_own_dtype(pl.col(id_), schema[id_]) for id_ in ids)
         return kind.give(rows.rename(names | self.kept), sources | {names["user"]: of_users})
 
     def _taken(self) -> Taken:
@@ -143,7 +143,7 @@ class _ListColumns:
     def _warn_of_two_lists(self, rows: pl.DataFrame) -> None:
         """Warn where a user has two lists that no other column tells apart, so that their items share ranks."""
         keys = [rows[one] for one in ("user", *self.kept)]
-        twice = pl.DataFrame([one for one in keys if not one.dtype.is_nested()]).is_duplicated()
+        twice = pl.DataFrame([key for key in keys if not key.dtype.is_nested()]).is_duplicated()
         found = rows["user"].filter(twice).drop_nulls()
         if len(found):
             warn(

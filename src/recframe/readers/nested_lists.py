@@ -42,14 +42,14 @@ def nested(
     of ids; `ordered` says that an order is asked for.
     """
     ids, rows, beside = _laid_out(lists, numbers, users, call)
-    is_mapping = bool(rows) and all(isinstance(one, Mapping) for one in rows)
+    is_mapping = bool(rows) and all(isinstance(row, Mapping) for row in rows)
     if is_mapping and beside is not None:
         raise RecframeError(
             f"the items have numbers of their own, and others beside them; give {call} one of the two"
         )
     values: list[Any] | None = None
     if is_mapping:
-        values = [number for one in rows for number in one.values()]
+        values = [number for row in rows for number in row.values()]
     else:
         rows = _sequences(rows, ids, ordered=ordered, call=call)
     lengths, items_of = [*map(len, rows)], [*chain.from_iterable(rows)]
@@ -93,10 +93,14 @@ def are_relevances(rows: Any) -> bool:
     if not isinstance(rows, list | tuple) or not all(isinstance(row, list | tuple) for row in rows):
         return False
     kinds = {*map(type, chain.from_iterable(rows))}
-    if len({*map(len, rows)}) != 1 or not kinds or not all(issubclass(one, Real) for one in kinds):
+    if (
+        len({*map(len, rows)}) != 1
+        or not kinds
+        or not all(issubclass(kind, Real) for kind in kinds)
+    ):
         return False
     finite = filter(math.isfinite, chain.from_iterable(rows))
-    if any(issubclass(one, bool) for one in kinds) or any(value % 1 != 0 for value in finite):
+    if any(issubclass(kind, bool) for kind in kinds) or any(value % 1 != 0 for value in finite):
         return True
     if any(map(_repeats, rows)):
         raise either("the lists hold", "{user: [item, ...]}", "numpy.array(lists)")
@@ -141,7 +145,7 @@ def numbers_of(values: list[Any]) -> pl.Series:
         if found.dtype.is_numeric() or found.dtype in (pl.Boolean, pl.Null):
             return found
     wrong = next(
-        (one for one in values if one is not None and not isinstance(one, Real)), values[:1]
+        (value for value in values if value is not None and not isinstance(value, Real)), values[:1]
     )
     msg = f"an item has a number beside it, a score or a relevance; found {shown(wrong)}"
     raise RecframeError(msg)
@@ -175,7 +179,7 @@ def _sequences(rows: list[Any], users: pl.Series, *, ordered: bool, call: str) -
     kinds = {*map(type, rows)}
     sets = (set, frozenset) if ordered else ()
     unlisted = (str, bytes, Mapping, *sets)
-    wrong = {one for one in kinds if issubclass(one, unlisted) or not hasattr(one, "__len__")}
+    wrong = {kind for kind in kinds if issubclass(kind, unlisted) or not hasattr(kind, "__len__")}
     if wrong:
         place = next(number for number, row in enumerate(rows) if type(row) in wrong)
         found = f"the user {users[place]!r} has {kind_of(rows[place])}"
@@ -186,7 +190,7 @@ def _sequences(rows: list[Any], users: pl.Series, *, ordered: bool, call: str) -
             hint = f"give each user a list of items, or a mapping of items to numbers: {call}({{user: [item, ...]}})"
         raise RecframeError(f"{found}; {hint}")
     # arrays, tensors and series
-    listed = {one: getattr(one, "tolist", getattr(one, "to_list", None)) for one in kinds}
+    listed = {kind: getattr(kind, "tolist", getattr(kind, "to_list", None)) for kind in kinds}
     if not any(listed.values()):
         return rows
     return [row if (made := listed[type(row)]) is None else made(row) for row in rows]

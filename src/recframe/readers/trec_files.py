@@ -144,7 +144,7 @@ def _check_place(place: Path, path: File) -> None:
 
 def _words(place: Path, fields: tuple[str, ...]) -> pl.Expr:
     """Return the error message for a line."""
-    numbers = ", ".join(f"the {one} {KINDS[one]}" for one in fields if one in KINDS)
+    numbers = ", ".join(f"the {field} {KINDS[field]}" for field in fields if field in KINDS)
     form = f"a line has {len(fields)} fields: {' '.join(fields)}; {numbers}"
     return worded(
         "line ",

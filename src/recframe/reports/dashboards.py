@@ -87,7 +87,10 @@ def dashboard(
         raise ColumnError(msg)
     lines, look = Lines(runs, found, model, window, level), Look("light", 600)
     metrics = found["metric"].unique(maintain_order=True).to_list()
-    charts = {one: lines.chart(one, lines.splits_of(one)[0], look) for one in metrics[:MOST_CHARTS]}
+    charts = {
+        metric: lines.chart(metric, lines.splits_of(metric)[0], look)
+        for metric in metrics[:MOST_CHARTS]
+    }
     numbers = changed(runs, found).with_columns(found.select("split_by", "n_users"))
     return Page(
         Dashboard(numbers, runs.keys, metrics, model, window, level).content(
@@ -98,7 +101,7 @@ def dashboard(
 
 def _about(kind: Kind) -> pl.DataFrame:
     """Return the columns about the runs, a row for each of their metrics."""
-    tags = [one for one in kind.columns if str(one).startswith("tag_")]
+    tags = [column for column in kind.columns if str(column).startswith("tag_")]
     taken = [one for one in (*ABOUT, *tags, "metric") if one in kind.columns]
     rows = stream(kind.take({one: one for one in taken}).lazy()).unique(maintain_order=True)
     lacking = [one for one in ABOUT if one not in (*rows.columns, *UNSEEN)]
@@ -230,18 +233,18 @@ class Dashboard:
         return Section("over-time", "Over time", lead, figures, missing=missing)
 
     def _is_of_segment(self, row: Row) -> bool:
-        others = [one for one in self.keys if one != self.model and row[one] is not None]
+        others = [key for key in self.keys if key != self.model and row[key] is not None]
         return bool(others) or (row["split_by"] or self.model) != self.model
 
     def _line(self, row: Row) -> Row:
         """Return a number with the users that it covers, and how its verdict looks."""
         split = (row["split_by"] or "").split(", ")
         parts = [row["name"], row.get(self.model) if self.model in self.keys else None]
-        about = [str(one) for one in parts if one is not None]
+        about = [str(part) for part in parts if part is not None]
         about += [
-            f"{one}={named(row[one])}"
-            for one in self.keys
-            if one != self.model and (one in split or row[one] is not None)
+            f"{key}={named(row[key])}"
+            for key in self.keys
+            if key != self.model and (key in split or row[key] is not None)
         ]
         users = " · ".join(about) or "all users"
         return {**row, "metric_small": users, "verdict_mark": MARKS.get(row["verdict"], "same")}
@@ -251,7 +254,7 @@ def _definitions(about: pl.DataFrame) -> Section:
     """Return the section on changes of how numbers were made: definitions and versions."""
     known = about.filter(pl.col("definition").is_not_null())
     meant = _turns(known, ["name", "metric"], "definition")
-    made = [turn for one in VERSIONS for turn in _turns(about, ["name"], one)]
+    made = [turn for version in VERSIONS for turn in _turns(about, ["name"], version)]
     changed_metrics = ("Metrics whose meaning changed", "metric", "stood for", "stands for")
     tables = [_turned(meant, *changed_metrics), _turned(made, "Versions that changed", "what")]
     lead = (
@@ -282,7 +285,7 @@ def _turns(about: pl.DataFrame, of: Sequence[str], what: str) -> list[dict[str, 
 
 def _runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
     """Return the section on the runs: when, of which data, made by which versions, with which tags."""
-    tags = [one for one in about.columns if one.startswith("tag_")]
+    tags = [column for column in about.columns if column.startswith("tag_")]
     key = ["as_of", "name", "fingerprint"]
     runs = about.group_by(key, maintain_order=True).agg(
         pl.col("metric").n_unique().alias("metrics"),

@@ -47,8 +47,8 @@ def facts(
 
 def first_compared(rows: Sequence[Row], metric: Metric[...], baseline: str | None) -> Row:
     """Return the comparison for the headline: the first metric's, of the model with the best value."""
-    rows = [one for one in rows if one["metric"] == str(metric)] or rows
-    rows = [one for one in rows if one["value"] is not None] or rows
+    rows = [row for row in rows if row["metric"] == str(metric)] or rows
+    rows = [row for row in rows if row["value"] is not None] or rows
     if baseline is None:
         return max(rows, key=lambda one: abs(one["difference"] or 0.0))
     sign = -1 if metric.definition.direction == "lower" else 1
@@ -57,8 +57,8 @@ def first_compared(rows: Sequence[Row], metric: Metric[...], baseline: str | Non
 
 def best_value(rows: Sequence[Row], metric: Metric[...]) -> str:
     """Return the best value of a metric as a sentence."""
-    rows = [one for one in rows if one["metric"] == str(metric)]
-    known = [one for one in rows if one["value"] is not None]
+    rows = [row for row in rows if row["metric"] == str(metric)]
+    known = [row for row in rows if row["value"] is not None]
     if not known:
         return f"No user has a value of {metric}."
     is_lower = metric.definition.direction == "lower"
@@ -74,7 +74,7 @@ def best_value(rows: Sequence[Row], metric: Metric[...]) -> str:
 def verdict_in_words(row: Row) -> str:
     """Return a comparison as a sentence."""
     names = ("model", "baseline", "metric", "verdict")
-    model, baseline, metric, verdict = (row[one] for one in names)
+    model, baseline, metric, verdict = (row[name] for name in names)
     users = counted(row["n_users"], "user")
     pair = f"{model} is {'the same as' if verdict == 'same' else f'{verdict} than'} {baseline}"
     if verdict in {"better", "worse", "higher", "lower"}:
@@ -90,7 +90,7 @@ def verdict_in_words(row: Row) -> str:
 
 def widest_gap(gaps: Sequence[Row]) -> str:
     """Return the widest gap of the first metric as a sentence."""
-    known = [one for one in gaps if one["gap"] is not None]
+    known = [gap for gap in gaps if gap["gap"] is not None]
     if not known:
         return "No two segments are large enough to be compared."
     first = [one for one in known if one["metric"] == known[0]["metric"]]

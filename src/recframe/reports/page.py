@@ -179,7 +179,7 @@ def figure(name: str, chart: Any, alt: str = "") -> Figure:
     spec = _mapped(spec, lambda value: variables.get(value, value))
     config = {**spec.get("config", {}), "background": None, "font": FONT, "aria": False}
     lines = [heading.get(part, "") for part in ("text", "subtitle")]
-    title, told = (one if isinstance(one, str) else " ".join(one) for one in lines)
+    title, told = (line if isinstance(line, str) else " ".join(line) for line in lines)
     alt = alt or f"Chart: {title}. {told} Its numbers stand below it."
     return Figure(name, title, told, alt, {**spec, "datasets": datasets, "config": config})
 
@@ -227,8 +227,10 @@ def _cut(value: Any, longest: int = LONGEST) -> Any:
 
 def _policy(scripts: list[str]) -> str:
     """Return the policy of a page: nothing is loaded from anywhere, and no other script than these runs."""
-    hashes = [base64.b64encode(hashlib.sha256(one.encode()).digest()).decode() for one in scripts]
-    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    hashes = [
+        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
+    ]
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -252,7 +254,7 @@ def variable(colour: str) -> str:
 def _variables() -> str:
     """Return the colours of the themes as variables of the page's styles."""
     pairs, written = dark_colours(), []
-    names = [f"--{name}" for name in GROUNDS] + [variable(one) for one in pairs]
+    names = [f"--{name}" for name in GROUNDS] + [variable(pair) for pair in pairs]
     for theme, colours in zip(THEMES.values(), ([*pairs], [*pairs.values()]), strict=True):
         values = zip(names, (*GROUND(theme), *colours), strict=True)
         written.append("".join(f"{name}:{value};" for name, value in values))

@@ -159,13 +159,13 @@ class ReportBuilder:
         self.inputs = self.plain._inputs(None, None, self.metrics)  # noqa: SLF001  the methods of this room
         self.data: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
         self.shown_cases: dict[str, Any] | None = None
-        self.of_users = [one for one in self.metrics if not is_of_segment(one)]
+        self.of_users = [metric for metric in self.metrics if not is_of_segment(metric)]
         cut = {one.name: replace(one, k=None) for one in self.of_users if one.k is not None}
         self.over_cutoffs = list(cut.values())[:MOST_CURVES]
         self.sure = {"level": self.level, "cluster": self.cluster}
-        self.k = next((one.k for one in self.metrics if one.k is not None), None)
+        self.k = next((metric.k for metric in self.metrics if metric.k is not None), None)
         self.last_rank = min(
-            max((one.k or MOST_RANKS for one in self.metrics), default=1), MOST_RANKS
+            max((metric.k or MOST_RANKS for metric in self.metrics), default=1), MOST_RANKS
         )
         self.rec = self._holding()
         self.names = models_of(self.rec)
@@ -223,14 +223,14 @@ class ReportBuilder:
     def content(self, sections: list[Section], warned: list[str]) -> Content:
         """Return the whole page."""
         self.overview(sections[0], warned)
-        shown = [one for one in sections if one.lead]
-        lines = [words for one in sections if not one.lead for words in one.missing]
+        shown = [section for section in sections if section.lead]
+        lines = [words for section in sections if not section.lead for words in section.missing]
         if lines:
             more = "What else a report can show", "What to bind to see more.", [Text([lines])]
             shown.append(Section("more", *more))
         day = datetime.now().astimezone()
         data = {
-            "metrics": [str(one) for one in self.metrics],
+            "metrics": [str(metric) for metric in self.metrics],
             "models": self.models,
             "baseline": self.baseline,
             "by": self.by,
@@ -293,7 +293,7 @@ class ReportBuilder:
             better = f", {direction} is better" if direction else ""
             columns.append(Column(str(metric), "number", f"{low:g} to {high:g}{better}"))
             values = [row["value"] for row in rows if row["metric"] == str(metric)]
-            known = [one for one in values if one is not None]
+            known = [value for value in values if value is not None]
             if known and direction and self.has_models:
                 best[str(metric)] = min(known) if direction == "lower" else max(known)
         users: dict[str, int] = {}
@@ -325,8 +325,10 @@ class ReportBuilder:
         if len(self.models) < 2 and self.baseline is None:  # noqa: PLR2004  a pair
             section.missing.append(f"{TO_BIND['model']} holds models against one another.")
             return
-        untested = [one for one in self.metrics if is_of_segment(one) and reason_without(one)]
-        tested = [one for one in self.metrics if one not in untested]
+        untested = [
+            metric for metric in self.metrics if is_of_segment(metric) and reason_without(metric)
+        ]
+        tested = [metric for metric in self.metrics if metric not in untested]
         if not tested:
             return
         given = {"baseline": self.baseline, **self.sure}
@@ -357,7 +359,7 @@ class ReportBuilder:
         gaps = [] if is_training else self._of_model("gaps", self.rec.gaps(self.of_users, **given))
         most = max(min(MOST_SEGMENTS, MOST_MARKS // max(len(self.models), 1)), 3)
         of_chart = {"min_users": min_users, "most": most, **self.sure}
-        charts = [self.rec.plot.segments(first, by=one, **of_chart) for one in self.columns]
+        charts = [self.rec.plot.segments(first, by=column, **of_chart) for column in self.columns]
         if is_training:
             section.missing.append(f"{OF_ONE_TRAINING} shows gaps between segments.")
             return
@@ -392,7 +394,7 @@ class ReportBuilder:
         rows = self._keep("zeros", pl.concat(found)) if found else []
         if rows:
             metric = rows[0]["metric"]
-            first = [one for one in rows if one["metric"] == metric]
+            first = [row for row in rows if row["metric"] == metric]
             shares = self._by_model(first, "share", share)
             section.lead = f"The share of users with {metric} = 0: {shares}. A mean hides who they are; see the cases."
 
@@ -415,13 +417,13 @@ class ReportBuilder:
         if section.parts:
             # of a part that cannot be drawn nothing is to be bound
             section.missing.clear()
-            titles = listed([one.title[0].lower() + one.title[1:] for one in section.parts])
+            titles = listed([part.title[0].lower() + part.title[1:] for part in section.parts])
             section.lead = f"How the numbers change with the cut-off: {titles}."
 
     def costs(self, section: Section) -> None:
         """Show what is beyond accuracy, and who is shown what."""
         metrics = [replace(one, k=self.k) for one in BEYOND]
-        served = [one for one in metrics if self._is_served(one)]
+        served = [metric for metric in metrics if self._is_served(metric)]
         if len(served) < len(metrics):
             words = f"{TO_BIND['train']}, what the models were fitted on, and {TO_BIND['items']}, one row for each item, "
             words += "tell what accuracy costs: coverage, concentration, novelty and popularity."
@@ -449,8 +451,8 @@ class ReportBuilder:
         first = [one for one in rows if one["metric"] == name and one["value"] is not None]
         values = self._by_model(first, "value", number)
         section.lead = f"{title} besides being right{f': {name} is {values}' if values else ''}."
-        columns = [Column(str(one), "number", one.definition.formula) for one in metrics]
-        notes = [f"{one}: {first_sentence(one)}" for one in metrics]
+        columns = [Column(str(metric), "number", metric.definition.formula) for metric in metrics]
+        notes = [f"{metric}: {first_sentence(metric)}" for metric in metrics]
         lines = self._of_models(rows, {})
         section.parts.insert(0, Table(title, [self._model_column, *columns], lines, notes))
 
@@ -507,7 +509,11 @@ class ReportBuilder:
         section.lead = "The audit finds nothing odd in the data."
         if rows:
             levels = [row["severity"] for row in rows]
-            each = [counted(levels.count(one), NOUNS[one]) for one in SEVERITIES if one in levels]
+            each = [
+                counted(levels.count(severity), NOUNS[severity])
+                for severity in SEVERITIES
+                if severity in levels
+            ]
             section.lead = f"What the audit finds in the data: {listed(each)}."
             section.parts = [findings_table(rows)]
 

@@ -39,8 +39,12 @@ def title_column(inputs: Inputs, title_of: str | None) -> str | None:
     columns = inputs.sides["items"].columns
     if title_of is None:
         item = inputs.sides["items"].context.names["item"]
-        names = {one.casefold(): one for one in columns if isinstance(one, str) and one != item}
-        return next((names[one] for one in TITLES if one in names), None)
+        names = {
+            column.casefold(): column
+            for column in columns
+            if isinstance(column, str) and column != item
+        }
+        return next((names[title] for title in TITLES if title in names), None)
     if title_of not in columns:
         found = suggestion(title_of, columns)
         msg = f"{asked} is no column of {FrameOf('items')}{found}; it has {', '.join(map(repr, columns))}"

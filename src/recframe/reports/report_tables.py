@@ -125,7 +125,7 @@ def gaps_table(rows: Sequence[Row], min_users: int, *, several: bool) -> Table:
             users = counted(row[f"{end}_n_users"], "user") if is_known else ""
             ends[f"{end}_value_small"] = users
         lines.append({**row, **ends})
-    columns = [one for one in GAPS if several or one.title != "model"]
+    columns = [gap for gap in GAPS if several or gap.title != "model"]
     note = f"Segments with fewer than {min_users} users are neither best nor worst."
     caption = "The best and the worst segment of each column"
     return table(caption, columns, lines, [note], MOST_ROWS)
@@ -134,7 +134,7 @@ def gaps_table(rows: Sequence[Row], min_users: int, *, several: bool) -> Table:
 def slices_table(rows: Sequence[Row], *, lower_is_better: bool, several: bool) -> Table:
     """Return the table of the worst segments, compared with all other users."""
     sign = -1 if lower_is_better else 1
-    columns = [one for one in SLICES if several or one.title != "model"]
+    columns = [slice_ for slice_ in SLICES if several or slice_.title != "model"]
     columns[columns.index(VALUE)] = replace(VALUE, title=rows[0]["metric"], field="value")
     worst = sorted(
         rows, key=lambda one: (one["p_adjusted"] is None, sign * (one["difference"] or 0.0))

@@ -166,10 +166,10 @@ class Feature:
         numbered = enumerate(self.dimensions)
         values = [VALUE.arr.get(place).cast(pl.Float64).alias(name) for place, name in numbered]
         rows = self.rows.select("item", *(value.fill_null(math.nan) for value in values))
-        largest = pl.max_horizontal(one.abs() for one in columns)
-        for length in (largest, pl.sum_horizontal(one**2 for one in columns).sqrt()):
+        largest = pl.max_horizontal(column.abs() for column in columns)
+        for length in (largest, pl.sum_horizontal(column**2 for column in columns).sqrt()):
             rows = rows.with_columns(length=length).with_columns(
-                one / pl.col("length") for one in columns
+                column / pl.col("length") for column in columns
             )
         return rows.filter(pl.col("length").is_finite()).drop("length")
 

@@ -33,13 +33,13 @@ def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSide
     The rows have each item of a list once.
     """
     facts = [*facts, *_read_beside(sides, facts)]
-    named = [one for one in facts if isinstance(one, Fact)]
-    if sides.inputs.train is not None and any("train" in one.builder.needs for one in facts):
+    named = [fact for fact in facts if isinstance(fact, Fact)]
+    if sides.inputs.train is not None and any("train" in fact.builder.needs for fact in facts):
         train: Any = sides.inputs.train
         sides = replace(sides, pairs=_distinct(train, ask))
         if _reads_popularity(sides, facts):
             sides = replace(sides, popular=ask([sides.popularity])[0].lazy())
-    if any("catalogue" in one.builder.needs for one in facts):
+    if any("catalogue" in fact.builder.needs for fact in facts):
         sides = replace(sides, shown=shown(sides, ask))
     sides = replace(sides, codes=_codes(sides, ask, rows, facts))
     sides = replace(sides, histories=_histories(sides, named))
@@ -70,7 +70,7 @@ def shown(sides: Sides, ask: Ask) -> pl.LazyFrame | None:
 
 def _read_beside(sides: Sides, facts: Sequence[FromSides]) -> list[Fact]:
     """Return the facts that sums read, of frames that are there, where they are not asked for as well."""
-    sums = [one.builder for one in facts if isinstance(one.builder, Summing)]
+    sums = [fact.builder for fact in facts if isinstance(fact.builder, Summing)]
     read = dict.fromkeys(Fact(builder) for one in sums for builder in one.reads)
     return [
         one for one in read if one not in facts and not missing(sides.inputs, one.builder.needs)
@@ -90,10 +90,12 @@ def _distinct(train: pl.LazyFrame, ask: Ask) -> pl.LazyFrame:
 def _reads_popularity(sides: Sides, facts: Sequence[FromSides]) -> bool:
     """Return whether requested facts depend on popularity; sums over groups of the catalogue may."""
     sides = replace(sides)
-    for one in facts:
-        if isinstance(one, Fact):
-            one.build(sides)
-    of_groups = any("catalogue" in one.builder.needs for one in facts if not isinstance(one, Fact))
+    for fact in facts:
+        if isinstance(fact, Fact):
+            fact.build(sides)
+    of_groups = any(
+        "catalogue" in fact.builder.needs for fact in facts if not isinstance(fact, Fact)
+    )
     # a property that was read is kept in the instance
     return "popularity" in vars(sides) or of_groups
 
@@ -102,20 +104,24 @@ def _codes(
     sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSides]
 ) -> dict[str, Codes]:
     """Return the codes of the categories that are asked for, where lists are told apart by users that are narrow."""
-    columns = {str(one.settings[0]) for one in facts if one.builder.takes in {ANY, CATEGORIES}}
+    columns = {str(fact.settings[0]) for fact in facts if fact.builder.takes in {ANY, CATEGORIES}}
     features = {of: sides.feature(of) for of in columns}
     by_user = sides.held.list_keys == ["user"] and fits_31_bits(rows, ["user"])
-    if not (columns and by_user and all(one.shape in CATEGORIES for one in features.values())):
+    if not (
+        columns and by_user and all(feature.shape in CATEGORIES for feature in features.values())
+    ):
         return {}
     given = [rows.lazy(), *([] if sides.pairs is None else [sides.pairs])]
     lengths = ask([one.group_by("user").agg(n=pl.len()) for one in given])
-    (n_items,) = ask([pl.concat(one.rows.select(pl.len()) for one in features.values()).max()])
-    n_rows = sum(one["n"].sum() for one in lengths)
+    (n_items,) = ask(
+        [pl.concat(feature.rows.select(pl.len()) for feature in features.values()).max()]
+    )
+    n_rows = sum(length["n"].sum() for length in lengths)
     if n_rows < ROWS_FOR_EACH_ITEM * n_items.item() or not all(
-        fits_31_bits(one, ["user"]) for one in lengths
+        fits_31_bits(length, ["user"]) for length in lengths
     ):
         return {}
-    most: list[Any] = [one["n"].max() for one in lengths]
+    most: list[Any] = [length["n"].max() for length in lengths]
     longest = max(one or 1 for one in most)
     codes = {of: codes_of(one, rows.schema, ask, longest) for of, one in features.items()}
     found = {of: one for of, one in codes.items() if one is not None}
@@ -126,7 +132,7 @@ def _codes(
 
 def _histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, History]:
     """Return what users had before, as the facts of users and parts need it; nothing if one of these cannot be had of it."""
-    of_parts = [one for one in facts if one.kind == "part" and sides.codes]
+    of_parts = [fact for fact in facts if fact.kind == "part" and sides.codes]
     found = {
         one.name: sides.codes[str(one.settings[0])].history(sides.train, HISTORIES[one.builder])
         for one in of_parts
@@ -138,7 +144,7 @@ def _histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, History]:
 def _of_histories(sides: Sides, facts: Sequence[Fact]) -> dict[str, pl.LazyFrame]:
     """Return the user facts computed from precomputed histories."""
     found, user = {}, sides.inputs.schema["user"]
-    for one in (one for one in facts if one.builder in OF_HISTORIES):
+    for one in (fact for fact in facts if fact.builder in OF_HISTORIES):
         names = [Fact(builder, one.settings).name for builder in HISTORIES]
         histories = [sides.histories[name] for name in names if name in sides.histories]
         if histories:

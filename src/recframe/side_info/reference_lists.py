@@ -154,7 +154,7 @@ def _in_places(rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:
 
 def _bounds(places: Sequence[pl.DataFrame], *names: str) -> list[int]:
     """Return upper bounds of user numbers, item numbers and positions in lists of narrow ids."""
-    together = pl.concat(one.select(pl.col(names).max().cast(pl.Int64)) for one in places)
+    together = pl.concat(place.select(pl.col(names).max().cast(pl.Int64)) for place in places)
     return [1 + (highest or 0) for highest in together.max().row(0)]
 
 

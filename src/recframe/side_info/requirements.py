@@ -35,10 +35,10 @@ def check_needs(inputs: Inputs, metric: Any, facts: Iterable[FromSides]) -> None
     facts = list(facts)
     if inputs.without_items and (facts or metric.definition.over_lists):
         raise _without_items(metric)
-    lacking = missing(inputs, (need for one in facts for need in one.builder.needs))
+    lacking = missing(inputs, (need for fact in facts for need in fact.builder.needs))
     if not lacking:
         for of, takes in dict.fromkeys(
-            (str(one.settings[0]), one.builder.takes) for one in facts if one.builder.takes
+            (str(fact.settings[0]), fact.builder.takes) for fact in facts if fact.builder.takes
         ):
             features.check_feature(inputs, of, metric.name, takes)
         return
@@ -55,7 +55,7 @@ def check_needs(inputs: Inputs, metric: Any, facts: Iterable[FromSides]) -> None
     given = ", ".join([*cutoff, *(f"{name}={value!r}" for name, value in metric.settings)])
     frame, bound_too = (
         "recs" if inputs.truth is not None else "frame",
-        ", ".join(f"{one}={one}" for one in options),
+        ", ".join(f"{option}={option}" for option in options),
     )
     call = Either(f": {frame}.rec({bound_too}).{metric.name}({given})")
     msg = f"{metric.name} needs {said}{call}"

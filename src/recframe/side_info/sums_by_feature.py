@@ -107,7 +107,7 @@ def vectors(rows: Rows, of: str) -> pl.LazyFrame:
 def _squares_in_turn(rows: Rows, of: str) -> PartsInTurn | None:
     """Return squared sums of unit vectors, if only these are requested and counts determine them."""
     squares = rows.asked.named(Level.OF_LIST.of("square", of))
-    named = {one.meta.output_name(): one for one in squares}
+    named = {square.meta.output_name(): square for square in squares}
     sums = [(one * pl.col("unit")).sum().alias(f"{name} unit") for name, one in named.items()]
     others = rows.asked.named(Level.OF_LIST.of("product", of))
     counts = None if others else rows.sides.few_counts(of, sums)
@@ -165,7 +165,7 @@ def _categories_in_turn(rows: Rows, of: str) -> PartsInTurn | None:
     outer = Level.OF_LIST.of("categories", of)
     facts, had = rows.asked.facts_in(outer), rows.sides.histories
     counts = rows.sides.few_counts(of, rows.asked.named(Level.IN_CATEGORY.of(of)))
-    if counts is None or any(one.kind == "part" and one.name not in had for one in facts):
+    if counts is None or any(fact.kind == "part" and fact.name not in had for fact in facts):
         return None
     names = [one.meta.output_name() for one in rows.asked.named(outer)]
     return PartsInTurn(
@@ -173,8 +173,8 @@ def _categories_in_turn(rows: Rows, of: str) -> PartsInTurn | None:
         counts,
         {name: rows.asked.terms[name] for name in names},
         _beside_categories(rows, outer),
-        [one for one in facts if one.kind != "part"],
-        {one.name: had[one.name] for one in facts if one.kind == "part"},
+        [fact for fact in facts if fact.kind != "part"],
+        {fact.name: had[fact.name] for fact in facts if fact.kind == "part"},
     )
 
 

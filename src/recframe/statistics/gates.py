@@ -80,8 +80,8 @@ def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
     name = as_text(pl.col(MODEL), rows.schema[MODEL])
     known = rows.select(name.drop_nulls().unique().sort()).to_series().to_list()
     # of a model that others are held against nothing may be required
-    others = [one.model for one in gate.requirements]
-    missing = [one for one in gate.models if one not in [*known, *others]]
+    others = [requirement.model for requirement in gate.requirements]
+    missing = [model for model in gate.models if model not in [*known, *others]]
     if missing:
         msg = f"models={missing[0]!r} is no model that something is required of; those are {listed(known)}"
         raise DataError(msg)
@@ -126,13 +126,17 @@ def _arrays(rows: pl.DataFrame, required: Sequence[Requirement], gate: Gate) -> 
     """Return the columns of rows as arrays, by the names of `ROW`, with what is required of them."""
     columns = rows.select(cs.boolean().fill_null(value=False), cs.numeric().cast(pl.Float64))
     found = GateRows(**{name: columns[name].to_numpy() for name in ROW if name in columns})
-    found.sign = np.array([1.0 if one.direction == AT_LEAST else -1.0 for one in required])
-    found.factor = np.array([one.bound for one in required], dtype=np.float64)
-    found.absolute = np.array([one.model is None for one in required], dtype=bool)
-    is_trailing = np.array([gate.is_trailing(one) for one in required], dtype=bool)
+    found.sign = np.array(
+        [1.0 if requirement.direction == AT_LEAST else -1.0 for requirement in required]
+    )
+    found.factor = np.array([requirement.bound for requirement in required], dtype=np.float64)
+    found.absolute = np.array([requirement.model is None for requirement in required], dtype=bool)
+    is_trailing = np.array([gate.is_trailing(requirement) for requirement in required], dtype=bool)
     found.n, found.unpaired = np.nan_to_num(found.n_users), np.nan_to_num(found.unpaired)
     is_alone = np.isnan(found.d) | (found.n == 0)
-    found.earlier = np.array([gate.is_earlier(one) for one in required], dtype=bool) & is_alone
+    found.earlier = (
+        np.array([gate.is_earlier(requirement) for requirement in required], dtype=bool) & is_alone
+    )
     found.trailing, found.by_user = is_trailing & is_alone, is_trailing & ~is_alone
     found.others = found.earlier | found.trailing
     found.pairs = ~found.absolute & ~found.others
@@ -167,7 +171,7 @@ def _add_runs(rows: GateRows, gate: Gate) -> None:
     Its error is that of `rf.changes`, with the t of as many runs. Of users who are compared with their own means it is their
     own, or what the runs differ by once users are allowed for, whichever is larger.
     """
-    windows = Windows(*(vars(rows)[f"window_{one}"] for one in Windows._fields))
+    windows = Windows(*(vars(rows)[f"window_{field}"] for field in Windows._fields))
     by_interval = (rows.value_high - rows.value_low) / 2 / t_quantile(gate.level, rows.freedom)
     own = np.nan_to_num(np.fmax(rows.error, by_interval**2))
     of_runs = np.where(rows.by_user, np.fmax(windows.spread, windows.errors), 0.0)
@@ -190,7 +194,9 @@ def _add_difference(
 
     That of earlier numbers hides half a unit of the last decimal that they are shown with, times the factor.
     """
-    units = np.array([10.0 ** -decimals.get(str(one.metric), np.nan) for one in required])
+    units = np.array(
+        [10.0 ** -decimals.get(str(requirement.metric), np.nan) for requirement in required]
+    )
     far = np.abs(np.rint(rows.other / units) * units - rows.other)
     are_rounded = rows.trailing | rows.rounded | (rows.earlier & (far <= ROUNDING))
     slack = np.nan_to_num(np.where(are_rounded, 0.5 * units * rows.factor, 0.0))

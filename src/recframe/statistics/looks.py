@@ -90,10 +90,10 @@ def check(test: str, correction: str | None, metrics: Sequence[Metric[...]]) -> 
         instead = Given("correction", "holm")
         msg = f"{looks} has p values of its own, which {Given('correction', correction)} does not; write {instead}"
         raise RecframeError(msg)
-    for one in metrics:
-        if one.definition.grows:
+    for metric in metrics:
+        if metric.definition.grows:
             msg = (
-                f"{looks} takes no {one.name!r}, which grows with the number of users, so that each look is at another value; "
+                f"{looks} takes no {metric.name!r}, which grows with the number of users: each look is at another value; "
                 f"without {looks} it is compared at one look"
             )
             raise RecframeError(msg)

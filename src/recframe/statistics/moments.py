@@ -65,7 +65,7 @@ def relative_difference(
     Where A is not above 0 the baseline's mean may itself be 0, and the shares have no bound: both ends are NaN. So are those of
     a mean without a variance. All are NaN where the baseline's mean is 0. Source: Fieller 1954.
     """
-    a, d, aa, ad, dd, freedom = (numbers(one) for one in means)
+    a, d, aa, ad, dd, freedom = (numbers(mean) for mean in means)
     value = ratio(np.where(a == 0, np.nan, d), a)
     squared = quantile(level, freedom) ** 2
     outer, middle, inner = a**2 - squared * aa, a * d - squared * ad, d**2 - squared * dd
@@ -375,5 +375,5 @@ def as_columns(found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataF
 
 def _column(name: str, values: Any, dtype: Any) -> pl.Series:
     if dtype == pl.String:
-        return pl.Series(name, [one or None for one in values.tolist()], dtype=dtype)
+        return pl.Series(name, [value or None for value in values.tolist()], dtype=dtype)
     return pl.Series(name, values, nan_to_null=True).cast(dtype)

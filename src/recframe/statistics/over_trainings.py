@@ -56,7 +56,7 @@ def spread_of_each(
     inputs: Inputs, conventions: Sequence[Convention], run: Run
 ) -> tuple[pl.LazyFrame, list[str]]:
     """Return the sums for each training's interval, of its users alone, and their keys; see `Question.spread`."""
-    metrics = [one.metric for one in conventions]
+    metrics = [convention.metric for convention in conventions]
     each, conventions = trainings.apart(inputs), of_each_training(conventions)
     inside = [*keys_of(each, metrics)]
     wide = numbered(evaluate(each, conventions, run, SPREAD), inside)
@@ -73,11 +73,11 @@ def spread_over_trainings(
     places: Mapping[int, Metric[...]],
 ) -> pl.LazyFrame:
     """Return values with their errors in long form: users' means over trainings, and the variance between trainings."""
-    metrics = [one.metric for one in conventions]
+    metrics = [convention.metric for convention in conventions]
     whole = without(inputs, cluster)
     keys = [*keys_of(whole, metrics)]
     values = numbered(evaluate(whole, conventions, run, (N, WITHOUT_RELEVANT)), keys)
-    apart = between(whole, conventions, run, {str(one): str(one) for one in metrics})
+    apart = between(whole, conventions, run, {str(metric): str(metric) for metric in metrics})
     rows = summary.by_metric(joined(values, apart, keys), keys, places)
     inside = [*keys_of(inputs, metrics)]
     sums = _sums_of_users(contributions(inputs, conventions, run), inside)
@@ -91,7 +91,7 @@ def spread_over_trainings(
 
 def without(inputs: Inputs, inside: str | None) -> Inputs:
     """Return inputs without the segment of clusters, if there is one."""
-    segments = tuple(one for one in inputs.segments if one.inside != inside)
+    segments = tuple(segment for segment in inputs.segments if segment.inside != inside)
     return inputs if inside is None else replace(inputs, segments=segments, units=())
 
 
@@ -99,7 +99,7 @@ def between(
     inputs: Inputs, conventions: Sequence[Convention], run: Run, names: Mapping[str, str]
 ) -> pl.LazyFrame:
     """Return the variance between trainings: keys, and `PARTS` per metric, by what `names` has for its string."""
-    metrics = [one.metric for one in conventions]
+    metrics = [convention.metric for convention in conventions]
     each = values_of_trainings(inputs, conventions, run)
     return trainings.spread(each, inputs, metrics, names)
 
@@ -155,12 +155,12 @@ def with_spread_of_sets(
 
     Those of metrics over lists stand there already, unless there are sums of clusters, which are no segments of them.
     """
-    rest = [one for one in asked if inputs.units or needs_of(one.metric).means]
+    rest = [convention for convention in asked if inputs.units or needs_of(convention.metric).means]
     plans = of_sets(inputs, rest, run)
-    for one in plans:
+    for plan in plans:
         parts = (N, TOTAL, SQUARE, FOURTH)
-        names = [name_beside(part, metric) for metric in one.metrics for part in parts]
-        wide = joined(wide.drop(names), sums_of_sets(one), keys)
+        names = [name_beside(part, metric) for metric in plan.metrics for part in parts]
+        wide = joined(wide.drop(names), sums_of_sets(plan), keys)
     return wide.sort(keys, nulls_last=True) if plans and keys else wide
 
 

@@ -148,7 +148,9 @@ class PairedValues:
             a, d = pl.col(f"paired {name}"), pl.col(f"d {name}")
             products = {"a": a, "d": d, "aa": a * a, "ad": a * d, "dd": d * d}
             values |= {f"{part} {name}": one for part, one in products.items()}
-        return ExactSums(values, {one for one in values if one.partition(" ")[2] in self.bounded})
+        return ExactSums(
+            values, {value for value in values if value.partition(" ")[2] in self.bounded}
+        )
 
     def totals(self, places: Sequence[int], *, absent: bool = False) -> list[pl.Expr]:
         """Return the columns of `SUMS`, and of `ENDS` where a metric has none, by the places of metrics.
@@ -454,6 +456,9 @@ def units_of_clusters(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) ->
     # each is the same in all clusters of a row, but for whether earlier values are rounded, in all of them, and whether a value
     # is present, in any
     others = {*cells.collect_schema()} - {*keys, cluster, *summed}
-    same = [pl.col(one).max() if one == "present" else pl.col(one).min() for one in sorted(others)]
+    same = [
+        pl.col(other).max() if other == "present" else pl.col(other).min()
+        for other in sorted(others)
+    ]
     found = ExactSums(summed).of(with_weights(cells, keys, cluster, "n"), keys, same)
     return found.with_columns(effective=pl.col("n") ** 2 / pl.col("sizes"))

@@ -50,7 +50,7 @@ def by_users(inputs: Inputs, run: Run) -> Inputs:
 
 def cutting(segments: Sequence[Segment]) -> list[Segment]:
     """Return the segments of which a user may be in several."""
-    return [one for one in segments if one.owner not in ALONE]
+    return [segment for segment in segments if segment.owner not in ALONE]
 
 
 def check_places(segments: Sequence[Segment]) -> None:
@@ -73,7 +73,7 @@ def sums_with_rests(
     inputs: Inputs, conventions: Sequence[Convention], baseline: str | None, run: Run
 ) -> pl.LazyFrame:
     """Return one row for each segment and model: the sums of its users' values, of the rest's, and of users in both."""
-    metrics = [one.metric for one in conventions]
+    metrics = [convention.metric for convention in conventions]
     keys = [*keys_of(inputs, metrics)]
     model = [key for key in keys if key == MODEL]
     numbers = range(len(conventions))
@@ -127,7 +127,7 @@ def _others(
 ) -> tuple[pl.LazyFrame, Inputs]:
     """Return users, each once for each segment whose rows change their values; and frames with the rows outside of each."""
     segments = cutting(inputs.segments)
-    names, of_items = [one.inside for one in segments], _place(segments[0]) == "items"
+    names, of_items = [segment.inside for segment in segments], _place(segments[0]) == "items"
     if of_items:
         _check_items(inputs, conventions)
     is_light = _reads_relevant_alone(inputs, conventions)
@@ -152,7 +152,7 @@ def _others(
 
 def _check_items(inputs: Inputs, conventions: Sequence[Convention]) -> None:
     """Reject values unknown outside of an item segment: under tie policies of given ranks, or of the long tail."""
-    for metric in (one.metric for one in conventions):
+    for metric in (convention.metric for convention in conventions):
         if any(fact.builder is in_rear for fact in needs_of(metric).facts):
             msg = (
                 f"slices by properties of items takes no {metric}, whose long tail is another one outside of each segment; "
@@ -192,12 +192,14 @@ def _parts(
 
 def _reads_relevant_alone(inputs: Inputs, conventions: Sequence[Convention]) -> bool:
     """Return whether non-relevant rows only decide which users count."""
-    columns = frozenset[str]().union(*(needs_of(one.metric).columns for one in conventions))
-    others = {one for one in columns if not one.startswith(LIST_IDEAL)}
+    columns = frozenset[str]().union(
+        *(needs_of(convention.metric).columns for convention in conventions)
+    )
+    others = {column for column in columns if not column.startswith(LIST_IDEAL)}
     return (
         others <= {*HITS, *EXPECTED, *RELEVANT, "steepness"}
-        and all(one.over == "users" for one in conventions)
-        and len({one.context.min_relevance for one in conventions}) == 1
+        and all(convention.over == "users" for convention in conventions)
+        and len({convention.context.min_relevance for convention in conventions}) == 1
         and not inputs.scored
         and not inputs.tells_ranks_apart
     )
@@ -234,11 +236,11 @@ def _outside_of_items(inputs: Inputs, parts: pl.LazyFrame) -> Inputs:
     # the item itself stays the item, and has the segment beside it
     itself = Made(b"item", "item", ("item",), pl.col("item"))
     others = {
-        one.inside: replace(one, inside=ITSELF, owner="item id", made=itself)
-        for one in inputs.segments
-        if one.inside == "item"
+        segment.inside: replace(segment, inside=ITSELF, owner="item id", made=itself)
+        for segment in inputs.segments
+        if segment.inside == "item"
     }
-    segments = tuple(others.get(one.inside, one) for one in inputs.segments)
+    segments = tuple(others.get(segment.inside, segment) for segment in inputs.segments)
     parts = parts.rename({name: one.inside for name, one in others.items()}).cache()
     return replace(inputs, segments=segments, parts=parts)
 
@@ -246,7 +248,7 @@ def _outside_of_items(inputs: Inputs, parts: pl.LazyFrame) -> Inputs:
 def _each(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
     """Return the metrics' values of each user in each segment: its keys, the user, `value 0`, ..."""
     inputs = replace(inputs, segments=(*inputs.segments, USER))
-    metrics = [one.metric for one in conventions]
+    metrics = [convention.metric for convention in conventions]
     keys = [inside.removeprefix("slice ") for inside in keys_of(inputs, metrics)]
     wide = numbered(evaluation.evaluate(inputs, conventions, run), keys)
     values = (

@@ -226,7 +226,7 @@ def required(given: Iterable[object], k: object = None) -> list[Requirement]:
 
 def metrics_of(requirements: Iterable[Requirement]) -> list[Metric[...]]:
     """Return the metrics of requirements, each once."""
-    return list({one.metric: one.metric for one in requirements}.values())
+    return list({requirement.metric: requirement.metric for requirement in requirements}.values())
 
 
 def is_name(model: object) -> bool:

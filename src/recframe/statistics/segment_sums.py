@@ -59,8 +59,8 @@ def crossings(inputs: Inputs, depth: int, depth_of_parts: int) -> Crossings:
     A user has one value of each property of users, so that sums of all of these crossed add up to those of some. With a
     property of items or rows, each crossing is evaluated on its own.
     """
-    columns = [one.inside for one in inputs.segments]
-    of_users = tuple(one.inside for one in inputs.segments if one.owner in OF_USERS)
+    columns = [segment.inside for segment in inputs.segments]
+    of_users = tuple(segment.inside for segment in inputs.segments if segment.owner in OF_USERS)
     plans = [of_users] if of_users else []
     found = {}
     for size in range(1, depth + 1):
@@ -94,7 +94,9 @@ def cells(  # noqa: PLR0913  those of a plan, and how its users are summed up
     for place, columns in enumerate(plans):
         one = replace(
             inputs,
-            segments=tuple(one for one in inputs.segments if one.inside in {*columns, cluster}),
+            segments=tuple(
+                segment for segment in inputs.segments if segment.inside in {*columns, cluster}
+            ),
         )
         one = by_users(one, run) if rests else one
         of_users = not cutting(one.segments)
@@ -118,17 +120,19 @@ def cells(  # noqa: PLR0913  those of a plan, and how its users are summed up
 
 def _apart(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
     """Return whether each user is in one segment; judged frames may repeat user properties in rows."""
-    of_items = any(one.owner not in {*OF_USERS, "row", "truth"} for one in inputs.segments)
-    if of_items or (inputs.truth is not None and any(one.over == "lists" for one in conventions)):
+    of_items = any(segment.owner not in {*OF_USERS, "row", "truth"} for segment in inputs.segments)
+    if of_items or (
+        inputs.truth is not None and any(convention.over == "lists" for convention in conventions)
+    ):
         # users have several items; and lists of users who are not in the truth are not looked at
         return pl.LazyFrame({APART: [False]})
     again = (pl.len() - pl.col("user").n_unique()).cast(pl.Int64).alias(APART)
-    parts = [judge(one).members().select(again) for one in run.parts(inputs)]
+    parts = [judge(part).members().select(again) for part in run.parts(inputs)]
     return run.added(parts, []).select(pl.col(APART) == 0)
 
 
 def _of_values(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
-    metrics = [one.metric for one in conventions]
+    metrics = [convention.metric for convention in conventions]
     keys = [*keys_of(inputs, metrics)]
     wide = numbered(evaluation.evaluate(inputs, conventions, run, SPREAD), keys)
     names = [name_beside(part, metric) for metric in metrics for part in (N, TOTAL, SQUARE)]
@@ -138,7 +142,7 @@ def _of_values(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> p
 def _of_differences(
     inputs: Inputs, conventions: Sequence[Convention], baseline: str, run: Run
 ) -> pl.LazyFrame:
-    metrics = [one.metric for one in conventions]
+    metrics = [convention.metric for convention in conventions]
     plans = contributions(inputs, conventions, run)
     pairing = Pairing(baseline, inputs.schema[MODEL], inputs.context.names[MODEL])
     sums = sums_of_all(plans, metrics, pairing, run)

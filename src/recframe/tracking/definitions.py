@@ -32,7 +32,8 @@ def definitions(conventions: Sequence[Convention], inputs: Inputs) -> dict[str, 
     """Return the definition of each metric, by its string: parameters, policies and filtering columns."""
     parts = _parts(inputs)
     return {
-        str(one.metric): f"{one.metric.in_full}; {_policies(one)}{parts}" for one in conventions
+        str(convention.metric): f"{convention.metric.in_full}; {_policies(convention)}{parts}"
+        for convention in conventions
     }
 
 
@@ -54,9 +55,9 @@ def _written(policies: Mapping[str, object]) -> str:
 def _parts(inputs: Inputs) -> str:
     """Return the columns that filter rows, items or the truth, in the order of their names."""
     found = [
-        f"{one.name!r} of {FILTERED[one.owner]}"
-        for one in sorted(inputs.segments, key=lambda one: one.name)
-        if one.owner in FILTERED and one.inside not in {"user", "model", *inputs.units}
+        f"{segment.name!r} of {FILTERED[segment.owner]}"
+        for segment in sorted(inputs.segments, key=lambda one: one.name)
+        if segment.owner in FILTERED and segment.inside not in {"user", "model", *inputs.units}
     ]
     return f"{PARTS}{', '.join(found)}" if found else ""
 
@@ -124,7 +125,7 @@ def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
         "items": inputs.items,
         "train": inputs.train,
     }
-    if inputs.items is not None and any("items" in one.definition.needs for one in metrics):
+    if inputs.items is not None and any("items" in metric.definition.needs for metric in metrics):
         items = inputs.sides["items"].kind
         named = {f"feature {place}": name for place, name in enumerate(sorted(items.columns))}
         frames["features"] = items.take(named).lazy()

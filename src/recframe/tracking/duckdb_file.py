@@ -46,8 +46,8 @@ def append(place: Path, run: Run) -> None:
             text(one) if "Duration" in str(one.dtype) else one
             for one in run.table(time_behind(last))
         ]
-        without = [one.name for one in columns if one.dtype == pl.Null]
-        of_dtypes = pl.DataFrame([one for one in columns if one.dtype != pl.Null])
+        without = [column.name for column in columns if column.dtype == pl.Null]
+        of_dtypes = pl.DataFrame([column for column in columns if column.dtype != pl.Null])
         connection.register("run", _Stream(of_dtypes))
         connection.execute(f"CREATE TABLE IF NOT EXISTS {TABLE} AS FROM run LIMIT 0")
         _widen(connection, without)

@@ -78,7 +78,9 @@ def flat(result: Any, *, model: str = "model") -> dict[str, float]:
 
 def _numbers(columns: list[str]) -> list[str]:
     """Return the columns that become numbers: the value, and whatever has an interval, with it."""
-    sure = [one for one in columns if f"{one}_low" in columns and f"{one}_high" in columns]
+    sure = [
+        column for column in columns if f"{column}_low" in columns and f"{column}_high" in columns
+    ]
     asked = dict.fromkeys([*(["value"] if "value" in columns else []), *sure])
     return [one + end for one in asked for end in ENDS if one + end in columns]
 

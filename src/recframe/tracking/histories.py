@@ -263,7 +263,7 @@ def _together(tables: list[Table]) -> pl.DataFrame:
     # NOTE: `metric` and `k` behind all others that say what a number is about, as in each result
     about = [*(key for key in keys if key not in LAST_KEYS), *LAST_KEYS]
     whole = as_now(_latest(whole, [*SAME, *about]))
-    tags = [one for one in whole.columns if one.startswith("tag_")]
+    tags = [column for column in whole.columns if column.startswith("tag_")]
     ordered = dict.fromkeys([*ABOUT, *tags, *about, *whole.columns])
     return pl.DataFrame({name: whole.get_column(name) for name in ordered})
 

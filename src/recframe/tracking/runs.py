@@ -88,7 +88,9 @@ class Run:
     def table(self, tracked_at: datetime) -> pl.DataFrame:
         """Return the rows as a store has them: each column by a name of which none is another's in other case."""
         split = {*keys_of(self.rows.columns)} - {"metric", LAST_KEY}
-        stored = {one: stored_name(one, is_split=one in split) for one in self.rows.columns}
+        stored = {
+            column: stored_name(column, is_split=column in split) for column in self.rows.columns
+        }
         about = {
             "as_of": self.as_of,
             "name": self.name,
@@ -105,7 +107,7 @@ class Run:
         names = {stored_name(TAGS + name, is_split=False): tag for name, tag in self.tags.items()}
         tags = [pl.lit(value).alias(name) for name, value in names.items()]
         about_each = self.rows.select("metric").select(*before, meant.alias("definition"), *tags)
-        own = [_portable(one).alias(stored[one.name]) for one in self.rows]
+        own = [_portable(row).alias(stored[row.name]) for row in self.rows]
         return pl.DataFrame([*about_each, *own])
 
 
@@ -133,8 +135,12 @@ def _sign(sign: str) -> str:
 
 def named(rows: pl.DataFrame) -> list[Table]:
     """Return the rows of a store under the names that their results had, those of one result's columns together."""
-    names = {one: one for one in rows.columns if one in ABOUT}
-    names |= {one: TAGS + unquote(one[len(TAGS) :]) for one in rows.columns if one.startswith(TAGS)}
+    names = {column: column for column in rows.columns if column in ABOUT}
+    names |= {
+        column: TAGS + unquote(column[len(TAGS) :])
+        for column in rows.columns
+        if column.startswith(TAGS)
+    }
     tables = []
     for (columns,), some in rows.group_by("columns", maintain_order=True):
         of_result = names | dict(json.loads(columns))
@@ -181,7 +187,7 @@ def run_of(  # noqa: PLR0913  what is known of a run
 
 def keys_of(columns: Sequence[str]) -> list[str]:
     """Return the key columns of a tidy result, or of a history's table."""
-    own = [one for one in columns if one not in ABOUT and not one.startswith(TAGS)]
+    own = [column for column in columns if column not in ABOUT and not column.startswith(TAGS)]
     return own[: own.index(LAST_KEY) + 1]
 
 

@@ -67,7 +67,7 @@ def read(kind: Kind, how: Watched) -> Runs:
         )
         raise ColumnError(msg)
     apart = {*ABOUT, *how.ends, "metric", "k"}
-    keys = [one for one in _keys(kind) if one not in apart]
+    keys = [key for key in _keys(kind) if key not in apart]
     names = {one: one for one in (*KNOWN, "metric", "k")}
     names |= {f"key {place}": one for place, one in enumerate(keys)}
     names |= dict(zip(NUMBERS, how.ends, strict=True))
@@ -109,13 +109,13 @@ def _keys(kind: Kind) -> list[str]:
 
     NOTE: numbers may stand before `k` too, where columns were selected in another order.
     """
-    columns = [str(one) for one in kind.columns]
+    columns = [str(column) for column in kind.columns]
     numbers = {**summary.COLUMNS, **summary.OF_TRAININGS}
     found = [one for one in keys_of(columns) if one not in numbers]
     if "split_by" in columns:
         known = stream(kind.take({"split_by": "split_by"}).lazy())["split_by"].drop_nulls().unique()
         named = {name for text in known.to_list() for name in text.split(", ")}
-        found += [one for one in columns if one in named]
+        found += [column for column in columns if column in named]
     return list(dict.fromkeys(found))
 
 

@@ -36,7 +36,7 @@ def chosen(result: Result, columns: Sequence[str] | None) -> Result:
     if columns is None:
         return result
     names = result.collect_schema().names()
-    return result.select([pl.nth(names.index(one)) for one in columns])
+    return result.select([pl.nth(names.index(column)) for column in columns])
 
 
 def is_number(dtype: pl.DataType) -> bool:
@@ -179,7 +179,7 @@ class EagerKind(Kind):
             self.column(name, inside, is_id=inside in ids).alias(inside)
             for inside, name in named.items()
         )
-        return pl.DataFrame([without_nan(one, numbers) for one in columns])
+        return pl.DataFrame([without_nan(column, numbers) for column in columns])
 
     def column(self, name: str, inside: str, *, is_id: bool) -> pl.Series:
         """Return a column, which has a name inside the plan and may be one of ids."""

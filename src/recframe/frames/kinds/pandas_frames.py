@@ -157,7 +157,7 @@ def _of_categories(column: pd.Series[Any], *, is_id: bool) -> pl.Series:
         else np.searchsorted(kept, codes)
     )
     rows = pl.Series(np.where(codes < 0, -1, places)).replace(-1, None)
-    if is_id and not all(isinstance(one, str) for one in categories):
+    if is_id and not all(isinstance(category, str) for category in categories):
         return _read(categories.to_series()).gather(rows)
     labels = labels_of(categories)
     return pl.Series(
@@ -177,7 +177,7 @@ def kept_categories(column: pd.Series[Any]) -> Any:
 def labels_of(categories: Iterable[Any]) -> list[str]:
     """Return categories as text; where two would read alike, such as 1 and '1', as Python writes them."""
     for write in (str, repr):
-        labels = [write(one) for one in categories]
+        labels = [write(category) for category in categories]
         if len(set(labels)) == len(labels):
             return labels
     msg = "two of its categories read alike"

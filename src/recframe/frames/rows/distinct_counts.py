@@ -22,7 +22,7 @@ def n_numbers_of_codes(rows: Sequence[pl.DataFrame], n_numbers: int, n_codes: in
     dtype = pl.UInt32 if n_places < 2**32 else pl.Int64
     # the smaller of the two changes from row to row, so that a processor's cache holds more of the bitmap
     place = pl.col("code").cast(dtype) * max(n_numbers, 1) + pl.col("number").cast(dtype)
-    places = [one.select(place=place) for one in rows]
+    places = [row.select(place=place) for row in rows]
     if READS_BITS and n_places <= min(MOST * n_rows, 2**32 - 1):
         bits = marks(pl.concat(places), pl.col("place"), n_places)
         return bits.reshape((n_codes, max(n_numbers, 1))).arr.sum().cast(pl.Int64)

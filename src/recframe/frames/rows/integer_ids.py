@@ -20,13 +20,13 @@ def integer_ids(columns: Sequence[pl.Series], most: int) -> list[pl.Series]:
 
     Whole numbers in a range of no more than `most` are counted from the lowest, other ids as they first appear or sort.
     """
-    whole = [whole_numbers(one) for one in columns]
+    whole = [whole_numbers(column) for column in columns]
     numbers = [one.cast(pl.Int64) for one in whole if one is not None]
-    bounds: list[Any] = [end for one in numbers for end in (one.min(), one.max())]
+    bounds: list[Any] = [end for number in numbers for end in (number.min(), number.max())]
     bounds = [end for end in bounds if end is not None]
     if len(numbers) == len(columns) and bounds and max(bounds) - min(bounds) < most:
-        return [one - min(bounds) if min(bounds) else one for one in numbers]
-    starts = [one.ne_missing(one.shift()) | one.is_null() for one in columns]
+        return [number - min(bounds) if min(bounds) else number for number in numbers]
+    starts = [column.ne_missing(column.shift()) | column.is_null() for column in columns]
     n_rows, n_runs = sum(map(len, columns)), sum(int(one.sum()) for one in starts)
     if n_runs > n_rows // 2:
         ids, places = _ranked(pl.concat(columns)), accumulate(map(len, columns), initial=0)
