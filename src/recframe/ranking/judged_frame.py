@@ -13,7 +13,7 @@ from recframe.errors import RecframeError
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.engine import MODELS
 from recframe.frames.options import Context, Sharing
-from recframe.frames.rows.integer_keys import SMALL_INTEGERS, alike_as_one
+from recframe.frames.rows.integer_keys import SMALL_INTEGERS, alike_as_one, joined_as_numbers
 from recframe.frames.rows.joins import at_best_rank, distinct_names
 from recframe.ranking.relevance import (
     as_number,
@@ -64,6 +64,8 @@ class Precomputed:
 
     pairs: pl.LazyFrame | None = None
     """Relevant rows, each (user, item) pair once in the frame with the relevance."""
+    packs: bool = False
+    """Whether both ids of a relevant pair fit into one 64-bit integer."""
     hits: pl.LazyFrame | None = None
     """Hits up to the largest k, for separate lists and truth."""
     narrow: bool = False
@@ -287,7 +289,10 @@ class Judged:
             return hits if names is None else hits.join(names, on="user", maintain_order="left")
         rows, is_up_to = self.rows_to_meet(k)
         ranked, pairs = rows.filter(is_up_to), self.relevant_rows()
-        hits = ranked.join(pairs, on=self._pair, nulls_equal=bool(self.shared))
+        if self.precomputed.packs:
+            hits = joined_as_numbers(ranked, pairs, PAIR, "inner")
+        else:
+            hits = ranked.join(pairs, on=self._pair, nulls_equal=bool(self.shared))
         highest = pl.col("gain", *self._tied).max()
         return at_best_rank(self._with_keys(hits), self.list_keys, highest)
 

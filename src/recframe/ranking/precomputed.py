@@ -179,8 +179,8 @@ def _with_distinct_pairs(judged: Judged, ask: Ask, k: int | None, *, by_number: 
     )
     packs = whole and fits_31_bits(pairs, PAIR)
     keys = judged.list_keys if judged.truth is None else [judged.key]
-    # other whole numbers may share a hash with many
-    if judged.truth is not None and (packs or not whole):
+    # whole numbers that do not fit may share a hash with many
+    if judged.truth is not None and not whole:
         pairs = stream(with_hash(pairs.lazy(), PAIR))
     pairs = marked_sorted(pairs, judged.key)
     once = marked_sorted(_each_once(judged, pairs, keys, ask, packs=packs), judged.key)
@@ -191,7 +191,7 @@ def _with_distinct_pairs(judged: Judged, ask: Ask, k: int | None, *, by_number: 
         in_order = in_order or (scores.gains_at_hand(k) and not judged.rows)
     judged = judged if judged.rows else _with(judged, crowd=_crowd(users[0]))
     narrow = fits_64_bits(once[judged.key], once["gain"])
-    return _with(judged, pairs=once.lazy(), in_order=in_order, narrow=narrow)
+    return _with(judged, pairs=once.lazy(), packs=packs, in_order=in_order, narrow=narrow)
 
 
 def _each_once(

@@ -29,9 +29,14 @@ def frame(rows: Pairs, dtype: Any = pl.UInt32) -> pl.DataFrame:
     frames=st.lists(pairs, min_size=1, max_size=2),
     most=st.sampled_from([0, 2**10]),
     dtype=st.sampled_from([pl.UInt32, pl.Int8, pl.Int64]),
+    in_order=st.booleans(),
 )
-def test_each_number_beside_a_code_is_counted_once(frames: list[Pairs], most: int, dtype: Any):
-    with mock.patch.object(distinct_counts, "MOST", most):
+def test_each_number_beside_a_code_is_counted_once(
+    frames: list[Pairs], most: int, dtype: Any, *, in_order: bool
+):
+    frames = [sorted(rows) for rows in frames] if in_order else frames
+    bounds = {"MOST": most, "MOST_IN_ORDER": most, "WORD": 8, "BLOCK": 16}  # blocks of 8 numbers
+    with mock.patch.multiple(distinct_counts, **bounds):
         found = n_numbers_of_codes([frame(rows, dtype) for rows in frames], N_NUMBERS, N_CODES)
 
     once = {pair for rows in frames for pair in rows}

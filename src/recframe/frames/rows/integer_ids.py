@@ -32,6 +32,8 @@ def integer_ids(columns: Sequence[pl.Series], most: int) -> list[pl.Series]:
         ids, places = _ranked(pl.concat(columns)), accumulate(map(len, columns), initial=0)
         return [ids.slice(place, len(one)) for place, one in zip(places, columns, strict=False)]
     runs = [one.filter(start) for one, start in zip(columns, starts, strict=True)]
+    if len(runs) == 1 and runs[0].dtype == pl.String and runs[0].hash().n_unique() == n_runs:
+        return [(starts[0].cum_sum().cast(pl.Int64) - 1).set_sorted()]
     # most frames stand user by user, so that few ids are left to number
     ids, places = _ranked(pl.concat(runs)), accumulate(map(len, runs), initial=0)
     return [
