@@ -264,11 +264,8 @@ def test_counts_tell_how_many_items_have_a_part_and_how_many_parts_they_have():
     counts = Tally(parts, pl.Int64(), 3).counts([pl.col("unit").sum()])
     assert counts is not None
     rows = pl.LazyFrame({"user": [1, 1, 1, 2], "item": [1, 2, 2, 9]})
-    same = {name: name for name in counts.numbers}
 
-    found = counts.of_users(rows).select(
-        "user", counts.n_described(same).alias("n"), had=counts.n_parts_had(same)
-    )
+    found = counts.of_users(rows).select("user", n=counts.n_described(), had=counts.n_parts_had())
 
     assert found.collect().rows() == [(1, 3.0, 2.0), (2, 0.0, 0.0)]
 
