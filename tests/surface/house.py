@@ -23,8 +23,8 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 337_800,
-    "lines": 45_710,
+    "nodes": 337_850,
+    "lines": 45_720,
     "files": 208,
     "files_out_of_size": 28,
     "nodes_a_line": 7.44,

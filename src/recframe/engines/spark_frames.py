@@ -148,6 +148,12 @@ class SparkFrame(EngineFrame):
             msg = "the frame is pandas' on Spark, which has an order of its own; give Spark's: frame.to_spark()"
             raise RecframeError(msg)
 
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, of a frame that can be read to its end."""
+        _check(self.frame)
+        return list(self.frame.columns)
+
 
 class Packed:
     """All shuffled frames as one, bucketed or already grouped by user."""
