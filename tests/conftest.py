@@ -43,7 +43,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    items[:] = [one for some in cases.values() for one in some[:: max(1, -(-len(some) // 2))]]
+    left = [one for some in cases.values() for one in some[:: max(1, -(-len(some) // 2))]]
+    config.hook.pytest_deselected(items=[*{*items} - {*left}])
+    items[:] = left
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,14 +1,5 @@
-"""Spares Altair's checks of each part of a chart, which `charts_asked.chart_of` has; specifications are checked as a whole."""
+"""Altair's checks of each part of a chart are spared."""
 
-from __future__ import annotations
+from charts_unchecked import unchecked
 
-from collections.abc import Iterator
-
-import pytest
-from altair.utils import schemapi
-
-
-@pytest.fixture(autouse=True)
-def _unchecked() -> Iterator[None]:
-    with schemapi.debug_mode(arg=False):
-        yield
+__all__ = ["unchecked"]
