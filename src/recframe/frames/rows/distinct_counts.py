@@ -27,18 +27,18 @@ def n_numbers_of_codes(rows: Sequence[pl.DataFrame], n_numbers: int, n_codes: in
     most = (MOST_IN_ORDER if in_order else MOST) * n_rows
     size = n_numbers // WORD + 1
     size = (min(size, max(BLOCK // (WORD * n_codes), 1)) if in_order else size) * WORD
-    if not READS_BITS or n_numbers * n_codes > most or size * n_codes >= 2**32:
+    if not READS_BITS or n_numbers * n_codes > most or max(size * n_codes, n_numbers) >= 2**32:
         return _n_of_pairs(rows, n_codes)
     counts = pl.repeat(0, n_codes, dtype=pl.Int64, eager=True)
     for start in range(0, n_numbers, size):
         # the number changes from row to row, so that the rows of a code are marked close to one another
-        place = CODE.cast(pl.UInt32) * size + (NUMBER - start).cast(pl.UInt32)
+        place = CODE.cast(pl.UInt32) * size + (NUMBER.cast(pl.UInt32) - start)
         block = (
             pl.concat(row[_between(row["number"], start, size)] for row in rows)
             if size < n_numbers
             else pl.concat(rows)
         )
-        bits = marks(block.select(place=place), pl.col("place"), size * n_codes)
+        bits = marks(block, place, size * n_codes)
         counts += bits.reshape((n_codes, size)).arr.sum().cast(pl.Int64)
     return counts
 
