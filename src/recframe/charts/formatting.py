@@ -18,6 +18,9 @@ SMALL = 0.001
 LEAST = 1e-6
 """Value below which a number is written as 0."""
 LEAST_P = 0.001
+MOST_DECIMALS = 9
+TIMES = 10
+"""Relative difference from which it is written as a multiple."""
 
 
 def text(value: object) -> str:
@@ -30,12 +33,14 @@ def named(value: object) -> str:
     return NONE if value is None else str(value)
 
 
-def number(value: float | None, *, sign: bool = False) -> str:
-    """Return a number with three decimals, fewer if it is large, two significant digits near 0."""
+def number(value: float | None, *, sign: bool = False, decimals: int | None = None) -> str:
+    """Return a number with so many decimals; else with three, fewer if it is large, two significant digits near 0."""
     if value is None:
         return NONE
     size = abs(value)
-    if size >= 1000:  # noqa: PLR2004  four digits before the point
+    if decimals is not None:
+        written = f"{round(value, decimals) + 0.0:+,.{decimals}f}"
+    elif size >= 1000:  # noqa: PLR2004  four digits before the point
         written = f"{value:+,.0f}"
     elif size >= 10:  # noqa: PLR2004  two digits before the point
         written = f"{value:+.1f}"
@@ -47,9 +52,21 @@ def number(value: float | None, *, sign: bool = False) -> str:
     return written if sign and value else written.lstrip("+")
 
 
-def signed(value: float | None) -> str:
+def signed(value: float | None, *, decimals: int | None = None) -> str:
     """Return a number with its sign."""
-    return number(value, sign=True)
+    return number(value, sign=True, decimals=decimals)
+
+
+def decimals_of(low: float | None, high: float | None) -> int | None:
+    """Return the decimals that show two significant digits of half an interval's width; None without a width.
+
+    >>> decimals_of(0.0301, 0.0463), decimals_of(0.00783, 0.00811), decimals_of(140.0, 190.0)
+    (4, 5, 0)
+    """
+    half = 0.0 if low is None or high is None else (high - low) / 2
+    if not 0.0 < half < math.inf:
+        return None
+    return min(max(1 - math.floor(math.log10(half)), 0), MOST_DECIMALS)
 
 
 def share(value: float | None) -> str:
@@ -58,7 +75,9 @@ def share(value: float | None) -> str:
 
 
 def signed_share(value: float | None) -> str:
-    """Return a share in per cent with its sign."""
+    """Return a relative difference in per cent with its sign; from ten times on as a multiple: 64 x the other."""
+    if value is not None and value >= TIMES:
+        return f"{1 + value:,.0f} x"
     return NONE if value is None else f"{100 * value:+.1f}%".replace("-", MINUS)
 
 
@@ -74,16 +93,19 @@ def count(value: float | None) -> str:
     return NONE if value is None else f"{value:,.0f}"
 
 
-def interval(row: Row, name: str, write: Callable[[Any], str] = number) -> str:
-    """Return the interval of a row's number, or nothing where there is none."""
-    ends = row.get(f"{name}_low"), row.get(f"{name}_high")
-    return "" if None in ends else " to ".join(map(write, ends))
+def value_and_interval(row: Row, name: str, write: Callable[..., str] = number) -> tuple[str, str]:
+    """Return a row's number and its interval, to two digits of half its width; the interval is empty where there is none."""
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    if low is None or high is None:
+        return write(row[name]), ""
+    value, *ends = (write(one, decimals=decimals_of(low, high)) for one in (row[name], low, high))
+    return value, " to ".join(ends)
 
 
-def with_interval(row: Row, name: str, write: Callable[[Any], str] = number) -> str:
+def with_interval(row: Row, name: str, write: Callable[..., str] = number) -> str:
     """Return a row's number with its interval in brackets."""
-    ends = interval(row, name, write)
-    return write(row[name]) + (f" ({ends})" if ends else "")
+    value, ends = value_and_interval(row, name, write)
+    return value + (f" ({ends})" if ends else "")
 
 
 def counted(n: int, noun: str, several: str = "") -> str:
@@ -139,16 +161,17 @@ class Column:
     """The meaning of the title, shown on pointing at it."""
     field: str = ""
     """The name of its values in a row, where that is not its title."""
-    write: Callable[[Any], str] = text
+    write: Callable[..., str] = text
     interval: bool = False
     """Whether the interval of the number stands below it."""
 
     def cell(self, row: Row) -> Cell:
         """Return the cell of a row, whose small text and mark have the names of its value and `_small` and `_mark`."""
         name = self.field or self.title
-        ends = interval(row, name, self.write) if self.interval else ""
-        small, mark = row.get(f"{name}_small", ends), row.get(f"{name}_mark", "")
-        return Cell(self.write(row[name]), small, mark)
+        written, ends = self.write(row[name]), ""
+        if self.interval:
+            written, ends = value_and_interval(row, name, self.write)
+        return Cell(written, row.get(f"{name}_small", ends), row.get(f"{name}_mark", ""))
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,23 @@ from typing import Any
 import polars as pl
 
 import recframe
-from recframe.charts.formatting import NONE, Column, Row, Table, counted, named, table
+from recframe.charts.formatting import (
+    NONE,
+    Column,
+    Row,
+    Table,
+    counted,
+    named,
+    number,
+    signed,
+    table,
+)
 from recframe.charts.themes import Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.frames.collecting import stream
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.reports.page import Content, Page, Section, Text, figure
-from recframe.statistics.stored_results import rounded
 from recframe.tracking import histories
 from recframe.tracking.changed_runs import changed, judged, runs_of, watched
 from recframe.tracking.runs import ABOUT, UNSEEN
@@ -108,14 +117,6 @@ def _about(kind: Kind) -> pl.DataFrame:
     return rows.with_columns(pl.lit(None, ABOUT[one]).alias(one) for one in lacking)
 
 
-def _value(value: float | None) -> str:
-    return NONE if value is None else rounded(value)
-
-
-def _change(value: float | None) -> str:
-    return ("+" if value and value > 0 else "") + _value(value)
-
-
 def _time(of: Any) -> str:
     """Return a time as text, the first moment of a day as the day."""
     if isinstance(of, datetime):
@@ -130,15 +131,15 @@ def _said(value: Any) -> str:
 
 COLUMNS = (
     Column("metric", told="and below it the users that the number covers"),
-    Column("value", "number", "the number, and below it its interval", write=_value, interval=True),
+    Column("value", "number", "the number, and below it its interval", write=number, interval=True),
     Column(
         "expected",
         "number",
         "what the runs before predict, and below it the band",
-        write=_value,
+        write=number,
         interval=True,
     ),
-    Column("change", "number", "the value minus what is expected", write=_change),
+    Column("change", "number", "the value minus what is expected", write=signed),
     Column("verdict", "verdict"),
     Column("note"),
 )
@@ -186,12 +187,16 @@ class Dashboard:
 
     def _newest(self, rows: Sequence[Row]) -> Section:
         flags = [row for row in rows if row["flagged"]]
-        lead = f"The newest run has {counted(len(rows), 'number')}; "
-        if any(row["p_value"] is not None for row in rows):
-            are = counted(len(flags), "of them is", "of them are")
-            lead += f"{are} not what the runs before predict."
-        else:
-            lead += f"there are too few runs before it to say what is expected: half of {self.window} are needed."
+        judged = sum(row["p_value"] is not None for row in rows)
+        lead = f"The newest run has {counted(len(rows), 'number')}. There are too few runs before it to say what is expected: "
+        lead += f"half of {self.window} are needed."
+        if judged:
+            of = counted(judged, "number") + " of the newest run"
+            lead = f"{len(flags):,} of {of} {'is' if len(flags) == 1 else 'are'} not as expected."
+            if not flags:
+                lead = f"All {of} are as expected." if judged > 1 else "The number is as expected."
+            left = len(rows) - judged
+            lead += f" {left:,} more cannot be judged yet." if left else ""
         # those of segments where there is something to say, behind those of all users
         of_all = [row for row in rows if not self._is_of_segment(row)]
         lines = [*of_all, *filter(self._is_of_segment, flags)][:MOST_NEWEST]
