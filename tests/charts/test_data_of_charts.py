@@ -273,6 +273,34 @@ def test_hits_by_rank_are_what_n_hits_grows_by(kind):
         assert of_model["value"].to_list() == pytest.approx(steps, abs=ABS)
 
 
+def test_hits_by_rank_have_wilsons_intervals_of_the_share_of_lists():
+    data = bound().plot.hits_by_rank(k=2, level=0.9).data
+    # a share of hits at rank 1 is hit_rate@1
+    found = bound().summarize("hit_rate@1", level=0.9, wide=True)
+
+    first = data.filter(pl.col("rank") == 1).select("value", "low", "high").rows()
+    assert first == values(found, "value", "value_low", "value_high")
+
+
+def test_lines_stop_at_the_longest_list():
+    lists = {"short": [1, 2], "long": [1, 2, 3, 4]}
+    frames = {
+        name: pl.DataFrame({"user": 1, "item": ranks, "rank": ranks})
+        for name, ranks in lists.items()
+    }
+    plot = rf.rec(frames, truth=pl.DataFrame({"user": [1], "item": [3]})).plot
+    by_score = frames["long"].select("user", "item", score=-pl.col("rank").cast(pl.Float64))
+    scored = by_score.rec(truth=pl.DataFrame({"user": [1], "item": [3]})).plot
+
+    for one in (plot, scored):
+        assert one.curve("recall", k=[1, 3, 4, 5, 50]).data["k"].max() == 4
+        assert one.gains().data["k"].max() == 4
+        assert one.precision_recall().data["k"].max() == 4
+        assert one.hits_by_rank().data["rank"].max() == 4
+        # one at least
+        assert one.curve("recall", k=[20, 10]).data["k"].unique().to_list() == [10]
+
+
 @each_kind_thoroughly
 def test_precision_and_recall_are_those_of_evaluate(kind):
     data = bound(kind).plot.precision_recall(k=KS).data

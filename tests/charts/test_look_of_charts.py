@@ -105,6 +105,25 @@ def test_an_axis_of_places_names_whole_ones_and_the_first(places):
     assert len(found) <= 10
 
 
+def test_a_marked_cut_off_has_a_rule_and_a_tick_where_the_lists_reach_it():
+    ranks = range(1, 25)
+    frame = pl.DataFrame({"user": 1, "item": ranks, "rank": ranks, "relevance": 1})
+
+    def drawn(mark: int) -> tuple[int, list[list[int]]]:
+        spec = frame.rec.plot.curve("ndcg", k=range(1, 50), mark=mark).to_dict()
+        marks = [one["mark"]["type"] for one in parts(spec) if "mark" in one]
+        return marks.count("rule"), [
+            one["axis"]["values"] for one in channels(spec, "x") if "axis" in one
+        ]
+
+    rules, ticked = drawn(9)
+    assert rules == 1
+    # of the round ones 10 would overlap
+    assert ticked
+    assert all(one == [1, 5, 9, 15, 20] for one in ticked)
+    assert drawn(25)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("theme", "width"), [("light", 400), pytest.param(None, 600, marks=pytest.mark.slow)]
 )

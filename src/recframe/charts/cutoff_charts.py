@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ from recframe.charts.long_format import (
     Intervals,
     check_whole,
     evaluated,
+    longest_list,
     noun_of,
     one_metric,
     summary,
@@ -38,7 +40,7 @@ from recframe.charts.style import (
 )
 from recframe.charts.themes import Look
 from recframe.errors import RecframeError
-from recframe.metrics import accuracy, accuracy_counts, accuracy_curves
+from recframe.metrics import accuracy, accuracy_curves
 from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
@@ -72,10 +74,17 @@ def _best_gain(at: At) -> pl.Expr:
     return at.best(lambda best: best.sum(lambda hit: hit.gain), "relevant")
 
 
+def _hit_at_k(at: At) -> pl.Expr:
+    """Return 1 for a hit at rank k alone, expected with ties."""
+    here = at.sum(lambda hit: hit.hit.cast(pl.Float64) * (hit.rank > float(at.k or 0) - 1))
+    return here.clip(upper_bound=1.0)
+
+
 GAINS = (
     Metric[...](Definition("gain", _cumulative_gain, range=UNBOUNDED, linear=True)),
     Metric[...](Definition("best_gain", _best_gain, range=UNBOUNDED, linear=True)),
 )
+HIT_AT = Metric[...](Definition("hit_at", _hit_at_k, range=(0.0, 1.0), linear=True))
 """Metrics used only in charts."""
 
 
@@ -109,6 +118,8 @@ class Lines:
     x_zero: bool = False
     padding: float = 0
     """Padding at the ends of x, in pixels."""
+    mark: int | None = None
+    """A cut-off with a rule and a tick of its own."""
 
     @property
     def base(self) -> alt.Chart:
@@ -119,7 +130,7 @@ class Lines:
         if len(self.data):
             scale = {"zero": self.x_zero, "nice": self.x_zero, "padding": self.padding}
             if x.format == COUNT:
-                values = ticks(self.data[x.column])
+                values = ticks(self.data[x.column], self.mark)
                 # NOTE: where there are more values than the theme's tickCount, Vega leaves some of them out
                 axis |= {"values": values, "tickCount": len(values), "labelOverlap": "greedy"}
         fields: Fields = {f"{one.column}:Q": (one.field, one.format) for one in (x, y)}
@@ -131,6 +142,15 @@ class Lines:
             tooltip=tooltips(self.series.told(fields)),
         )
         return base
+
+    @property
+    def rule(self) -> list[alt.Chart]:
+        """The rule at the marked cut-off."""
+        if self.mark is None:
+            return []
+        at, colour = pl.DataFrame({self.x.column: [self.mark]}), self.series.look.colours.quiet
+        rule = alt.Chart(at).mark_rule(color=colour, strokeDash=[2, 3])
+        return [rule.encode(x=f"{self.x.column}:Q")]
 
     @property
     def lines(self) -> list[alt.Chart]:
@@ -163,7 +183,8 @@ class Lines:
         base = banded.base
         mark = base.mark_rule(strokeWidth=2) if alone else base.mark_area(opacity=0.16)
         low = alt.Y("low:Q", title=self.y.title)
-        return [mark.encode(y=low, y2="high:Q", color=self.series.colour()), *banded.lines]
+        bands = mark.encode(y=low, y2="high:Q", color=self.series.colour())
+        return [*self.rule, bands, *banded.lines]
 
 
 def _over_cutoffs(metric: str | Metric[...], k: Any) -> list[Metric[...]]:
@@ -179,11 +200,26 @@ def _over_cutoffs(metric: str | Metric[...], k: Any) -> list[Metric[...]]:
     return registry.asked([metric], k)
 
 
-def ticks(places: pl.Series) -> list[int]:
-    """Return the ticks of an axis: all places if they are few, else the first and those of a round step."""
+def _up_to(metrics: Sequence[Metric[...]], longest: int | None) -> list[Metric[...]]:
+    """Return the metrics whose cut-offs the longest list reaches; at least those with the first cut-off."""
+    last = max(longest or 0, min(one.k or 0 for one in metrics))
+    return [one for one in metrics if longest is None or (one.k or 0) <= last]
+
+
+def ticks(places: pl.Series, mark: int | None = None) -> list[int]:
+    """Return the ticks of an axis: all places if they are few, else the first and those of a round step.
+
+    A marked one is among them, in place of those so near that their numbers would overlap.
+    """
     every: list[int] = places.unique().sort().to_list()
-    if len(every) <= MOST_TICKS:
-        return every
+    found = every if len(every) <= MOST_TICKS else _round_ones(every)
+    if mark is None:
+        return found
+    near = (every[-1] - every[0]) / (2 * MOST_TICKS)
+    return sorted([mark, *(one for one in found if abs(one - mark) > near)])
+
+
+def _round_ones(every: Sequence[int]) -> list[int]:
     first, last = every[0], every[-1]
     decades = (factor * 10**power for power in range(len(str(last))) for factor in (1, 2, 5))
     step = next((decade for decade in decades if last - first <= STEPS * decade), last)
@@ -194,12 +230,13 @@ def ticks(places: pl.Series) -> list[int]:
 class PlotsOverCutoffs(Canvas):
     """Charts over cut-offs and ranks."""
 
-    def curve(
+    def curve(  # noqa: PLR0913  those of summarize, and the marked cut-off
         self,
         metric: str | Metric[...],
         *,
         k: Cutoffs = CUTOFFS,
         by: By = None,
+        mark: int | None = None,
         level: float = 0.95,
         cluster: str | None = None,
         profile: str | None = None,
@@ -209,7 +246,8 @@ class PlotsOverCutoffs(Canvas):
         The numbers are those of `summarize(metric, k=k, by=by)`; without users there is nothing but the axes, and the chart
         says so. By segment there is a view for each, at most twelve: those with the most users.
 
-            metric: without a cut-off of its own. k: the cut-offs. level, cluster: of the intervals, as in `summarize`.
+            metric: without a cut-off of its own. k: the cut-offs; those beyond the longest list are left out.
+            mark: a cut-off to point at, such as the k that decides. level, cluster: of the intervals, as in `summarize`.
 
         Raises what `summarize` raises, and a RecframeError for a metric with an `@`.
 
@@ -220,7 +258,10 @@ class PlotsOverCutoffs(Canvas):
         """
         rec, look = self._rec, self._look
         how = Intervals(level, cluster, profile)
-        metrics = _over_cutoffs(metric, k)
+        mark = None if mark is None else options.whole("mark", mark, 1)
+        metrics = _up_to(_over_cutoffs(metric, k), longest_list(rec))
+        if mark is not None and mark > max(one.k or 0 for one in metrics):
+            mark = None
         found, metric = summary(rec, metrics, how, by), replace(metrics[0], k=None)
         series, title = Series(found.models, look), f"{metric} over the cut-off k"
         band = f"band: interval at {found.level}."
@@ -228,7 +269,7 @@ class PlotsOverCutoffs(Canvas):
         data = safe(found.data)
         if not found.by:
             y = value(axis_title(metric, look, length=HEIGHT))
-            over = Lines(data, series, _cutoffs(look), y)
+            over = Lines(data, series, _cutoffs(look), y, mark=mark)
             users = users_of(data, noun=noun_of(metric))
             return over.chart(title, f"Mean over {users}; {band}", *over.with_bands)
         n = data["place"].n_unique()
@@ -236,7 +277,7 @@ class PlotsOverCutoffs(Canvas):
         columns = max(min(look.width // LEAST_VIEW, n), 1)
         names = data.sort("place")["label"].unique(maintain_order=True).to_list()
         x, y = replace(_cutoffs(look), title=["cut-off k"]), value(lines(str(metric), VIEW))
-        over = Lines(data, series, x, y, {"segment:N": spoken(found.by)})
+        over = Lines(data, series, x, y, {"segment:N": spoken(found.by)}, mark=mark)
         width = inner_width(look, BETWEEN * columns) // columns
         view = layered(data, *over.with_bands, height=VIEW).properties(width=width)
         header = alt.Header(title=None, labelLimit=look.width // columns, labelAnchor="start")
@@ -271,6 +312,7 @@ class PlotsOverCutoffs(Canvas):
         how = Intervals(level, cluster, profile)
         check_whole(rec, "gains()")
         metrics = [one for each in GAINS for one in registry.asked([each], k)]
+        metrics = _up_to(metrics, longest_list(rec))
         found = summary(rec, metrics, how)
         is_best = pl.col("metric").str.starts_with("best")
         ideal = found.data.filter(is_best).select("model", "k", best="value")
@@ -292,24 +334,33 @@ class PlotsOverCutoffs(Canvas):
         ]
         return over.chart("Cumulative gain over the cut-off k", subtitle, *layers)
 
-    def hits_by_rank(self, *, k: int = 20, profile: str | None = None) -> alt.LayerChart:
-        """Draw how many lists have a hit at each rank from 1 to k, as a share of the users.
+    def hits_by_rank(
+        self,
+        *,
+        k: int = 20,
+        level: float = 0.95,
+        cluster: str | None = None,
+        profile: str | None = None,
+    ) -> alt.LayerChart:
+        """Draw the share of lists with a hit at each rank from 1 to k, or to the end of the longest list, with intervals.
 
-        The share at r is n_hits@r - n_hits@(r - 1), so that the shares add up to n_hits@k. With repeated ranks in one list it
-        counts hits, of which one rank may have several. A user without a hit counts 0.
+        The share at r is n_hits@r - n_hits@(r - 1), so that the shares add up to n_hits@k; of several hits at one rank in one
+        list, one counts. A user without a hit counts 0.
+
+            level, cluster: of the intervals, which are those of `summarize`: Wilson's.
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
         >>> df.rec.plot.hits_by_rank(k=3).data.select("rank", "value").rows()
-        [(1, 0.5), (2, 0.5), (3, 0.0)]
+        [(1, 0.5), (2, 0.5)]
         """
         rec, look = self._rec, self._look
+        how = Intervals(level, cluster, profile)
         check_whole(rec, "hits_by_rank()")
-        ks = range(1, options.whole("k", k, 1) + 1)
-        data, models = evaluated(rec, accuracy_counts.n_hits, ks, profile)
-        series, value = Series(models, look), pl.col("value")
-        before = value.shift(1, fill_value=0.0).over("model", order_by="k")
-        data = safe(data.with_columns(value=value - before).rename({"k": "rank"}))
+        ranks = range(1, options.whole("k", k, 1) + 1)
+        metrics = _up_to(registry.asked([HIT_AT], ranks), longest_list(rec))
+        found = summary(rec, metrics, how)
+        series, data = Series(found.models, look), safe(found.data.rename({"k": "rank"}))
         size = max(int((look.width - SIDES) / max(data["rank"].n_unique(), 1) * 0.7), 1)
         title = lines("rank (1 is the first place)", look.width - SIDES)
         share = lines("share of lists with a hit at the rank (%)", HEIGHT)
@@ -317,9 +368,16 @@ class PlotsOverCutoffs(Canvas):
         y = Axis("value", share, "lists with a hit here", ".2%")
         padding = 0 if series.named else size / 2 + 3
         over = Lines(data, series, x, y, order="rank", padding=padding)
+        subtitle = f"Of {users_of(data)}; the shares up to k add up to n_hits@k; "
+        if series.named:
+            return over.chart(
+                "Hits by rank", f"{subtitle}band: interval at {found.level}.", *over.with_bands
+            )
         bars = over.base.mark_bar(size=size).encode(color=series.colour(legend=False))
-        subtitle = f"Of {users_of(data)}; the shares up to k add up to n_hits@k."
-        return over.chart("Hits by rank", subtitle, *([] if series.named else [bars]))
+        ends = over.base.mark_rule().encode(y=alt.Y("low:Q", title=y.title), y2="high:Q")
+        return over.chart(
+            "Hits by rank", f"{subtitle}rules: intervals at {found.level}.", bars, ends
+        )
 
     def precision_recall(
         self, *, k: Cutoffs = CUTOFFS, profile: str | None = None
@@ -337,7 +395,8 @@ class PlotsOverCutoffs(Canvas):
         rec, look = self._rec, self._look
         check_whole(rec, "precision_recall()")
         metrics = [accuracy.precision, accuracy.recall]
-        data, models = evaluated(rec, metrics, k, profile)
+        at_k = _up_to(registry.asked(metrics, k), longest_list(rec))
+        data, models = evaluated(rec, at_k, None, profile)
         on = ["model", "k"]
         precision, recall = (data.filter(pl.col("metric") == str(metric)) for metric in metrics)
         recall = recall.select(*on, recall="value")

@@ -149,6 +149,16 @@ def _with_segments(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     return rows.join(each, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
+def longest_list(rec: Any) -> int | None:
+    """Return the length of the longest list: its last rank, or of lists by score its number of rows."""
+    inputs = rec._inputs(None, None, [])  # noqa: SLF001  the methods of this room are those of a Rec
+    rows = inputs.identified("recommendations")
+    keys = [*inputs.model, *inputs.training, "user"]
+    lengths = rows.group_by(keys).len("rank") if inputs.scored else rows
+    found = rec._kind.run(lengths.select(pl.col("rank").max().cast(pl.Int64)))["rank"]  # noqa: SLF001
+    return found.item() if len(found) else None
+
+
 class Intervals(NamedTuple):
     """Options of intervals: their level, the column of clusters, and the profile of the metrics."""
 

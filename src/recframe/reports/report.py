@@ -18,6 +18,7 @@ from recframe.audit import call_warnings
 from recframe.audit.call_context import Seen
 from recframe.audit.data import SEVERITIES
 from recframe.audit.findings import meanings_of_checks
+from recframe.charts.cutoff_charts import HIT_AT
 from recframe.charts.formatting import (
     Cell,
     Column,
@@ -41,7 +42,7 @@ from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.evaluation.user_values import HeldValues
 from recframe.frames.collecting import stream
 from recframe.frames.hints import Either
-from recframe.metrics import accuracy_counts, catalogue_metrics, popularity_metrics
+from recframe.metrics import catalogue_metrics, popularity_metrics
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import explanation, under_profile
@@ -178,7 +179,7 @@ class ReportBuilder:
         rec = self.plain._in_polars()  # noqa: SLF001
         conventions = under_profile.asked(self.inputs.context, self.metrics)
         over_k = [replace(one, k=k) for one in self.over_cutoffs for k in CUTOFFS]
-        by_rank = [replace(accuracy_counts.n_hits, k=k) for k in range(1, self.last_rank + 1)]
+        by_rank = [replace(HIT_AT, k=k) for k in range(1, self.last_rank + 1)]
         for more in (over_k, by_rank if self.of_users else []):
             # a profile's library may have them without a cut-off alone
             with suppress(RecframeError):
@@ -412,7 +413,7 @@ class ReportBuilder:
                 chart = self.rec.plot.curve(one, k=CUTOFFS, **self.sure)
                 section.parts.append(figure(f"chart-curve-{one.name}", chart))
             if self.of_users:
-                hits = self.rec.plot.hits_by_rank(k=self.last_rank)
+                hits = self.rec.plot.hits_by_rank(k=self.last_rank, **self.sure)
                 section.parts.append(figure("chart-hits", hits))
         if section.parts:
             # of a part that cannot be drawn nothing is to be bound
