@@ -42,6 +42,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "hits_by_rank": lambda plot: plot.hits_by_rank(k=5),
     "precision_recall": lambda plot: plot.precision_recall(k=[1, 2, 5]),
     "interpolated_precision": lambda plot: plot.interpolated_precision(),
+    "models": lambda plot: plot.models("ndcg@5"),
     "segments": lambda plot: plot.segments("ndcg@5", by="country"),
     "distribution": lambda plot: plot.distribution("ndcg@5"),
     "compare": lambda plot: plot.compare("ndcg@5", baseline="old", by="age", margin=0.02),

@@ -14,6 +14,7 @@ from recframe.charts.cutoff_charts import PlotsOverCutoffs
 from recframe.charts.list_charts import PlotsOfLists
 from recframe.charts.model_charts import PlotsOfModels
 from recframe.charts.themes import Look, ThemeName
+from recframe.charts.value_chart import PlotsOfValues
 from recframe.errors import suggestion
 from recframe.metrics.language.definition import Metric
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-class Plot(PlotsOverCutoffs, PlotsOfModels, PlotsOfLists):
+class Plot(PlotsOverCutoffs, PlotsOfValues, PlotsOfModels, PlotsOfLists):
     """Charts of a frame: each method asks for numbers, sums them up in Polars, and returns an Altair chart.
 
     A chart is yours to restyle (`chart.properties(height=200)`) and to save: `chart.save("ndcg.svg")`, `"ndcg.png"`, and
@@ -91,7 +92,8 @@ class Plot(PlotsOverCutoffs, PlotsOfModels, PlotsOfLists):
 
 OF_FAMILIES = (
     *("curve", "gains", "hits_by_rank", "precision_recall", "interpolated_precision"),
-    *("segments", "distribution", "compare", "tradeoff", "exposure", "scores", "overlap", "audit"),
+    *("models", "segments", "distribution", "compare", "tradeoff", "exposure", "scores", "overlap"),
+    "audit",
 )
 """Charts that the files of their families define."""
 CHARTS = (*OF_FAMILIES, "timeline")
