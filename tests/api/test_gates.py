@@ -67,12 +67,12 @@ def test_what_fails_raises_with_a_table_of_it(kind):
     assert str(error.value).splitlines() == [
         "of 4 rows, 1 fails:",
         (
-            "  model   requirement         state   value                     bound    difference"
-            "                   n_users"
+            "  model   requirement         state   value                  bound    difference"
+            "                n_users"
         ),
         (
-            "  pop     hit_rate@1 >= 0.7   fails   0.5000 [0.4022, 0.5978]   0.7000   -0.2000"
-            " [-0.2978, -0.1022]   100"
+            "  pop     hit_rate@1 >= 0.7   fails   0.500 [0.402, 0.598]   0.7000   -0.200"
+            " [-0.298, -0.102]   100"
         ),
     ]
 

@@ -202,7 +202,7 @@ def test_a_metric_changes_no_number_of_another(call):
     beside = call(asked_of(), *others, "recall", "hit_rate@2", by="country", **options)
 
     columns = [name for name in alone.columns if name != "p_adjusted"]
-    # "by itself, not among 12 rows" is of all rows too
+    # "not after correcting for 12 comparisons" is of all rows too
     columns = [name for name in columns if name not in {"verdict", "note"} or options]
     same(beside.filter(pl.col("metric") == "recall").select(columns), alone.select(columns))
 

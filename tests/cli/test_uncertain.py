@@ -12,7 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.cli.output import latex
+from recframe.cli.output import latex, view
 from shop_files import run
 
 N = 100
@@ -59,9 +59,17 @@ def test_a_summary_is_a_number_with_its_interval():
     # Wilson's interval of 50 of 100 with the quantile of t and n - 1, worked out in the tests of require
     assert table(result.stdout) == [
         ["model", "metric", "value", "n_users"],
-        ["pop", "hit_rate@1", "0.5000 [0.4022, 0.5978]", "100"],
-        ["svd", "hit_rate@1", "0.7500 [0.6552, 0.8257]", "100"],
+        ["pop", "hit_rate@1", "0.500 [0.402, 0.598]", "100"],
+        ["svd", "hit_rate@1", "0.750 [0.655, 0.826]", "100"],
     ]
+
+
+def test_shares_are_in_per_cent_and_large_ones_multiples():
+    shares = {"metric": "mrr", "wanted": [0.01, 0.095, 64.2, None], "note": None}
+
+    shown = view(pl.DataFrame(shares))
+
+    assert shown["wanted"].to_list() == ["1.0 %", "9.5 %", "64 x", "null"]
 
 
 def test_a_comparison_says_what_it_shows():
@@ -74,9 +82,10 @@ def test_a_comparison_says_what_it_shows():
         *("p_adjusted", "n_users"),
     ]
     # 25 of 100 users are hit by svd alone: 1/4, and half of the baseline
-    ends = f"[{found['difference_low']:.4f}, {found['difference_high']:.4f}]"
+    # half of its interval is 0.09 wide, of which three decimals show two digits
+    ends = f"[{found['difference_low']:.3f}, {found['difference_high']:.3f}]"
     assert row == [
-        *("svd", "hit_rate@1", "better", "0.7500", "0.5000", f"0.2500 {ends}"),
+        *("svd", "hit_rate@1", "better", "0.7500", "0.5000", f"0.250 {ends}"),
         *("< 0.0001", "100"),
     ]
 
@@ -197,7 +206,7 @@ def test_a_gate_is_a_table_and_a_line():
     assert result.stderr == "of 3 rows, 1 fails\n"
     assert run("require", *FILES, "hit_rate@1 >= 0.3").stderr == "2 hold\n"
     written = run("require", *FILES, "hit_rate@1 >= 0.7", "-o", "result.csv")
-    assert "  pop     hit_rate@1 >= 0.7   fails   0.5000 [0.4022, 0.5978]" in written.stderr
+    assert "  pop     hit_rate@1 >= 0.7   fails   0.500 [0.402, 0.598]" in written.stderr
 
 
 @pytest.mark.parametrize("where", [("--format", "junit"), ("-o", "report.xml")])
@@ -227,7 +236,7 @@ def test_junit_has_a_case_for_each_row(where):
         for country in ("A&B", "null")
         for bound, tag in (("0.7", tag_of_high), ("0.2", "system-out"))
     ]
-    assert "fails: 0.5000 [" in cases[0][0].get("message", "")
+    assert "fails: 0.50 [" in cases[0][0].get("message", "")
 
 
 def test_signs_that_xml_cannot_write_do_not_break_a_report():

@@ -236,7 +236,7 @@ def test_a_row_fails_among_all_rows_and_not_by_itself():
     assert found["p_value"][7] == pytest.approx(0.01)
     assert found["p_adjusted"][7] == pytest.approx(0.2)
     assert found["state"][7] == "open"
-    assert found["note"][7] == "beyond the bound by itself, but not among 20 rows"
+    assert found["note"][7] == "significant alone, not after correcting for 20 tests"
     alone = gates.judged(
         rows(values[7:8]), ["segment"], Gate([Requirement(rf.first_rank, ">=", 5.0)])
     )

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Any, ClassVar, Literal
 
+from recframe.statistics.stored_results import decimals_of
+
 Row = Mapping[str, Any]
 NONE = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
@@ -18,7 +20,6 @@ SMALL = 0.001
 LEAST = 1e-6
 """Value below which a number is written as 0."""
 LEAST_P = 0.001
-MOST_DECIMALS = 9
 TIMES = 10
 """Relative difference from which it is written as a multiple."""
 
@@ -55,18 +56,6 @@ def number(value: float | None, *, sign: bool = False, decimals: int | None = No
 def signed(value: float | None, *, decimals: int | None = None) -> str:
     """Return a number with its sign."""
     return number(value, sign=True, decimals=decimals)
-
-
-def decimals_of(low: float | None, high: float | None) -> int | None:
-    """Return the decimals that show two significant digits of half an interval's width; None without a width.
-
-    >>> decimals_of(0.0301, 0.0463), decimals_of(0.00783, 0.00811), decimals_of(140.0, 190.0)
-    (4, 5, 0)
-    """
-    half = 0.0 if low is None or high is None else (high - low) / 2
-    if not 0.0 < half < math.inf:
-        return None
-    return min(max(1 - math.floor(math.log10(half)), 0), MOST_DECIMALS)
 
 
 def share(value: float | None) -> str:

@@ -394,8 +394,10 @@ def write(frame: pl.DataFrame, path: str, form: str | None) -> None:
         atomic_write.write_text(path, FORMATS[form or ENDINGS[ending]](frame))
 
 
-SHARES = ("relative", "detectable_relative", "margin", "wanted", "chance")
+SHARES = ("detectable_relative", "margin", "wanted", "chance")
 """Columns that are shown in per cent."""
+TIMES = 10
+"""Share from which it is shown as a multiple."""
 
 
 def view(frame: pl.DataFrame) -> pl.DataFrame:
@@ -418,21 +420,19 @@ def _read_cells(frame: pl.DataFrame, name: str) -> pl.Series:
         return pl.Series(name, map(_p_value, column), dtype=pl.String)
     if name not in SHARES and not column.dtype.is_float():
         return column
-    written = _per_cent if name in SHARES else with_interval
+    if name in SHARES:
+        return pl.Series(name, map(_share, column), dtype=pl.String)
     ends = {f"{name}_low", f"{name}_high"} <= {*frame.columns}
     low, high = (
         frame[f"{name}_{end}"] if ends else [None] * len(column) for end in ("low", "high")
     )
-    return pl.Series(name, map(written, column, low, high), dtype=pl.String)
+    return pl.Series(name, map(with_interval, column, low, high), dtype=pl.String)
 
 
-def _per_cent(value: float | None, low: float | None, high: float | None) -> str:
+def _share(value: float | None) -> str:
     if value is None:
         return "null"
-    interval = (
-        "" if low is None or high is None else f" [{100 * low + 0.0:.1f}, {100 * high + 0.0:.1f}]"
-    )
-    return f"{100 * value + 0.0:.1f} %{interval}"
+    return f"{value:,.0f} x" if value >= TIMES else f"{100 * value + 0.0:.1f} %"
 
 
 def _p_value(value: float | None) -> str:

@@ -292,7 +292,7 @@ def _notes(
         "both have the same value for all users": same,
         f"fewer than {how.min_users} {kind}, so not judged": found["few"],
         _too_few(how): np.isnan(found["p_adjusted"]) & ~found["few"],
-        f"by itself, not among {tests} rows": alone,
+        f"significant alone, not after correcting for {tests} comparisons": alone,
         **_within_margin(by_itself & ~same & (found["verdict"] == "same"), found, how),
         **_of_spread(found, moments, same),
         SKEWED_NOTE: found["skewed"],

@@ -313,7 +313,7 @@ def _own_notes(rows: GateRows, gate: Gate) -> Any:
     words = {
         f"fewer than {gate.min_users} users, so not judged": rows.small,
         "no interval of this metric was shown to hold, so judged by its value alone": rows.by_value,
-        f"beyond the bound by itself, but not among {tests} rows": is_open
+        f"significant alone, not after correcting for {tests} tests": is_open
         & (rows.p_value <= 1.0 - gate.level),
         **of_unpaired(n, np.where(pairs & ~rows.by_user, rows.unpaired, 0.0), rows.selected),
         "more than a fifth of the users are new, so it may fail and never hold": new,

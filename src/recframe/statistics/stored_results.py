@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ METRIC = pl.col("requirement").cast(pl.String).str.extract(r"^(.*) [<>]= ")
 OF_NUMBER = pl.col("requirement").cast(pl.String).str.contains(r" [<>]= -?[\d.]+(e[-+]?\d+)?$")
 """Whether the bound of a requirement is a number: the interval of the difference is then that of the value, less the bound."""
 CUT_OFF = r"@(\d+)$"
+MOST_DECIMALS = 9
 WITHOUT_INTERVAL = (
     "the earlier result is a short one of require(...), which has no interval of a value that was held against another value; "
     "keep that of summarize(...), or of require(..., wide=True)"
@@ -73,17 +75,34 @@ def with_intervals(rows: Frame, metrics: Collection[str]) -> Frame:
 
 
 def with_interval(value: float | None, low: float | None, high: float | None) -> str:
-    """Return a number with its interval: 0.2512 [0.2410, 0.2620]; the number alone where it has none."""
+    """Return a number with its interval, to two digits of half its width: 0.251 [0.193, 0.317]; or the number alone."""
     if value is None or low is None or high is None:
         return rounded(value)
-    return f"{rounded(value)} [{rounded(low)}, {rounded(high)}]"
+    decimals = decimals_of(low, high)
+    number, *ends = (rounded(one, decimals) for one in (value, low, high))
+    return f"{number} [{', '.join(ends)}]"
 
 
-def rounded(value: float | None) -> str:
-    """Return a number with four digits behind the point, of a large one four in all."""
+def decimals_of(low: float | None, high: float | None) -> int | None:
+    """Return the decimals that show two significant digits of half an interval's width; None without a width.
+
+    >>> decimals_of(0.0301, 0.0463), decimals_of(0.00783, 0.00811), decimals_of(140.0, 190.0)
+    (4, 5, 0)
+    """
+    half = 0.0 if low is None or high is None else (high - low) / 2
+    if not 0.0 < half < math.inf:
+        return None
+    return min(max(1 - math.floor(math.log10(half)), 0), MOST_DECIMALS)
+
+
+def rounded(value: float | None, decimals: int | None = None) -> str:
+    """Return a number with so many decimals; else with four, a large one with four digits in all."""
     if value is None:
         return "null"
-    return f"{value + 0.0:.4f}" if abs(value) < 10 else f"{value:.4g}"  # noqa: PLR2004  one digit before the point
+    if decimals is None and abs(value) >= 10:  # noqa: PLR2004  one digit before the point
+        return f"{value:.4g}"
+    decimals = 4 if decimals is None else decimals
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
 def as_shown(rows: Frame, decimals: Mapping[str, int]) -> Frame:

@@ -270,7 +270,8 @@ def _notes(
         "the runner-up is as good, and comes behind by its name alone": found["ahead"] == 0,
         f"fewer than {how.min_users} {kind}, so not judged": found["few"],
         SELECTED_NOTE: is_selected(winner, of) | is_selected(ahead, of) & (n_models > 1),
-        f"by itself, not among {tests} rows": alone & (found["verdict"] == "open"),
+        f"significant alone, not after correcting for {tests} tests": alone
+        & (found["verdict"] == "open"),
         f"fewer than {FEW_VALUES} {kind} differ, so the interval is rough": rough,
     }
     return first_or_joined({"nobody has both values": n_models == 0}, words)
