@@ -69,7 +69,7 @@ def _shape(example: Example) -> str:
     about = example.metric.definition
     if about.shape == "set":
         grows = "; it depends on how many users there are" if about.grows else ""
-        told = f"all lists of a segment together, which is no mean over users{grows}"
+        told = f"all lists of a segment together, not a mean over users{grows}"
     elif is_of_segment(example.metric):
         told = "all users of the truth together, made of their means"
     elif about.over == "lists" and not example.needs.reads_relevance:
@@ -118,9 +118,9 @@ def _runs(example: Example) -> str:
     levels = example.needs.levels
     told = "Polars (eager, lazy, streaming), pandas, Arrow, [Spark, Dask and Daft](../engines.md)"
     if Level.PLACE in levels:
-        told += "; it ranks the listed items of a segment, whose rows stand in memory"
+        told += "; it ranks the listed items of a segment, which are held in memory"
     if {Level.ALONG, Level.ALONG_ALL} & levels:
-        told += "; not in parts, as it holds each list against the others"
+        told += "; not in parts, as it compares each list with the others"
     return told
 
 

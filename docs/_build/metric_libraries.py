@@ -102,16 +102,15 @@ def _head(example: Example, found: list[Answer]) -> str:
     sides = [f"{side}={side}" for side in example.sides]
     bound = [f"{name}={_quoted(value)}" for name, value in one.options.items()]
     call = f'recs.rec({", ".join([*sides, *bound])}).evaluate("{_asked(one)}")'
-    return f"The number of a line, by its profile and metric, as in {code(call)}:"
+    return f"To get a library's number, bind its profile: {code(call)}."
 
 
 def _note(example: Example) -> str:
     name = example.metric.name
     return (
-        "Tests hold each line against answers that were recorded from the library; those marked † come from its source "
-        f"alone. *Differs in* has the switches that are set otherwise than for `{name}` without a profile: "
-        f'`rf.explain("{name}", "recframe", profile)` says what they mean, and `rec.explain` how much each one adds on '
-        "your frames."
+        "Tests compare each row with recorded answers of the library; rows marked † rest on its source code alone. "
+        f"*Differs in* lists the switches that differ from `{name}` without a profile: "
+        f'`rf.explain("{name}", "recframe", profile)` says what they mean, `rec.explain` how much each adds on your frames.'
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from metric_text import prose_of, sentence_of
+from metric_text import prose_of, sentence_of, use_of
 
 from recframe.evaluation.required_columns import needs_of
 from recframe.metrics.language.definition import Metric
@@ -47,7 +47,7 @@ def shown() -> dict[str, Metric[...]]:
 
 def _names(metric: Metric[...], other: Metric[...]) -> bool:
     """Return whether a metric's docstring speaks of another one, which many are called like plain words."""
-    text = " ".join(prose_of(metric.definition))
+    text = " ".join([use_of(metric.definition), *prose_of(metric.definition)])
     if other.name in metric.definition.parameters:
         return False
     if "_" in other.name:

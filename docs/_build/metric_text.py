@@ -9,6 +9,15 @@ from collections.abc import Sequence
 
 from recframe.metrics.language.definition import Definition
 
+USE = "Use it "
+"""How the paragraph of a docstring begins that says when to use the metric, and when not."""
+FIELD = {
+    "alpha_ndcg": "alpha-nDCG", "auc": "AUC", "bpref": "bpref", "dcg": "DCG", "efd": "EFD", "epc": "EPC", "err": "ERR",
+    "err_ia": "ERR-IA", "f_score": "F score", "fall_out": "Fall-out", "gauc": "GAUC", "map": "MAP", "mcc": "MCC",
+    "mrr": "MRR", "ndcg": "nDCG", "nrbp": "NRBP", "partial_auc": "Partial AUC", "r_precision": "R-precision",
+    "rbo": "RBO", "rbp": "RBP",
+}  # fmt: skip
+"""The field's names of metrics that are not simply their words."""
 BELOW = "<br>"
 """What parts a cell of a table into lines."""
 SENTENCES = re.compile(r"(?<=[^.]\.) (?=[A-Z0-9`\"|√Σ])")
@@ -40,12 +49,22 @@ def sentence_of(definition: Definition) -> str:
     return paragraphs(definition)[0] if definition.doc else definition.formula
 
 
+def title_of(name: str) -> str:
+    """Return the title of a metric's page: the field's name, and the one in code."""
+    return f"{FIELD.get(name, name.replace('_', ' ').capitalize())} ({code(name)})"
+
+
+def use_of(definition: Definition) -> str:
+    """Return when to use the metric and when not."""
+    return next((one for one in paragraphs(definition) if one.startswith(USE)), "")
+
+
 def prose_of(definition: Definition) -> list[str]:
-    """Return what the docstring says of the definition, behind its first sentence and before its source."""
+    """Return what the docstring says of the definition, after its first sentence and its use, before its source."""
     return [
         one
         for one in paragraphs(definition)[1:]
-        if not one.startswith("Source:") and _is_prose(one)
+        if not one.startswith(("Source:", USE)) and _is_prose(one)
     ]
 
 

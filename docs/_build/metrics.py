@@ -15,7 +15,18 @@ from metric_drawing import Drawing
 from metric_example import SIDES, Example, example_of
 from metric_formula import lines_of
 from metric_pictures import picture
-from metric_text import BELOW, code, page_of, prose_of, sentence_of, source_of, symbols_of, table
+from metric_text import (
+    BELOW,
+    code,
+    page_of,
+    prose_of,
+    sentence_of,
+    source_of,
+    symbols_of,
+    table,
+    title_of,
+    use_of,
+)
 
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.profiles.switches import POLICIES
@@ -41,9 +52,10 @@ def pages() -> dict[str, str]:
 def page(metric: Metric[...], drawn: Drawing) -> str:
     """Return the page of a metric, with its picture."""
     definition, example = metric.definition, example_of(metric)
-    parts = [f"# {code(metric.name)}", sentence_of(definition), metric_facts.glance(example)]
-    for title, told in _sections(definition, example, drawn):
-        parts += [f"## {title}", told]
+    told = [sentence_of(definition), _linked(use_of(definition), definition.name)]
+    parts = [f"# {title_of(metric.name)}", *told, metric_facts.glance(example)]
+    for title, text in _sections(definition, example, drawn):
+        parts += [f"## {title}", text]
     return "\n\n".join(parts) + "\n"
 
 
@@ -56,7 +68,7 @@ def _sections(
     yield "Empty cases", metric_facts.empty(example)
     yield "In other libraries", metric_libraries.section(example)
     yield "See also", metric_near.section(example.metric)
-    yield "Source", source_of(definition) or "A count, which is nobody's invention."
+    yield "Source", source_of(definition) or "None: it is a plain count."
 
 
 def _formula(definition: Definition) -> str:

@@ -81,9 +81,9 @@ def test_repeated_ranks_say_what_becomes_of_them(kind):
     frame = RECS.with_columns(rank=1)
 
     treatments = {
-        None: "all of them count up to the rank",
-        "expected": "ties are broken as ties='expected' says",
-        "last": "all of them stand at the last place of their tie, as ties='last' says",
+        None: "all of them count at this rank",
+        "expected": "ties are broken by ties='expected'",
+        "last": "all of them take the last place of their tie (ties='last')",
     }
     for ties, said in treatments.items():
         (finding,) = (

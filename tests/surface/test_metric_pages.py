@@ -89,7 +89,13 @@ def test_every_metric_has_a_page_with_every_section(name):
     text = page(name)
     found = sections(text)
 
-    assert text.startswith(f"# `{name}`\n\n{BUILTIN[name].__doc__.partition(chr(10))[0]}\n")
+    first, _, use = BUILTIN[name].__doc__.partition("\n\n")
+    title, told, when = text.split("\n\n")[:3]
+    assert title.endswith(f" (`{name}`)")
+    assert told == first
+    assert re.sub(r"\[(`\w+`)\]\(\w+\.md\)", r"\1", when) == " ".join(
+        use.partition("\n\n")[0].split()
+    )
     assert [*found] == SECTIONS
     assert all(found.values())
     for alias in BUILTIN[name].definition.aliases:

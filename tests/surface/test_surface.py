@@ -213,11 +213,14 @@ def test_a_metric_needs_what_its_words_ask_for():
         assert asked == set(about.needs), name
 
 
-def test_a_metric_has_a_docstring_with_its_empty_case_parameters_and_source():
+def test_a_metric_has_a_docstring_with_its_use_empty_case_parameters_and_source():
     for name, metric in BUILTIN.items():
         text = metric.__doc__
+        first, use = text.split("\n\n")[:2]
 
-        assert text.split("\n\n")[0].endswith("."), name
+        assert first.endswith("."), name
+        assert len(first) < 130, name
+        assert re.match(r"Use it (.|\n)*(Not|Otherwise) ", use), name
         for parameter in metric.definition.parameters:
             said = rf"`{parameter}\b|\b{parameter} cancels|base of the logarithm"
             assert re.search(said, text), (name, parameter)

@@ -17,14 +17,14 @@ class Methods(Generic[F]):
         *,
         profile: str | None = None,
     ) -> float:
-        """Share of the users with at least one hit: 1 for a list with a hit, 0 for one without."""
+        """Share of the users whose list has at least one relevant item: 1 if every list has one, 0 if none has."""
     @overload
     def hit_rate(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Share of the users with at least one hit: 1 for a list with a hit, 0 for one without."""
+        """Share of the users whose list has at least one relevant item: 1 if every list has one, 0 if none has."""
     @overload
     def precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -33,7 +33,7 @@ class Methods(Generic[F]):
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "pooled"] = "users",
     ) -> float:
-        """Share of the first k places that are hits."""
+        """Share of the first k places that hold a relevant item: 1 if all do, 0 if none does."""
     @overload
     def precision(
         self, k: Cutoffs = None, by: By = None,
@@ -42,7 +42,7 @@ class Methods(Generic[F]):
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "pooled"] = "users",
     ) -> F:
-        """Share of the first k places that are hits."""
+        """Share of the first k places that hold a relevant item: 1 if all do, 0 if none does."""
     @overload
     def recall(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -54,7 +54,7 @@ class Methods(Generic[F]):
         min_propensity: float = 0.0001,
         average: Literal["users", "pooled"] = "users",
     ) -> float:
-        """Share of the relevant items that reached the first k places."""
+        """Share of the user's relevant items that are among the first k: 1 if all are, 0 if none is."""
     @overload
     def recall(
         self, k: Cutoffs = None, by: By = None,
@@ -66,7 +66,7 @@ class Methods(Generic[F]):
         min_propensity: float = 0.0001,
         average: Literal["users", "pooled"] = "users",
     ) -> F:
-        """Share of the relevant items that reached the first k places."""
+        """Share of the user's relevant items that are among the first k: 1 if all are, 0 if none is."""
     @overload
     def f_score(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -76,7 +76,7 @@ class Methods(Generic[F]):
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "means", "pooled"] = "users",
     ) -> float:
-        """Weighted harmonic mean of a list's precision P and recall R; `beta` times as much weight on recall."""
+        """Precision and recall in one number, their harmonic mean: 1 if all relevant items and no others are listed, 0 if none is."""
     @overload
     def f_score(
         self, k: Cutoffs = None, by: By = None,
@@ -86,7 +86,7 @@ class Methods(Generic[F]):
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "means", "pooled"] = "users",
     ) -> F:
-        """Weighted harmonic mean of a list's precision P and recall R; `beta` times as much weight on recall."""
+        """Precision and recall in one number, their harmonic mean: 1 if all relevant items and no others are listed, 0 if none is."""
     @overload
     def map(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -96,7 +96,7 @@ class Methods(Generic[F]):
         average: Literal["arithmetic", "geometric"] = "arithmetic",
         without_relevant: Literal["zero", "one"] = "zero",
     ) -> float:
-        """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found."""
+        """Mean average precision, how early the relevant items come: 1 if all come before any other, 0 if none is found."""
     @overload
     def map(
         self, k: Cutoffs = None, by: By = None,
@@ -106,21 +106,21 @@ class Methods(Generic[F]):
         average: Literal["arithmetic", "geometric"] = "arithmetic",
         without_relevant: Literal["zero", "one"] = "zero",
     ) -> F:
-        """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found."""
+        """Mean average precision, how early the relevant items come: 1 if all come before any other, 0 if none is found."""
     @overload
     def mrr(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
         profile: str | None = None,
     ) -> float:
-        """Mean reciprocal rank: 1 / rank of the first hit."""
+        """Mean reciprocal rank, 1 / rank of the first relevant item: 1 if it comes first, 1/2 if second, 0 if it is not listed."""
     @overload
     def mrr(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Mean reciprocal rank: 1 / rank of the first hit."""
+        """Mean reciprocal rank, 1 / rank of the first relevant item: 1 if it comes first, 1/2 if second, 0 if it is not listed."""
     @overload
     def dcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -134,7 +134,7 @@ class Methods(Generic[F]):
         exponent: float = 1.5,
         min_propensity: float = 0.0001,
     ) -> float:
-        """Discounted cumulative gain: the gains of the hits, each divided by the logarithm of its rank + 1."""
+        """Discounted cumulative gain, the relevance that is found, less for lower ranks: 0 if none is, no upper limit."""
     @overload
     def dcg(
         self, k: Cutoffs = None, by: By = None,
@@ -148,7 +148,7 @@ class Methods(Generic[F]):
         exponent: float = 1.5,
         min_propensity: float = 0.0001,
     ) -> F:
-        """Discounted cumulative gain: the gains of the hits, each divided by the logarithm of its rank + 1."""
+        """Discounted cumulative gain, the relevance that is found, less for lower ranks: 0 if none is, no upper limit."""
     @overload
     def ndcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -161,7 +161,7 @@ class Methods(Generic[F]):
         offset: float = 0,
         without_relevant: Literal["zero", "one"] = "zero",
     ) -> float:
-        """Normalized discounted cumulative gain: dcg, over the dcg of the best possible order."""
+        """The list's DCG divided by that of a perfect list: 1 is perfect, 0 has no hit."""
     @overload
     def ndcg(
         self, k: Cutoffs = None, by: By = None,
@@ -174,7 +174,7 @@ class Methods(Generic[F]):
         offset: float = 0,
         without_relevant: Literal["zero", "one"] = "zero",
     ) -> F:
-        """Normalized discounted cumulative gain: dcg, over the dcg of the best possible order."""
+        """The list's DCG divided by that of a perfect list: 1 is perfect, 0 has no hit."""
     @overload
     def r_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -182,7 +182,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         without_hit: Literal["zero", "null"] = "zero",
     ) -> float:
-        """Precision at the rank n_relevant, where precision and recall are one number."""
+        """Precision of the list cut at the user's number of relevant items: 1 if it holds them all, 0 if none."""
     @overload
     def r_precision(
         self, k: Cutoffs = None, by: By = None,
@@ -190,7 +190,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         without_hit: Literal["zero", "null"] = "zero",
     ) -> F:
-        """Precision at the rank n_relevant, where precision and recall are one number."""
+        """Precision of the list cut at the user's number of relevant items: 1 if it holds them all, 0 if none."""
     @overload
     def rbp(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -198,7 +198,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         p: float = 0.8,
     ) -> float:
-        """Rank-biased precision: the hits that a reader sees who goes on to the next rank with probability `p`."""
+        """Rank-biased precision, the relevant share of what a user reads who may stop after any item: 1 is all of it, 0 none."""
     @overload
     def rbp(
         self, k: Cutoffs = None, by: By = None,
@@ -206,7 +206,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         p: float = 0.8,
     ) -> F:
-        """Rank-biased precision: the hits that a reader sees who goes on to the next rank with probability `p`."""
+        """Rank-biased precision, the relevant share of what a user reads who may stop after any item: 1 is all of it, 0 none."""
     @overload
     def err(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -214,7 +214,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         max_grade: float = 4,
     ) -> float:
-        """Expected reciprocal rank, at which a reader stops whom each item satisfies with a probability that its grade sets."""
+        """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
     @overload
     def err(
         self, k: Cutoffs = None, by: By = None,
@@ -222,63 +222,63 @@ class Methods(Generic[F]):
         profile: str | None = None,
         max_grade: float = 4,
     ) -> F:
-        """Expected reciprocal rank, at which a reader stops whom each item satisfies with a probability that its grade sets."""
+        """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
     @overload
     def n_hits(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
         profile: str | None = None,
     ) -> float:
-        """Number of hits among the first k."""
+        """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
     @overload
     def n_hits(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Number of hits among the first k."""
+        """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
     @overload
     def first_rank(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
         profile: str | None = None,
     ) -> float:
-        """Rank of the first hit, from 1; null without a hit, so that the mean runs over the lists with one."""
+        """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
     @overload
     def first_rank(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Rank of the first hit, from 1; null without a hit, so that the mean runs over the lists with one."""
+        """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
     @overload
     def list_length(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
         profile: str | None = None,
     ) -> float:
-        """Number of items in the list, up to k; 0 without a list."""
+        """Number of items in the list, up to k: k if it is full, 0 without a list."""
     @overload
     def list_length(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Number of items in the list, up to k; 0 without a list."""
+        """Number of items in the list, up to k: k if it is full, 0 without a list."""
     @overload
     def judged(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
         profile: str | None = None,
     ) -> float:
-        """Share of the list's first k items whose relevance is not null; where it is low, a low ndcg may be a hole in the truth."""
+        """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
     @overload
     def judged(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Share of the list's first k items whose relevance is not null; where it is low, a low ndcg may be a hole in the truth."""
+        """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
     @overload
     def interpolated_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -287,7 +287,7 @@ class Methods(Generic[F]):
         recall: float = 0.5,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> float:
-        """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found."""
+        """Highest precision at a rank where a share `recall` of the relevant items is found: 1 is best, 0 if it never is."""
     @overload
     def interpolated_precision(
         self, k: Cutoffs = None, by: By = None,
@@ -296,7 +296,7 @@ class Methods(Generic[F]):
         recall: float = 0.5,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
-        """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found."""
+        """Highest precision at a rank where a share `recall` of the relevant items is found: 1 is best, 0 if it never is."""
     @overload
     def eleven_point_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -304,7 +304,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> float:
-        """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
+        """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed."""
     @overload
     def eleven_point_precision(
         self, k: Cutoffs = None, by: By = None,
@@ -312,7 +312,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
-        """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
+        """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed."""
     @overload
     def auc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -321,7 +321,7 @@ class Methods(Generic[F]):
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
     ) -> float:
-        """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""
+        """Chance that a relevant item of the list ranks above a not relevant one: 1 is always, 0.5 random order, 0 never."""
     @overload
     def auc(
         self, k: Cutoffs = None, by: By = None,
@@ -330,21 +330,21 @@ class Methods(Generic[F]):
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
     ) -> F:
-        """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""
+        """Chance that a relevant item of the list ranks above a not relevant one: 1 is always, 0.5 random order, 0 never."""
     @overload
     def bpref(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
         profile: str | None = None,
     ) -> float:
-        """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged."""
+        """Binary preference, how often relevant items come before those judged not relevant: 1 is always, 0 never."""
     @overload
     def bpref(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged."""
+        """Binary preference, how often relevant items come before those judged not relevant: 1 is always, 0 never."""
     @overload
     def partial_auc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -353,7 +353,7 @@ class Methods(Generic[F]):
         misses: float = 10,
         hits: Literal["all", "first"] = "all",
     ) -> float:
-        """Share of the pairs of a relevant item and one of the first misses of the list that stand in the right order."""
+        """Share of the pairs of a relevant item and one of the first misses that are in the right order: 1 is all, 0 none."""
     @overload
     def partial_auc(
         self, k: Cutoffs = None, by: By = None,
@@ -362,7 +362,7 @@ class Methods(Generic[F]):
         misses: float = 10,
         hits: Literal["all", "first"] = "all",
     ) -> F:
-        """Share of the pairs of a relevant item and one of the first misses of the list that stand in the right order."""
+        """Share of the pairs of a relevant item and one of the first misses that are in the right order: 1 is all, 0 none."""
     @overload
     def gauc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -370,7 +370,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> float:
-        """Grouped AUC: the users' own auc, each weighted by their number of impressions, the items of the list."""
+        """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
     @overload
     def gauc(
         self, k: Cutoffs = None, by: By = None,
@@ -378,7 +378,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> F:
-        """Grouped AUC: the users' own auc, each weighted by their number of impressions, the items of the list."""
+        """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
     @overload
     def miscalibration(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -390,7 +390,7 @@ class Methods(Generic[F]):
         log_base: float = 2,
         weight: Literal["none", "log", "reciprocal"] = "none",
     ) -> float:
-        """Divergence of the list's categories from those of the user's history, in bits: 0 where their shares are the same."""
+        """How far the list's mix of categories is from that of the user's history: 0 is the same mix; larger is further."""
     @overload
     def miscalibration(
         self, k: Cutoffs = None, by: By = None,
@@ -402,21 +402,21 @@ class Methods(Generic[F]):
         log_base: float = 2,
         weight: Literal["none", "log", "reciprocal"] = "none",
     ) -> F:
-        """Divergence of the list's categories from those of the user's history, in bits: 0 where their shares are the same."""
+        """How far the list's mix of categories is from that of the user's history: 0 is the same mix; larger is further."""
     @overload
     def coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
         profile: str | None = None,
     ) -> float:
-        """Share of the catalogue that is in anybody's list."""
+        """Share of the catalogue that is in anybody's list: 1 if every item is, 0 if none is."""
     @overload
     def coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Share of the catalogue that is in anybody's list."""
+        """Share of the catalogue that is in anybody's list: 1 if every item is, 0 if none is."""
     @overload
     def user_coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -424,7 +424,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         at_least: Literal["one", "k"] = "one",
     ) -> float:
-        """Share of the users who get a list at all, with at least one item up to k."""
+        """Share of the users who get a list at all: 1 if everybody does, 0 if nobody does."""
     @overload
     def user_coverage(
         self, k: Cutoffs = None, by: By = None,
@@ -432,7 +432,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         at_least: Literal["one", "k"] = "one",
     ) -> F:
-        """Share of the users who get a list at all, with at least one item up to k."""
+        """Share of the users who get a list at all: 1 if everybody does, 0 if nobody does."""
     @overload
     def gini(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -441,7 +441,7 @@ class Methods(Generic[F]):
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> float:
-        """Gini coefficient of the exposure over the whole catalogue: 0 where all items have the same, 1 where one has it all."""
+        """How unevenly the catalogue's items are shown: 0 if all are shown as often, 1 if one item is all that is shown."""
     @overload
     def gini(
         self, k: Cutoffs = None, by: By = None,
@@ -450,7 +450,7 @@ class Methods(Generic[F]):
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> F:
-        """Gini coefficient of the exposure over the whole catalogue: 0 where all items have the same, 1 where one has it all."""
+        """How unevenly the catalogue's items are shown: 0 if all are shown as often, 1 if one item is all that is shown."""
     @overload
     def entropy(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -460,7 +460,7 @@ class Methods(Generic[F]):
         normalized: bool = False,
         log_base: float = 2,
     ) -> float:
-        """Shannon entropy of the exposure over the catalogue, in bits: the higher, the more evenly the items are shown."""
+        """How evenly the catalogue's items are shown, in bits: 0 if one item is all that is shown; larger is more even."""
     @overload
     def entropy(
         self, k: Cutoffs = None, by: By = None,
@@ -470,21 +470,21 @@ class Methods(Generic[F]):
         normalized: bool = False,
         log_base: float = 2,
     ) -> F:
-        """Shannon entropy of the exposure over the catalogue, in bits: the higher, the more evenly the items are shown."""
+        """How evenly the catalogue's items are shown, in bits: 0 if one item is all that is shown; larger is more even."""
     @overload
     def fall_out(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
         profile: str | None = None,
     ) -> float:
-        """Share of the catalogue's not relevant items that are listed all the same."""
+        """Share of the catalogue's not relevant items that are listed: 0 if none is, 1 if all are; smaller is better."""
     @overload
     def fall_out(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Share of the catalogue's not relevant items that are listed all the same."""
+        """Share of the catalogue's not relevant items that are listed: 0 if none is, 1 if all are; smaller is better."""
     @overload
     def mcc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -492,7 +492,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         denominator: Literal["list", "k"] = "list",
     ) -> float:
-        """Matthews correlation between being listed and being relevant, over the items of the catalogue."""
+        """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
     @overload
     def mcc(
         self, k: Cutoffs = None, by: By = None,
@@ -500,7 +500,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
-        """Matthews correlation between being listed and being relevant, over the items of the catalogue."""
+        """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
     @overload
     def diversity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -511,7 +511,7 @@ class Methods(Generic[F]):
         scaled: bool = False,
         single: Literal["null", "zero"] = "null",
     ) -> float:
-        """Mean distance of two items of the list, the intra-list distance: 0 where all are alike."""
+        """How different the items of a list are, the mean distance of two: 0 if all are alike, 1 if no two have anything in common."""
     @overload
     def diversity(
         self, k: Cutoffs = None, by: By = None,
@@ -522,7 +522,7 @@ class Methods(Generic[F]):
         scaled: bool = False,
         single: Literal["null", "zero"] = "null",
     ) -> F:
-        """Mean distance of two items of the list, the intra-list distance: 0 where all are alike."""
+        """How different the items of a list are, the mean distance of two: 0 if all are alike, 1 if no two have anything in common."""
     @overload
     def category_coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -532,7 +532,7 @@ class Methods(Generic[F]):
         denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
         relevance: bool = False,
     ) -> float:
-        """Share of the categories of the catalogue that the list has."""
+        """Share of the catalogue's categories that the list has: 1 is all of them, 0 none."""
     @overload
     def category_coverage(
         self, k: Cutoffs = None, by: By = None,
@@ -542,7 +542,7 @@ class Methods(Generic[F]):
         denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
         relevance: bool = False,
     ) -> F:
-        """Share of the categories of the catalogue that the list has."""
+        """Share of the catalogue's categories that the list has: 1 is all of them, 0 none."""
     @overload
     def alpha_ndcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -551,7 +551,7 @@ class Methods(Generic[F]):
         of: str = "",
         alpha: float = 0.5,
     ) -> float:
-        """Gain of the relevant items by category, each worth less the more often it was seen, over that of the best order."""
+        """The list's nDCG where further items of a category count less: 1 is the best order, 0 has no relevant item."""
     @overload
     def alpha_ndcg(
         self, k: Cutoffs = None, by: By = None,
@@ -560,7 +560,7 @@ class Methods(Generic[F]):
         of: str = "",
         alpha: float = 0.5,
     ) -> F:
-        """Gain of the relevant items by category, each worth less the more often it was seen, over that of the best order."""
+        """The list's nDCG where further items of a category count less: 1 is the best order, 0 has no relevant item."""
     @overload
     def err_ia(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -570,7 +570,7 @@ class Methods(Generic[F]):
         alpha: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
     ) -> float:
-        """Intent-aware expected reciprocal rank: how soon a reader finds the category they came for, whichever it is."""
+        """How soon a user finds the category they came for, whichever it is: 1 is as soon as possible, 0 never."""
     @overload
     def err_ia(
         self, k: Cutoffs = None, by: By = None,
@@ -580,7 +580,7 @@ class Methods(Generic[F]):
         alpha: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
     ) -> F:
-        """Intent-aware expected reciprocal rank: how soon a reader finds the category they came for, whichever it is."""
+        """How soon a user finds the category they came for, whichever it is: 1 is as soon as possible, 0 never."""
     @overload
     def nrbp(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -591,7 +591,7 @@ class Methods(Generic[F]):
         beta: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
     ) -> float:
-        """Novelty- and rank-biased precision: rbp in which a category is worth less the more often it was seen."""
+        """Relevant items of new categories among what a user reads who may stop after any item: 1 is the most possible, 0 none."""
     @overload
     def nrbp(
         self, k: Cutoffs = None, by: By = None,
@@ -602,7 +602,7 @@ class Methods(Generic[F]):
         beta: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
     ) -> F:
-        """Novelty- and rank-biased precision: rbp in which a category is worth less the more often it was seen."""
+        """Relevant items of new categories among what a user reads who may stop after any item: 1 is the most possible, 0 none."""
     @overload
     def exposure_share(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -610,7 +610,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         weight: Literal["none", "log"] = "none",
     ) -> float:
-        """Share of the places of all lists that a group of items has; the groups are those of `by=`, a property of items."""
+        """Share of the places of all lists that a group of items gets: 1 is all of them, 0 none."""
     @overload
     def exposure_share(
         self, k: Cutoffs = None, by: By = None,
@@ -618,7 +618,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         weight: Literal["none", "log"] = "none",
     ) -> F:
-        """Share of the places of all lists that a group of items has; the groups are those of `by=`, a property of items."""
+        """Share of the places of all lists that a group of items gets: 1 is all of them, 0 none."""
     @overload
     def exposure_disparity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -627,7 +627,7 @@ class Methods(Generic[F]):
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> float:
-        """How unequally groups of items are listed: the coefficient of variation of their chances, 0 at parity."""
+        """How unequal the chances of item groups to be listed are: 0 if equal; the larger, the more unequal."""
     @overload
     def exposure_disparity(
         self, k: Cutoffs = None, by: By = None,
@@ -636,7 +636,7 @@ class Methods(Generic[F]):
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> F:
-        """How unequally groups of items are listed: the coefficient of variation of their chances, 0 at parity."""
+        """How unequal the chances of item groups to be listed are: 0 if equal; the larger, the more unequal."""
     @overload
     def personalization(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -645,7 +645,7 @@ class Methods(Generic[F]):
         similarity: Literal["cosine", "overlap"] = "cosine",
         against: Literal["segment", "all"] = "segment",
     ) -> float:
-        """Mean distance of two users' lists: 0 where all get the same items, 1 where no two share one."""
+        """How different the lists of two users are, on average: 1 if no two share an item, 0 if all get the same items."""
     @overload
     def personalization(
         self, k: Cutoffs = None, by: By = None,
@@ -654,7 +654,7 @@ class Methods(Generic[F]):
         similarity: Literal["cosine", "overlap"] = "cosine",
         against: Literal["segment", "all"] = "segment",
     ) -> F:
-        """Mean distance of two users' lists: 0 where all get the same items, 1 where no two share one."""
+        """How different the lists of two users are, on average: 1 if no two share an item, 0 if all get the same items."""
     @overload
     def novelty(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -665,7 +665,7 @@ class Methods(Generic[F]):
         log_base: float = 2,
         denominator: Literal["list", "k"] = "list",
     ) -> float:
-        """Mean self-information of the listed items, in bits: what is known to few users is new to most."""
+        """How little known the listed items are, in bits: 0 if all train users have them, 1 more each time their users halve."""
     @overload
     def novelty(
         self, k: Cutoffs = None, by: By = None,
@@ -676,7 +676,7 @@ class Methods(Generic[F]):
         log_base: float = 2,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
-        """Mean self-information of the listed items, in bits: what is known to few users is new to most."""
+        """How little known the listed items are, in bits: 0 if all train users have them, 1 more each time their users halve."""
     @overload
     def epc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -685,7 +685,7 @@ class Methods(Generic[F]):
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
     ) -> float:
-        """Expected popularity complement: the share of users who do not know an item, over the list."""
+        """Share of the train users who do not know a listed item, on average: 1 is all users, 0 none."""
     @overload
     def epc(
         self, k: Cutoffs = None, by: By = None,
@@ -694,7 +694,7 @@ class Methods(Generic[F]):
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
     ) -> F:
-        """Expected popularity complement: the share of users who do not know an item, over the list."""
+        """Share of the train users who do not know a listed item, on average: 1 is all users, 0 none."""
     @overload
     def efd(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -706,7 +706,7 @@ class Methods(Generic[F]):
         cold: Literal["one", "zero"] = "one",
         average: Literal["users", "rows"] = "users",
     ) -> float:
-        """Expected free discovery: the self-information of an item among the interactions of train, in bits, over the list."""
+        """How rare the listed items are among train's interactions, in bits: 1 more each time their number halves; larger is rarer."""
     @overload
     def efd(
         self, k: Cutoffs = None, by: By = None,
@@ -718,7 +718,7 @@ class Methods(Generic[F]):
         cold: Literal["one", "zero"] = "one",
         average: Literal["users", "rows"] = "users",
     ) -> F:
-        """Expected free discovery: the self-information of an item among the interactions of train, in bits, over the list."""
+        """How rare the listed items are among train's interactions, in bits: 1 more each time their number halves; larger is rarer."""
     @overload
     def popularity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -726,7 +726,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none",
     ) -> float:
-        """Average popularity of the listed items: by how many train users they are known."""
+        """Mean number of train users who have a listed item: 0 if nobody has one; the larger, the better known the items."""
     @overload
     def popularity(
         self, k: Cutoffs = None, by: By = None,
@@ -734,7 +734,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none",
     ) -> F:
-        """Average popularity of the listed items: by how many train users they are known."""
+        """Mean number of train users who have a listed item: 0 if nobody has one; the larger, the better known the items."""
     @overload
     def long_tail_share(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -743,7 +743,7 @@ class Methods(Generic[F]):
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> float:
-        """Share of the list that comes from the long tail of the catalogue."""
+        """Share of the list that is from the long tail, the less popular items: 1 is all of it, 0 none."""
     @overload
     def long_tail_share(
         self, k: Cutoffs = None, by: By = None,
@@ -752,7 +752,7 @@ class Methods(Generic[F]):
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
-        """Share of the list that comes from the long tail of the catalogue."""
+        """Share of the list that is from the long tail, the less popular items: 1 is all of it, 0 none."""
     @overload
     def long_tail_count(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -761,7 +761,7 @@ class Methods(Generic[F]):
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> float:
-        """Number of items of the list that come from the long tail of the catalogue."""
+        """Number of the list's items that are from the long tail, the less popular items: 0 if none is, at most k."""
     @overload
     def long_tail_count(
         self, k: Cutoffs = None, by: By = None,
@@ -770,7 +770,7 @@ class Methods(Generic[F]):
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
-        """Number of items of the list that come from the long tail of the catalogue."""
+        """Number of the list's items that are from the long tail, the less popular items: 0 if none is, at most k."""
     @overload
     def tail_coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -779,7 +779,7 @@ class Methods(Generic[F]):
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> float:
-        """Share of the long tail of the catalogue that is in anybody's list."""
+        """Share of the long tail, the less popular items, that is in anybody's list: 1 is all of it, 0 none."""
     @overload
     def tail_coverage(
         self, k: Cutoffs = None, by: By = None,
@@ -788,7 +788,7 @@ class Methods(Generic[F]):
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
-        """Share of the long tail of the catalogue that is in anybody's list."""
+        """Share of the long tail, the less popular items, that is in anybody's list: 1 is all of it, 0 none."""
     @overload
     def popularity_lift(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -796,7 +796,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         average: Literal["ratio", "users"] = "ratio",
     ) -> float:
-        """How much more popular the listed items are than those that the same users have in train: 0 is as popular."""
+        """How much more popular the listed items are than the same users' train items: 0 is as popular, 1 twice as popular."""
     @overload
     def popularity_lift(
         self, k: Cutoffs = None, by: By = None,
@@ -804,21 +804,21 @@ class Methods(Generic[F]):
         profile: str | None = None,
         average: Literal["ratio", "users"] = "ratio",
     ) -> F:
-        """How much more popular the listed items are than those that the same users have in train: 0 is as popular."""
+        """How much more popular the listed items are than the same users' train items: 0 is as popular, 1 twice as popular."""
     @overload
     def repeat_rate(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
         profile: str | None = None,
     ) -> float:
-        """Share of the list that the user already has in train."""
+        """Share of the list that the user already has in train: 1 is all of it, 0 none."""
     @overload
     def repeat_rate(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Share of the list that the user already has in train."""
+        """Share of the list that the user already has in train: 1 is all of it, 0 none."""
     @overload
     def overlap(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -827,7 +827,7 @@ class Methods(Generic[F]):
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
     ) -> float:
-        """Share of the list that the user's reference list has too."""
+        """Share of the list that the user's reference list has too: 1 is all of it, 0 none."""
     @overload
     def overlap(
         self, k: Cutoffs = None, by: By = None,
@@ -836,7 +836,7 @@ class Methods(Generic[F]):
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
-        """Share of the list that the user's reference list has too."""
+        """Share of the list that the user's reference list has too: 1 is all of it, 0 none."""
     @overload
     def unexpectedness(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -846,7 +846,7 @@ class Methods(Generic[F]):
         denominator: Literal["list", "k"] = "list",
         without_reference: Literal["one", "zero"] = "one",
     ) -> float:
-        """Share of the list that the user's reference list does not have."""
+        """Share of the list that the user's reference list does not have: 1 is all of it, 0 none."""
     @overload
     def unexpectedness(
         self, k: Cutoffs = None, by: By = None,
@@ -856,7 +856,7 @@ class Methods(Generic[F]):
         denominator: Literal["list", "k"] = "list",
         without_reference: Literal["one", "zero"] = "one",
     ) -> F:
-        """Share of the list that the user's reference list does not have."""
+        """Share of the list that the user's reference list does not have: 1 is all of it, 0 none."""
     @overload
     def rbo(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -865,7 +865,7 @@ class Methods(Generic[F]):
         p: float = 0.9,
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> float:
-        """Rank-biased overlap: how far two rankings agree, the top the most, for a reader who goes on with probability `p`."""
+        """Rank-biased overlap, how far two rankings agree, above all at the top: 1 is the same order, 0 no item in common."""
     @overload
     def rbo(
         self, k: Cutoffs = None, by: By = None,
@@ -874,7 +874,7 @@ class Methods(Generic[F]):
         p: float = 0.9,
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> F:
-        """Rank-biased overlap: how far two rankings agree, the top the most, for a reader who goes on with probability `p`."""
+        """Rank-biased overlap, how far two rankings agree, above all at the top: 1 is the same order, 0 no item in common."""
     @overload
     def corrected(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -886,7 +886,7 @@ class Methods(Generic[F]):
         estimator: Literal["bias_variance", "rank"] = "bias_variance",
         gamma: float = 0.1,
     ) -> float:
-        """Estimate of a metric of the full ranking, from lists in which a relevant item was ranked among sampled ones."""
+        """Estimate of a full ranking's recall, nDCG or MRR from lists of sampled items: about 1 is perfect, about 0 finds nothing."""
     @overload
     def corrected(
         self, k: Cutoffs = None, by: By = None,
@@ -898,7 +898,7 @@ class Methods(Generic[F]):
         estimator: Literal["bias_variance", "rank"] = "bias_variance",
         gamma: float = 0.1,
     ) -> F:
-        """Estimate of a metric of the full ranking, from lists in which a relevant item was ranked among sampled ones."""
+        """Estimate of a full ranking's recall, nDCG or MRR from lists of sampled items: about 1 is perfect, about 0 finds nothing."""
     @overload
     def serendipity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -907,7 +907,7 @@ class Methods(Generic[F]):
         of: str = "",
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> float:
-        """Mean over the list of how unlike the user's history its relevant items are."""
+        """Share of the list that is relevant and unlike the user's history: 1 is all of it, 0 none."""
     @overload
     def serendipity(
         self, k: Cutoffs = None, by: By = None,
@@ -916,7 +916,7 @@ class Methods(Generic[F]):
         of: str = "",
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> F:
-        """Mean over the list of how unlike the user's history its relevant items are."""
+        """Share of the list that is relevant and unlike the user's history: 1 is all of it, 0 none."""
     @overload
     def value(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -926,7 +926,7 @@ class Methods(Generic[F]):
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",
     ) -> float:
-        """What the hits among the first k are worth: the sum of a number of their items, such as the price."""
+        """What the relevant items among the first k are worth, such as their prices: 0 if none is found, no upper limit."""
     @overload
     def value(
         self, k: Cutoffs = None, by: By = None,
@@ -936,7 +936,7 @@ class Methods(Generic[F]):
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",
     ) -> F:
-        """What the hits among the first k are worth: the sum of a number of their items, such as the price."""
+        """What the relevant items among the first k are worth, such as their prices: 0 if none is found, no upper limit."""
 
 class SegmentedMethods(Generic[F]):
     def hit_rate(
@@ -944,7 +944,7 @@ class SegmentedMethods(Generic[F]):
         *,
         profile: str | None = None,
     ) -> F:
-        """Share of the users with at least one hit: 1 for a list with a hit, 0 for one without."""
+        """Share of the users whose list has at least one relevant item: 1 if every list has one, 0 if none has."""
     def precision(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -952,7 +952,7 @@ class SegmentedMethods(Generic[F]):
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "pooled"] = "users",
     ) -> F:
-        """Share of the first k places that are hits."""
+        """Share of the first k places that hold a relevant item: 1 if all do, 0 if none does."""
     def recall(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -963,7 +963,7 @@ class SegmentedMethods(Generic[F]):
         min_propensity: float = 0.0001,
         average: Literal["users", "pooled"] = "users",
     ) -> F:
-        """Share of the relevant items that reached the first k places."""
+        """Share of the user's relevant items that are among the first k: 1 if all are, 0 if none is."""
     def f_score(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -972,7 +972,7 @@ class SegmentedMethods(Generic[F]):
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "means", "pooled"] = "users",
     ) -> F:
-        """Weighted harmonic mean of a list's precision P and recall R; `beta` times as much weight on recall."""
+        """Precision and recall in one number, their harmonic mean: 1 if all relevant items and no others are listed, 0 if none is."""
     def map(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -981,13 +981,13 @@ class SegmentedMethods(Generic[F]):
         average: Literal["arithmetic", "geometric"] = "arithmetic",
         without_relevant: Literal["zero", "one"] = "zero",
     ) -> F:
-        """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found."""
+        """Mean average precision, how early the relevant items come: 1 if all come before any other, 0 if none is found."""
     def mrr(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Mean reciprocal rank: 1 / rank of the first hit."""
+        """Mean reciprocal rank, 1 / rank of the first relevant item: 1 if it comes first, 1/2 if second, 0 if it is not listed."""
     def dcg(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1000,7 +1000,7 @@ class SegmentedMethods(Generic[F]):
         exponent: float = 1.5,
         min_propensity: float = 0.0001,
     ) -> F:
-        """Discounted cumulative gain: the gains of the hits, each divided by the logarithm of its rank + 1."""
+        """Discounted cumulative gain, the relevance that is found, less for lower ranks: 0 if none is, no upper limit."""
     def ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1012,52 +1012,52 @@ class SegmentedMethods(Generic[F]):
         offset: float = 0,
         without_relevant: Literal["zero", "one"] = "zero",
     ) -> F:
-        """Normalized discounted cumulative gain: dcg, over the dcg of the best possible order."""
+        """The list's DCG divided by that of a perfect list: 1 is perfect, 0 has no hit."""
     def r_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
         without_hit: Literal["zero", "null"] = "zero",
     ) -> F:
-        """Precision at the rank n_relevant, where precision and recall are one number."""
+        """Precision of the list cut at the user's number of relevant items: 1 if it holds them all, 0 if none."""
     def rbp(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
         p: float = 0.8,
     ) -> F:
-        """Rank-biased precision: the hits that a reader sees who goes on to the next rank with probability `p`."""
+        """Rank-biased precision, the relevant share of what a user reads who may stop after any item: 1 is all of it, 0 none."""
     def err(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
         max_grade: float = 4,
     ) -> F:
-        """Expected reciprocal rank, at which a reader stops whom each item satisfies with a probability that its grade sets."""
+        """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
     def n_hits(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Number of hits among the first k."""
+        """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
     def first_rank(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Rank of the first hit, from 1; null without a hit, so that the mean runs over the lists with one."""
+        """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
     def list_length(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Number of items in the list, up to k; 0 without a list."""
+        """Number of items in the list, up to k: k if it is full, 0 without a list."""
     def judged(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Share of the list's first k items whose relevance is not null; where it is low, a low ndcg may be a hole in the truth."""
+        """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
     def interpolated_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1065,14 +1065,14 @@ class SegmentedMethods(Generic[F]):
         recall: float = 0.5,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
-        """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found."""
+        """Highest precision at a rank where a share `recall` of the relevant items is found: 1 is best, 0 if it never is."""
     def eleven_point_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
-        """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number."""
+        """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed."""
     def auc(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1080,13 +1080,13 @@ class SegmentedMethods(Generic[F]):
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
     ) -> F:
-        """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order."""
+        """Chance that a relevant item of the list ranks above a not relevant one: 1 is always, 0.5 random order, 0 never."""
     def bpref(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged."""
+        """Binary preference, how often relevant items come before those judged not relevant: 1 is always, 0 never."""
     def partial_auc(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1094,14 +1094,14 @@ class SegmentedMethods(Generic[F]):
         misses: float = 10,
         hits: Literal["all", "first"] = "all",
     ) -> F:
-        """Share of the pairs of a relevant item and one of the first misses of the list that stand in the right order."""
+        """Share of the pairs of a relevant item and one of the first misses that are in the right order: 1 is all, 0 none."""
     def gauc(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> F:
-        """Grouped AUC: the users' own auc, each weighted by their number of impressions, the items of the list."""
+        """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
     def miscalibration(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1112,20 +1112,20 @@ class SegmentedMethods(Generic[F]):
         log_base: float = 2,
         weight: Literal["none", "log", "reciprocal"] = "none",
     ) -> F:
-        """Divergence of the list's categories from those of the user's history, in bits: 0 where their shares are the same."""
+        """How far the list's mix of categories is from that of the user's history: 0 is the same mix; larger is further."""
     def coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Share of the catalogue that is in anybody's list."""
+        """Share of the catalogue that is in anybody's list: 1 if every item is, 0 if none is."""
     def user_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
         at_least: Literal["one", "k"] = "one",
     ) -> F:
-        """Share of the users who get a list at all, with at least one item up to k."""
+        """Share of the users who get a list at all: 1 if everybody does, 0 if nobody does."""
     def gini(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1133,7 +1133,7 @@ class SegmentedMethods(Generic[F]):
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> F:
-        """Gini coefficient of the exposure over the whole catalogue: 0 where all items have the same, 1 where one has it all."""
+        """How unevenly the catalogue's items are shown: 0 if all are shown as often, 1 if one item is all that is shown."""
     def entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1142,20 +1142,20 @@ class SegmentedMethods(Generic[F]):
         normalized: bool = False,
         log_base: float = 2,
     ) -> F:
-        """Shannon entropy of the exposure over the catalogue, in bits: the higher, the more evenly the items are shown."""
+        """How evenly the catalogue's items are shown, in bits: 0 if one item is all that is shown; larger is more even."""
     def fall_out(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Share of the catalogue's not relevant items that are listed all the same."""
+        """Share of the catalogue's not relevant items that are listed: 0 if none is, 1 if all are; smaller is better."""
     def mcc(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
-        """Matthews correlation between being listed and being relevant, over the items of the catalogue."""
+        """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
     def diversity(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1165,7 +1165,7 @@ class SegmentedMethods(Generic[F]):
         scaled: bool = False,
         single: Literal["null", "zero"] = "null",
     ) -> F:
-        """Mean distance of two items of the list, the intra-list distance: 0 where all are alike."""
+        """How different the items of a list are, the mean distance of two: 0 if all are alike, 1 if no two have anything in common."""
     def category_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1174,7 +1174,7 @@ class SegmentedMethods(Generic[F]):
         denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
         relevance: bool = False,
     ) -> F:
-        """Share of the categories of the catalogue that the list has."""
+        """Share of the catalogue's categories that the list has: 1 is all of them, 0 none."""
     def alpha_ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1182,7 +1182,7 @@ class SegmentedMethods(Generic[F]):
         of: str = "",
         alpha: float = 0.5,
     ) -> F:
-        """Gain of the relevant items by category, each worth less the more often it was seen, over that of the best order."""
+        """The list's nDCG where further items of a category count less: 1 is the best order, 0 has no relevant item."""
     def err_ia(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1191,7 +1191,7 @@ class SegmentedMethods(Generic[F]):
         alpha: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
     ) -> F:
-        """Intent-aware expected reciprocal rank: how soon a reader finds the category they came for, whichever it is."""
+        """How soon a user finds the category they came for, whichever it is: 1 is as soon as possible, 0 never."""
     def nrbp(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1201,14 +1201,14 @@ class SegmentedMethods(Generic[F]):
         beta: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
     ) -> F:
-        """Novelty- and rank-biased precision: rbp in which a category is worth less the more often it was seen."""
+        """Relevant items of new categories among what a user reads who may stop after any item: 1 is the most possible, 0 none."""
     def exposure_share(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
         weight: Literal["none", "log"] = "none",
     ) -> F:
-        """Share of the places of all lists that a group of items has; the groups are those of `by=`, a property of items."""
+        """Share of the places of all lists that a group of items gets: 1 is all of them, 0 none."""
     def exposure_disparity(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1216,7 +1216,7 @@ class SegmentedMethods(Generic[F]):
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> F:
-        """How unequally groups of items are listed: the coefficient of variation of their chances, 0 at parity."""
+        """How unequal the chances of item groups to be listed are: 0 if equal; the larger, the more unequal."""
     def personalization(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1224,7 +1224,7 @@ class SegmentedMethods(Generic[F]):
         similarity: Literal["cosine", "overlap"] = "cosine",
         against: Literal["segment", "all"] = "segment",
     ) -> F:
-        """Mean distance of two users' lists: 0 where all get the same items, 1 where no two share one."""
+        """How different the lists of two users are, on average: 1 if no two share an item, 0 if all get the same items."""
     def novelty(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1234,7 +1234,7 @@ class SegmentedMethods(Generic[F]):
         log_base: float = 2,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
-        """Mean self-information of the listed items, in bits: what is known to few users is new to most."""
+        """How little known the listed items are, in bits: 0 if all train users have them, 1 more each time their users halve."""
     def epc(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1242,7 +1242,7 @@ class SegmentedMethods(Generic[F]):
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
     ) -> F:
-        """Expected popularity complement: the share of users who do not know an item, over the list."""
+        """Share of the train users who do not know a listed item, on average: 1 is all users, 0 none."""
     def efd(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1253,14 +1253,14 @@ class SegmentedMethods(Generic[F]):
         cold: Literal["one", "zero"] = "one",
         average: Literal["users", "rows"] = "users",
     ) -> F:
-        """Expected free discovery: the self-information of an item among the interactions of train, in bits, over the list."""
+        """How rare the listed items are among train's interactions, in bits: 1 more each time their number halves; larger is rarer."""
     def popularity(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
         normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none",
     ) -> F:
-        """Average popularity of the listed items: by how many train users they are known."""
+        """Mean number of train users who have a listed item: 0 if nobody has one; the larger, the better known the items."""
     def long_tail_share(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1268,7 +1268,7 @@ class SegmentedMethods(Generic[F]):
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
-        """Share of the list that comes from the long tail of the catalogue."""
+        """Share of the list that is from the long tail, the less popular items: 1 is all of it, 0 none."""
     def long_tail_count(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1276,7 +1276,7 @@ class SegmentedMethods(Generic[F]):
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
-        """Number of items of the list that come from the long tail of the catalogue."""
+        """Number of the list's items that are from the long tail, the less popular items: 0 if none is, at most k."""
     def tail_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1284,20 +1284,20 @@ class SegmentedMethods(Generic[F]):
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
-        """Share of the long tail of the catalogue that is in anybody's list."""
+        """Share of the long tail, the less popular items, that is in anybody's list: 1 is all of it, 0 none."""
     def popularity_lift(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
         average: Literal["ratio", "users"] = "ratio",
     ) -> F:
-        """How much more popular the listed items are than those that the same users have in train: 0 is as popular."""
+        """How much more popular the listed items are than the same users' train items: 0 is as popular, 1 twice as popular."""
     def repeat_rate(
         self, k: Cutoffs = None, by: By = None,
         *,
         profile: str | None = None,
     ) -> F:
-        """Share of the list that the user already has in train."""
+        """Share of the list that the user already has in train: 1 is all of it, 0 none."""
     def overlap(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1305,7 +1305,7 @@ class SegmentedMethods(Generic[F]):
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
-        """Share of the list that the user's reference list has too."""
+        """Share of the list that the user's reference list has too: 1 is all of it, 0 none."""
     def unexpectedness(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1314,7 +1314,7 @@ class SegmentedMethods(Generic[F]):
         denominator: Literal["list", "k"] = "list",
         without_reference: Literal["one", "zero"] = "one",
     ) -> F:
-        """Share of the list that the user's reference list does not have."""
+        """Share of the list that the user's reference list does not have: 1 is all of it, 0 none."""
     def rbo(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1322,7 +1322,7 @@ class SegmentedMethods(Generic[F]):
         p: float = 0.9,
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> F:
-        """Rank-biased overlap: how far two rankings agree, the top the most, for a reader who goes on with probability `p`."""
+        """Rank-biased overlap, how far two rankings agree, above all at the top: 1 is the same order, 0 no item in common."""
     def corrected(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1333,7 +1333,7 @@ class SegmentedMethods(Generic[F]):
         estimator: Literal["bias_variance", "rank"] = "bias_variance",
         gamma: float = 0.1,
     ) -> F:
-        """Estimate of a metric of the full ranking, from lists in which a relevant item was ranked among sampled ones."""
+        """Estimate of a full ranking's recall, nDCG or MRR from lists of sampled items: about 1 is perfect, about 0 finds nothing."""
     def serendipity(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1341,7 +1341,7 @@ class SegmentedMethods(Generic[F]):
         of: str = "",
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> F:
-        """Mean over the list of how unlike the user's history its relevant items are."""
+        """Share of the list that is relevant and unlike the user's history: 1 is all of it, 0 none."""
     def value(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1350,4 +1350,4 @@ class SegmentedMethods(Generic[F]):
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",
     ) -> F:
-        """What the hits among the first k are worth: the sum of a number of their items, such as the price."""
+        """What the relevant items among the first k are worth, such as their prices: 0 if none is found, no upper limit."""

@@ -43,7 +43,7 @@ def null_ids(data: Audited) -> Findings:
 @check(
     "error",
     "a metric raises",
-    "give each ranked row the name of its model, or drop the row; a judged row that nobody lists may name none",
+    "give each ranked row the name of its model, or drop the row; a judged row without a rank needs no model",
 )
 def null_models(data: Audited) -> Findings:
     """Ranked rows without a model, where one is bound."""
@@ -61,12 +61,12 @@ def id_dtypes(data: Audited) -> Findings:
 
 @check(
     "error",
-    "the ids are different ones, and nothing matches them",
-    "strip the ids and cast them before they become text",
+    "they count as different ids, which do not match",
+    "strip the ids, and cast floats to integers before they become text",
     of_all=True,
 )
 def id_spellings(data: Audited) -> Findings:
-    """Ids that are another one's but for blanks around them or a point and noughts behind them: ' a' and 'a', '1.0' and '1'."""
+    """Ids that differ only by spaces or a trailing `.0`: ' a' and 'a', '1.0' and '1'."""
     for role in PAIR:
         frames = data.having(role)
         if all(rows.collect_schema()[role] in TEXT for rows in frames.values()):
@@ -79,7 +79,7 @@ def id_spellings(data: Audited) -> Findings:
 
 
 def _spellings(texts: pl.LazyFrame) -> pl.LazyFrame:
-    """Return ids that are another one's but for blanks around them or a point and noughts behind them."""
+    """Return ids that differ from another id only by spaces or a trailing `.0`."""
     spelling, plain = pl.col("spelling"), pl.col("plain")
     stripped = spelling.str.strip_chars()
     # NOTE: a pattern takes ten times as long as these, and few ids are left for it
@@ -106,7 +106,7 @@ def _apart(data: Audited, role: str) -> Findings:
         )
         finding = Finding(name, counts, ("lists", name))
         if name == "train":  # new users and new items have no history
-            meant = "nothing, if no history is meant"
+            meant = "nothing, if users and items are meant to be new"
             finding = replace(finding, severity="warning", remedy=meant)
         yield finding
 
@@ -118,7 +118,7 @@ SAME_IDS = "give both frames the same ids, or name the column that has them: "
     "error", "nothing or hardly anything is found", text(SAME_IDS, bind(user=NAMED)), of_all=True
 )
 def no_common_users(data: Audited) -> Findings:
-    """Frames whose user ids are hardly any of the lists', `rows` of them."""
+    """Frames with hardly any user id in common with the lists; `rows` counts their ids."""
     yield from _apart(data, "user")
 
 
@@ -126,7 +126,7 @@ def no_common_users(data: Audited) -> Findings:
     "error", "nothing or hardly anything is found", text(SAME_IDS, bind(item=NAMED)), of_all=True
 )
 def no_common_items(data: Audited) -> Findings:
-    """Frames whose item ids are hardly any of the lists', `rows` of them."""
+    """Frames with hardly any item id in common with the lists; `rows` counts their ids."""
     yield from _apart(data, "item")
 
 
@@ -152,7 +152,7 @@ def rank_below_1(data: Audited) -> Findings:
 
 @check(
     "warning",
-    "ranks count as given, whatever the scores",
+    "ranks count, scores do not",
     text(
         "if higher scores are better, rank by them: drop the ranks, or ",
         bind(score=NAMED),
@@ -161,7 +161,7 @@ def rank_below_1(data: Audited) -> Findings:
     "ranks",
 )
 def ranks_against_scores(data: Audited) -> Findings:
-    """Lists that have both, in which the higher ranks have the higher scores: one of them is upside down."""
+    """Lists with ranks and scores where larger ranks have higher scores: one of the two is upside down."""
     side = data.inputs.sides["recommendations"]
     # of several trainings it would be those of all
     if data.context.names["score"] not in side.kind.numbers() or side.context.training is not None:
@@ -177,27 +177,27 @@ def ranks_against_scores(data: Audited) -> Findings:
 
 @check("warning", "the item counts as not recommended", "drop the row, or give it a rank", "ranks")
 def missing_ranks(data: Audited) -> Findings:
-    """Null, NaN or infinite ranks; in a judged frame null says that the item was not recommended."""
+    """Null, NaN or infinite ranks; in a judged frame null means not recommended."""
     missing = ~data.ranked & (rank.is_not_null() if data.is_judged else pl.lit(value=True))
     yield Finding(data.main, data.pairs_of_lists.filter(missing), ("user", "item", "rank"))
 
 
 @check(
     "warning",
-    "a rank counts as it is, and ranks closer than 1 are spread",
-    "give whole ranks: rank without means over ties, or name a column of scores",
+    "ranks count as given; ranks less than 1 apart are spread",
+    "give whole ranks: break ties, or name a column of scores",
     "fractions",
 )
 def fractional_ranks(data: Audited) -> Findings:
-    """Ranks that are no whole numbers."""
+    """Ranks that are not whole numbers."""
     yield Finding(data.main, data.lists.filter(rank != rank.floor()), ("user", "item", "rank"))
 
 
 @check(
     "warning",
-    "all of them count up to the rank, which favours the list; the relevant ones follow one another by item",
+    "all of them count at this rank, which favours the list; relevant ones are ordered by item",
     text(
-        "say how they stand: ",
+        "choose how ties are broken: ",
         bind(ties="'expected'"),
         " or another ",
         TIES,
@@ -206,27 +206,27 @@ def fractional_ranks(data: Audited) -> Findings:
     "ranks",
 )
 def repeated_ranks(data: Audited) -> Findings:
-    """Ranks that several items of one list have."""
+    """Ranks shared by several items of a list."""
     ranks = data.same_places.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique())
     treatment = None
     if data.inputs.tells_ranks_apart:
         treatment = (
-            f"ties are broken as ties={data.context.ties!r} says, each item on a place of its own"
+            f"ties are broken by ties={data.context.ties!r}, so each item has a place of its own"
         )
     if data.inputs.tells_ranks_apart and data.context.ties == "last":
-        treatment = "all of them stand at the last place of their tie, as ties='last' says"
+        treatment = "all of them take the last place of their tie (ties='last')"
     shown = ("user", "rank", "items")
     yield Finding(data.main, ranks.filter(pl.col("items") > 1), shown, treatment=treatment)
 
 
 @check(
     "error",
-    "most lists have no item up to a cut-off",
+    "most lists have no item up to k",
     text("rank each list from 1, or name a column of scores: ", bind(score=NAMED)),
     "ranks",
 )
 def ranks_over_all_lists(data: Audited) -> Findings:
-    """Lists that begin beyond k, or beyond their own length, as most do where no rank is there twice."""
+    """Lists whose first rank is above k, or above their length, as where the whole frame was ranked at once."""
     limit = n_rows if data.k is None else data.k
     late = data.lengths.filter(pl.col("first") > limit).rename({"first": "rank"})
     at_once = ranked_at_once(data.inputs, data.k)
@@ -235,7 +235,7 @@ def ranks_over_all_lists(data: Audited) -> Findings:
 
 @check("error", "all rows of a user count as one list", "tell the systems apart", of_all=True)
 def pooled_models(data: Audited) -> Findings:
-    """Ranks or scored items repeated in a user's rows, as often as a column has values that tell the rows apart."""
+    """Most users have every rank or scored item several times, once per value of a column, as with several models."""
     scored = data.inputs.scored
     rows, place = (data.same_pairs, "item") if scored else (data.same_places, "rank")
     often = "rows" if scored else "items"
@@ -264,7 +264,7 @@ def pooled_models(data: Audited) -> Findings:
     "ranks",
 )
 def rank_gaps(data: Audited) -> Findings:
-    """Lists whose last rank is beyond their number of rows."""
+    """Lists whose last rank is above their number of rows."""
     rows = data.lengths.filter(pl.col("last") > n_rows)
     yield Finding(data.main, rows, ("user", "rows", "last"))
 
@@ -276,7 +276,7 @@ def is_missing(data: Audited) -> pl.Expr:
     return score.is_null() | score.is_nan() if is_float else score.is_null()
 
 
-@check("warning", "the item ranks behind every score", "drop the row, or give it a score", "scores")
+@check("warning", "the item ranks last", "drop the row, or give it a score", "scores")
 def missing_scores(data: Audited) -> Findings:
     """Null or NaN scores."""
     yield Finding(data.main, data.lists.filter(is_missing(data)))
@@ -298,9 +298,7 @@ def scores_without_order(data: Audited) -> Findings:
     yield Finding(data.main, found, [*data.inputs.model, "score"])
 
 
-@check(
-    "warning", "the item ranks before or behind every other score", "give a finite score", "scores"
-)
+@check("warning", "the item ranks first or last", "give a finite score", "scores")
 def infinite_scores(data: Audited) -> Findings:
     """Infinite scores."""
     if data.inputs.schema["score"].is_float():
@@ -310,12 +308,12 @@ def infinite_scores(data: Audited) -> Findings:
 
 @check(
     "warning",
-    "ties are broken as ties= says, by default by item",
+    "ties are broken by ties=, by default by item",
     "give scores in full precision, or ranks",
     "scores",
 )
 def tied_scores(data: Audited) -> Findings:
-    """Scores that several items of one list have."""
+    """Scores shared by several items of a list."""
     rows = data.same_places
     groups = rows.filter(~is_missing(data)).group_by(*data.keys, "score")
     ties = groups.agg(ROWS, items=item.n_unique()).filter(pl.col("items") > 1)

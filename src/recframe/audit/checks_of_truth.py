@@ -28,7 +28,7 @@ EACH_ROW = bind(relevance="False")
 
 @check("warning", "the row is ignored", "drop the row, or give it a relevance", "truth")
 def null_relevance(data: Audited) -> Findings:
-    """Truth without a relevance, which is null or NaN; in a judged frame that says that the item was not judged."""
+    """Rows of the truth whose relevance is null or NaN."""
     yield Finding("truth", data.pairs["truth"].filter(relevance.is_null()))
 
 
@@ -42,7 +42,7 @@ def infinite_relevance(data: Audited) -> Findings:
 @check(
     "info",
     "the item is judged, and not relevant",
-    "nothing, if the lower the worse; else move the grades above 0",
+    "nothing, if negative means disliked; else shift the grades above 0",
 )
 def negative_relevance(data: Audited) -> Findings:
     """Relevances below 0."""
@@ -53,12 +53,12 @@ def negative_relevance(data: Audited) -> Findings:
 
 @check(
     "warning",
-    "every value above 0 is relevant, with itself as gain",
+    "every value above 0 is relevant, and is its gain",
     text("give grades, or a threshold: ", bind(min_relevance="...")),
     of_all=True,
 )
 def relevance_like_scores(data: Audited) -> Findings:
-    """Relevances none of which is a whole number, as a model's scores are."""
+    """Relevances without a whole number among them, like scores of a model."""
     if data.relevance_dtype.is_float():
         fractions = data.truth.filter((relevance != relevance.floor()).all())
         yield Finding(data.judging, fractions, ("user", "item", "relevance"))
@@ -106,7 +106,7 @@ def _of_column(
     text(bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
 )
 def unbound_two_values(data: Audited) -> Findings:
-    """Columns of 0 and 1, or False and True, in a truth of which nobody said what is relevant; the rows are those of 0."""
+    """Columns of 0 and 1, or Booleans, in a truth without a bound relevance; `rows` counts the zeros."""
     for name, rows in _unbound(data, are_two_values):
         zero, one = value == 0, value == 1
         yield _of_column(name, rows, zero, needed=one.sum(), against=~(zero | one))
@@ -118,7 +118,7 @@ def unbound_two_values(data: Audited) -> Findings:
     text(bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
 )
 def unbound_grades(data: Audited) -> Findings:
-    """Columns called as grades are, with numbers that may be some, in a truth of which nobody said what is relevant."""
+    """Columns with a name and numbers of grades, in a truth without a bound relevance."""
     for name, rows in _unbound(data, may_be_grades):
         if is_called_as_grades(name):
             several = (value.max() > value.min()) & ~value.is_in([0.0, 1.0]).all()
@@ -133,7 +133,7 @@ def unbound_grades(data: Audited) -> Findings:
     "level",
 )
 def unreached_min_relevance(data: Audited) -> Findings:
-    """Truth of which no relevance is as high as `min_relevance=`; the example is the highest."""
+    """A truth in which no relevance reaches `min_relevance=`; the example is the highest."""
     users = pl.col("user").n_unique()
     counts = data.truth.select(
         relevance.max(), rows=pl.len(), concerned_users=users, against=data.relevant.sum()
@@ -165,7 +165,7 @@ def _same_pair(data: Audited) -> pl.LazyFrame:
     ),
 )
 def duplicate_items(data: Audited) -> Findings:
-    """Items that stand twice in one list."""
+    """Items that are twice in one list."""
     twice = _same_pair(data).filter(pl.col("ranked") > 1)
     yield Finding(data.main, twice, ("user", "item", "rows"))
 
@@ -177,7 +177,7 @@ def duplicate_items(data: Audited) -> Findings:
     "judged",
 )
 def split_pairs(data: Audited) -> Findings:
-    """Pairs of a judged frame whose rank stands in one row and whose relevance in another."""
+    """Pairs of a judged frame with the rank in one row and the relevance in another."""
     split = (pl.col("ranked") > 0) & (pl.col("judged") > 0) & (pl.col("both") == 0)
     yield Finding(data.main, _same_pair(data).filter(split), ("user", "item", "rows"))
 
@@ -188,7 +188,7 @@ def split_pairs(data: Audited) -> Findings:
     text("keep one row for each user and item", Either(": truth.unique(['user', 'item'])")),
 )
 def duplicate_truth(data: Audited) -> Findings:
-    """Pairs that are judged twice, with the same relevance."""
+    """Pairs judged twice with the same relevance."""
     same = pl.col("lowest") == pl.col("highest")
     if data.is_judged:
         pairs = _same_pair(data)
@@ -201,10 +201,10 @@ def duplicate_truth(data: Audited) -> Findings:
 @check(
     "error",
     "the pair counts once, at its highest relevance",
-    "decide which relevance holds, and keep one row",
+    "keep the row with the right relevance",
 )
 def conflicting_truth(data: Audited) -> Findings:
-    """Pairs that are judged twice, with different relevances."""
+    """Pairs judged twice with different relevances."""
     found = data.same_judged_pairs.filter(pl.col("lowest") != pl.col("highest"))
     yield Finding(data.judging, found, ("user", "item", "lowest", "highest"))
 
@@ -244,15 +244,15 @@ ARE_SAMPLED = (
 
 @check(
     "warning",
-    "what was not recommended is unknown, so recall, map and ndcg speak of the list alone",
+    "relevant items that were not recommended are missing, so recall, map and ndcg describe the lists alone",
     text(
-        "give all of the truth, or say that lists are all that is known: ",
+        "give the whole truth, or say that only listed items are known: ",
         bind(relevant_from="'list'"),
     ),
     of_all=True,
 )
 def no_relevant_beyond_lists(data: Audited) -> Findings:
-    """A truth whose relevant rows are all in lists, which are neither of nearly all items nor sampled."""
+    """A truth whose relevant items are all listed, though the lists are neither nearly complete nor sampled."""
     users = data.judged_users.filter(pl.col("relevant") > 0)
     if data.context.relevant_from == "list" or data.inputs.inside("truth"):
         return
@@ -266,9 +266,9 @@ def no_relevant_beyond_lists(data: Audited) -> Findings:
 
 @check(
     "warning",
-    "metrics are those among the listed items, often many times those among all, and may order models otherwise",
+    "metrics compare sampled items alone: they are often many times higher, and may order models differently",
     text(
-        "rank all items; or estimate what such lists tell of that: ",
+        "rank all items, or estimate the metric of such a ranking: ",
         Either(
             "rf.corrected(metric='ndcg', n_items=..., n_negatives=...) @ 10",
             "-m 'corrected(metric=ndcg,n_items=...,n_negatives=...)@10'",
@@ -277,7 +277,7 @@ def no_relevant_beyond_lists(data: Audited) -> Findings:
     of_all=True,
 )
 def sampled_lists(data: Audited) -> Findings:
-    """Lists of one length, each with all relevant items of its user, who has as many as others, among evenly drawn items."""
+    """Lists that look like a user's relevant items among sampled ones."""
     if (data.is_judged and data.inputs.model) or data.inputs.inside("truth"):
         return
     pair, groups = [*data.parts, "user", "item"], [*data.parts, *data.inputs.model]

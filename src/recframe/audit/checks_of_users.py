@@ -31,7 +31,7 @@ from recframe.side_info.features import are_bits, may_be_bits
 
 @check(
     "warning",
-    "precision divides by k all the same",
+    "precision still divides by k",
     "recommend k items, or ask precision(denominator='list')",
 )
 def short_lists(data: Audited) -> Findings:
@@ -43,7 +43,7 @@ def short_lists(data: Audited) -> Findings:
 @check(
     "info",
     "without a cut-off precision divides by each list's own length",
-    "ask with a k that all lists reach",
+    "choose a k that all lists reach",
     of_all=True,
 )
 def uneven_lists(data: Audited) -> Findings:
@@ -60,10 +60,10 @@ def uneven_lists(data: Audited) -> Findings:
 @check(
     "info",
     "the user is left out",
-    text("nothing, if the truth is meant to say who counts; else ", bind(universe="'all'")),
+    text("nothing, if only users of the truth are to count; else ", bind(universe="'all'")),
 )
 def users_without_truth(data: Audited) -> Findings:
-    """Users who have a list and no judged row."""
+    """Users with a list and no judged row."""
     on = [*data.parts, "user"]
     rows = data.lengths.join(data.judged_users, on=on, how="anti", nulls_equal=True)
     finding = Finding(data.main, rows, ("user",))
@@ -81,7 +81,7 @@ def users_without_truth(data: Audited) -> Findings:
 
 @check("warning", "the user counts, with 0", text("recommend to all, or ", LISTED_AND_JUDGED))
 def users_without_lists(data: Audited) -> Findings:
-    """Users, of each model, who have a judged row and no list."""
+    """Users with a judged row and no list, for each model."""
     users = data.judged_users
     if data.inputs.model:
         users = users.join(_models(data), how="cross")
@@ -92,7 +92,7 @@ def users_without_lists(data: Audited) -> Findings:
             finding,
             severity="info",
             treatment="the user is left out",
-            remedy="nothing, if that is meant",
+            remedy="nothing, if this is meant",
         )
     yield finding
 
@@ -107,7 +107,7 @@ def _models(data: Audited) -> pl.LazyFrame:
 
 @check("info", "the user counts, with 0", text("leave the user out: ", bind(no_relevant="'skip'")))
 def users_without_relevant(data: Audited) -> Findings:
-    """Users with judged rows, none of which is relevant."""
+    """Users with judged rows but no relevant one."""
     said = EMPTY[data.context.no_relevant]
     without = data.judged_users.filter(pl.col("relevant") == 0)
     yield Finding(data.judging, without, ("user", "rows"), treatment=said)
@@ -148,7 +148,7 @@ def users_in_two_segments(data: Audited) -> Findings:
 
 @check(
     "error",
-    "the user counts in two segments, the value's and that of null, each with its own rows",
+    "the user counts in two segments, the value's and null's, each with its own rows",
     text(
         "fill the column in on all rows of the user, or give it as a column of ", bind(users="...")
     ),
@@ -156,7 +156,7 @@ def users_in_two_segments(data: Audited) -> Findings:
     of_all=True,
 )
 def users_in_two_halves(data: Audited) -> Findings:
-    """Users with a value of a column of `by` on some rows of a judged frame and null on others, where nobody has two values."""
+    """Users whose value of a column of `by` is null on some rows of a judged frame, though nobody has two values."""
     for segment in data.inputs.segments:
         if segment.owner == "row":
             rows = data.pairs_of_lists.filter(pl.col(segment.inside).is_null())
@@ -176,15 +176,13 @@ def _of_rows(data: Audited) -> Iterator[Segment]:
 
 @check(
     "error",
-    "the rows are in the null segment, and meet none of the other frame's rows there",
-    text(
-        "look whether the keys of the join match, or give the column once, in ", bind(users="users")
-    ),
+    "the rows are in the null segment, where they match no row of the other frame",
+    text("check the keys of the join, or give the column once, in ", bind(users="users")),
     "truth",
     of_all=True,
 )
 def by_null_in_one_frame(data: Audited) -> Findings:
-    """Rows whose value of a column of `by` is null, as most of their frame's are, and few of the other frame's."""
+    """Rows with null in a column of `by` that is null on most rows of one frame and on few of the other."""
     frames = {name: rows for name, rows in data.pairs.items() if name != "train"}
     for segment in _of_rows(data):
         null = pl.col(segment.inside).is_null()
@@ -204,13 +202,14 @@ def by_null_in_one_frame(data: Audited) -> Findings:
     "error",
     "no segment has rows of both frames, so nothing is found",
     text(
-        "write the values alike in both frames, or give the column once, in ", bind(users="users")
+        "write the values the same way in both frames, or give the column once, in ",
+        bind(users="users"),
     ),
     "truth",
     of_all=True,
 )
 def by_without_common_values(data: Audited) -> Findings:
-    """Values of a column of `by`, `rows` of them, none of which lists and truth have in common."""
+    """Columns of `by` without a value that lists and truth have in common; `rows` counts the values."""
     for segment in _of_rows(data):
         values = apart(data.inputs.lists, data.pairs["truth"], segment.inside)
         counts = values.select(
@@ -221,7 +220,7 @@ def by_without_common_values(data: Audited) -> Findings:
 
 @check(
     "warning",
-    "each part is a list of its own, with ranks made from the scores within it",
+    "each part is ranked by its scores as a list of its own",
     text(
         "give a property of items as a column of ",
         bind(items="items"),
@@ -231,7 +230,7 @@ def by_without_common_values(data: Audited) -> Findings:
     of_all=True,
 )
 def by_of_items_on_rows(data: Audited) -> Findings:
-    """Lists with scores that a column of `by` on the rows cuts, though it says the same of an item in all rows."""
+    """Lists with scores that are cut by a column of `by` on the rows, though it describes items."""
     for segment in _of_rows(data):
         value = pl.col(segment.inside)
         frames = [rows for name, rows in data.pairs.items() if name != "train"]
@@ -250,12 +249,12 @@ def by_of_items_on_rows(data: Audited) -> Findings:
 @check(
     "error",
     "the model has no hit",
-    "give the rows of the model the ids that the other models have",
+    "give the model the ids of the other models",
     "models",
     of_all=True,
 )
 def model_without_common_ids(data: Audited) -> Findings:
-    """Models whose user or item ids, `rows` of them, are none of the truth's, though those of other models are."""
+    """Models without a user or item id in common with the truth, unlike other models; `rows` counts their ids."""
     for role in PAIR:
         models = foreign_ids(data.lists, data.truth, role).sort("model")
         n_ids = pl.col("here").cast(pl.Int64).alias("rows")
@@ -265,14 +264,14 @@ def model_without_common_ids(data: Audited) -> Findings:
 
 @check(
     "warning",
-    "what a model does not list is a miss, so models with longer lists have more hits",
+    "items that a model does not list are misses, so models with longer lists have more hits",
     text(
         "give all models lists of k items, or compare them up to the shortest: ", Either("k=", "-k")
     ),
     "models",
 )
 def models_of_unequal_depth(data: Audited) -> Findings:
-    """Lists of models whose longest list ends before k, where that of another model ends later."""
+    """Lists of models whose longest list ends before k and before another model's."""
     if data.k is None:
         return
     lists = data.lengths.filter(pl.col("model").is_not_null())
@@ -288,8 +287,8 @@ WEIGHT = pl.col("weight").cast(pl.Float64).fill_nan(None)
 
 @check(
     "warning",
-    "the item counts as any other",
-    "leave out what the user already had, unless it is meant to come again",
+    "the item counts like any other",
+    "leave out what the user already has, unless repeats are meant",
     "train",
 )
 def recommended_in_train(data: Audited) -> Findings:
@@ -299,24 +298,24 @@ def recommended_in_train(data: Audited) -> Findings:
 
 @check(
     "warning",
-    "the pair counts as any other",
-    "split the truth from train, so that no pair is in both",
+    "the pair counts like any other",
+    "split train and truth so that no pair is in both",
     "train",
 )
 def truth_in_train(data: Audited) -> Findings:
-    """Relevant pairs that stand in train."""
+    """Relevant pairs that are also in train."""
     rows = data.relevant_rows
     yield Finding(data.judging, rows.join(data.pairs["train"], on=PAIR, how="semi"))
 
 
 @check(
     "warning",
-    "the item counts as any other; by= finds it in the null segment",
+    "the item counts like any other; with by= it is in the null segment",
     text("add the item to ", Either("items=", "the file of --items"), ", or drop the row"),
     "items",
 )
 def unknown_items(data: Audited) -> Findings:
-    """Items that the catalogue, `items=`, does not have."""
+    """Items that are not in the catalogue, `items=`."""
     for name, rows in data.pairs.items():
         listed = rows.filter(item.is_not_null())
         yield Finding(name, listed.join(data.having("item")["items"], on="item", how="anti"))
@@ -324,7 +323,7 @@ def unknown_items(data: Audited) -> Findings:
 
 @check(
     "info",
-    "it counts as an item that nobody knows: popularity 0, novelty and propensity as if one user had it",
+    "its popularity is 0; its novelty and propensity are as if one user had it",
     "nothing, if it is new",
     "train",
 )
@@ -339,12 +338,12 @@ def cold_items(data: Audited) -> Findings:
 
 @check(
     "info",
-    "repeat_rate is 0, and what compares with the history leaves the user out",
+    "repeat_rate is 0, and metrics that compare with the history leave the user out",
     "nothing, if the user is new; else look for the user's rows in train",
     "train",
 )
 def users_without_history(data: Audited) -> Findings:
-    """Users who have a list and no item in train."""
+    """Users with a list and no item in train."""
     known = data.pairs["train"].drop_nulls(PAIR).select("user").unique()
     yield Finding(data.main, data.lengths.join(known, on="user", how="anti"), ("user",))
 
@@ -352,10 +351,10 @@ def users_without_history(data: Audited) -> Findings:
 @check(
     "info",
     "metrics of this column leave the item out",
-    "describe the item, or ask for another column: of=...",
+    "describe the item, or choose another column: of=...",
 )
 def items_without_features(data: Audited) -> Findings:
-    """Items of the catalogue, `items=`, for which a column of categories or of an embedding is empty."""
+    """Items of the catalogue, `items=`, whose categories or embedding are empty."""
     for name, rows in data.features.items():
         is_empty = value.is_null()
         if rows.collect_schema()["value"].is_nested():
@@ -370,7 +369,7 @@ def items_without_features(data: Audited) -> Findings:
     "cast it to a vector, pl.col('...').cast(pl.Array(pl.Float64, n)), or give the names of each item's categories",
 )
 def multi_hot_lists(data: Audited) -> Findings:
-    """Columns of items with lists of 0 and 1, all of one length, which look like vectors and are no categories."""
+    """Columns of items with lists of 0 and 1, all of one length, which look like vectors, not categories."""
     for name, rows in data.features.items():
         if may_be_bits(rows.collect_schema()["value"]):
             found = rows.filter(are_bits(value) & (value.list.len() > 0))
@@ -379,13 +378,13 @@ def multi_hot_lists(data: Audited) -> Findings:
 
 @check(
     "warning",
-    "n_users counts the user, and weighted means leave the user out",
+    "n_users counts the user, weighted means do not",
     "give each user a weight, such as 1 or 0",
     "weights",
     "users",
 )
 def users_without_weight(data: Audited) -> Findings:
-    """Users with judged rows who have no weight."""
+    """Users with judged rows and no weight."""
     known = data.having("user")["users"].filter(WEIGHT.is_not_null()).select("user")
     rows = data.judged_users.join(known, on="user", how="anti")
     yield Finding(data.judging, rows, ("user",))
@@ -400,7 +399,7 @@ def users_without_weight(data: Audited) -> Findings:
     of_all=True,
 )
 def weights_overflow(data: Audited) -> Findings:
-    """Weights whose sum is infinite, or the sum of their fourth powers, which intervals are made of."""
+    """Weights so large that their sum, or that of their fourth powers (for intervals), is infinite."""
     users = data.having("user")["users"].filter(WEIGHT.is_finite()).with_columns(weight=WEIGHT)
     total, powers = WEIGHT.sum().is_infinite(), (WEIGHT**4).sum().is_infinite()
     yield Finding("users", users.filter(total), ("user", "weight"))
@@ -425,7 +424,7 @@ def missing_propensity(data: Audited) -> Findings:
     "error",
     "a metric raises",
     text(
-        "name a model that there is, or give a ",
+        "name one of the models, or give a ",
         A_FRAME,
         " of lists: ",
         bind(reference="reference"),
@@ -433,7 +432,7 @@ def missing_propensity(data: Audited) -> Findings:
     of_all=True,
 )
 def unknown_reference(data: Audited) -> Findings:
-    """Lists of models none of which is the one that `reference=` names."""
+    """Lists of models, none with the name that `reference=` gives."""
     if isinstance(data.inputs.reference, str):
         others = data.inputs.lists.filter(~data.inputs.is_reference.any())
         yield Finding(data.main, others, ("user", "model"))

@@ -243,7 +243,7 @@ def placed(data: pl.DataFrame) -> pl.DataFrame:
 
 
 def _overlaps(rec: Any, metric: Metric[...], profile: str | None) -> tuple[pl.DataFrame, Names]:
-    """Return the overlap of each two models' lists, and the names of the models."""
+    """Return the pairwise overlap of models' lists, and the names of the models."""
     names = models_of(rec)
     if names == WITHOUT_MODELS:
         msg = (
@@ -360,7 +360,7 @@ class PlotsOfModels(Canvas):
     ) -> alt.LayerChart:
         """Draw the differences of models from a baseline, with their intervals and the margin that does not matter.
 
-        The numbers and all arguments are those of `rec.compare`, which see. One metric is drawn in its own unit, several as
+        Takes the arguments of `rec.compare`. One metric is drawn in its own unit, several as
         shares of the baseline's values. A filled mark has a verdict, a hollow one is open. It takes recframe[stats].
 
         >>> import polars as pl, recframe as rf
@@ -431,8 +431,8 @@ class PlotsOfModels(Canvas):
         most: int = data.group_by("row").len()["len"].max() or 1  # type: ignore[assignment]
         height = len(names) * (most * STEP + 12) + 10
         chart = layered(data, *bands, zero, rule, *points, height=height)
-        of = "of each two models" if baseline is None else f"from {text_of(baseline)}"
-        heading = f"{', '.join(map(str, metrics))}: differences {of}"
+        of = "pairwise differences" if baseline is None else f"differences from {text_of(baseline)}"
+        heading = f"{', '.join(map(str, metrics))}: {of}"
         subtitle = _subtitle(interval_words(rec, metrics[0], how), margin)
         return finished(chart, look, heading, subtitle, empty=data.is_empty())
 
@@ -499,7 +499,7 @@ class PlotsOfModels(Canvas):
         k: int | None = None,
         profile: str | None = None,
     ) -> alt.LayerChart:
-        """Draw how far the lists of each two models agree, as a heat map: rank-biased overlap, or another metric.
+        """Draw the pairwise agreement of models' lists as a heat map: rank-biased overlap, or another metric.
 
         A cell is `evaluate(metric)` of the row's model, with the column's model bound as `reference`: an evaluation for each
         model.

@@ -63,7 +63,9 @@ BY_IPS: dict[tuple[str, Value], tuple[float, float]] = {("weights", "ips"): COUN
     latex=r"\min(\text{hits},\, 1)",
 )
 def hit_rate(at: At) -> pl.Expr:
-    """Share of the users with at least one hit: 1 for a list with a hit, 0 for one without.
+    """Share of the users whose list has at least one relevant item: 1 if every list has one, 0 if none has.
+
+    Use it where one good item is enough. Not for how many are found, or how high: use `recall` or `ndcg`.
 
     0 without relevant items and without a list.
 
@@ -86,13 +88,16 @@ def hit_rate(at: At) -> pl.Expr:
     later=("average",),
 )
 def precision(at: At, *, denominator: Places = "k", average: Average = "users") -> pl.Expr:
-    """Share of the first k places that are hits.
+    """Share of the first k places that hold a relevant item: 1 if all do, 0 if none does.
+
+    Use it where every place counts the same, as in a row of five offers. Not for users with few relevant items, who cannot
+    reach 1: use `recall`; not for the order: use `ndcg`.
 
     hits / k. A list shorter than k still counts k places; `denominator="list"` divides by min(k, n_listed) and
     `"achievable"` by min(k, n_relevant). Without a cut-off, k is n_listed. 0 where that is 0.
 
-    The mean runs over the users' own values. `average="pooled"`, the micro average, is the hits of all users of a segment
-    over the sum of what each one's are divided by, so that a user counts as much as there is to be found.
+    The mean runs over the users' own values. `average="pooled"`, the micro average, divides the sum of all hits of a segment by
+    the sum of all users' denominators: a user weighs as much as their denominator.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [1, 0]})
@@ -134,18 +139,19 @@ def recall(
     min_propensity: Share = 1e-4,
     average: Average = "users",
 ) -> pl.Expr:
-    """Share of the relevant items that reached the first k places.
+    """Share of the user's relevant items that are among the first k: 1 if all are, 0 if none is.
+
+    Use it for candidates that a later stage ranks, and where a missed item costs. Not for the order of the list: use `ndcg`.
 
     hits / n_relevant; `denominator="capped"`, also written `"achievable"`, divides by min(k, n_relevant), so that a list of
-    hits alone scores 1.
-    0 without relevant items. `average="pooled"`, the micro average, is the hits of all users of a segment over the sum of
-    what each one's are divided by, so that a user counts as much as there is to be found.
+    hits alone scores 1. 0 without relevant items. `average="pooled"`, the micro average, divides the sum of all hits of a
+    segment by the sum of all users' denominators: a user weighs as much as their denominator.
 
-    `weights` corrects for relevant items that nobody observed: with π the probability that a pair was, "snips" is
-    Σ over hits of 1/π / Σ over relevant items of 1/π, and "ips" Σ over hits of 1/π / n_relevant, which is recall where every π
-    is 1 and has no upper bound. π is the column that `rec(propensity="...")` names in the truth, at least `min_propensity` and
-    so where it is missing or not above 0; or by the train frame (max(pop(i), 1) / highest pop)^((`exponent` + 1) / 2), also at
-    least `min_propensity`.
+    `weights` corrects for relevant items that were not observed. With π the probability that a pair was observed, "snips" is Σ
+    over hits of 1/π / Σ over relevant items of 1/π; "ips" is Σ over hits of 1/π / n_relevant, which equals recall where every π
+    is 1 and has no upper bound. π is the column of the truth that `rec(propensity="...")` names, raised to `min_propensity`
+    where it is lower or missing. Without that column π is, from the train frame, (max(pop(i), 1) / highest pop)^((`exponent` +
+    1) / 2), also at least `min_propensity`.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, None], "relevance": [1, 1]})
@@ -193,11 +199,15 @@ def f_score(
     denominator: Places = "k",
     average: Literal["users", "means", "pooled"] = "users",
 ) -> pl.Expr:
-    """Weighted harmonic mean of a list's precision P and recall R; `beta` times as much weight on recall.
+    """Precision and recall in one number, their harmonic mean: 1 if all relevant items and no others are listed, 0 if none is.
 
-    (1 + beta²) P R / (beta² P + R), with P = hits / k, or over precision's other `denominator`, and R = hits / n_relevant;
-    0 where both are 0. The mean runs over the users' own F; `average="means"` is the F of the mean P and the mean R of all
-    users of a segment, another number, and `"pooled"`, the micro average, the F of their pooled P and R.
+    Use it where a list is taken as a whole and has a length of its own. Not for ranked lists cut at a fixed k: use `ndcg` or
+    `map`.
+
+    (1 + beta²) P R / (beta² P + R), with precision P = hits / k, or with its other `denominator`, and recall R = hits /
+    n_relevant; recall weighs `beta` times as much. 0 where both are 0. The mean runs over the users' own F; `average="means"`
+    is the F of the mean P and the mean R of all users of a segment, `"pooled"`, the micro average, the F of their pooled P and
+    R.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [1, 0]})
@@ -234,16 +244,19 @@ def map(  # noqa: A001
     average: Literal["arithmetic", "geometric"] = "arithmetic",
     without_relevant: WithoutRelevant = "zero",
 ) -> pl.Expr:
-    """Mean average precision: the mean, over the relevant items, of the precision at the rank where each was found.
+    """Mean average precision, how early the relevant items come: 1 if all come before any other, 0 if none is found.
+
+    Use it for ranked lists with several relevant items, each relevant or not. Not for graded relevance: use `ndcg`. Kaggle's
+    MAP@k is `normalizer="min"`.
 
     1/N · Σ over hits of hits(r) / r, with N = n_relevant, or min(k, n_relevant) (`normalizer="min"`, also written
-    `"achievable"`), min(k, n_relevant, n_listed) (`"list"`), the number of hits (`"hits"`) or k (`"k"`). A relevant item
-    that was not found adds 0. `"ranks"` is the mean of the precision at every rank from 1 to k, hit or not:
-    1/k · Σ over hits of 1/r + 1/(r + 1) + ... + 1/k. 0 where N or k is 0; `without_relevant="one"` makes that 1 for a user
-    without relevant items, as LightGBM's.
+    `"achievable"`), min(k, n_relevant, n_listed) (`"list"`), the number of hits (`"hits"`) or k (`"k"`). A relevant item that
+    was not found adds 0. `"ranks"` is the mean of the precision at every rank from 1 to k, hit or not: 1/k · Σ over hits of 1/r
+    + 1/(r + 1) + ... + 1/k. 0 where N or k is 0; `without_relevant="one"` makes that 1 for a user without relevant items, as
+    LightGBM does.
 
-    `average="geometric"` is trec_eval's gm_map: exp of the mean of ln max(AP, 0.00001) over the users of a segment, AP each
-    one's own value above. It tells a poor list that has got better from a good one that has; at least 0.00001.
+    `average="geometric"` is trec_eval's gm_map: exp of the mean of ln max(AP, 0.00001) over the users of a segment, AP the
+    user's value above. An improvement of a poor list counts more than the same improvement of a good one.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
@@ -292,7 +305,9 @@ def _log_of_map(
     latex=r"\frac{1}{\text{rank of the first hit}}",
 )
 def mrr(at: At) -> pl.Expr:
-    """Mean reciprocal rank: 1 / rank of the first hit.
+    """Mean reciprocal rank, 1 / rank of the first relevant item: 1 if it comes first, 1/2 if second, 0 if it is not listed.
+
+    Use it where a user stops at the first good item. Not for several relevant items: use `map` or `ndcg`.
 
     0 without a hit.
 
@@ -323,15 +338,16 @@ def dcg(  # noqa: PLR0913
     exponent: Exponent = 1.5,
     min_propensity: Share = 1e-4,
 ) -> pl.Expr:
-    """Discounted cumulative gain: the gains of the hits, each divided by the logarithm of its rank + 1.
+    """Discounted cumulative gain, the relevance that is found, less for lower ranks: 0 if none is, no upper limit.
 
-    Σ over hits of gain / log_b(r + 1), b = `log_base`; with `discount="unshifted"`, as in the paper, by log_b(max(r, b)),
-    so that the first b ranks count in full. The gain is the relevance g, 2^g - 1 (`gain="exp"`) or 1 (`"binary"`);
-    `offset` is added to g before, and a gain below 0 is 0. 0 without a hit; no upper bound. With `gain="exp"` a relevance
-    above 1000 is an error.
+    Use it where the total counts. Not to compare users, whose highest values differ: use `ndcg`.
 
-    `weights`, with `exponent` and `min_propensity`, corrects for relevant items that nobody observed, as in recall: each hit
-    counts 1/π times, and "snips" divides by Σ over relevant items of 1/π. "ips" is the total, as dcg is.
+    Σ over hits of gain / log_b(r + 1), b = `log_base`; with `discount="unshifted"`, as in the paper, by log_b(max(r, b)), so
+    that the first b ranks count in full. The gain is the relevance g, 2^g - 1 (`gain="exp"`) or 1 (`"binary"`); `offset` is
+    first added to g, and a gain below 0 is 0. 0 without a hit. With `gain="exp"` a relevance above 1000 is an error.
+
+    `weights`, with `exponent` and `min_propensity`, corrects for relevant items that were not observed, as in recall: each hit
+    counts 1/π times, and "snips" divides by Σ over relevant items of 1/π; "ips" does not divide.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [3, 0, 1]})
@@ -387,13 +403,16 @@ def ndcg(  # noqa: PLR0913
     offset: Offset = 0,
     without_relevant: WithoutRelevant = "zero",
 ) -> pl.Expr:
-    """Normalized discounted cumulative gain: dcg, over the dcg of the best possible order.
+    """The list's DCG divided by that of a perfect list: 1 is perfect, 0 has no hit.
 
-    dcg@k / ideal dcg@k. The best order is that of all relevant items, listed or not, cut at k; with `ideal="all"` it is
-    not cut; with `ideal="list"` it is that of the hits among the list's own first k; with `ideal="k"` it is k relevant
-    items, however many there are, and every gain is 1. `gain`, `discount` and `offset` are those of dcg, on both sides.
-    With the shifted discount the base of the logarithm, `log_base`, cancels. 0 without relevant items;
-    `without_relevant="one"` makes that 1, as LightGBM's.
+    Use it as the first metric of a ranked list: all relevant items count, higher ranks more, and grades are kept. Not where
+    only the first hit counts: use `mrr`.
+
+    Normalized discounted cumulative gain: dcg@k / ideal dcg@k. The best order is that of all relevant items, listed or not, cut
+    at k; with `ideal="all"` it is not cut; with `ideal="list"` it is that of the hits among the list's own first k; with
+    `ideal="k"` it is k relevant items, however many there are, and every gain is 1. `gain`, `discount` and `offset` are those
+    of dcg, on both sides. With the shifted discount the base of the logarithm, `log_base`, cancels. 0 without relevant items;
+    `without_relevant="one"` makes that 1, as LightGBM does.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, None], "relevance": [0, 1, 1]})
@@ -420,7 +439,9 @@ def ndcg(  # noqa: PLR0913
     latex=r"\frac{\text{hits with } r \leq n_{\text{relevant}}}{n_{\text{relevant}}}",
 )
 def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.Expr:
-    """Precision at the rank n_relevant, where precision and recall are one number.
+    """Precision of the list cut at the user's number of relevant items: 1 if it holds them all, 0 if none.
+
+    Use it where users have very different numbers of relevant items. Not for a fixed number of places: use `precision`.
 
     (hits with r <= n_relevant) / n_relevant; with a cut-off only hits up to k count. 0 without relevant items.
     `without_hit="null"` makes every 0 null, so that the mean runs over the lists with such a hit alone.
@@ -445,9 +466,12 @@ def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.
     tapers=True,
 )
 def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
-    """Rank-biased precision: the hits that a reader sees who goes on to the next rank with probability `p`.
+    """Rank-biased precision, the relevant share of what a user reads who may stop after any item: 1 is all of it, 0 none.
 
-    (1 - p) · Σ over hits of p^(r - 1). 0 without a hit; 1 only for an endless list of hits.
+    Use it where you know how far users read. Not for lists that are seen at a glance: use `precision`.
+
+    (1 - p) · Σ over hits of p^(r - 1): the user goes on to the next rank with probability `p`. 0 without a hit; 1 only for an
+    endless list of hits.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 2, "item": [1, 2], "rank": [1, 2], "relevance": [1, 1]})
@@ -470,11 +494,13 @@ def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
     tapers=True,
 )
 def err(at: At, *, max_grade: Grade = 4) -> pl.Expr:
-    """Expected reciprocal rank, at which a reader stops whom each item satisfies with a probability that its grade sets.
+    """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant.
 
-    Σ over hits of s(g) / r · Π over the better ranked hits of (1 - s(g)), with s(g) = (2^g - 1) / 2^max_grade.
-    A relevance above `max_grade` counts as it. The grade is a parameter and not the highest one seen, so that a number
-    does not depend on other users. 0 without a hit.
+    Use it for graded relevance where one excellent item ends the search. Not where users want several: use `ndcg`.
+
+    Σ over hits of s(g) / r · Π over the better ranked hits of (1 - s(g)), with s(g) = (2^g - 1) / 2^max_grade, the probability
+    that a hit of relevance g satisfies the user, who then stops. A relevance above `max_grade` counts as `max_grade`. It is a
+    parameter and not the highest relevance seen, so that no value depends on other users. 0 without a hit.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 2, "item": [1, 2], "rank": [1, 2], "relevance": [1, 1]})

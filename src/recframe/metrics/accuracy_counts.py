@@ -24,7 +24,9 @@ __all__ = ["first_rank", "judged", "list_length", "n_hits"]
     latex=r"\text{hits} = \text{relevant items with } r \leq k",
 )
 def n_hits(at: At) -> pl.Expr:
-    """Number of hits among the first k.
+    """Number of relevant items among the first k: 0 if none is, at most k; more is better.
+
+    Use it for counts in plain numbers. Not to compare cut-offs or users: use `precision` or `recall`.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
@@ -42,9 +44,11 @@ def n_hits(at: At) -> pl.Expr:
     latex=r"\min_{\text{hits}} r",
 )
 def first_rank(at: At) -> pl.Expr:
-    """Rank of the first hit, from 1; null without a hit, so that the mean runs over the lists with one.
+    """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better.
 
-    With `ties="expected"` and a cut-off it is the expectation over the orders in which there is a hit.
+    Use it for how far users scroll. Not alone, as lists without a hit are left out: use `mrr`, or show `hit_rate` beside it.
+
+    Null without a hit. With `ties="expected"` and a cut-off it is the expectation over the orders that have a hit.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 0]})
@@ -63,7 +67,9 @@ def first_rank(at: At) -> pl.Expr:
     latex=r"\text{items with } r \leq k",
 )
 def list_length(at: At) -> pl.Expr:
-    """Number of items in the list, up to k; 0 without a list.
+    """Number of items in the list, up to k: k if it is full, 0 without a list.
+
+    Use it to check that models fill their lists. Not for quality: use `precision`.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, None], "relevance": [0, 1, 1]})
@@ -81,7 +87,9 @@ def list_length(at: At) -> pl.Expr:
     latex=r"\frac{\text{judged items with } r \leq k}{\text{items with } r \leq k}",
 )
 def judged(at: At) -> pl.Expr:
-    """Share of the list's first k items whose relevance is not null; where it is low, a low ndcg may be a hole in the truth.
+    """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was.
+
+    Use it to see whether a low number may come from gaps in the truth. Not for quality: use `precision`.
 
     Judged items with r <= k, over items with r <= k; 0 for an empty list.
 

@@ -38,14 +38,16 @@ Rounding = Literal["up", "tenth", "nearest"]
     later=("rounding",),
 )
 def interpolated_precision(at: At, *, recall: Closed = 0.5, rounding: Rounding = "up") -> pl.Expr:
-    """Interpolated precision: the highest precision at any rank where at least a share `recall` of the relevant items is found.
+    """Highest precision at a rank where a share `recall` of the relevant items is found: 1 is best, 0 if it never is.
 
-    Highest hits(r) / r over the hits with hits(r) >= `recall` · n_relevant. 0 where the list does not get so far, and without
-    a hit. Its means at the recalls 0, 0.1, ..., 1 are the curve of precision over recall.
+    Use it to draw a precision-recall curve. Not as the one number of a model: use `map`.
 
-    So `recall` · n_relevant is rounded up to whole items. trec_eval asks for fewer in some lists: version 9 and pytrec_eval for
-    the whole part of `recall` · n_relevant + 0.9 (`rounding="tenth"`; in floating point, so that 0.7 of 3 items are 2),
-    version 10 for the nearest whole number, halves up (`"nearest"`).
+    Highest hits(r) / r over the hits with hits(r) >= `recall` · n_relevant. 0 where the list does not reach that recall, and
+    without a hit. Its means at the recalls 0, 0.1, ..., 1 are the curve of precision over recall.
+
+    So `recall` · n_relevant is rounded up to whole items. trec_eval needs fewer for some lists: version 9 and pytrec_eval the
+    whole part of `recall` · n_relevant + 0.9 (`rounding="tenth"`; in floating point, so that 0.7 of 3 items are 2), version 10
+    the nearest whole number, halves up (`"nearest"`).
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
@@ -77,7 +79,9 @@ def interpolated_precision(at: At, *, recall: Closed = 0.5, rounding: Rounding =
     later=("rounding",),
 )
 def eleven_point_precision(at: At, *, rounding: Rounding = "up") -> pl.Expr:
-    """Mean of the interpolated precision at the recalls 0, 0.1, ..., 1: the curve of precision over recall as one number.
+    """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed.
+
+    Use it to compare with results that report it, such as TREC's. Otherwise use `map`.
 
     1/11 · Σ over x = 0, 0.1, ..., 1 of the highest hits(r) / r over the hits with hits(r) >= x · n_relevant. A recall that the
     list does not reach adds 0. 0 without a hit, and without relevant items. `rounding` is that of interpolated_precision.
@@ -113,16 +117,19 @@ def auc(
     over: Literal["list", "catalogue"] = "list",
     without_pair: Literal["null", "hit"] = "null",
 ) -> pl.Expr:
-    """Share of the pairs of a relevant and a not relevant item of the list that stand in the right order.
+    """Chance that a relevant item of the list ranks above a not relevant one: 1 is always, 0.5 random order, 0 never.
 
-    1 - Σ over the relevant items of the list of (not relevant items above) / (relevant · not relevant items in the list);
-    two of the same rank count a half. A cut-off cuts the list first. Null for a list without such a pair;
-    `without_pair="hit"` makes that 1 with a hit and 0 without one or without a list, as RePlay's RocAuc.
+    Use it for lists that were shown, with and without clicks. Not for the top of long lists: use `ndcg`; weighted by list
+    length: `gauc`.
 
-    `over="catalogue"` takes the pairs of all items of the catalogue, as implicit does: each of the first k places that has
-    no hit is a not relevant item, and the items behind k share the last place, so that a pair of theirs counts a half. With
-    m = k - hits of them, P the user's relevant items and N the others, at least m, it is
-    (Σ over hits of (m - (r - hits(r))) + (hits + P) / 2 · (N - m)) / (P · N).
+    1 - Σ over the relevant items of the list of (not relevant items above) / (relevant · not relevant items in the list); a
+    pair of equal ranks counts a half. A cut-off cuts the list first. Null for a list without such a pair; `without_pair="hit"`
+    makes that 1 with a hit and 0 without one or without a list, as RePlay's RocAuc does.
+
+    `over="catalogue"` takes the pairs of all items of the catalogue, as implicit does: each of the first k places without a hit
+    is a not relevant item, and all items after k share the last place, so that a pair of them counts a half. With m = k - hits,
+    P the number of the user's relevant items and N that of the others, at least m, it is (Σ over hits of (m - (r - hits(r))) +
+    (hits + P) / 2 · (N - m)) / (P · N).
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
@@ -164,11 +171,15 @@ def _auc_of_catalogue(at: At) -> pl.Expr:
     ),
 )
 def bpref(at: At) -> pl.Expr:
-    """Binary preference: how seldom items judged not relevant rank above relevant ones, whatever was not judged.
+    """Binary preference, how often relevant items come before those judged not relevant: 1 is always, 0 never.
+
+    Use it where many items were never judged and some were judged not relevant. Not without the latter: it equals `recall`
+    then.
 
     1/R · Σ over the relevant items of the list of 1 - min(n, R) / min(R, N), with n the number of items above it that are
-    judged not relevant, R = n_relevant and N the number of items judged not relevant, listed or not. A cut-off cuts the
-    list first. Equal to recall where nothing is judged not relevant; 0 without relevant items.
+    judged not relevant, R = n_relevant and N the number of items judged not relevant, listed or not. A cut-off cuts the list
+    first. Items without a judgement are ignored. Equal to recall where no item is judged not relevant; 0 without relevant
+    items.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
@@ -195,12 +206,13 @@ def bpref(at: At) -> pl.Expr:
     ),
 )
 def partial_auc(at: At, *, misses: Positive = 10, hits: Literal["all", "first"] = "all") -> pl.Expr:
-    """Share of the pairs of a relevant item and one of the first misses of the list that stand in the right order.
+    """Share of the pairs of a relevant item and one of the first misses that are in the right order: 1 is all, 0 none.
 
-    Σ over hits of max(m - (r - hits(r)), 0) / (m · n_relevant), m = `misses` and r - hits(r) the ranks above that are no
-    hits'. A relevant item that was not found adds 0. `hits="first"` takes the first m hits alone, over
-    m · min(m, n_relevant). A cut-off cuts the list first; then its length is what limits the misses. 0 without relevant
-    items.
+    Use it for AUC of the top of the list alone. Not for graded relevance: use `ndcg`.
+
+    Σ over hits of max(m - (r - hits(r)), 0) / (m · n_relevant), m = `misses` and r - hits(r) the number of misses above. A
+    relevant item that was not found adds 0. `hits="first"` takes only the first m hits, over m · min(m, n_relevant). A cut-off
+    cuts the list first. 0 without relevant items.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
@@ -228,15 +240,16 @@ def partial_auc(at: At, *, misses: Positive = 10, hits: Literal["all", "first"] 
     ),
 )
 def gauc(at: At, *, weight: OfUser = "impressions") -> pl.Expr:
-    """Grouped AUC: the users' own auc, each weighted by their number of impressions, the items of the list.
+    """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random.
 
-    Σ over users of w · auc / Σ over users of w, over the users whose list has a pair of a relevant and a not relevant item;
-    w = n_listed, with `weight="relevant"` the relevant items of the list (RecBole's GAUC), with `"pairs"` relevant · not
-    relevant ones, so that it is the share of all pairs of one user that stand in the right order. A cut-off cuts the lists
-    first. Null without such a user; of one user it is their auc.
+    Use it for click models on lists that were shown. Not where each user counts the same: use `auc`.
 
-    The mean in which each user counts the same is `auc` (UAUC); gauc is WUAUC. A pooled AUC over rows of all users holds one
-    user's scores against another's, which no list tells: sklearn.metrics.roc_auc_score has it.
+    Σ over users of w · auc / Σ over users of w, over the users whose list has a relevant and a not relevant item. w = n_listed,
+    the impressions; with `weight="relevant"` it is the number of relevant items of the list (RecBole's GAUC), with `"pairs"`
+    relevant · not relevant items, so that all pairs weigh the same. A cut-off cuts the lists first. Null without such a user.
+
+    `auc` (UAUC) weights all users the same; gauc is WUAUC. A pooled AUC over the rows of all users compares the scores of
+    different users, which lists do not have: use sklearn.metrics.roc_auc_score.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame(

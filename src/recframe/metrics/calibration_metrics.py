@@ -1,7 +1,7 @@
 """Calibration: category shares of the list against the user's history.
 
-Symbols in the formulas: L is a user's list up to k, p(g) the share of category g in the user's train items, q(g) that in L; an
-item of several categories counts in each by its share, and one of none is left out.
+Symbols in the formulas: L is a user's list up to k, p(g) the share of category g in the user's train items, q(g) its share in
+L; an item of several categories is split among them, and one without a category is left out.
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ def miscalibration(
     log_base: LogBase = 2,
     weight: Literal["none", "log", "reciprocal"] = "none",
 ) -> pl.Expr:
-    """Divergence of the list's categories from those of the user's history, in bits: 0 where their shares are the same.
+    """How far the list's mix of categories is from that of the user's history: 0 is the same mix; larger is further.
+
+    Use it where each of a user's tastes should get its share. Not for finding new tastes: use `diversity` or `serendipity`.
 
     Σ over g of p(g) · log_b(p(g) / ((1 - a) · q(g) + a · p(g))), a = `alpha` and b = `log_base`; at most -log_b(a).
     `divergence="js"` is the Jensen-Shannon divergence, at most log_b(2), and `"hellinger"` √(1 - Σ √(p · q)), at most 1;
     neither is smoothed. In q an item of rank r weighs 1, or 1 / log2(r + 1) with `weight="log"`, or 1 / r with
-    `"reciprocal"`. Null without an item that has a category in the list or in the history.
+    `"reciprocal"`. Null where the list or the history has no item with a category.
 
     Raises a ColumnError where a frame or the column `of` of the items is missing, or it holds no categories, see `diversity`.
 

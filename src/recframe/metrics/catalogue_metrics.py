@@ -1,8 +1,8 @@
 """Catalogue metrics: coverage, concentration of exposure, confusion over the catalogue.
 
-Symbols in the formulas: I is the catalogue, the items of the items frame, or where there is none those of train, truth and
-all recommendations; N is its size. e_i is the exposure of item i: the number of lists that have it up to k, or a sum of
-what its ranks weigh. m is the number of items of I with an exposure. A listed item outside I counts nowhere.
+Symbols in the formulas: I is the catalogue, the items of the items frame, or where there is none those of train, truth and all
+recommendations; N is its size. e_i is the exposure of item i: the number of lists that have it up to k, or the sum of the
+weights of its ranks. m is the number of items of I with an exposure. Listed items outside I do not count.
 """
 
 from __future__ import annotations
@@ -33,10 +33,13 @@ Exposure = Literal["none", "log", "geometric"]
     grows=True,
 )
 def coverage(at: AtLists) -> pl.Expr:
-    """Share of the catalogue that is in anybody's list.
+    """Share of the catalogue that is in anybody's list: 1 if every item is, 0 if none is.
+
+    Use it for how much of the catalogue is shown. Not for how evenly: use `gini`; not to compare different numbers of users, as
+    it grows with them.
 
     |{i in I: e_i > 0}| / N, a set metric: one function of all lists of a segment. It grows with the number of users. 0
-    without lists; an empty catalogue is an error, and null in a segment of items that has none.
+    without lists; an empty catalogue is an error; null in a segment of items without items.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1]})
@@ -59,10 +62,12 @@ def coverage(at: AtLists) -> pl.Expr:
     latex=r"\min(n,\, 1), \quad n = \text{listed items with } r \leq k",
 )
 def user_coverage(at: At, *, at_least: Literal["one", "k"] = "one") -> pl.Expr:
-    """Share of the users who get a list at all, with at least one item up to k.
+    """Share of the users who get a list at all: 1 if everybody does, 0 if nobody does.
 
-    1 if n >= 1, else 0, with n the number of listed items up to k; `at_least="k"` asks for k of them. The mean runs over
-    the users of the accuracy metrics, those of the truth where nothing else is bound. 0 without a list.
+    Use it for models that cannot serve everybody. Not for whether lists are full: use `at_least="k"` or `list_length`.
+
+    1 if n >= 1, else 0, with n the number of listed items up to k; `at_least="k"` needs k of them. The mean runs over the users
+    of the accuracy metrics, by default those of the truth.
 
     >>> import polars as pl, recframe
     >>> recs = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
@@ -89,12 +94,15 @@ def user_coverage(at: At, *, at_least: Literal["one", "k"] = "one") -> pl.Expr:
 def gini(
     at: AtLists, *, weight: Exposure = "none", normalizer: Literal["corrected", "n"] = "corrected"
 ) -> pl.Expr:
-    """Gini coefficient of the exposure over the whole catalogue: 0 where all items have the same, 1 where one has it all.
+    """How unevenly the catalogue's items are shown: 0 if all are shown as often, 1 if one item is all that is shown.
 
-    Σ over j of (2j - N - 1) · e_(j) / ((N - 1) · Σ e), with the exposures in rising order, zeros included. `weight` is what
-    a rank r adds to its item's exposure: 1 (`"none"`), 1 / log2(r + 1) (`"log"`) or 0.85^(r - 1) (`"geometric"`);
-    `normalizer="n"` divides by N in place of N - 1 and does not reach 1. It falls as users are added. Null where no item of
-    I is listed; 0 where N is 1.
+    Use it for how much goes to few items. Not for groups of items: use `exposure_disparity`; not to compare different numbers
+    of users, as it falls with them.
+
+    Gini coefficient of the exposures: Σ over j of (2j - N - 1) · e_(j) / ((N - 1) · Σ e), in rising order, zeros included.
+    `weight` is what a rank r adds to its item's exposure: 1 (`"none"`), 1 / log2(r + 1) (`"log"`) or 0.85^(r - 1)
+    (`"geometric"`); `normalizer="n"` divides by N in place of N - 1 and does not reach 1. It falls as users are added. Null
+    where no item of I is listed; 0 where N is 1.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 1]})
@@ -125,10 +133,13 @@ def gini(
 def entropy(
     at: AtLists, *, weight: Exposure = "none", normalized: bool = False, log_base: LogBase = 2
 ) -> pl.Expr:
-    """Shannon entropy of the exposure over the catalogue, in bits: the higher, the more evenly the items are shown.
+    """How evenly the catalogue's items are shown, in bits: 0 if one item is all that is shown; larger is more even.
 
-    -Σ over i of p_i · log_b(p_i), p_i = e_i / Σ e, b = `log_base`; at most log_b(N), by which `normalized=True` divides
-    (null where N is 1). `weight` is as in gini. It grows with the number of users. Null where no item of I is listed.
+    Use it to compare with results that report it. Otherwise use `gini`, which is between 0 and 1.
+
+    Shannon entropy: -Σ over i of p_i · log_b(p_i), p_i = e_i / Σ e, b = `log_base`; at most log_b(N), by which
+    `normalized=True` divides (null where N is 1). `weight` is as in gini. It grows with the number of users. Null where no item
+    of I is listed.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 2], "rank": [1, 1]})
@@ -155,10 +166,12 @@ def entropy(
     latex=r"\frac{\text{fp}}{N - R}, \quad \text{fp} = \text{listed items that are no hits}",
 )
 def fall_out(at: At) -> pl.Expr:
-    """Share of the catalogue's not relevant items that are listed all the same.
+    """Share of the catalogue's not relevant items that are listed: 0 if none is, 1 if all are; smaller is better.
 
-    fp / (N - R): fp the listed items up to k that are not relevant, R the user's relevant items, both of items of the
-    catalogue alone. 0 where every item of the catalogue is relevant, and without a list.
+    Use it for ROC curves. Not for large catalogues, where it is near 0 for every model: use `precision`.
+
+    fp / (N - R): fp the listed items up to k that are not relevant, R the user's relevant items, both only of the catalogue. 0
+    where every item of the catalogue is relevant, and without a list.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 4, "item": [1, 2, 3, 4], "rank": [1, 2, 3, None], "relevance": [1, 0, 0, 1]})
@@ -182,11 +195,13 @@ def fall_out(at: At) -> pl.Expr:
     ),
 )
 def mcc(at: At, *, denominator: Literal["list", "k"] = "list") -> pl.Expr:
-    """Matthews correlation between being listed and being relevant, over the items of the catalogue.
+    """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite.
 
-    (tp · tn - fp · fn) / √((tp + fp)(tp + fn)(tn + fp)(tn + fn)): tp the hits, fp the other listed items up to k, fn the
-    relevant items that are no hits, tn the rest of the catalogue; items outside it count nowhere. `denominator="k"` takes
-    k - tp for fp, however short the list. 0 where the root is 0.
+    Use it for one number that counts hits, misses and the items rightly left out. Not for the order of a list: use `ndcg`.
+
+    Matthews correlation: (tp · tn - fp · fn) / √((tp + fp)(tp + fn)(tn + fp)(tn + fn)), with tp the hits, fp the other listed
+    items up to k, fn the relevant items that are no hits, tn the rest of the catalogue; items outside it do not count.
+    `denominator="k"` takes k - tp for fp, also for short lists. 0 where the root is 0.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 4, "item": [1, 2, 3, 4], "rank": [1, 2, 3, None], "relevance": [1, 0, 0, 1]})

@@ -3,8 +3,8 @@
 Symbols in the formulas: L is a user's list up to k, n its number of items, m the number of those that have a feature. A metric
 over lists is null for a list without an item up to k, and the mean runs over the others.
 
-Vectors are fast as an Array, whose schema tells their length, and in eager frames also as a List; a List in a LazyFrame takes
-seven times the time and five times the memory, which `pl.col("embedding").list.to_array(64)` spares.
+Vectors are fast as an Array, whose schema has their length, and in eager frames also as a List; a List in a LazyFrame takes
+seven times the time and five times the memory: convert it with `pl.col("embedding").list.to_array(64)`.
 """
 
 from __future__ import annotations
@@ -51,17 +51,21 @@ def diversity(
     scaled: bool = False,
     single: Literal["null", "zero"] = "null",
 ) -> pl.Expr:
-    """Mean distance of two items of the list, the intra-list distance: 0 where all are alike.
+    """How different the items of a list are, the mean distance of two: 0 if all are alike, 1 if no two have anything in common.
 
-    The mean over all pairs of the m items with a feature of 1 - cos(x_i, x_j), or with `distance="jaccard"` of
-    1 - |A and B| / |A or B|. It goes over items and not over pairs: with S the sum of the unit vectors x_i / |x_i|, the cosine
-    is 1 - (|S|² - m) / (m · (m - 1)). Lists of categories are vectors of 0 and 1, so items of one category each are 0 or 1
-    apart. Jaccard has no such form: it goes over the pairs of a list that share a category, so it is slower and takes memory
-    with k². In [0, 1], for vectors with negative numbers in [0, 2]; `scaled=True` halves it. Null with fewer than two items
-    with a feature; `single="zero"` makes that 0 where there is a list.
+    Use it for variety within a list. Not between users: use `personalization`; not for how many categories there are: use
+    `category_coverage`.
+
+    The mean over all pairs of the m items with a feature of 1 - cos(x_i, x_j), or with `distance="jaccard"` of 1 - |A and B| /
+    |A or B|. It is computed by items, not by pairs: with S the sum of the unit vectors x_i / |x_i|, the cosine is 1 - (|S|² -
+    m) / (m · (m - 1)). Lists of categories are vectors of 0 and 1, so the distance of items of one category each is 0 or 1.
+    Jaccard needs the pairs of a list that share a category, so it is slower and its memory grows with k². In [0, 1], for
+    vectors with negative numbers in [0, 2]; `scaled=True` halves it. Null with fewer than two items with a feature;
+    `single="zero"` makes that 0 where there is a list.
 
     The feature is the column `of` of the items frame, by default the only one beside the item: floats in an Array or a List are
-    a vector, any other List holds categories, text or a whole number is one. An item has none where it is null, empty or zeros.
+    a vector, any other List holds categories, and text or a whole number is one category. An item whose feature is null, empty
+    or all zeros has none.
 
     Raises a ColumnError where the items frame or the column is missing, or it holds no feature.
 
@@ -96,15 +100,18 @@ def category_coverage(
     denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
     relevance: bool = False,
 ) -> pl.Expr:
-    """Share of the categories of the catalogue that the list has.
+    """Share of the catalogue's categories that the list has: 1 is all of them, 0 none.
 
-    |categories of the items of L| / |categories of all items|; in a segment of items, of its own. `denominator="k"` divides
-    by k instead (n where there is no k), also for short lists; lists of categories then count 1 at most. 0 for a list whose
-    items have none; null where the catalogue has none.
+    Use it where a list should have something of everything. Not for the balance between categories: use `diversity` or
+    `miscalibration`.
 
-    `relevance=True` counts the categories of the relevant items of L alone: subtopic recall, as RankSys and Elliot have it
-    (SRecall); with `denominator="relevant"` over the categories of all the user's relevant items, as in the source. The mean
-    then runs over lists of the accuracy metrics' users alone, and is null where there is no such category.
+    |categories of the items of L| / |categories of all items|, in a segment of items both of the segment's. `denominator="k"`
+    divides by k instead (n where there is no k), also for short lists, and is at most 1. 0 for a list whose items have no
+    category; null where the catalogue has none.
+
+    `relevance=True` counts only the categories of the relevant items of L: subtopic recall, RankSys's and Elliot's SRecall;
+    with `denominator="relevant"` over the categories of all the user's relevant items, as in the source. The mean then runs
+    only over the lists of the accuracy metrics' users, and is null where there is no such category.
 
     Raises a ColumnError where the items frame or its column `of` is missing, or it holds no categories, see `diversity`.
 
@@ -144,17 +151,19 @@ def category_coverage(
     ),
 )
 def alpha_ndcg(at: At, *, of: str = "", alpha: Closed = 0.5) -> pl.Expr:
-    """Gain of the relevant items by category, each worth less the more often it was seen, over that of the best order.
+    """The list's nDCG where further items of a category count less: 1 is the best order, 0 has no relevant item.
+
+    Use it where a user may want any of several things. Not without relevance: use `diversity`.
 
     Σ over the hits and their categories of (1 - a)^s / log2(r + 1), a = `alpha` and s the number of hits above that have the
-    category, over the same sum of the best k relevant items: in turn the one that adds most, the last by id of several. That
-    greedy order can be beaten, so the ratio counts 1 at most. It runs over the users of the accuracy metrics, as ndcg: 0
-    without a hit or a list; a user without a relevant item is 0, left out or null by `no_relevant`. Null for one whose relevant
-    items have no category.
+    category, over the same sum of the best k relevant items: at each place the one that adds most, of equals the last by id.
+    That greedy order is not always the best, so the ratio is cut at 1. The mean runs over the users of the accuracy metrics, as
+    ndcg's does: 0 without a hit or a list; a user without a relevant item is 0, left out or null by `no_relevant`. Null for a
+    user whose relevant items have no category.
 
     Raises a ColumnError where the items frame or its column `of` is missing, or it holds no categories, see `diversity`; and a
-    RecframeError for lists of categories without a cut-off or with one above 100: their best order is followed rank by rank,
-    and does not stream. That of one category for each item is had at once, the first of each before the second of any.
+    RecframeError for lists of categories without a cut-off or with one above 100, as their best order is found rank by rank,
+    which does not stream. With one category for each item there is no such limit.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 1], "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 1, 1]})
@@ -185,12 +194,15 @@ def alpha_ndcg(at: At, *, of: str = "", alpha: Closed = 0.5) -> pl.Expr:
     ),
 )
 def err_ia(at: At, *, of: str = "", alpha: Alpha = 0.5, normalizer: Highest = "any") -> pl.Expr:
-    """Intent-aware expected reciprocal rank: how soon a reader finds the category they came for, whichever it is.
+    """How soon a user finds the category they came for, whichever it is: 1 is as soon as possible, 0 never.
 
-    Σ over the hits and their categories of (1 - a)^s / r, a = `alpha` and s the number of hits above that have the category,
-    over what the highest list up to k could have: S · Σ over r = 1..k of (1 - a)^(r - 1) / r, with S the number of categories
-    of the user's relevant items (ndeval's ERR-IA); without k, over all r. `normalizer="best"` divides by the sum of the best k
-    relevant items instead, as alpha_ndcg does (nERR-IA). 0 without a hit or a list; null where no relevant item has a category.
+    Use it where one item of the right category is enough. Not where users want several: use `alpha_ndcg`.
+
+    Intent-aware expected reciprocal rank: Σ over the hits and their categories of (1 - a)^s / r, a = `alpha` and s the number
+    of hits above that have the category, over the highest possible value up to k: S · Σ over r = 1..k of (1 - a)^(r - 1) / r,
+    with S the number of categories of the user's relevant items (ndeval's ERR-IA); without k, over all r. `normalizer="best"`
+    divides by the sum of the best k relevant items instead, as alpha_ndcg does (nERR-IA). 0 without a hit or a list; null where
+    no relevant item has a category.
 
     Raises a ColumnError where the items frame or its column `of` is missing, or it holds no categories, see `diversity`; and
     with `normalizer="best"` a RecframeError for lists of categories without a cut-off or with one above 100, as alpha_ndcg.
@@ -223,15 +235,17 @@ def err_ia(at: At, *, of: str = "", alpha: Alpha = 0.5, normalizer: Highest = "a
 def nrbp(
     at: At, *, of: str = "", alpha: Closed = 0.5, beta: Share = 0.5, normalizer: Highest = "any"
 ) -> pl.Expr:
-    """Novelty- and rank-biased precision: rbp in which a category is worth less the more often it was seen.
+    """Relevant items of new categories among what a user reads who may stop after any item: 1 is the most possible, 0 none.
 
-    (1 - (1 - a) b) / S · Σ over the hits and their categories of (1 - a)^s · b^(r - 1), a = `alpha`, b = `beta` the
-    probability of going on to the next rank, s the number of hits above that have the category and S the number of categories
-    of the user's relevant items: 1 for an endless list whose items have them all. `normalizer="best"` divides the sum by that
-    of the best k relevant items instead, as alpha_ndcg does (nNRBP). ndeval has both for the whole list alone. 0 without a hit
-    or a list; null where no relevant item has a category.
+    Use it in place of `rbp` where repetition bores. Not where you do not know how far users read: use `alpha_ndcg`.
 
-    Raises what err_ia does, of the column `of` and of its best order.
+    Novelty- and rank-biased precision: (1 - (1 - a) b) / S · Σ over the hits and their categories of (1 - a)^s · b^(r - 1), a =
+    `alpha`, b = `beta` the probability of going on to the next rank, s the number of hits above that have the category and S
+    the number of categories of the user's relevant items: 1 for an endless list of items with all of them. `normalizer="best"`
+    divides the sum by that of the best k relevant items instead, as alpha_ndcg does (nNRBP). ndeval has both for the whole list
+    alone. 0 without a hit or a list; null where no relevant item has a category.
+
+    `of` and the errors are those of err_ia.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 1], "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})

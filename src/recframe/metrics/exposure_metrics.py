@@ -28,12 +28,15 @@ __all__ = ["exposure_disparity", "exposure_share"]
     latex=r"\frac{\sum_{\text{rows of } g} w(r)}{\sum_{\text{all rows}} w(r)}",
 )
 def exposure_share(at: AtLists, *, weight: Literal["none", "log"] = "none") -> pl.Expr:
-    """Share of the places of all lists that a group of items has; the groups are those of `by=`, a property of items.
+    """Share of the places of all lists that a group of items gets: 1 is all of them, 0 none.
+
+    Use it for who is shown: brands, sellers, languages. Not for whether groups of different sizes have equal chances: use
+    `exposure_disparity`.
 
     Σ over the rows of g of w(r) / Σ over all rows of w(r), up to k, with w(r) = 1, or 1 / log2(r + 1) with `weight="log"`; a
-    set metric. With `by=["genre", "country"]` it is the genre's share of the places that the country's users have: the
-    shares of all genres sum to 1. Each value of the column is a group, a list of categories too. Without a property of items
-    in `by=` it is 1. Null where nobody has a list.
+    set metric. The groups are the values of a property of items in `by=`; a list of categories is one value. With `by=["genre",
+    "country"]` it is the genre's share of the places of the country's users: the shares of all genres sum to 1. Without a
+    property of items in `by=` it is 1. Null where nobody has a list.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 1], "item": [1, 2, 3], "rank": [1, 2, 3]})
@@ -72,15 +75,17 @@ def exposure_share(at: AtLists, *, weight: Literal["none", "log"] = "none") -> p
     ),
 )
 def exposure_disparity(at: AtLists, *, of: str = "", target: Target = "catalogue") -> pl.Expr:
-    """How unequally groups of items are listed: the coefficient of variation of their chances, 0 at parity.
+    """How unequal the chances of item groups to be listed are: 0 if equal; the larger, the more unequal.
 
-    Standard deviation over the groups g of P_g / mean of P_g, with P_g = Σ over users of |L and g| / Σ over users of |g|, of
-    items that the user does not have in train alone (RSP, statistical parity), and with `target="relevant"` of items
-    relevant to the user alone (REO, equal opportunity); a set metric over the users with a list. At most √(A - 1).
-    `of` names a column of items, of one category or of a list of them, of which an item is in each; it may be left out where
-    there is but one. Where the items have none, the groups are the head and the tail of popularity, as in long_tail_share.
-    Without a train frame nothing is known to users. A group with nothing to list is left out; null with fewer than two
-    groups, and where nothing is listed.
+    Use it for fairness between groups of items. Not for single items: use `gini`.
+
+    Coefficient of variation of P_g over the groups g: standard deviation / mean, with P_g = Σ over users of |L and g| / Σ over
+    users of |g|. Only items that the user does not have in train count (RSP, statistical parity); with `target="relevant"` only
+    items relevant to the user (REO, equal opportunity). A set metric over the users with a list; at most √(A - 1). `of` names a
+    column of items, of one category or of a list of categories, all of which count; it may be left out where there is only one.
+    Where the items have no such column, the groups are the head and the tail of popularity, as in long_tail_share. Without a
+    train frame no item is left out for a user. A group with nothing to list is left out; null with fewer than two groups, and
+    where nothing is listed.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})

@@ -30,20 +30,22 @@ Against = Literal["segment", "all"]
 def personalization(
     at: AtLists, *, similarity: Similarity = "cosine", against: Against = "segment"
 ) -> pl.Expr:
-    """Mean distance of two users' lists: 0 where all get the same items, 1 where no two share one.
+    """How different the lists of two users are, on average: 1 if no two share an item, 0 if all get the same items.
+
+    Use it to find models that show everybody the same. Not for quality, as random lists score high: use `ndcg`.
 
     1 - the mean over all pairs of users of |L_u and L_v| / √(n_u · n_v), or of |L_u and L_v| / min(n_u, n_v) with
-    `similarity="overlap"`; a set metric. It goes over items and not over pairs: with w_i the sum of 1 / √n_u over the lists
-    that have item i, the cosine is 1 - (Σ w_i² - U) / (U · (U - 1)), for lists of any lengths. The pairs are those inside
-    the segment; with `against="all"` those of a user of the segment with any other. Users without an item up to k are
-    left out; null with fewer than two.
+    `similarity="overlap"`; a set metric. It is computed by items, not by pairs: with w_i the sum of 1 / √n_u over the lists
+    that have item i, the cosine is 1 - (Σ w_i² - U) / (U · (U - 1)), for lists of any lengths. The pairs are those inside the
+    segment; with `against="all"` those of a user of the segment with any other. Users without an item up to k are left out;
+    null with fewer than two.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1, 2, 2], "item": [1, 2, 1, 3], "rank": [1, 2, 1, 2]})
     >>> round(df.rec.personalization(k=10), 6)
     0.5
 
-    Source: recmetrics; jurity's `InterListDiversity`; Jaccard's form has no value by items alone.
+    Source: recmetrics; jurity's `InterListDiversity`; Jaccard's form cannot be computed by items alone.
     """
     whole = against == "all"
     lists = at.n_lists

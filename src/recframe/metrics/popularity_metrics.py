@@ -50,12 +50,14 @@ def novelty(
     log_base: LogBase = 2,
     denominator: Literal["list", "k"] = "list",
 ) -> pl.Expr:
-    """Mean self-information of the listed items, in bits: what is known to few users is new to most.
+    """How little known the listed items are, in bits: 0 if all train users have them, 1 more each time their users halve.
 
-    1/n · Σ over L of -log_b(max(pop(i), 1) / U), b = `log_base`; at most log_b(U), by which `normalized=True` divides (null
-    where U is 1). An item that nobody has in train counts as one that one user has; `cold="drop"` leaves it out of the sum
-    and of n. `denominator="k"` divides by k also for a short list, as RePlay's Surprisal and recmetrics do (by n where there
-    is no k). Null without a list, and where no item is left.
+    Use it for whether a model shows more than bestsellers. Not alone, as random lists score high: show `ndcg` beside it.
+
+    Mean self-information: 1/n · Σ over L of -log_b(max(pop(i), 1) / U), b = `log_base`; at most log_b(U), by which
+    `normalized=True` divides (null where U is 1). An item that nobody has in train counts like an item of one user;
+    `cold="drop"` leaves it out of the sum and of n. `denominator="k"` divides by k also for a short list, as RePlay's Surprisal
+    and recmetrics do (by n where there is no k). Null without a list, and where no item is left.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
@@ -92,11 +94,13 @@ def novelty(
     latex=r"\frac{\sum_{i \in L} w(r_i) \left(1 - \text{pop}(i) / U\right)}{\sum_{i \in L} w(r_i)}",
 )
 def epc(at: AtLists, *, discount: Discount = "none", relevance: bool = False) -> pl.Expr:
-    """Expected popularity complement: the share of users who do not know an item, over the list.
+    """Share of the train users who do not know a listed item, on average: 1 is all users, 0 none.
 
-    Σ over L of w(r) · (1 - pop(i) / U) / Σ over L of w(r). The rank r weighs 1, or 1 / log2(r + 1) with `discount="log"`;
-    with `relevance=True` only relevant items count in the sum above, and the mean runs over lists of the accuracy metrics'
-    users alone, by `universe` and `no_relevant`. Null without a list or without train users.
+    Use it for novelty between 0 and 1. Not to tell rare items apart, which all score near 1: use `novelty`.
+
+    Expected popularity complement: Σ over L of w(r) · (1 - pop(i) / U) / Σ over L of w(r). The rank r weighs 1, or 1 / log2(r +
+    1) with `discount="log"`; with `relevance=True` only relevant items count in the numerator, and the mean runs only over the
+    lists of the accuracy metrics' users, by `universe` and `no_relevant`. Null without a list or without train users.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
@@ -135,12 +139,15 @@ def efd(
     cold: Literal["one", "zero"] = "one",
     average: Average = "users",
 ) -> pl.Expr:
-    """Expected free discovery: the self-information of an item among the interactions of train, in bits, over the list.
+    """How rare the listed items are among train's interactions, in bits: 1 more each time their number halves; larger is rarer.
 
-    Σ over L of w(r) · -log_b(max(pop(i), 1) / Σ pop) / Σ over L of w(r), Σ pop the number of pairs in train, b = `log_base`.
-    `discount` and `relevance` are those of epc. A cold item counts as one that one user has; with `cold="zero"` as nothing,
-    and still as an item of L. The mean runs over the lists; `average="rows"` is one over all items of all lists of a segment,
-    in which a long list weighs more: with both it is Microsoft's novelty. Null without a list or train.
+    Use it to compare with results that report it, such as Microsoft's. Otherwise use `novelty`.
+
+    Expected free discovery: Σ over L of w(r) · -log_b(max(pop(i), 1) / Σ pop) / Σ over L of w(r), Σ pop the number of pairs in
+    train, b = `log_base`. `discount` and `relevance` are those of epc. A cold item counts like an item of one user; with
+    `cold="zero"` it adds 0 and still counts as an item of L. The mean runs over the lists; `average="rows"` is the mean over
+    all items of all lists of a segment, in which long lists weigh more: with both it is Microsoft's novelty. Null without a
+    list or train.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
@@ -180,12 +187,14 @@ def _browsed(
 def popularity(
     at: AtLists, *, normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none"
 ) -> pl.Expr:
-    """Average popularity of the listed items: by how many train users they are known.
+    """Mean number of train users who have a listed item: 0 if nobody has one; the larger, the better known the items.
 
-    1/n · Σ over L of pop(i); `normalizer` divides by U (`"users"`), by the popularity of the most popular item (`"max"`) or
-    by the number of pairs in train (`"interactions"`). A cold item counts 0. `"quantile"` takes for pop(i) the item's place
-    among those of train, from the least popular one up, over their number; items of one popularity share their mean place.
-    Null without a list.
+    Use it for how far a model leans on bestsellers. Not between data sets of different sizes: use `normalizer="quantile"`.
+
+    1/n · Σ over L of pop(i); `normalizer` divides by U (`"users"`), by the popularity of the most popular item (`"max"`) or by
+    the number of pairs in train (`"interactions"`). A cold item counts 0. `"quantile"` replaces pop(i) with the item's place
+    among the items of train, the least popular first, over their number; equally popular items share their mean place. Null
+    without a list.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
@@ -216,13 +225,15 @@ def popularity(
     latex=r"\frac{|L \cap T|}{n}, \quad T = \text{the long tail}",
 )
 def long_tail_share(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.8) -> pl.Expr:
-    """Share of the list that comes from the long tail of the catalogue.
+    """Share of the list that is from the long tail, the less popular items: 1 is all of it, 0 none.
 
-    |L and T| / n. The tail T is the catalogue without the head, and `share` is what the head holds: the most popular items that
-    together have that share of the pairs in train, in the order of their popularity, then of their ids; the item that reaches
-    it is of the head. With `tail="items"` it is the share of the catalogue's items that is the head, so T is the least popular
-    1 - `share` of them, rounded down, at least one (RecBole's tail_ratio 0.1 is `share=0.9`). The catalogue is the items frame,
-    or all items of all frames; in a segment of items, those of the segment. Null without a list.
+    Use it for the mix of bestsellers and other items. Not for how many different tail items are shown: use `tail_coverage`.
+
+    |L and T| / n. The tail T is the catalogue without the head: the most popular items that together have `share` of the pairs
+    in train, in the order of popularity, then of id; the item that reaches the share is in the head. With `tail="items"` the
+    head is that share of the catalogue's items, so T is the least popular 1 - `share` of them, rounded down, at least one
+    (RecBole's tail_ratio 0.1 is `share=0.9`). The catalogue is the items frame, or all items of all frames; in a segment of
+    items, those of the segment. Null without a list.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 3], "rank": [1, 2]})
@@ -245,10 +256,12 @@ def long_tail_share(at: AtLists, *, tail: Tail = "interactions", share: Share = 
     latex=r"|L \cap T|, \quad T = \text{the long tail}",
 )
 def long_tail_count(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.8) -> pl.Expr:
-    """Number of items of the list that come from the long tail of the catalogue.
+    """Number of the list's items that are from the long tail, the less popular items: 0 if none is, at most k.
 
-    |L and T|, with `tail` and `share` as in long_tail_share. It is the equation that the source gives for its coverage of
-    the tail; what its sentence says is tail_coverage. Null without a list.
+    Use it to compare with results that report it. Otherwise use `long_tail_share`, which does not grow with the list.
+
+    |L and T|, with `tail` and `share` as in long_tail_share. The source calls it coverage of the tail; the coverage that its
+    text describes is tail_coverage. Null without a list.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 3], "rank": [1, 2]})
@@ -272,7 +285,10 @@ def long_tail_count(at: AtLists, *, tail: Tail = "interactions", share: Share = 
     grows=True,
 )
 def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.8) -> pl.Expr:
-    """Share of the long tail of the catalogue that is in anybody's list.
+    """Share of the long tail, the less popular items, that is in anybody's list: 1 is all of it, 0 none.
+
+    Use it for whether rare items are shown at all. Not to compare different numbers of users, as it grows with them: use
+    `long_tail_share`.
 
     |T and the items of any list up to k| / |T|, with `tail` and `share` as in long_tail_share; a set metric. It grows with
     the number of users. 0 without lists; null where there is no tail.
@@ -304,11 +320,13 @@ def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.
     ),
 )
 def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio") -> pl.Expr:
-    """How much more popular the listed items are than those that the same users have in train: 0 is as popular.
+    """How much more popular the listed items are than the same users' train items: 0 is as popular, 1 twice as popular.
 
-    (GAP of lists - GAP of histories) / GAP of histories, a GAP the mean over the users of the mean pop(i) of their items;
-    a set metric. Users without a list or without train items leave both. `average="users"` is the mean over the users of
-    each one's own (list - history) / history instead. Null where no user is left.
+    Use it for whether a model adds to users' own bias. Not for users who are new in train: use `popularity`.
+
+    (GAP of lists - GAP of histories) / GAP of histories, a GAP the mean over the users of the mean pop(i) of their items; a set
+    metric. Users without a list or without train items are left out of both. `average="users"` is the mean over the users of
+    their own (list - history) / history instead. Null where no user is left.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [3], "item": [1], "rank": [1]})
@@ -336,7 +354,9 @@ def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio"
     latex=r"\frac{|L \cap \text{the user's train items}|}{n}",
 )
 def repeat_rate(at: AtLists) -> pl.Expr:
-    """Share of the list that the user already has in train.
+    """Share of the list that the user already has in train: 1 is all of it, 0 none.
+
+    Use it to check that known items are left out, or how much is bought again. Not for quality: use `precision`.
 
     |L and train items of the user| / n. 0 for a user who is not in train; null without a list.
 

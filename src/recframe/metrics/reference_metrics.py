@@ -32,7 +32,9 @@ Depth = Annotated[float, Bounds(above=-1)]
     latex=r"\frac{|L \cap B|}{n}",
 )
 def overlap(at: AtLists, *, reference_k: Depth = 0, denominator: Places = "list") -> pl.Expr:
-    """Share of the list that the user's reference list has too.
+    """Share of the list that the user's reference list has too: 1 is all of it, 0 none.
+
+    Use it for how much a new model changes the lists. Not for their order: use `rbo`; not for quality: use `ndcg`.
 
     |L and B| / n, B cut at k, or at `reference_k` where that is not 0; `denominator="k"` divides by k also for a short list
     (by n where there is no k). 0 without a reference list; null without a list.
@@ -63,11 +65,13 @@ def unexpectedness(
     denominator: Places = "list",
     without_reference: Literal["one", "zero"] = "one",
 ) -> pl.Expr:
-    """Share of the list that the user's reference list does not have.
+    """Share of the list that the user's reference list does not have: 1 is all of it, 0 none.
 
-    1 - |L and B| / n, B cut at k, or at `reference_k` where that is not 0; `denominator="k"` divides by k, so that places
-    that a short list leaves empty count as unexpected. 1 without a reference list; `without_reference="zero"` makes that 0, as
-    RePlay has both. Null without a list.
+    Use it against an obvious list, such as the most popular items. Not alone, as random lists score high: use `serendipity`.
+
+    1 - |L and B| / n, B cut at k, or at `reference_k` where that is not 0; `denominator="k"` divides by k, so that empty places
+    of a short list count as unexpected. 1 without a reference list; `without_reference="zero"` makes that 0 (RePlay has both).
+    Null without a list.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
@@ -116,15 +120,17 @@ def rbo(
     p: Share = 0.9,
     form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
 ) -> pl.Expr:
-    """Rank-biased overlap: how far two rankings agree, the top the most, for a reader who goes on with probability `p`.
+    """Rank-biased overlap, how far two rankings agree, above all at the top: 1 is the same order, 0 no item in common.
 
-    (1 - p) · Σ over d = 1, 2, ... of p^(d - 1) · X_d / d, X_d the number of items that the first d places of both lists have
-    in common. Lists end, and `form` says what counts beyond: "extrapolated" takes the agreement to go on as it is at their
-    ends (equation 32 of the source; 1 for a list against itself, 0 for lists without a common item); "min" takes nothing
-    to be common any more (equation 11, below 1 for a list against itself); "truncated" is the mean over the depths that
-    both have, weighed by p^(d - 1). "min" and "truncated" leave the longer list's rest out. Places count and not ranks:
-    gaps close up, and repeated ranks follow one another in the order (rank, item). 0 without a reference list; null
-    without a list.
+    Use it for whether two models, or two trainings of one, rank alike. Not where the order does not matter: use `overlap`.
+
+    (1 - p) · Σ over d = 1, 2, ... of p^(d - 1) · X_d / d, X_d the number of items that the first d places of both lists have in
+    common; `p` is the probability that a reader goes on to the next place. `form` says what counts after the lists end:
+    "extrapolated" continues the agreement at their ends (equation 32 of the source; 1 for a list against itself, 0 for lists
+    without a common item); "min" assumes no further common item (equation 11, below 1 for a list against itself); "truncated"
+    is the mean over the depths of both lists, weighted by p^(d - 1). "min" and "truncated" ignore the rest of the longer list.
+    Places count, not ranks: gaps are closed, and equal ranks are ordered by item. 0 without a reference list; null without a
+    list.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 4, "item": ["a", "b", "c", "d"], "rank": [1, 2, 3, 4]})

@@ -1,7 +1,7 @@
 """Estimates of full-ranking metrics from lists of sampled items.
 
 Symbols in the formulas: N is the number of items that a full ranking has, n how many of them were drawn that are not relevant,
-m how many of those stand above a relevant one; f(r) is what an item at rank r counts, 0 beyond k.
+m how many of those stand above a relevant one; f(r) is what an item at rank r counts, 0 after k.
 """
 
 from __future__ import annotations
@@ -47,22 +47,24 @@ def corrected(
     estimator: Literal["bias_variance", "rank"] = "bias_variance",
     gamma: Weight = 0.1,
 ) -> pl.Expr:
-    """Estimate of a metric of the full ranking, from lists in which a relevant item was ranked among sampled ones.
+    """Estimate of a full ranking's recall, nDCG or MRR from lists of sampled items: about 1 is perfect, about 0 finds nothing.
 
-    A rank among 100 sampled items is far better than that among all: recall@10 of such lists says little of the real one,
-    and may put models in another order. Of N = `n_items`, the relevant one among them, n = `n_negatives` that are not
-    relevant were drawn, each as likely and none twice; m of them stand above the relevant item. The value is the mean of f̂(m)
-    over the user's relevant items, each held against the sample alone. Up to k, f is that of `metric` for one relevant item:
+    Use it where there are lists of sampled items alone. Not where the model can rank all items: use `recall`, `ndcg` or `mrr`.
+
+    A rank among 100 sampled items is far better than among all items: recall@10 of such lists says little about the full
+    ranking's and may order models differently. Of N = `n_items` items, the relevant one included, n = `n_negatives` that are
+    not relevant were drawn, uniformly and without replacement; m of them rank above the relevant item. The value is the mean of
+    f̂(m) over the user's relevant items, each compared with the sample alone. Up to k, f is the `metric` of one relevant item:
     1 for "recall" (and hit_rate), 1 / log2(r + 1) for "ndcg", 1 / r for "mrr" (and map); auc needs no correction.
 
-    f̂ are the n + 1 numbers whose squared bias plus `gamma` times their variance is least, on average over all ranks
-    (`estimator="bias_variance"`); the nearer gamma is to 0, the less bias and the wider the interval. `"rank"` is f at the
-    rank 1 + m (N - 1) / n, which is right on average; f of it is not. With n = N - 1 both are the metric itself. The value of
-    one list may be below 0 or above 1: it is means over many that are estimates. `summarize` has their interval, in which the
-    draws are counted; what bias is left is not.
+    f̂ are the n + 1 numbers with the least squared bias plus `gamma` times variance, on average over all ranks
+    (`estimator="bias_variance"`); a smaller gamma means less bias and a wider interval. `"rank"` is f at the rank 1 + m (N - 1)
+    / n, an unbiased estimate of the rank, though f of it is biased. With n = N - 1 both are the metric itself. The value of one
+    list may be below 0 or above 1: only means over many lists are estimates. The interval of `summarize` includes the noise of
+    the draws, not the remaining bias.
 
-    0 without relevant items, and an item that is not listed counts 0, as for a user without a list. Null for a list with
-    another number of items that are not relevant than n: give whole lists, as they were ranked.
+    0 without relevant items or a list; an item that is not listed counts 0. Null for a list in which the number of items that
+    are not relevant is not n: give whole lists, as they were ranked.
 
     Raises a RecframeError for numbers that are not whole, for n of N or more, and beyond 10,000 ranks.
 

@@ -32,18 +32,20 @@ Against = Literal["history", "popularity", "reference"]
     ),
 )
 def serendipity(at: AtLists, *, of: str = "", against: Against = "history") -> pl.Expr:
-    """Mean over the list of how unlike the user's history its relevant items are.
+    """Share of the list that is relevant and unlike the user's history: 1 is all of it, 0 none.
 
-    The mean over the items i of L with a feature of rel(i) · (1 - mean cosine of x_i and the user's train items), which is
-    had from the sum of the history's unit vectors. The feature is the column `of` of the items frame, by default the only one
-    beside the item: a vector, one category or a list of categories, see `diversity`; for one category the mean cosine is the
-    share of the history in it. In [0, 1], for vectors with negative numbers in [0, 2]. Null for a list or a history without
-    a feature. The mean runs over lists of the accuracy metrics' users alone, by `universe` and `no_relevant`, as it does beside
-    them.
+    Use it for finds that users would not have looked for. Not for relevance alone: use `precision`; not for surprise alone: use
+    `unexpectedness`.
 
-    `against="popularity"` needs train alone: the mean over L of rel(i) · max(P(r) - P(pop), 0), with P(x) = (N + 1 - x) / N, N
-    the size of the catalogue, r the rank and pop the item's place among the popularities of train; P is 0 for a cold item.
-    In a segment of items too N is the whole catalogue, as ranks and places are those in the whole list and in all of train.
+    The mean over the items i of L with a feature of rel(i) · (1 - mean cosine of x_i and the user's train items). The feature
+    is the column `of` of the items frame, by default the only one beside the item: a vector, one category or a list of
+    categories, see `diversity`; for one category the mean cosine is the category's share of the history. In [0, 1]; for vectors
+    with negative numbers in [0, 2]. Null for a list or a history without a feature. The mean runs only over the lists of the
+    accuracy metrics' users, by `universe` and `no_relevant`.
+
+    `against="popularity"` needs only train: the mean over L of rel(i) · max(P(r) - P(pop), 0), with P(x) = (N + 1 - x) / N, N
+    the size of the catalogue, r the rank and pop the item's place by popularity in train; P is 0 for a cold item. In a segment
+    of items, too, N is the whole catalogue, and ranks and places are those of the whole list and of all of train.
     `against="reference"` needs the reference: the share of L that is relevant and not in the reference list up to k. Both are
     in [0, 1] and null without a list.
 

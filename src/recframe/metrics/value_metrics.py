@@ -34,15 +34,17 @@ def value(
     normalizer: Literal["none", "best", "relevant"] = "none",
     discount: Literal["none", "log"] = "none",
 ) -> pl.Expr:
-    """What the hits among the first k are worth: the sum of a number of their items, such as the price.
+    """What the relevant items among the first k are worth, such as their prices: 0 if none is found, no upper limit.
+
+    Use it for revenue, margin or minutes. Not for relevance alone: use `ndcg`.
 
     Σ over hits of v, with v the column `of` of the items frame, by default the only one beside the item; `discount="log"`
-    divides each v by log2(r + 1). So its mean over the users is the revenue per user. `normalizer="best"` divides by the same
-    sum of the best list of k, the relevant items worth most, listed or not; `"relevant"` by that of all relevant items.
+    divides each v by log2(r + 1). With prices its mean over the users is the revenue per user. `normalizer="best"` divides by
+    the same sum over the k relevant items that are worth most, listed or not; `"relevant"` by that over all relevant items.
 
-    It runs over the users of the accuracy metrics: 0 without a hit, a list or a relevant item. An item whose number is null,
-    NaN or infinite, or that the items frame does not have, adds nothing; a normalizer of 0 gives null where there are relevant
-    items. Without a normalizer v may be below 0, as a margin may.
+    The mean runs over the users of the accuracy metrics: 0 without a hit, a list or a relevant item. An item whose number is
+    null, NaN or infinite, or that the items frame does not have, adds nothing; a normalizer of 0 gives null where there are
+    relevant items. Without a normalizer v may be negative, such as a margin.
 
     Raises a ColumnError where the items frame or the column is missing, or it holds no numbers; and with a normalizer a
     DataError where a relevant item is worth less than 0.

@@ -280,7 +280,7 @@ def _notes(
     lacks = {
         "nobody has both values": n == 0,
         "one user, so no interval": n == 1,
-        "hardly any list changes it, so no interval is known to hold": np.isnan(moments.units),
+        "no interval: it depends on too few lists": np.isnan(moments.units),
         ONE_CLUSTER: np.isnan(moments.freedom),
     }
     alpha, tests = 1.0 - how.level, np.count_nonzero(~np.isnan(found["p_adjusted"]))
