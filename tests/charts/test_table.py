@@ -224,10 +224,9 @@ def test_latex_has_what_markdown_has_and_names_are_text():
     pytest.importorskip("great_tables")
     latex = REC.table("mrr", "first_rank", baseline="popular").latex()
 
-    cell = r"\begin{tabular}[t]{@{}r@{}}"
     named = r"svd\_\&\textless{}b\textgreater{}"
-    assert rf"{named} & {cell}\textbf{{0.750}}$^{{*}}$\\{{\scriptsize [" in latex
-    assert rf"{cell}0.250$^{{\dag}}$\\{{\scriptsize [" in latex
+    assert rf"{named} & \textbf{{0.750}}$^{{*}}$ & \textbf{{1.500}}$^{{*}}$ \\" in latex
+    assert r"worse & 0.250$^{\dag}$ & 4.000$^{\dag}$ \\" in latex
     assert r"first\_rank" in latex
     assert r"$^{\dag}$ worse than popular" in latex
     assert latex.isascii()
@@ -281,14 +280,52 @@ def test_names_are_read_in_latex_as_they_are(name, written, tmp_path):
     # above the table, as a segment with its column's name, as a model, and as the baseline in the legend
     assert latex.count(written) == 5
     assert name not in latex
+    compiles(latex, tmp_path)
+
+
+def compiles(latex, folder):
+    """Hold a table against LaTeX with booktabs alone, where there is one."""
     compiler = shutil.which("pdflatex")
     if compiler:
-        document = "\\documentclass{article}\\usepackage{booktabs,caption}\\begin{document}\n"
-        page = tmp_path / "page.tex"
+        document = "\\documentclass{article}\\usepackage{booktabs}\\begin{document}\n"
+        page = folder / "page.tex"
         page.write_text(document + latex + "\\end{document}", encoding="utf-8")
         options = ["-interaction=nonstopmode", "-halt-on-error", page.name]
-        found = subprocess.run([compiler, *options], cwd=tmp_path, capture_output=True, check=False)  # noqa: S603
+        found = subprocess.run([compiler, *options], cwd=folder, capture_output=True, check=False)  # noqa: S603
         assert found.returncode == 0, found.stdout.decode(errors="replace")[-2000:]
+
+
+OF_BOOKTABS = {"toprule", "cmidrule", "midrule", "bottomrule", "addlinespace"}
+OF_LATEX = {
+    *("begin", "end", "linewidth", "caption", "extracolsep", "fill", "multicolumn"),
+    *("textbf", "scriptsize", "dag", "_", "\\"),
+}
+
+
+def test_latex_with_intervals_needs_booktabs_alone_and_has_no_table_within_a_cell(tmp_path):
+    pytest.importorskip("great_tables")
+    users = USERS.with_columns(pl.col("country").replace("a|b_<i>", "PT"))
+    made = rf.rec({"popular": POPULAR, "b_r": BETTER, "worse": WORSE}, PEOPLE, users=users)
+    metrics = ("mrr@1", "mrr@10", "first_rank", "recall@5")
+    latex = made.table(*metrics, by="country", baseline="popular", title="A_b").latex()
+
+    assert {*re.findall(r"\\([a-z]+|.)", latex)} <= OF_BOOKTABS | OF_LATEX
+    assert re.findall(r"\\begin\{(.*?)\}", latex) == ["table", "tabular*", "minipage"]
+    assert "\\caption{A\\_b}" in latex
+    columns = re.search(r"\}\}(l\|r+)\}", latex)[1].replace("|", "")
+    body = latex.partition("@10 & ")[2].partition("\\bottomrule")[0]
+    lines = [line for line in body.splitlines()[1:] if "&" in line]
+    # three models in three countries, each with its intervals below
+    assert len(lines) == 3 * 3 * 2
+    assert {line.count("&") for line in lines} == {len(columns) - 1}
+    number = r"(?:\\textbf\{)?\d\.\d{3}\}?(?:\$\^\{(?:\*|\\dag)\}\$)?"
+    interval = r"\{\\scriptsize \[\d\.\d{3}, \d\.\d{3}\]\}"
+    for values, intervals in zip(lines[::2], lines[1::2], strict=True):
+        assert re.fullmatch(rf"[a-z\\_]+(?: & {number})+ \\\\", values)
+        assert re.fullmatch(rf" (?:& {interval} ?)+\\\\", intervals)
+    # which would be read as the starred form of the end of the line before
+    assert "\n{}* better" in latex
+    compiles(latex, tmp_path)
 
 
 def test_the_letters_of_a_table_in_latex_are_as_large_as_those_around_it():
@@ -325,6 +362,6 @@ def test_a_cell_in_each_form():
     cell = Cell("0.5", "[0.4, 0.6]", "*", best=True)
 
     assert cell.written(MARKDOWN) == "**0.5**\\* [0.4, 0.6]"
-    lines = r"\textbf{0.5}$^{*}$\\{\scriptsize [0.4, 0.6]}"
-    assert cell.written(LATEX) == rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{lines}\end{{tabular}}"
+    assert cell.written(LATEX) == r"\textbf{0.5}$^{*}$"
+    assert cell.below(LATEX) == r"{\scriptsize [0.4, 0.6]}"
     assert {Cell("0.5").written(form) for form in (HTML, LATEX, MARKDOWN)} == {"0.5"}

@@ -298,8 +298,10 @@ def finished(
             "width": look.width,
             "autosize": alt.AutoSizeParams(type="fit-x", contains="padding"),
         }
+    from recframe.charts.notebook_display import shown  # noqa: PLC0415  it imports Altair
+
     titled = chart.properties(**options)
-    return titled if look.theme is None else _themed(titled, look)
+    return shown(titled if look.theme is None else _themed(titled, look))
 
 
 def _themed(chart: Chart, look: Look) -> Chart:

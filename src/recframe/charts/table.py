@@ -24,7 +24,8 @@ MARKS = {"better": BETTER, "higher": BETTER, "worse": WORSE, "lower": WORSE}
 """The marks behind values, by their verdicts."""
 APART = "\ue000"
 """Placeholder in names, replaced in LaTeX only."""
-IN_LATEX = {WORSE: r"$^{\dag}$", APART: "{}", "`": r"\textasciigrave{}"}
+MISSING = "\N{EN DASH}"
+IN_LATEX = {WORSE: r"$^{\dag}$", APART: "{}", "`": r"\textasciigrave{}", MISSING: "--"}
 """Signs as LaTeX, beyond those that Great Tables escapes."""
 SIGNS = r"[\\`*{}\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
 """Characters with a meaning in Markdown."""
@@ -42,6 +43,8 @@ class Form:
     """A value with its interval."""
     signs: Mapping[str, str] = field(default_factory=dict)
     """Marks that this form writes in another way."""
+    below: str = ""
+    """An interval in a row of its own, below the values; "" where it is in the value's cell."""
 
 
 HTML = Form(
@@ -53,8 +56,10 @@ HTML = Form(
 LATEX = Form(
     r"\textbf{{{}}}",
     "$^{{{}}}$",
-    r"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{}\\{{\scriptsize {}}}\end{{tabular}}",
+    "{}",
     {WORSE: r"\dag"},
+    # as wide as the value above it, and no table within a cell
+    below=r"{{\scriptsize {}}}",
 )
 # where a sign of its own would begin an emphasis
 MARKDOWN = Form("**{}**", "{}", "{} {}", {BETTER: rf"\{BETTER}"})
@@ -75,6 +80,10 @@ class Cell:
         if self.mark:
             text += form.mark.format(form.signs.get(self.mark, self.mark))
         return form.interval.format(text, self.interval) if self.interval else text
+
+    def below(self, form: Form) -> str:
+        """Return the interval for a row of its own."""
+        return form.below.format(self.interval) if self.interval else ""
 
 
 @dataclass(frozen=True)
@@ -101,11 +110,18 @@ class Table:
         return text
 
     def latex(self) -> str:
-        """Return the table as LaTeX, for the package booktabs, and caption where it has a title; it needs recframe[table]."""
+        """Return the table as LaTeX, which needs the package booktabs alone; it needs recframe[table].
+
+        Intervals stand in a row of their own, below the values.
+        """
         found: str = self._great(LATEX, _apart).as_latex()
         # NOTE: Great Tables escapes names and notes, and leaves these signs to the encoding and the fonts of the document
         for sign, written in IN_LATEX.items():
             found = found.replace(sign, written)
+        # after the end of a line a star and a bracket are arguments of it
+        found = re.sub(r"(?<=\\\\\n)(?=[*\[])", "{}", found)
+        # caption* takes a package
+        found = re.sub(r"\\caption\*\{\n\{\\large (.*)\}\n\}", r"\\caption{\1}", found)
         # a table stands in the letters of the text around it
         return re.sub(r"\\fontsize\{.*?\}\{.*?\}\\selectfont\n+", "", found)
 
@@ -155,10 +171,12 @@ class Table:
         group, name = self.titles
         numbers = [f"number {place}" for place in range(len(self.columns))]
         written = methodcaller("written", form)
-        rows = [
-            (named(row), named(f"{group}: {above}"), *map(written, cells))
-            for above, row, cells in self.rows
-        ]
+        rows: list[tuple[str, ...]] = []
+        for above, row, cells in self.rows:
+            of_group = named(f"{group}: {above}")
+            rows.append((named(row), of_group, *map(written, cells)))
+            if form.below and any(cell.interval for cell in cells):
+                rows.append(("", of_group, *(cell.below(form) for cell in cells)))
         columns = dict.fromkeys(["row", "group", *numbers], pl.String)
         leads = [column for column, title in (("row", name), ("group", group)) if title]
         made = GT(
@@ -192,7 +210,6 @@ def plain(text: str) -> str:
     return visible(signs)
 
 
-MISSING = "\N{EN DASH}"
 Key = tuple[Any, ...]
 """A segment, a model and a metric, or the first of these."""
 
