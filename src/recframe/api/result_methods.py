@@ -243,8 +243,10 @@ class ResultsShown(Generic[F]):
         level: float = 0.95,
         min_users: int = 30,
         cluster: str | None = None,
+        margin: float | None = None,
         title: str = "Recommendations, evaluated",
         title_of: str | None = None,
+        item_columns: str | Sequence[str] = (),
         profile: str | None = None,
     ) -> Report:
         """Return a report: all of a result in one page, which a notebook shows and `.save("report.html")` writes.
@@ -285,9 +287,8 @@ class ResultsShown(Generic[F]):
         from recframe.reports.report import report  # noqa: PLC0415
 
         _check_title(title)
-        if title_of is not None and not isinstance(title_of, str):
-            msg = f"title_of={shown(title_of)}: title_of takes the name of a column of items, such as 'title'"
-            raise RecframeError(msg)
+        if title_of is not None:
+            _texts("title_of", [title_of])
         check_installed()
         rec: Any = self
         context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
@@ -304,8 +305,10 @@ class ResultsShown(Generic[F]):
             level=level,
             min_users=min_users,
             cluster=cluster,
+            margin=margin,
             title=title,
             title_of=title_of,
+            item_columns=_texts("item_columns", item_columns),
         )
 
     @property
@@ -322,6 +325,18 @@ class ResultsShown(Generic[F]):
         ['recall over the cut-off k']
         """
         return Plot(self)
+
+
+def _texts(name: str, given: object) -> list[str]:
+    """Return the names of columns of items."""
+    columns = [given] if isinstance(given, str) else given
+    if isinstance(columns, Iterable):
+        found = [*columns]
+        if all(isinstance(one, str) for one in found):
+            return found
+        given = found[0] if len(found) == 1 else given
+    msg = f"{name}={shown(given)}: {name} takes the name of a column of items, such as 'title'"
+    raise RecframeError(msg)
 
 
 def _shown(  # noqa: PLR0913  those of both methods

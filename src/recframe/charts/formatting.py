@@ -63,6 +63,17 @@ def share(value: float | None) -> str:
     return NONE if value is None else f"{100 * value:.1f}%"
 
 
+def per_cent(value: float) -> str:
+    """Return a share in per cent as a sentence has it, to two digits.
+
+    >>> per_cent(0.3764), per_cent(0.0042), per_cent(1.714)
+    ('38 %', '0.42 %', '171 %')
+    """
+    size = 100 * value
+    digits = f"{size:,.0f}" if abs(size) >= 10 else f"{size:.2g}"  # noqa: PLR2004  two digits
+    return f"{digits.replace('-', MINUS)} %"
+
+
 def signed_share(value: float | None) -> str:
     """Return a relative difference in per cent with its sign; from ten times on as a multiple: 64 x the other."""
     if value is not None and value >= TIMES:

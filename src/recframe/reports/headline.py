@@ -1,4 +1,4 @@
-"""The first screen of a report: headline, facts, sentences.
+"""The first screen of a report: headline, tiles, facts and sentences.
 
 Each function takes rows of the report's numbers, and knows no frame: a new sentence or tile is a function more.
 """
@@ -9,10 +9,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import recframe
-from recframe.charts.formatting import Row, counted, number, signed, with_interval
+from recframe.charts.formatting import (
+    NONE,
+    Row,
+    counted,
+    listed,
+    number,
+    per_cent,
+    signed_share,
+    value_and_interval,
+    with_interval,
+)
 from recframe.charts.long_format import noun_of
 from recframe.charts.themes import ALL
 from recframe.metrics.language.definition import Metric
+from recframe.reports.decision import Decision
+from recframe.reports.page import Tile, Tiles
+
+MEANS_NOTHING = "These numbers mean nothing"
 
 VERDICT_MARKS = {
     **dict.fromkeys(("better", "not worse"), "better"),
@@ -23,12 +37,95 @@ VERDICT_MARKS = {
 
 
 def headline(
-    data: Mapping[str, Sequence[Row]], metrics: Sequence[Metric[...]], baseline: str | None
+    data: Mapping[str, Sequence[Row]], metrics: Sequence[Metric[...]], decision: Decision | None
 ) -> str:
-    """Return the headline: the first metric's verdict, or without a comparison its best value."""
-    if data["compared"]:
-        return verdict_in_words(first_compared(data["compared"], metrics[0], baseline))
+    """Return what to ship by the first metric, or without a decision its best value."""
+    if decision is not None:
+        return decision.text(data["costs"])
     return best_value(data["summary"], metrics[0]) if data["summary"] else ""
+
+
+def nothing(data: Mapping[str, Sequence[Row]], warned: Sequence[str]) -> str:
+    """Return why the numbers of a page mean nothing, or "" where they may mean something."""
+    rows = data["summary"]
+    if not rows:
+        return ""
+    for check, role in (("no_common_users", "user"), ("no_common_items", "item")):
+        for row in data["findings"]:
+            if row["check"] == check and row["frame"] == "truth" and row["severity"] == "error":
+                many = "hardly any" if any(one["value"] for one in rows) else "no"
+                return f"{MEANS_NOTHING}: {many} {role} id of the lists is in the truth ({row['example']})."
+    if not any(row["n_users"] for row in rows):
+        why = f" {warned[0]}." if warned else ""
+        return f"{MEANS_NOTHING}: no user is counted.{why}"
+    alike = [row["std"] == 0 and row["n_users"] > 1 for row in rows]
+    values = {row["metric"]: row["value"] for row in rows}
+    if all(alike) and all(row["value"] == values[row["metric"]] for row in rows):
+        same = listed([f"{metric} is {number(value)}" for metric, value in values.items()])
+        return f"{MEANS_NOTHING}: for every user of every list {same}."
+    return ""
+
+
+def tiles(
+    data: Mapping[str, Sequence[Row]], metric: Metric[...], decision: Decision | None
+) -> Tiles:
+    """Return the three numbers of the first screen: the best, its gain over the runner-up, and the users worse off."""
+    rows = [row for row in data["summary"] if row["metric"] == str(metric)]
+    if decision is None:
+        return Tiles([_value_tile(metric, row) for row in rows] if len(rows) == 1 else [])
+    best = next(row for row in rows if row["model"] == decision.best)
+    value, ends = value_and_interval(best, "value")
+    ahead = decision.ahead[0]
+    gain, low, high = decision.gain(ahead, signed=True)
+    over, role = decision.runner_up, "baseline" if decision.runner_up == decision.baseline else "runner-up"
+    mark = VERDICT_MARKS.get(ahead["verdict"], "open")
+    relative = ahead["relative"]
+    share = gain if relative is None else signed_share(abs(relative))
+    found = [
+        Tile(f"Best by {metric}", decision.best, f"{value} ({ends})"),
+        Tile(f"Gain over the {role}", share, f"{gain} ({low} to {high}) over {over}", mark),
+    ]
+    if ahead["losses"] is not None:
+        n, lose, gain_of = ahead["n_users"], ahead["losses"], ahead["wins"]
+        told = f"{lose:,} of {n:,} users; {gain_of:,} better off"
+        found.append(Tile("Users worse off", per_cent(lose / n) if n else NONE, told))
+    return Tiles(found)
+
+
+def _value_tile(metric: Metric[...], row: Row) -> Tile:
+    value, ends = value_and_interval(row, "value")
+    return Tile(str(metric), value, " · ".join(filter(None, [ends, counted(row["n_users"], noun_of(metric))])))
+
+
+def by_value(rows: Sequence[Row], metric: Metric[...]) -> list[Row]:
+    """Return rows of models by their value of a metric, the best first; those without a value last."""
+    sign = -1 if metric.definition.direction == "lower" else 1
+    values = {row["model"]: row["value"] for row in rows if row["metric"] == str(metric)}
+    known = {model: value for model, value in values.items() if value is not None}
+    order = sorted(known, key=lambda model: -sign * known[model])
+    places = {model: place for place, model in enumerate(order)}
+    return sorted(rows, key=lambda row: places.get(row["model"], len(places)))
+
+
+def tally(rows: Sequence[Row], baseline: str | None) -> str:
+    """Return how many comparisons show a difference."""
+    shown = sum(row["verdict"] in {"better", "worse", "higher", "lower"} for row in rows)
+    other = "" if baseline is None else f" with {baseline}"
+    left = len(rows) - shown
+    end = "" if not left else f"; {left:,} {'does' if left == 1 else 'do'} not"
+    return f"Of {counted(len(rows), 'comparison')}{other} {shown:,} {'shows' if shown == 1 else 'show'} a difference{end}."
+
+
+def for_whom(rows: Sequence[Row], best: str, other: str) -> str:
+    """Return in how many segments a model is better than another one."""
+    verdicts = [row["verdict"] for row in rows]
+    told = {
+        word: verdicts.count(word) for word in ("better", "worse") if verdicts.count(word)
+    }
+    left = len(rows) - sum(told.values())
+    parts = [f"{word} in {n:,}" for word, n in told.items()]
+    parts += [f"not told apart in {left:,}"] if left else []
+    return f"In {counted(len(rows), 'segment')} {best} against {other} is {listed(parts)}."
 
 
 def facts(
@@ -45,16 +142,6 @@ def facts(
     return [(name, value) for name, value in found.items() if value is not None]
 
 
-def first_compared(rows: Sequence[Row], metric: Metric[...], baseline: str | None) -> Row:
-    """Return the comparison for the headline: the first metric's, of the model with the best value."""
-    rows = [row for row in rows if row["metric"] == str(metric)] or rows
-    rows = [row for row in rows if row["value"] is not None] or rows
-    if baseline is None:
-        return max(rows, key=lambda one: abs(one["difference"] or 0.0))
-    sign = -1 if metric.definition.direction == "lower" else 1
-    return max(rows, key=lambda one: sign * (one["value"] or 0.0))
-
-
 def best_value(rows: Sequence[Row], metric: Metric[...]) -> str:
     """Return the best value of a metric as a sentence."""
     rows = [row for row in rows if row["metric"] == str(metric)]
@@ -69,23 +156,6 @@ def best_value(rows: Sequence[Row], metric: Metric[...]) -> str:
         return f"{metric} is {value}, over {users}."
     extreme = "lowest" if is_lower else "highest"
     return f"{best['model']} has the {extreme} {metric}: {value}, over {users}."
-
-
-def verdict_in_words(row: Row) -> str:
-    """Return a comparison as a sentence."""
-    names = ("model", "baseline", "metric", "verdict")
-    model, baseline, metric, verdict = (row[name] for name in names)
-    users = counted(row["n_users"], "user")
-    pair = f"{model} is {'the same as' if verdict == 'same' else f'{verdict} than'} {baseline}"
-    if verdict in {"better", "worse", "higher", "lower"}:
-        ends = (f"difference{end}" for end in ("", "_low", "_high"))
-        size, *bounds = (abs(row[one] or 0.0) for one in ends)
-        low, high = map(number, sorted(bounds))
-        return f"{pair} by {number(size)} ({low} to {high}) in {metric}, {users}."
-    said = f"{pair} in {metric}"
-    if verdict not in VERDICT_MARKS:
-        said = f"Whether {model} differs from {baseline} in {metric} is open"
-    return f"{said}: a difference of {with_interval(row, 'difference', signed)}, {users}."
 
 
 def widest_gap(gaps: Sequence[Row]) -> str:

@@ -69,6 +69,25 @@ class Text:
     title: str = ""
 
 
+@dataclass(frozen=True)
+class Tile:
+    """A number to see first: its title, the number, and a line below it."""
+
+    title: str
+    text: str
+    small: str = ""
+    mark: str = ""
+    """Style, as of a cell."""
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """A few numbers side by side."""
+
+    kind: ClassVar[str] = "tiles"
+    tiles: Sequence[Tile]
+
+
 @dataclass
 class Section:
     """Section: heading, lead sentence and parts."""
@@ -97,6 +116,10 @@ class Content:
     data: Mapping[str, Any] = field(default_factory=dict)
     """Data for the page's scripts and for other programs, as JSON."""
     footer: str = ""
+    banner: str = ""
+    """Why the numbers of the page mean nothing."""
+    call: str = ""
+    """The call that makes the page again."""
 
     @property
     def specs(self) -> dict[str, Mapping[str, Any]]:

@@ -8,12 +8,10 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 import polars as pl
 
-import recframe
 from recframe.audit import call_warnings
 from recframe.audit.call_context import Seen
 from recframe.audit.data import SEVERITIES
@@ -46,13 +44,15 @@ from recframe.metrics import catalogue_metrics, popularity_metrics
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import explanation, under_profile
-from recframe.reports import headline, report_cases
+from recframe.reports import headline, provenance, report_cases
+from recframe.reports.decision import Asking, Decision, decided
 from recframe.reports.page import Content, Page, Section, Text, figure
 from recframe.reports.report_tables import (
     VALUE,
     differences_table,
     findings_table,
     gaps_table,
+    segments_table,
     slices_table,
 )
 from recframe.side_info.requirements import check_needs
@@ -61,6 +61,8 @@ from recframe.statistics import options
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 """The cut-offs of curves."""
 MOST_CURVES = 2
+MOST_ALIKE = 8
+"""Most models of which each is compared with each; of more with the best alone."""
 MOST_RANKS = 20
 MOST_SEGMENTS = 30
 """Of a column in a chart, the largest."""
@@ -95,9 +97,10 @@ SECTIONS = {
     "costs": "Beyond accuracy",
     "cases": "Cases",
     "findings": "Audit of the data",
+    "definitions": "How the numbers are computed",
 }
 """The titles of the sections, in their order; each is a method of `ReportBuilder`."""
-TABLES = ("summary", "compared", "gaps", "slices", "costs", "zeros", "findings")
+TABLES = ("summary", "ahead", "compared", "segments", "gaps", "slices", "costs", "zeros", "findings")
 """The numbers of a report."""
 NOUNS = {"error": "error", "warning": "warning", "info": "note"}
 
@@ -151,9 +154,13 @@ class ReportBuilder:
     min_users: int
     cluster: str | None
     """The column of clusters: users within one are correlated."""
+    margin: float | None
+    """The share of the baseline's value that does not matter."""
     title: str
     title_of: str | None
     """The column of `items` that names an item."""
+    item_columns: list[str]
+    """Columns of `items` that stand beside each item of a case."""
 
     def __post_init__(self) -> None:
         """Collect the users' values of all that is asked for."""
@@ -173,6 +180,8 @@ class ReportBuilder:
         self.models = self.names.order
         self.has_models = len(self.models) > 1
         self.at = options.per_cent(self.level)
+        self.decision: Decision | None = None
+        self.nothing = ""
 
     def _holding(self) -> Any:
         """Return the same `rec` with users' values of all requested metrics collected."""
@@ -197,8 +206,9 @@ class ReportBuilder:
             findings = self._audited(sections["findings"], other)
             if self.metrics:
                 self._keep("summary", self._summary())
-                how = Intervals(self.level, self.cluster)
-                self.at = interval_words(self.rec, self.metrics[0], how)
+                self.how = Intervals(self.level, self.cluster)
+                self.at = interval_words(self.rec, self.metrics[0], self.how)
+                self.decision = self._decided()
                 names = ["comparison", "segments", "distributions", "curves", *names]
             else:
                 words = f"{TO_BIND['truth']} shows how good the lists are."
@@ -206,6 +216,7 @@ class ReportBuilder:
             for name in names:
                 getattr(self, name)(sections[name])
             self.findings(sections["findings"], findings())
+            self.definitions(sections["definitions"])
         return list(sections.values())
 
     def _audited(self, section: Section, other: Executor) -> Callable[[], pl.DataFrame | None]:
@@ -223,13 +234,13 @@ class ReportBuilder:
 
     def content(self, sections: list[Section], warned: list[str]) -> Content:
         """Return the whole page."""
+        self.nothing = headline.nothing(self.data, warned)
         self.overview(sections[0], warned)
         shown = [section for section in sections if section.lead]
         lines = [words for section in sections if not section.lead for words in section.missing]
         if lines:
             more = "What else a report can show", "What to bind to see more.", [Text([lines])]
             shown.append(Section("more", *more))
-        day = datetime.now().astimezone()
         data = {
             "metrics": [str(metric) for metric in self.metrics],
             "models": self.models,
@@ -246,17 +257,22 @@ class ReportBuilder:
             "Conventions of": self.inputs.context.profile or None,
             "Intervals": self.at,
         }
-        footer = f"Made by recframe {recframe.__version__} on {day.day} {day:%B %Y}. This page is one file and asks nothing of "
-        footer += "any network."
         models = self.models if self.inputs.model else []
         return Content(
             self.title,
-            headline.headline(self.data, self.metrics, self.baseline),
+            "" if self.nothing else headline.headline(self.data, self.metrics, self.decision),
             shown,
             headline.facts(self.data, models, **facts),
             data,
-            footer,
+            provenance.footer(self.inputs, self.metrics),
+            self.nothing,
+            provenance.call(self.plain._context, self._arguments(), self.metrics),  # noqa: SLF001
         )
+
+    def _arguments(self) -> dict[str, Any]:
+        """Return the arguments of the call that makes this page."""
+        names = ("baseline", "by", "level", "min_users", "cluster", "margin", "title", "title_of")
+        return {name: getattr(self, name) for name in (*names, "item_columns")}
 
     def _keep(self, name: str, result: pl.DataFrame) -> list[dict[str, Any]]:
         """Return the rows of a result, which are numbers of the page."""
@@ -272,22 +288,38 @@ class ReportBuilder:
         return keyed(self.rec, result)
 
     def overview(self, section: Section, warned: Sequence[str]) -> None:
-        """Show the values with their intervals, and what each metric means."""
+        """Show the best, by how much and at whose cost; all models; and what each metric says."""
         if not self.metrics and not warned:
             return
-        rows = self.data["summary"]
+        rows, first = self.data["summary"], (self.metrics or [None])[0]
         section.lead = "No accuracy metric could be computed."
-        if rows:
-            section.lead = headline.best_value(rows, self.metrics[0])
+        if rows and first is not None:
+            section.lead = headline.best_value(rows, first)
+            if not self.nothing:
+                section.parts.append(headline.tiles(self.data, first, self.decision))
+            if self.has_models:
+                of_chart = self.plot.models(first, **self.sure)
+                section.parts.append(figure("chart-models", of_chart))
             section.parts.append(self._values(rows))
+            lines = [f"{metric}: {first_sentence(metric)}" for metric in self.metrics]
+            section.parts.append(Text([lines]))
+        about = "{model} ({metric})" if self.has_models else "{metric}"
+        notes = [*warned, *noted((row["note"], about.format(**row)) for row in rows)]
+        if notes:
+            words = f"{counted(len(notes), 'note')} for whoever made this page"
+            section.parts.append(Text([notes], words))
+
+    def definitions(self, section: Section) -> None:
+        """Show how each metric is computed, with all of its options."""
         for metric in self.metrics:
             meaning = explanation.meaning(self.inputs, metric).partition("\n\n")[2]
-            section.parts.append(Text(blocks(meaning), f"What {metric} means"))
-        about = "{model} ({metric})" if self.has_models else "{metric}"
-        section.notes = [*warned, *noted((row["note"], about.format(**row)) for row in rows)]
+            section.parts.append(Text(blocks(meaning), f"{metric}"))
+        if section.parts:
+            section.lead = "Formulas, empty cases and options of each metric, for those who check the numbers."
 
     def _values(self, rows: Sequence[Row]) -> Table:
-        """Return a table of models and metrics."""
+        """Return a table of models and metrics, by the value of the first metric."""
+        rows = headline.by_value(rows, self.metrics[0])
         best, columns = {}, []
         for metric in self.metrics:
             direction, (low, high) = metric.definition.direction, metric.range
@@ -295,7 +327,7 @@ class ReportBuilder:
             columns.append(Column(str(metric), "number", f"{low:g} to {high:g}{better}"))
             values = [row["value"] for row in rows if row["metric"] == str(metric)]
             known = [value for value in values if value is not None]
-            if known and direction and self.has_models:
+            if known and direction and self.has_models and not self.nothing:
                 best[str(metric)] = min(known) if direction == "lower" else max(known)
         users: dict[str, int] = {}
         for row in rows:
@@ -321,53 +353,131 @@ class ReportBuilder:
             lines.setdefault(row["model"], [Cell(row["model"])]).append(cell)
         return list(lines.values())
 
+    @property
+    def plot(self) -> Any:
+        """Charts in which best, runner-up and baseline stand out."""
+        named = [] if self.decision is None else [self.decision.best, self.decision.runner_up]
+        named += [] if self.baseline is None else [self.baseline]
+        return self.rec.plot(highlight=tuple(dict.fromkeys(named)))
+
+    @property
+    def _tested(self) -> list[Metric[...]]:
+        """The metrics whose differences can be tested."""
+        return [one for one in self.metrics if not (is_of_segment(one) and reason_without(one))]
+
+    def _decided(self) -> Decision | None:
+        """Return the decision, where there are models, and the first metric has a test."""
+        if not self.has_models or self.metrics[0] not in self._tested:
+            return None
+        margin, cluster = self.margin, self.cluster
+        self.asking = Asking(self.rec, self._tested, self.level, cluster, margin, self.min_users)
+        # what is told of a call is told by those of the sections
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RecframeWarning)
+            values = [row for row in self.data["summary"] if row["model"] != self.names.none]
+            found = decided(self.asking, values, self.baseline, options.per_cent(self.level))
+        if found is not None:
+            self.data["ahead"] = [dict(row) for row in found.ahead]
+        return found
+
     def comparison(self, section: Section) -> None:
         """Compare models with one another."""
         if len(self.models) < 2 and self.baseline is None:  # noqa: PLR2004  a pair
             section.missing.append(f"{TO_BIND['model']} holds models against one another.")
             return
-        untested = [
-            metric for metric in self.metrics if is_of_segment(metric) and reason_without(metric)
-        ]
-        tested = [metric for metric in self.metrics if metric not in untested]
-        if not tested:
+        if not self._tested:
             return
-        given = {"baseline": self.baseline, **self.sure}
-        found = self.rec.compare(tested, **given, wide=True)
+        against = self.baseline
+        if against is None and self.decision is not None and len(self.models) > MOST_ALIKE:
+            against = self.decision.best
+        given = {"baseline": against, "margin": self.margin, **self.sure}
+        found = self.rec.compare(self._tested, **given, wide=True)
         if self.baseline is None:
             words = f"{TO_BIND['baseline']} names the model that all others are held against."
             section.missing.append(words)
         if len(found) <= MOST_MARKS:
-            section.parts.append(figure("chart-compare", self.rec.plot.compare(tested, **given)))
+            chart = self._chart_of(found, self._tested, against)
+            section.parts.append(figure("chart-compare", chart))
         rows = self._keep("compared", keyed(self.rec, found))
         section.lead = "There are not two models to compare."
         if rows:
-            section.lead = headline.headline(self.data, self.metrics, self.baseline)
-        section.parts.append(differences_table(rows, self.at))
+            section.lead = headline.tally(rows, against)
+        section.parts.append(differences_table(rows, self.at, self.level))
+        untested = [one for one in self.metrics if one not in self._tested]
         section.notes = [f"{one}: no test is known." for one in untested]
         section.notes += noted((row["note"], f"{row['model']} ({row['metric']})") for row in rows)
 
     def segments(self, section: Section) -> None:
-        """Show the gaps between segments, the worst slices, and a chart of each column."""
+        """Show where the best model gains and loses, the gaps between segments, and the worst slices."""
         if not self.columns:
             words = f"{TO_BIND['by']} shows segments, by columns of users, items or lists."
             section.missing.append(words)
         if not self.columns or not self.of_users:
             return
+        with where_it_can(section):
+            self._for_whom(section)
+        self._gaps(section)
+
+    def _for_whom(self, section: Section) -> None:
+        """Show the best model less the other one in each segment, the worst first."""
+        if self.decision is None:
+            return
+        of, first = self.decision, self.asking.metrics[0]
+        frames = self._in_segments(of.runner_up)
+        self.decision = replace(of, segments=self._worst_first(frames))
+        if of.loser != of.runner_up:
+            frames = self._in_segments(of.loser)
+        rows = self.data["segments"] = self._worst_first(frames)
+        if not rows:
+            return
+        section.lead = headline.for_whom(rows, of.best, of.loser)
+        names = of.best, of.loser
+        section.parts.append(segments_table(rows, names, self.at, self.level))
+        for place, found in enumerate(frames.values()):
+            largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS)
+            chart = self._chart_of(largest, [first], of.loser)
+            section.parts.append(figure(f"chart-for-whom-{place}", chart))
+
+    def _in_segments(self, other: str) -> dict[str, pl.DataFrame]:
+        """Return the best model's comparisons with another one by each column of segments."""
+        pair = self.decision.best if self.decision else "", other
+        columns = zip(self.by, self.columns, strict=True)
+        return {name: self.asking.by_segment(pair, column) for name, column in columns}
+
+    def _worst_first(self, frames: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
+        """Return comparisons in segments with their column in `by`, those with the least gain first."""
+        rows = []
+        for name, found in frames.items():
+            rows += keyed(self.rec, found).with_columns(by=pl.lit(name)).to_dicts()
+        sign = -1 if self.asking.metrics[0].definition.direction == "lower" else 1
+        return sorted(
+            rows, key=lambda row: (row["difference"] is None, sign * (row["difference"] or 0))
+        )
+
+    def _chart_of(
+        self, found: pl.DataFrame, metrics: Sequence[Metric[...]], baseline: str | None
+    ) -> Any:
+        """Return the chart of comparisons at hand."""
+        return self.plot._differences(  # noqa: SLF001  what plot.compare draws of a result
+            found, metrics, self.how, baseline=baseline, margin=self.margin
+        )
+
+    def _gaps(self, section: Section) -> None:
+        """Show the gaps between segments, the worst slices, and a chart of each column."""
         first, min_users = self.of_users[0], self.min_users
         given = {"by": self.columns, "min_users": min_users, **self.sure, "wide": True}
         is_training = self.inputs.training
         gaps = [] if is_training else self._of_model("gaps", self.rec.gaps(self.of_users, **given))
         most = max(min(MOST_SEGMENTS, MOST_MARKS // max(len(self.models), 1)), 3)
         of_chart = {"min_users": min_users, "most": most, **self.sure}
-        charts = [self.rec.plot.segments(first, by=column, **of_chart) for column in self.columns]
+        charts = [self.plot.segments(first, by=column, **of_chart) for column in self.columns]
         if is_training:
             section.missing.append(f"{OF_ONE_TRAINING} shows gaps between segments.")
             return
         slices = self._of_model("slices", self.rec.slices(first, **given, depth=1))
         figures = [figure(f"chart-segments-{place}", one) for place, one in enumerate(charts)]
-        section.lead = headline.widest_gap(gaps)
-        section.parts = [gaps_table(gaps, min_users, several=self.has_models), *figures]
+        section.lead = section.lead or headline.widest_gap(gaps)
+        section.parts += [gaps_table(gaps, min_users, several=self.has_models), *figures]
         if slices:
             is_lower = first.definition.direction == "lower"
             worst = slices_table(slices, lower_is_better=is_lower, several=self.has_models)
@@ -388,7 +498,7 @@ class ReportBuilder:
         """Show how users' values are spread, and how many have 0."""
         found = []
         for place, one in enumerate(self.of_users[:MOST_CURVES]):
-            chart = self.rec.plot.distribution(one)
+            chart = self.plot.distribution(one)
             section.parts.append(figure(f"chart-distribution-{place}", chart))
             zeros = chart.vconcat[0].data.with_columns(metric=pl.lit(str(one)))
             found.append(zeros.select("model", "metric", "n", "users", "share"))
@@ -410,10 +520,11 @@ class ReportBuilder:
         with where_it_can(section), warnings.catch_warnings():
             warnings.simplefilter("ignore", RecframeWarning)
             for one in self.over_cutoffs:
-                chart = self.rec.plot.curve(one, k=CUTOFFS, **self.sure)
+                cutoffs = sorted({*CUTOFFS, *([] if self.k is None else [self.k])})
+                chart = self.plot.curve(one, k=cutoffs, mark=self.k, **self.sure)
                 section.parts.append(figure(f"chart-curve-{one.name}", chart))
             if self.of_users:
-                hits = self.rec.plot.hits_by_rank(k=self.last_rank, **self.sure)
+                hits = self.plot.hits_by_rank(k=self.last_rank, **self.sure)
                 section.parts.append(figure("chart-hits", hits))
         if section.parts:
             # of a part that cannot be drawn nothing is to be bound
@@ -472,6 +583,7 @@ class ReportBuilder:
             section.missing.append(f"{OF_ONE_TRAINING} shows lists of users.")
             return
         title = report_cases.title_column(self.inputs, self.title_of)
+        columns = report_cases.item_columns(self.inputs, self.item_columns)
         lacking = {
             f"{TO_BIND['items']}, one row for each item with a title, names items.": self.inputs.items,
             f"{TO_BIND['train']} shows each user's history.": self.inputs.train,
@@ -482,7 +594,7 @@ class ReportBuilder:
         section.missing = [words for words, bound in lacking.items() if bound is None]
         with where_it_can(section):
             self.shown_cases = report_cases.cases(
-                self.rec, self.inputs, self.of_users[0], self.names, title, self.baseline
+                self.rec, self.inputs, self.of_users[0], self.names, title, columns, self.baseline
             )
         if self.shown_cases is None:
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -45,11 +46,26 @@ def title_column(inputs: Inputs, title_of: str | None) -> str | None:
             if isinstance(column, str) and column != item
         }
         return next((names[title] for title in TITLES if title in names), None)
-    if title_of not in columns:
-        found = suggestion(title_of, columns)
+    _check(asked, title_of, columns)
+    return title_of
+
+
+def item_columns(inputs: Inputs, asked: Sequence[str]) -> list[str]:
+    """Return the columns of the items frame that stand beside each item."""
+    for name in asked:
+        given = Given("item_columns", name)
+        if inputs.items is None:
+            msg = f"{given} names a column of items, and there are none: {bind(items='items')}"
+            raise ColumnError(msg)
+        _check(given, name, inputs.sides["items"].columns)
+    return [*asked]
+
+
+def _check(asked: Given, name: str, columns: Sequence[Any]) -> None:
+    if name not in columns:
+        found = suggestion(name, columns)
         msg = f"{asked} is no column of {FrameOf('items')}{found}; it has {', '.join(map(repr, columns))}"
         raise ColumnError(msg)
-    return title_of
 
 
 def cases(
@@ -58,6 +74,7 @@ def cases(
     metric: Metric[...],
     names: Names,
     title: str | None,
+    columns: Sequence[str],
     baseline: str | None,
 ) -> dict[str, Any] | None:
     """Return the cases as plain data, as much of them as `MOST_BYTES` take; None without a user."""
@@ -75,9 +92,10 @@ def cases(
         rows = run(rows_of_lists(whole, metric, users.lazy())).with_columns(shown=model)
         rows = rows.sort("shown", "user", "rank", "item", nulls_last=True)
         history = _history(run, inputs, users, n_items)
-        items = _items(run, inputs, pl.concat([rows[["item"]], history[["item"]]]), title)
+        items = pl.concat([rows[["item"]], history[["item"]]])
+        items = _items(run, inputs, items, [*([] if title is None else [title]), *columns])
         found |= {
-            "items": items.select("name", "title").rows(),
+            "items": [_plain_item(row, has_title=title is not None) for row in items.drop("item", "place").rows()],
             "cases": _plain_cases(
                 chosen, rows, history, items["item"].to_list(), baseline, n_items
             ),
@@ -126,17 +144,23 @@ def _history(run: Any, inputs: Inputs, users: pl.DataFrame, most: int) -> pl.Dat
     return found.group_by("user", maintain_order=True).tail(most)
 
 
-def _items(run: Any, inputs: Inputs, items: pl.DataFrame, title: str | None) -> pl.DataFrame:
-    """Return each item once: item, its id as text in `name`, its title."""
+def _items(run: Any, inputs: Inputs, items: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Return each item once: item, its place, its id as text in `name`, and columns of the items frame as text."""
     items = items.unique(maintain_order=True).with_row_index("place")
     items = items.with_columns(name=as_text(pl.col("item"), items.schema["item"]))
-    if title is None:
-        return items.with_columns(title=pl.lit(None, pl.String))
-    segment = Segment("title", title, "items")
-    found: pl.DataFrame = run(with_columns_of_items(items.lazy(), inputs, [segment]))
-    text = as_text(pl.col("title"), found.schema["title"])
-    short = pl.when(text.str.len_chars() > LONGEST).then(text.str.head(LONGEST) + "\u2026")
-    return found.with_columns(title=short.otherwise(text)).unique("place").sort("place")
+    segments = [Segment(f"column {n}", column, "items") for n, column in enumerate(columns)]
+    found: pl.DataFrame = run(with_columns_of_items(items.lazy(), inputs, segments))
+    for segment in segments:
+        text = as_text(pl.col(segment.inside), found.schema[segment.inside])
+        short = pl.when(text.str.len_chars() > LONGEST).then(text.str.head(LONGEST) + "\u2026")
+        found = found.with_columns(short.otherwise(text).alias(segment.inside))
+    return found.unique("place").sort("place")
+
+
+def _plain_item(row: Sequence[Any], *, has_title: bool) -> list[Any]:
+    """Return an item's id, its title or None, and what else is shown of it."""
+    name, *columns = row
+    return [name, *columns] if has_title else [name, None, *columns]
 
 
 def _plain_cases(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -23,6 +24,10 @@ from recframe.reports.headline import VERDICT_MARKS
 
 MOST_ROWS, MOST_SLICES = 60, 12
 """Most rows of a table; a note counts the omitted ones."""
+VERDICTS = (
+    "Verdicts: paired t-test, Holm-corrected for the rows of this table. Open means that the data cannot tell, "
+    "not that the models are equal."
+)
 VALUE = Column("value", "number", write=number, interval=True)
 DIFFERENCES = (
     Column("model"),
@@ -99,19 +104,37 @@ FINDINGS = (
 )
 
 
-def differences_table(rows: Sequence[Row], at: str) -> Table:
+def differences_table(rows: Sequence[Row], at: str, level: float) -> Table:
     """Return the differences of models from one another, with intervals at some level."""
+    lines, caption = _with_counts(rows, level), f"Pairwise differences, with intervals at {at}"
+    return table(caption, DIFFERENCES, lines, [VERDICTS], MOST_ROWS)
+
+
+def segments_table(rows: Sequence[Row], names: tuple[str, str], at: str, level: float) -> Table:
+    """Return a model less another one in each segment, with intervals at some level."""
+    lines = [
+        {**row, "segment_small": row["by"], "segment": row["segment"] or NONE}
+        for row in _with_counts(rows, level)
+    ]
+    caption = f"{rows[0]['metric']} of {names[0]} minus that of {names[1]}, the worst segment first; intervals at {at}"
+    columns = [Column("segment"), *DIFFERENCES[3:]]
+    left = "{:,} more segments are not shown."
+    return table(caption, columns, lines, [VERDICTS], MOST_SLICES, left)
+
+
+def _with_counts(rows: Sequence[Row], level: float) -> list[Row]:
+    """Return comparisons with the users better, same and worse in words, and with why a verdict is open."""
+    tests = Counter(row.get("by") for row in rows if row["p_adjusted"] is not None)
     lines = []
     for row in rows:
-        counts = NONE
+        counts, why = NONE, ""
         if row["wins"] is not None:
             counts = " / ".join(count(row[one]) for one in ("wins", "ties", "losses"))
+        if row["verdict"] == "open" and row["p_value"] is not None and row["p_value"] <= 1 - level:
+            why = f"not after correcting for {tests[row.get('by')]:,} comparisons"
         mark = VERDICT_MARKS.get(row["verdict"], "open")
-        lines.append({**row, "counts": counts, "verdict_mark": mark})
-    note = "Verdicts by the paired t test after Holm's correction; open: no difference is shown; the models need not be alike."
-    return table(
-        f"Differences, with their intervals at {at}", DIFFERENCES, lines, [note], MOST_ROWS
-    )
+        lines.append({**row, "counts": counts, "verdict_mark": mark, "verdict_small": why})
+    return lines
 
 
 def gaps_table(rows: Sequence[Row], min_users: int, *, several: bool) -> Table:

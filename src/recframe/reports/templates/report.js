@@ -24,11 +24,12 @@
   }
 
   function item(place) {
-    const [id, title] = told.items[place];
+    const [id, title, ...more] = told.items[place];
     const element = made("span", "item");
     const name = made("bdi", "title", title === null ? id : title);
     element.append(name);
     if (title !== null) element.append(" ", made("bdi", "id", id));
+    for (const text of more) if (text !== null) element.append(made("bdi", "about", text));
     return element;
   }
 
@@ -108,15 +109,23 @@
     const wanted = find.value.trim().toLocaleLowerCase();
     let n = 0;
     for (const [place, one] of told.cases.entries()) {
-      const fits = (!kind.value || one.kind === kind.value) && (!model || !model.value || one.model === model.value) && (!wanted || texts[place].includes(wanted));
+      // a user or a title is looked for in all kinds
+      const fits = (wanted || !kind.value || one.kind === kind.value) && (!model || !model.value || one.model === model.value) && (!wanted || texts[place].includes(wanted));
       cards[place].hidden = !fits;
       if (fits) n += 1;
     }
-    count.textContent = `${n} of ${cards.length} cases`;
+    count.textContent = `${n} of ${cards.length} cases${wanted && kind.value ? ", of all kinds" : ""}`;
   }
 
   // On paper the cards that are shown are unfolded, and each has to be written before.
-  window.addEventListener("beforeprint", () => { for (const one of cards) if (!one.hidden) one.fill(); });
+  window.addEventListener("beforeprint", () => {
+    let n = 0;
+    for (const one of cards) {
+      if (!one.hidden) n += 1;
+      one.classList.toggle("unprinted", n > OPEN);
+      if (!one.hidden && n <= OPEN) one.fill();
+    }
+  });
   box.hidden = false;
   list.append(...cards);
   kind.value = told.cases.length ? told.cases[0].kind : "";

@@ -1,0 +1,39 @@
+"""What a report was made of: the fingerprint of the data, versions, and the call that makes it again."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+import recframe
+from recframe.frames.inputs import Inputs
+from recframe.frames.options import SIDES, Context
+from recframe.metrics.language.definition import Metric
+from recframe.tracking.definitions import fingerprint
+
+
+DEFAULTS = {"level": 0.95, "min_users": 30, "title": "Recommendations, evaluated"}
+"""Arguments of a report that need not be written."""
+
+
+def footer(inputs: Inputs, metrics: Sequence[Metric[...]]) -> str:
+    """Return when and by which versions a page was made, and of which data."""
+    day = datetime.now().astimezone()
+    versions = f"recframe {recframe.__version__}, Polars {pl.__version__} and Python {platform.python_version()}"
+    made = f"Made by {versions} on {day.day} {day:%B %Y}"
+    data = f"of the data with the fingerprint {fingerprint(inputs, metrics)}"
+    return f"{made}, {data}. This page is one file and loads nothing from any network."
+
+
+def call(context: Context, asked: Mapping[str, Any], metrics: Sequence[Metric[...]]) -> str:
+    """Return the call that makes a page again, with frames by their names."""
+    sides = [f"{name}={name}" for name in SIDES if getattr(context, name) is not None]
+    given = [name for name in sorted(context.given) if name not in {*SIDES, "by"}]
+    options = [f"{name}={getattr(context, name)!r}" for name in given]
+    told = [f"{name}={value!r}" for name, value in asked.items() if value not in (None, [], DEFAULTS.get(name))]
+    names = [repr(str(metric)) for metric in metrics]
+    return f"recs.rec({', '.join([*sides, *options])}).report({', '.join([*names, *told])})"
