@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -246,26 +246,34 @@ class ResultsShown(Generic[F]):
         margin: float | None = None,
         title: str = "Recommendations, evaluated",
         title_of: str | None = None,
-        item_columns: str | Sequence[str] = (),
+        item_columns: str | Sequence[str] | None = None,
         profile: str | None = None,
     ) -> Report:
         """Return a report: all of a result in one page, which a notebook shows and `.save("report.html")` writes.
 
-        The file works offline: its scripts, charts and numbers are in it, and it asks nothing of any network. It has the
-        values of `summarize` with their intervals and users, what each metric means (`explain`), models held against one
-        another with verdicts (`compare`), segments and the gaps between them (`gaps`, `slices`), metrics over the cut-off,
-        how users' values are spread, what accuracy costs (coverage, concentration, novelty, popularity), the findings of
-        `audit`, and real cases: the best, the worst and, with a baseline, the most changed users by the first metric, each
-        with their list, what it missed and their history. What does not apply is left out, and the page says in a line what
-        to bind to see it. Warnings stand in the page too. Its numbers are those of these calls.
+        It begins with what to do by the first metric, `compare` of the best model and the runner-up, and of the best and the
+        baseline: "Ship X" where X is shown to be better than both, "Keep X" where the baseline is the best, else "Do not decide
+        on this", with the users that would tell (`power`). It names the metrics that say the contrary, the segment that is
+        worse off, how many users get a worse list, and what it costs. Where ids do not meet, nobody is counted or all values
+        are equal, it says in red that the numbers mean nothing.
 
-            metrics: without any ndcg, recall, precision, hit_rate, mrr and map, at 10 or at `k`.
-            baseline: the name of a model that all others are held against; without it all pairs are.
+        Below stand the values of `summarize` with their intervals and users, pairwise differences with verdicts (`compare`),
+        segments: where the best gains and loses, and the gaps between them (`gaps`, `slices`), metrics over the cut-off, how
+        users' values are spread, what accuracy costs (coverage, concentration, novelty, popularity), real cases (the best, the
+        worst and, with a baseline, the most changed users by the first metric, with their lists, what these missed and their
+        histories), the findings of `audit`, what each metric means (`explain`), and the call that makes the page again. What
+        does not apply is left out, and the page says in a line what to bind to see it. Its numbers are those of these calls.
+
+            metrics: without any ndcg, recall, precision, hit_rate, mrr and map, at 10 or at `k`. The first one decides.
+            baseline: the name of the model in use, which all others are compared with; without it each is with each, or more
+                than eight with the best.
             by: columns of users, items or rows, each looked at by itself.
-            level: that of the intervals. min_users: segments with fewer users are neither best nor worst.
-            cluster: a column of the users who hang together, as in `summarize`: intervals and verdicts are those of clusters.
+            level: that of the intervals. min_users: segments with fewer users are neither best nor worst, and not judged.
+            cluster: the column of clusters of users, as in `summarize`: intervals and verdicts are those of clusters.
+            margin: a share of the baseline's value that does not matter, as in `compare`.
             title: what stands above the page.
             title_of: the column of `items` that names an item; else one that is called title, name or the like.
+            item_columns: columns of `items` that stand as text beside each item of a case.
 
         `.html` is the page's text, and `.data` its numbers as plain data, which stand in the page as JSON. A page holds
         the largest 30 segments of a column and some 100 kB of cases, so that it stays small whatever the number of rows.
@@ -279,7 +287,7 @@ class ResultsShown(Generic[F]):
         >>> b = pl.DataFrame({"user": [1, 2, 3, 4], "item": [9, 9, 9, 9], "rank": 1})
         >>> report = rf.rec({"a": a, "b": b}, truth).report("hit_rate@1", baseline="a", title="Two models")
         >>> report
-        <Two models: 7 sections; .save('report.html') writes it>
+        <Two models: 8 sections; .save('report.html') writes it>
         >>> [row["value"] for row in report.data["summary"]]
         [0.5, 0.5]
         """
@@ -308,7 +316,7 @@ class ResultsShown(Generic[F]):
             margin=margin,
             title=title,
             title_of=title_of,
-            item_columns=_texts("item_columns", item_columns),
+            item_columns=_texts("item_columns", item_columns or []),
         )
 
     @property

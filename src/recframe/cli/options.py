@@ -113,6 +113,12 @@ OF_NAMES: Mapping[str, Decorator] = {
         "X",
         threshold,
     ),
+    "item_columns": _several(
+        "--item-columns item_columns",
+        "A column of ITEMS that stands beside each item of a case.",
+        "COLUMN",
+        values_of,
+    ),
     "models": _several(
         "--models", "The models that are asked about.  [default: all]", "NAME", values_of
     ),

@@ -1,7 +1,7 @@
-"""The decision of a report: the best model against the runner-up and the baseline, by the first metric asked.
+"""The decision of a report: best model, runner-up and baseline.
 
-Its numbers are rows of `rec.compare`. Best and runner-up are picked by their values, and a test on two sides of these two is what
-that takes (Hung and Fithian 2019): it is not corrected. Against the baseline every model is tested, so that this test is
+Its numbers are rows of `rec.compare`. Best and runner-up are picked by their values, and a test of these two on two sides is
+what that takes (Hung and Fithian 2019): it is not corrected. Against the baseline every model is tested, so that this test is
 corrected for the models, by Holm; so are the segments of one pair.
 """
 
@@ -14,10 +14,11 @@ from typing import Any
 
 import polars as pl
 
-from recframe.charts.formatting import DIGITS, TIMES, Row, counted, decimals_of, number, per_cent
+from recframe.charts.formatting import DIGITS, TIMES, Row, counted, number, per_cent
 from recframe.charts.long_format import keyed
 from recframe.errors import RecframeError, short
 from recframe.metrics.language.definition import Metric
+from recframe.statistics.stored_results import decimals_of
 
 SHOWN = ("better", "worse", "higher", "lower")
 """Verdicts that a correction may take back."""
@@ -48,13 +49,27 @@ class Asking:
         )
         return found
 
-    def by_segment(self, pair: tuple[str, str], column: Any) -> pl.DataFrame:
-        """Return the first metric's comparisons of a pair in the segments of a column, corrected for these."""
+    def in_segments(
+        self, pair: tuple[str, str], columns: Mapping[str, Any]
+    ) -> dict[str, pl.DataFrame]:
+        """Return the first metric's comparisons of a pair by each column, corrected for the segments of that column."""
         model, other = pair
-        more = {"by": column, "min_users": self.min_users}
-        found = self.against(other, self.metrics[0], **more)
-        is_pair = keyed(self.rec, found)["model"] == model
-        return corrected(found.filter(is_pair), self.level)
+        found = {}
+        for name, column in columns.items():
+            rows = self.against(other, self.metrics[0], by=column, min_users=self.min_users)
+            is_pair = keyed(self.rec, rows)["model"] == model
+            found[name] = corrected(rows.filter(is_pair), self.level)
+        return found
+
+    def worst_first(self, frames: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
+        """Return comparisons in segments with their column in `by`, those with the least gain first."""
+        rows: list[dict[str, Any]] = []
+        for name, found in frames.items():
+            rows += keyed(self.rec, found).with_columns(by=pl.lit(name)).to_dicts()
+        sign = -1 if self.metrics[0].definition.direction == "lower" else 1
+        return sorted(
+            rows, key=lambda row: (row["difference"] is None, sign * (row["difference"] or 0))
+        )
 
     def users_needed(self, ahead: Row) -> int | None:
         """Return how many users would show a difference of the size found, where that is known."""
@@ -62,9 +77,7 @@ class Asking:
             return None
         wanted = {"wanted": abs(ahead["relative"]), "level": self.level, "cluster": self.cluster}
         with suppress(RecframeError):
-            found = self.rec.power(
-                self.metrics[0], baseline=ahead["baseline"], wide=True, **wanted
-            )
+            found = self.rec.power(self.metrics[0], baseline=ahead["baseline"], wide=True, **wanted)
             needed = keyed(self.rec, found).filter(pl.col("model") == ahead["model"])
             n: int | None = needed["users_needed"].max()  # type: ignore[assignment]
             return n if n and n > ahead["n_users"] else None
@@ -237,14 +250,12 @@ class Decision:
             found = {row["model"]: row["value"] for row in rows}
             values = [found.get(model) for model in (self.best, self.runner_up)]
             if None not in values:
-                of_best, of_other = map(per_cent, values)
+                of_best, of_other = (per_cent(value or 0.0) for value in values)
                 return [phrase.format(who, of_best, short(self.runner_up), of_other)]
         return []
 
 
-def decided(
-    asking: Asking, values: Sequence[Row], baseline: str | None, at: str
-) -> Decision | None:
+def decided(asking: Asking, values: Sequence[Row], baseline: str | None) -> Decision | None:
     """Return the decision between candidates, by rows of `summarize`; None where two are not known, or none is better."""
     signs = {"higher": 1, "lower": -1}
     of = {str(one): signs.get(one.definition.direction or "", 0) for one in asking.metrics}
@@ -254,14 +265,16 @@ def decided(
         return None
     ranked = sorted(known, key=lambda row: (-of[first] * row["value"], row["model"] != baseline))
     best, runner_up = (row["model"] for row in ranked[:2])
-    rows = keyed(asking.rec, asking.against(runner_up)).filter(pl.col("model") == best).to_dicts()
-    ahead = [row for name, sign in of.items() for row in rows if sign and row["metric"] == name]
+    pair = keyed(asking.rec, asking.against(runner_up)).filter(pl.col("model") == best)
+    decides = pl.col("metric") == first
+    rows = pl.concat([pair.filter(decides), corrected(pair.filter(~decides), asking.level)])
+    ahead = [row for row in rows.to_dicts() if of[row["metric"]]]
     above = None
     if baseline is not None and baseline not in {best, runner_up}:
         found = corrected(asking.against(baseline, asking.metrics[0]), asking.level)
         above = keyed(asking.rec, found).row(by_predicate=pl.col("model") == best, named=True)
     needed = asking.users_needed(ahead[0]) if ahead[0]["verdict"] == "open" else None
-    metric, margin = asking.metrics[0], asking.margin
+    metric, margin, at = asking.metrics[0], asking.margin, f"{asking.level * 100:.10g} %"
     return Decision(metric, of, at, margin, baseline, ahead, above, needed)
 
 

@@ -11,12 +11,12 @@ from typing import Any
 import recframe
 from recframe.charts.formatting import (
     NONE,
+    TIMES,
     Row,
     counted,
     listed,
     number,
     per_cent,
-    signed_share,
     value_and_interval,
     with_interval,
 )
@@ -77,10 +77,15 @@ def tiles(
     value, ends = value_and_interval(best, "value")
     ahead = decision.ahead[0]
     gain, low, high = decision.gain(ahead, signed=True)
-    over, role = decision.runner_up, "baseline" if decision.runner_up == decision.baseline else "runner-up"
+    over, role = (
+        decision.runner_up,
+        "baseline" if decision.runner_up == decision.baseline else "runner-up",
+    )
     mark = VERDICT_MARKS.get(ahead["verdict"], "open")
     relative = ahead["relative"]
-    share = gain if relative is None else signed_share(abs(relative))
+    share = gain
+    if relative is not None:
+        share = f"{1 + relative:,.0f} x" if relative >= TIMES else f"+{per_cent(abs(relative))}"
     found = [
         Tile(f"Best by {metric}", decision.best, f"{value} ({ends})"),
         Tile(f"Gain over the {role}", share, f"{gain} ({low} to {high}) over {over}", mark),
@@ -94,7 +99,11 @@ def tiles(
 
 def _value_tile(metric: Metric[...], row: Row) -> Tile:
     value, ends = value_and_interval(row, "value")
-    return Tile(str(metric), value, " · ".join(filter(None, [ends, counted(row["n_users"], noun_of(metric))])))
+    return Tile(
+        str(metric),
+        value,
+        " · ".join(filter(None, [ends, counted(row["n_users"], noun_of(metric))])),
+    )
 
 
 def by_value(rows: Sequence[Row], metric: Metric[...]) -> list[Row]:
@@ -119,9 +128,7 @@ def tally(rows: Sequence[Row], baseline: str | None) -> str:
 def for_whom(rows: Sequence[Row], best: str, other: str) -> str:
     """Return in how many segments a model is better than another one."""
     verdicts = [row["verdict"] for row in rows]
-    told = {
-        word: verdicts.count(word) for word in ("better", "worse") if verdicts.count(word)
-    }
+    told = {word: verdicts.count(word) for word in ("better", "worse") if verdicts.count(word)}
     left = len(rows) - sum(told.values())
     parts = [f"{word} in {n:,}" for word, n in told.items()]
     parts += [f"not told apart in {left:,}"] if left else []
@@ -170,3 +177,8 @@ def widest_gap(gaps: Sequence[Row]) -> str:
     said = f"By {widest['by']}, {widest['metric']}{of} is the furthest apart between {widest['best']} and {widest['worst']}"
     sure = "" if (widest["gap_low"] or 0) > 0 else ", which may be chance"
     return f"{said}: {values}, a gap of {with_interval(widest, 'gap')}{sure}."
+
+
+def first_sentence(metric: Metric[...]) -> str:
+    """Return the first sentence of a metric's page."""
+    return " ".join((metric.__doc__ or "").strip().partition("\n\n")[0].split())

@@ -19,8 +19,8 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from html import escape
@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 
 from recframe.charts.formatting import counted
 from recframe.charts.themes import FONT, THEMES
-from recframe.errors import RecframeError, short, wrong_ending
+from recframe.errors import DataError, RecframeError, short, wrong_ending
 from recframe.frames import atomic_write
 
 ENDINGS = (".html", ".htm")
@@ -102,6 +102,17 @@ class Section:
     """Warnings and remarks, below the lead."""
     missing: list[str] = field(default_factory=list)
     """Sentences on missing parts, and what to bind to see them."""
+
+
+@contextmanager
+def where_it_can(section: Section) -> Iterator[None]:
+    """Leave out what frames or policies do not allow, with the reason; data errors are raised."""
+    try:
+        yield
+    except DataError:
+        raise
+    except RecframeError as error:
+        section.missing.append(str(error))
 
 
 @dataclass(frozen=True)
@@ -181,12 +192,24 @@ class Page:
         )
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame of its own, whose scripts and styles do not reach the notebook."""
+        """Return the page in a frame of its own, whose scripts and styles do not reach the notebook.
+
+        Above it stand its first sentences and, folded, its first table: what a notebook shows that nobody has trusted.
+        """
         return (
+            f"{self._summary()}"
             f'<iframe title="{escape(self.content.title)}" sandbox="allow-scripts" '
             f'style="width:100%;height:{HEIGHT}px;border:1px solid #8884;border-radius:6px" '
             f'srcdoc="{escape(self.html)}"></iframe>'
         )
+
+    def _summary(self) -> str:
+        parts = [part for section in self.content.sections for part in section.parts]
+        first = next((part for part in parts if part.kind == "table"), None)
+        made: str = (
+            _templates().get_template("summary.html.j2").render(content=self.content, table=first)
+        )
+        return made
 
 
 def figure(name: str, chart: Any, alt: str = "") -> Figure:

@@ -1,4 +1,4 @@
-"""What a report was made of: the fingerprint of the data, versions, and the call that makes it again."""
+"""The foot of a report: fingerprint, versions, and its call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.options import SIDES, Context
 from recframe.metrics.language.definition import Metric
 from recframe.tracking.definitions import fingerprint
-
 
 DEFAULTS = {"level": 0.95, "min_users": 30, "title": "Recommendations, evaluated"}
 """Arguments of a report that need not be written."""
@@ -34,6 +33,10 @@ def call(context: Context, asked: Mapping[str, Any], metrics: Sequence[Metric[..
     sides = [f"{name}={name}" for name in SIDES if getattr(context, name) is not None]
     given = [name for name in sorted(context.given) if name not in {*SIDES, "by"}]
     options = [f"{name}={getattr(context, name)!r}" for name in given]
-    told = [f"{name}={value!r}" for name, value in asked.items() if value not in (None, [], DEFAULTS.get(name))]
+    told = [
+        f"{name}={value!r}"
+        for name, value in asked.items()
+        if value not in (None, [], DEFAULTS.get(name))
+    ]
     names = [repr(str(metric)) for metric in metrics]
     return f"recs.rec({', '.join([*sides, *options])}).report({', '.join([*names, *told])})"

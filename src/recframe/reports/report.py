@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,12 +18,8 @@ from recframe.audit.data import SEVERITIES
 from recframe.audit.findings import meanings_of_checks
 from recframe.charts.cutoff_charts import HIT_AT
 from recframe.charts.formatting import (
-    Cell,
-    Column,
     Row,
-    Table,
     blocks,
-    count,
     counted,
     listed,
     noted,
@@ -32,7 +28,7 @@ from recframe.charts.formatting import (
 )
 from recframe.charts.long_format import Intervals, interval_words, keyed, models_of
 from recframe.charts.themes import ALL
-from recframe.errors import DataError, RecframeError, RecframeWarning, short, warn
+from recframe.errors import RecframeError, RecframeWarning, short, warn
 from recframe.evaluation import trainings
 from recframe.evaluation.caching import held_values
 from recframe.evaluation.jackknife import reason_without
@@ -46,14 +42,16 @@ from recframe.metrics.language.definition import Metric
 from recframe.profiles import explanation, under_profile
 from recframe.reports import headline, provenance, report_cases
 from recframe.reports.decision import Asking, Decision, decided
-from recframe.reports.page import Content, Page, Section, Text, figure
+from recframe.reports.page import Content, Page, Section, Text, figure, where_it_can
 from recframe.reports.report_tables import (
-    VALUE,
+    ahead_table,
+    costs_table,
     differences_table,
     findings_table,
     gaps_table,
     segments_table,
     slices_table,
+    values_table,
 )
 from recframe.side_info.requirements import check_needs
 from recframe.statistics import options
@@ -100,7 +98,17 @@ SECTIONS = {
     "definitions": "How the numbers are computed",
 }
 """The titles of the sections, in their order; each is a method of `ReportBuilder`."""
-TABLES = ("summary", "ahead", "compared", "segments", "gaps", "slices", "costs", "zeros", "findings")
+TABLES = (
+    "summary",
+    "ahead",
+    "compared",
+    "segments",
+    "gaps",
+    "slices",
+    "costs",
+    "zeros",
+    "findings",
+)
 """The numbers of a report."""
 NOUNS = {"error": "error", "warning": "warning", "info": "note"}
 
@@ -291,17 +299,19 @@ class ReportBuilder:
         """Show the best, by how much and at whose cost; all models; and what each metric says."""
         if not self.metrics and not warned:
             return
-        rows, first = self.data["summary"], (self.metrics or [None])[0]
+        rows = self.data["summary"]
         section.lead = "No accuracy metric could be computed."
-        if rows and first is not None:
+        if rows:
+            first = self.metrics[0]
             section.lead = headline.best_value(rows, first)
             if not self.nothing:
                 section.parts.append(headline.tiles(self.data, first, self.decision))
             if self.has_models:
                 of_chart = self.plot.models(first, **self.sure)
                 section.parts.append(figure("chart-models", of_chart))
-            section.parts.append(self._values(rows))
-            lines = [f"{metric}: {first_sentence(metric)}" for metric in self.metrics]
+            bold = self.has_models and not self.nothing
+            section.parts.append(values_table(rows, self.metrics, self.at, bold=bold))
+            lines = [f"{metric}: {headline.first_sentence(metric)}" for metric in self.metrics]
             section.parts.append(Text([lines]))
         about = "{model} ({metric})" if self.has_models else "{metric}"
         notes = [*warned, *noted((row["note"], about.format(**row)) for row in rows)]
@@ -315,50 +325,16 @@ class ReportBuilder:
             meaning = explanation.meaning(self.inputs, metric).partition("\n\n")[2]
             section.parts.append(Text(blocks(meaning), f"{metric}"))
         if section.parts:
-            section.lead = "Formulas, empty cases and options of each metric, for those who check the numbers."
-
-    def _values(self, rows: Sequence[Row]) -> Table:
-        """Return a table of models and metrics, by the value of the first metric."""
-        rows = headline.by_value(rows, self.metrics[0])
-        best, columns = {}, []
-        for metric in self.metrics:
-            direction, (low, high) = metric.definition.direction, metric.range
-            better = f", {direction} is better" if direction else ""
-            columns.append(Column(str(metric), "number", f"{low:g} to {high:g}{better}"))
-            values = [row["value"] for row in rows if row["metric"] == str(metric)]
-            known = [value for value in values if value is not None]
-            if known and direction and self.has_models and not self.nothing:
-                best[str(metric)] = min(known) if direction == "lower" else max(known)
-        users: dict[str, int] = {}
-        for row in rows:
-            users[row["model"]] = max(users.get(row["model"], 0), row["n_users"])
-        lines = self._of_models(rows, best)
-        lines = [[*line, Cell(count(n))] for line, n in zip(lines, users.values(), strict=True)]
-        columns = [self._model_column, *columns, Column("users", "number")]
-        note = "Bold: the best value. An interval shows where the value lies among all users like these."
-        caption = f"Mean of each metric, with its interval at {self.at}"
-        return Table(caption, columns, lines, [note] if len(lines) > 1 else [])
-
-    @property
-    def _model_column(self) -> Column:
-        return Column("model" if self.has_models else "")
-
-    @staticmethod
-    def _of_models(rows: Sequence[Row], best: Mapping[str, float]) -> list[list[Cell]]:
-        """Return a line of values for each model."""
-        lines: dict[str, list[Cell]] = {}
-        for row in rows:
-            is_best = row["value"] is not None and row["value"] == best.get(row["metric"])
-            cell = VALUE.cell({**row, "value_mark": "best" if is_best else ""})
-            lines.setdefault(row["model"], [Cell(row["model"])]).append(cell)
-        return list(lines.values())
+            section.lead = (
+                "Formulas, empty cases and options of each metric, for those who check the numbers."
+            )
 
     @property
     def plot(self) -> Any:
         """Charts in which best, runner-up and baseline stand out."""
         named = [] if self.decision is None else [self.decision.best, self.decision.runner_up]
         named += [] if self.baseline is None else [self.baseline]
-        return self.rec.plot(highlight=tuple(dict.fromkeys(named)))
+        return self.rec.plot
 
     @property
     def _tested(self) -> list[Metric[...]]:
@@ -375,7 +351,7 @@ class ReportBuilder:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecframeWarning)
             values = [row for row in self.data["summary"] if row["model"] != self.names.none]
-            found = decided(self.asking, values, self.baseline, options.per_cent(self.level))
+            found = decided(self.asking, values, self.baseline)
         if found is not None:
             self.data["ahead"] = [dict(row) for row in found.ahead]
         return found
@@ -402,6 +378,10 @@ class ReportBuilder:
         section.lead = "There are not two models to compare."
         if rows:
             section.lead = headline.tally(rows, against)
+        of = self.decision
+        if of is not None and self.baseline not in {None, of.best, of.runner_up}:
+            pair = of.best, of.runner_up
+            section.parts.append(ahead_table(of.ahead, pair, self.at, self.level))
         section.parts.append(differences_table(rows, self.at, self.level))
         untested = [one for one in self.metrics if one not in self._tested]
         section.notes = [f"{one}: no test is known." for one in untested]
@@ -423,11 +403,12 @@ class ReportBuilder:
         if self.decision is None:
             return
         of, first = self.decision, self.asking.metrics[0]
-        frames = self._in_segments(of.runner_up)
-        self.decision = replace(of, segments=self._worst_first(frames))
+        columns = dict(zip(self.by, self.columns, strict=True))
+        frames = self.asking.in_segments((of.best, of.runner_up), columns)
+        self.decision = replace(of, segments=self.asking.worst_first(frames))
         if of.loser != of.runner_up:
-            frames = self._in_segments(of.loser)
-        rows = self.data["segments"] = self._worst_first(frames)
+            frames = self.asking.in_segments((of.best, of.loser), columns)
+        rows = self.data["segments"] = self.asking.worst_first(frames)
         if not rows:
             return
         section.lead = headline.for_whom(rows, of.best, of.loser)
@@ -437,22 +418,6 @@ class ReportBuilder:
             largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS)
             chart = self._chart_of(largest, [first], of.loser)
             section.parts.append(figure(f"chart-for-whom-{place}", chart))
-
-    def _in_segments(self, other: str) -> dict[str, pl.DataFrame]:
-        """Return the best model's comparisons with another one by each column of segments."""
-        pair = self.decision.best if self.decision else "", other
-        columns = zip(self.by, self.columns, strict=True)
-        return {name: self.asking.by_segment(pair, column) for name, column in columns}
-
-    def _worst_first(self, frames: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
-        """Return comparisons in segments with their column in `by`, those with the least gain first."""
-        rows = []
-        for name, found in frames.items():
-            rows += keyed(self.rec, found).with_columns(by=pl.lit(name)).to_dicts()
-        sign = -1 if self.asking.metrics[0].definition.direction == "lower" else 1
-        return sorted(
-            rows, key=lambda row: (row["difference"] is None, sign * (row["difference"] or 0))
-        )
 
     def _chart_of(
         self, found: pl.DataFrame, metrics: Sequence[Metric[...]], baseline: str | None
@@ -558,15 +523,13 @@ class ReportBuilder:
 
     def _costs(self, section: Section, rows: Sequence[Row]) -> None:
         names = dict.fromkeys(row["metric"] for row in rows)
-        metrics = [registry.parse(one) for one in names]
-        title, name = "What the lists are like", rows[0]["metric"]
+        name = rows[0]["metric"]
         first = [one for one in rows if one["metric"] == name and one["value"] is not None]
         values = self._by_model(first, "value", number)
-        section.lead = f"{title} besides being right{f': {name} is {values}' if values else ''}."
-        columns = [Column(str(metric), "number", metric.definition.formula) for metric in metrics]
-        notes = [f"{metric}: {first_sentence(metric)}" for metric in metrics]
-        lines = self._of_models(rows, {})
-        section.parts.insert(0, Table(title, [self._model_column, *columns], lines, notes))
+        section.lead = f"What the lists are like besides being right{f': {name} is {values}' if values else ''}."
+        metrics = [registry.parse(one) for one in names]
+        section.parts.insert(0, costs_table(rows, metrics))
+        section.parts.append(Text([[f"{one}: {headline.first_sentence(one)}" for one in metrics]]))
 
     def _is_served(self, metric: Metric[...]) -> bool:
         """Return whether the frames that a metric needs are bound."""
@@ -582,8 +545,7 @@ class ReportBuilder:
         if self.inputs.training:
             section.missing.append(f"{OF_ONE_TRAINING} shows lists of users.")
             return
-        title = report_cases.title_column(self.inputs, self.title_of)
-        columns = report_cases.item_columns(self.inputs, self.item_columns)
+        columns = report_cases.ItemColumns.of(self.inputs, self.title_of, self.item_columns)
         lacking = {
             f"{TO_BIND['items']}, one row for each item with a title, names items.": self.inputs.items,
             f"{TO_BIND['train']} shows each user's history.": self.inputs.train,
@@ -594,7 +556,7 @@ class ReportBuilder:
         section.missing = [words for words, bound in lacking.items() if bound is None]
         with where_it_can(section):
             self.shown_cases = report_cases.cases(
-                self.rec, self.inputs, self.of_users[0], self.names, title, columns, self.baseline
+                self.rec, self.inputs, self.of_users[0], self.names, columns, self.baseline
             )
         if self.shown_cases is None:
             return
@@ -603,8 +565,8 @@ class ReportBuilder:
         kinds = tuple(dict.fromkeys(one["kind"] for one in every))
         section.lead = f"{len(every)} lists of real users by {self.of_users[0]}: {listed(kinds)}."
         section.parts = [Cases(models, kinds)]
-        if title is not None:
-            note = f"Items are named by the column {title!r} of the items frame."
+        if columns.title is not None:
+            note = f"Items are named by the column {columns.title!r} of the items frame."
             section.missing.insert(0, note)
 
     def _findings(self) -> pl.DataFrame:
@@ -631,23 +593,7 @@ class ReportBuilder:
             section.parts = [findings_table(rows)]
 
 
-@contextmanager
-def where_it_can(section: Section) -> Iterator[None]:
-    """Leave out what frames or policies do not allow, with the reason; data errors are raised."""
-    try:
-        yield
-    except DataError:
-        raise
-    except RecframeError as error:
-        section.missing.append(str(error))
-
-
 def _with_cutoff() -> pl.Expr:
     """Return a metric's name with its cut-off, of a result in long form."""
     name, k = pl.col("metric"), pl.col("k")
     return pl.when(k.is_null()).then(name).otherwise(pl.format("{}@{}", name, k))
-
-
-def first_sentence(metric: Metric[...]) -> str:
-    """Return the first sentence of a metric's page."""
-    return " ".join((metric.__doc__ or "").strip().partition("\n\n")[0].split())

@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -29,43 +29,43 @@ TITLES = ("title", "name", "item_title", "item_name", "product_name", "product_t
 """Column names of item titles, in order of preference."""
 
 
-def title_column(inputs: Inputs, title_of: str | None) -> str | None:
-    """Return the column of the items frame that names them: the given one, or one that is called a title."""
-    asked = Given("title_of", title_of)
+class ItemColumns(NamedTuple):
+    """The columns of the items frame that are shown of an item."""
+
+    title: str | None
+    """The one that names it."""
+    others: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, inputs: Inputs, title_of: str | None, others: Sequence[str]) -> ItemColumns:
+        """Return the columns, checked; without a given title one that is called so."""
+        asked = [Given("title_of", title_of)] if title_of is not None else []
+        for given in [*asked, *(Given("item_columns", one) for one in others)]:
+            if inputs.items is None:
+                msg = f"{given} names a column of items, and there are none: {bind(items='items')}"
+                raise ColumnError(msg)
+            columns = inputs.sides["items"].columns
+            if given.value not in columns:
+                found = suggestion(str(given.value), columns)
+                msg = f"{given} is no column of {FrameOf('items')}{found}; it has {', '.join(map(repr, columns))}"
+                raise ColumnError(msg)
+        return cls(_title_of(inputs) if title_of is None else title_of, others)
+
+    @property
+    def names(self) -> list[str]:
+        """All of them, the title first."""
+        return [*([] if self.title is None else [self.title]), *self.others]
+
+
+def _title_of(inputs: Inputs) -> str | None:
+    """Return the column of the items frame that is called a title."""
     if inputs.items is None:
-        if title_of is not None:
-            msg = f"{asked} names a column of items, and there are none: {bind(items='items')}"
-            raise ColumnError(msg)
         return None
-    columns = inputs.sides["items"].columns
-    if title_of is None:
-        item = inputs.sides["items"].context.names["item"]
-        names = {
-            column.casefold(): column
-            for column in columns
-            if isinstance(column, str) and column != item
-        }
-        return next((names[title] for title in TITLES if title in names), None)
-    _check(asked, title_of, columns)
-    return title_of
-
-
-def item_columns(inputs: Inputs, asked: Sequence[str]) -> list[str]:
-    """Return the columns of the items frame that stand beside each item."""
-    for name in asked:
-        given = Given("item_columns", name)
-        if inputs.items is None:
-            msg = f"{given} names a column of items, and there are none: {bind(items='items')}"
-            raise ColumnError(msg)
-        _check(given, name, inputs.sides["items"].columns)
-    return [*asked]
-
-
-def _check(asked: Given, name: str, columns: Sequence[Any]) -> None:
-    if name not in columns:
-        found = suggestion(name, columns)
-        msg = f"{asked} is no column of {FrameOf('items')}{found}; it has {', '.join(map(repr, columns))}"
-        raise ColumnError(msg)
+    side = inputs.sides["items"]
+    item = side.context.names["item"]
+    named = [one for one in side.columns if isinstance(one, str) and one != item]
+    names = {column.casefold(): column for column in named}
+    return next((names[title] for title in TITLES if title in names), None)
 
 
 def cases(
@@ -73,8 +73,7 @@ def cases(
     inputs: Inputs,
     metric: Metric[...],
     names: Names,
-    title: str | None,
-    columns: Sequence[str],
+    columns: ItemColumns,
     baseline: str | None,
 ) -> dict[str, Any] | None:
     """Return the cases as plain data, as much of them as `MOST_BYTES` take; None without a user."""
@@ -83,7 +82,7 @@ def cases(
     values = run(values_of_users(rec, metric, None)[1]).with_columns(shown=model)
     if values.is_empty():
         return None
-    found: dict[str, Any] = {"metric": str(metric), "title_of": title, "baseline": baseline}
+    found: dict[str, Any] = {"metric": str(metric), "title_of": columns.title, "baseline": baseline}
     for n, n_items in SIZES:
         chosen = _chosen(values, metric, baseline, n)
         users = chosen.select("user").unique()
@@ -93,9 +92,12 @@ def cases(
         rows = rows.sort("shown", "user", "rank", "item", nulls_last=True)
         history = _history(run, inputs, users, n_items)
         items = pl.concat([rows[["item"]], history[["item"]]])
-        items = _items(run, inputs, items, [*([] if title is None else [title]), *columns])
+        items = _items(run, inputs, items, columns.names)
         found |= {
-            "items": [_plain_item(row, has_title=title is not None) for row in items.drop("item", "place").rows()],
+            "items": [
+                _plain_item(row, has_title=columns.title is not None)
+                for row in items.drop("item", "place").rows()
+            ],
             "cases": _plain_cases(
                 chosen, rows, history, items["item"].to_list(), baseline, n_items
             ),

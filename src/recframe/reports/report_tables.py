@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from recframe.charts.formatting import (
     NONE,
+    Cell,
     Column,
     Row,
     Table,
@@ -20,7 +21,8 @@ from recframe.charts.formatting import (
     signed_share,
     table,
 )
-from recframe.reports.headline import VERDICT_MARKS
+from recframe.metrics.language.definition import Metric
+from recframe.reports.headline import VERDICT_MARKS, by_value
 
 MOST_ROWS, MOST_SLICES = 60, 12
 """Most rows of a table; a note counts the omitted ones."""
@@ -28,6 +30,7 @@ VERDICTS = (
     "Verdicts: paired t-test, Holm-corrected for the rows of this table. Open means that the data cannot tell, "
     "not that the models are equal."
 )
+DECIDES = "The first metric decides, and its test is not corrected; those of the other metrics are, for one another."
 VALUE = Column("value", "number", write=number, interval=True)
 DIFFERENCES = (
     Column("model"),
@@ -104,10 +107,65 @@ FINDINGS = (
 )
 
 
+def values_table(
+    rows: Sequence[Row], metrics: Sequence[Metric[...]], at: str, *, bold: bool
+) -> Table:
+    """Return models by metrics, ordered by the value of the first one, the best values in bold."""
+    columns, best = [_model_column(rows)], {}
+    for metric in metrics:
+        direction, (low, high) = metric.definition.direction, metric.range
+        better = f", {direction} is better" if direction else ""
+        columns.append(Column(str(metric), "number", f"{low:g} to {high:g}{better}"))
+        known = [row["value"] for row in rows if row["metric"] == str(metric)]
+        known = [value for value in known if value is not None]
+        if known and direction and bold:
+            best[str(metric)] = min(known) if direction == "lower" else max(known)
+    users: dict[str, int] = {}
+    rows = by_value(rows, metrics[0])
+    for row in rows:
+        users[row["model"]] = max(users.get(row["model"], 0), row["n_users"])
+    lines = _of_models(rows, best)
+    lines = [[*line, Cell(count(n))] for line, n in zip(lines, users.values(), strict=True)]
+    note = (
+        "Bold: the best value. An interval shows where the value lies among all users like these."
+    )
+    caption = f"Mean of each metric, with its interval at {at}"
+    columns.append(Column("users", "number"))
+    return Table(caption, columns, lines, [note] if best else [])
+
+
+def costs_table(rows: Sequence[Row], metrics: Sequence[Metric[...]]) -> Table:
+    """Return models by metrics of what accuracy costs."""
+    columns = [Column(str(metric), "number", metric.definition.formula) for metric in metrics]
+    title = "What the lists are like"
+    return Table(title, [_model_column(rows), *columns], _of_models(rows, {}))
+
+
+def _model_column(rows: Sequence[Row]) -> Column:
+    return Column("model" if len({row["model"] for row in rows}) > 1 else "")
+
+
+def _of_models(rows: Sequence[Row], best: Mapping[str, float]) -> list[list[Cell]]:
+    """Return a line of values for each model."""
+    lines: dict[str, list[Cell]] = {}
+    for row in rows:
+        is_best = row["value"] is not None and row["value"] == best.get(row["metric"])
+        cell = VALUE.cell({**row, "value_mark": "best" if is_best else ""})
+        lines.setdefault(row["model"], [Cell(row["model"])]).append(cell)
+    return list(lines.values())
+
+
 def differences_table(rows: Sequence[Row], at: str, level: float) -> Table:
     """Return the differences of models from one another, with intervals at some level."""
     lines, caption = _with_counts(rows, level), f"Pairwise differences, with intervals at {at}"
     return table(caption, DIFFERENCES, lines, [VERDICTS], MOST_ROWS)
+
+
+def ahead_table(rows: Sequence[Row], names: tuple[str, str], at: str, level: float) -> Table:
+    """Return the best model less the runner-up, a row for each metric, of which the first one decides."""
+    lines = _with_counts([{**row, "by": row is rows[0]} for row in rows], level)
+    caption = f"{names[0]} minus {names[1]}, the runner-up; intervals at {at}"
+    return table(caption, DIFFERENCES[2:], lines, [DECIDES])
 
 
 def segments_table(rows: Sequence[Row], names: tuple[str, str], at: str, level: float) -> Table:
@@ -122,7 +180,7 @@ def segments_table(rows: Sequence[Row], names: tuple[str, str], at: str, level: 
     return table(caption, columns, lines, [VERDICTS], MOST_SLICES, left)
 
 
-def _with_counts(rows: Sequence[Row], level: float) -> list[Row]:
+def _with_counts(rows: Sequence[Row], level: float) -> Sequence[Row]:
     """Return comparisons with the users better, same and worse in words, and with why a verdict is open."""
     tests = Counter(row.get("by") for row in rows if row["p_adjusted"] is not None)
     lines = []

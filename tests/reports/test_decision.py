@@ -1,0 +1,283 @@
+"""What a report says of its models in its first sentence, on a dozen data sets, held against plain statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean, stdev
+from typing import Any
+
+import polars as pl
+import pytest
+from scipy import stats
+
+import recframe as rf
+
+N = 200
+HALF = [rank for _ in range(N // 2) for rank in (1, 2)]
+"""A mean reciprocal rank of 3/4."""
+
+
+def rec(ranks: dict[str, Sequence[int]], **options: Any) -> Any:
+    """Bind models of which each user's only relevant item stands at a rank."""
+    n = len(next(iter(ranks.values())))
+    truth = pl.DataFrame({"user": range(n), "item": 0})
+    lists = {name: truth.with_columns(rank=pl.Series(of)) for name, of in ranks.items()}
+    return rf.rec(lists, truth=truth, **options)
+
+
+def said(found: Any, metric: str = "mrr", *more: str, **options: Any) -> str:
+    return str(found.report(metric, *more, **options).content.subtitle)
+
+
+def interval(differences: Sequence[float], decimals: int, level: float = 0.95) -> list[str]:
+    """The mean of paired differences and its interval by Student's t, as written."""
+    n, mean = len(differences), fmean(differences)
+    half = stats.t.ppf((1 + level) / 2, n - 1) * stdev(differences) / n**0.5
+    return [
+        f"{one:.{decimals}f}".replace("-", "\u2212") for one in (mean, mean - half, mean + half)
+    ]
+
+
+def differences(better: Sequence[int], worse: Sequence[int]) -> list[float]:
+    return [1 / a - 1 / b for a, b in zip(better, worse, strict=True)]
+
+
+def test_a_model_that_beats_the_runner_up_and_the_baseline_is_shipped():
+    ranks = {"new": [1] * N, "next": HALF, "old": [2] * N}
+    gain, low, high = interval(differences(ranks["new"], HALF), 3)
+
+    # 1 against 3/4 and against 1/2; a difference without spread has no interval wider than it
+    assert said(rec(ranks), baseline="old").startswith(
+        f"Ship new. It beats the runner-up, next, by 33 % in mrr ({gain}, 95 % interval {low} to {high})"
+        " and the baseline, old, by 100 % (0.500, 0.500 to 0.500)."
+    )
+    assert said(rec(ranks)) == (
+        f"Ship new. It beats the runner-up, next, by 33 % in mrr ({gain}, 95 % interval {low} to {high})."
+    )
+
+
+def test_the_best_model_is_kept_where_it_is_the_baseline():
+    gain, low, high = interval(differences([1] * N, HALF), 3)
+    found = rec({"new": HALF, "old": [1] * N})
+
+    assert said(found, baseline="old") == (
+        "Keep old, the baseline. It beats the runner-up, new, by 33 % in mrr "
+        f"({gain}, 95 % interval {low} to {high})."
+    )
+
+
+def turns(n: int, wins: int) -> dict[str, list[int]]:
+    """Two models who win in turn; one of them in some more."""
+    a = [1 + user % 2 for user in range(n)]
+    b = [3 - rank for rank in a]
+    return {"a": [1] * wins + a, "b": [2] * wins + b}
+
+
+def test_models_that_cannot_be_told_apart_are_not_decided_on_and_users_needed_are_those_of_power():
+    ranks = turns(N, wins=4)
+    gain, low, high = interval(differences(ranks["a"], ranks["b"]), 3)
+    relative = fmean(differences(ranks["a"], ranks["b"])) / fmean(1 / one for one in ranks["b"])
+    # of a paired t test: n with a power of 80 %, by the normal law to two digits
+    spread = stdev(differences(ranks["a"], ranks["b"])) / fmean(1 / one for one in ranks["b"])
+    needed = ((1.96 + 0.8416) * spread / relative) ** 2
+
+    assert said(rec(ranks)) == (
+        f"Do not decide on this: a and b cannot be told apart in mrr ({gain}, {low} to {high}); "
+        f"some {float(f'{needed:.2g}'):,.0f} users would."
+    )
+    assert said(rec({"old": ranks["a"], "new": ranks["b"]}), baseline="old") == (
+        "Keep old, the baseline. No model is shown to beat it: old and new cannot be told apart in mrr "
+        f"({gain}, {low} to {high}); some {float(f'{needed:.2g}'):,.0f} users would."
+    )
+
+
+def test_a_best_model_is_not_shipped_that_beats_the_baseline_alone():
+    ranks = turns(N, wins=4) | {"old": [9] * (N + 4)}
+
+    text = said(rec(ranks), baseline="old")
+    assert text.startswith("Do not decide on this: a and b cannot be told apart in mrr (")
+    assert " a beats the baseline, old, with " not in text
+    assert " a beats the baseline, old, by 5" in text
+
+
+def test_one_model_has_a_value_and_no_verb():
+    found = rec({"only": HALF})
+    low, high = found.summarize("mrr").select("value_low", "value_high").row(0)
+
+    assert said(found) == f"mrr is 0.750 ({low:.3f} to {high:.3f}), over {N} users."
+
+
+def test_lower_values_are_better_where_the_metric_says_so():
+    gain, low, high = interval([1 - rank for rank in HALF], 3)
+    text = said(rec({"near": [1] * N, "far": HALF}), "first_rank")
+
+    assert text == (
+        "Ship near. It beats the runner-up, far, by 33 % in first_rank "
+        f"({gain[1:]} lower, 95 % interval {high[1:]} to {low[1:]})."
+    )
+
+
+def test_thirty_models_are_held_against_the_best_alone():
+    ranks = {f"m{one:02}": [2 + one] * N for one in range(29)} | {"best": HALF}
+    page = rec(ranks).report("mrr")
+
+    assert page.content.subtitle.startswith(
+        "Ship best. It beats the runner-up, m00, by 50 % in mrr"
+    )
+    assert {row["baseline"] for row in page.data["compared"]} == {"best"}
+    assert len(page.data["compared"]) == 29
+
+
+@pytest.mark.parametrize("which", ["user", "item"])
+def test_ids_that_do_not_meet_make_a_red_page_without_a_headline(which):
+    recs = {name: pl.DataFrame({"user": range(9), "item": 0, "rank": 1}) for name in "ab"}
+    truth = recs["a"].drop("rank").with_columns(pl.col(which) + 100)
+
+    with pytest.warns(rf.RecframeWarning):
+        page = rf.rec(recs, truth=truth).report("mrr", baseline="a")
+
+    assert page.content.banner.startswith(
+        f"These numbers mean nothing: no {which} id of the lists is in the truth"
+    )
+    assert page.content.subtitle == ""
+    assert '<p class="banner" role="alert"' in page.html
+    assert "<strong>" not in page.html
+    assert "The best value" not in page.html
+
+
+def test_values_that_are_all_equal_make_a_red_page():
+    page = rec({"a": [1] * 9, "b": [1] * 9}).report("mrr")
+
+    assert page.content.banner == (
+        "These numbers mean nothing: for every user of every list mrr is 1.000."
+    )
+    assert page.content.subtitle == ""
+
+
+def test_five_users_decide_nothing():
+    ranks = {"a": [1, 1, 1, 1, 1], "b": [2, 2, 2, 2, 1]}
+    gain, low, high = interval(differences(ranks["a"], ranks["b"]), 2)
+
+    # four users differ: no p value is below 2 ** -3
+    assert said(rec(ranks)).startswith(
+        f"Do not decide on this: a and b cannot be told apart in mrr ({gain}, {low} to {high}), "
+        "since only 4 users differ"
+    )
+    few = {name: of[:4] for name, of in ranks.items()}
+    assert said(rec(few)).startswith(
+        "Do not decide on this: 4 users are too few to tell a and b apart"
+    )
+
+
+def segmented(n: int = 120, **ranks: tuple[int, int]) -> Any:
+    """Two models with a rank in each of two groups of users, one rank more for each third of them."""
+    every = {
+        name: [first + user % 3 for user in range(n)]
+        + [second + user % 3 for user in range(n // 2)]
+        for name, (first, second) in ranks.items()
+    }
+    groups = ["large"] * n + ["small"] * (n // 2)
+    users = pl.DataFrame({"user": range(n + n // 2), "group": groups})
+    return rec(every, users=users)
+
+
+def test_the_segment_that_loses_is_named_and_one_that_gains_least_only_where_it_gains():
+    loses = segmented(new=(1, 3), old=(3, 2))
+    gains = segmented(new=(1, 2), old=(3, 3))
+    lost = fmean(1 / (3 + third) - 1 / (2 + third) for third in range(3))
+    least = fmean(1 / (2 + third) - 1 / (3 + third) for third in range(3))
+
+    assert (
+        f"It is worse for group small (\u2212{-lost:.3f}); 33 % of users get a worse list."
+        in said(loses, by="group")
+    )
+    assert said(gains, by="group").endswith(f" It gains least for group small (+{least:.3f}).")
+    open_ = segmented(new=(1, 3), old=(3, 3))
+    assert "group" not in said(open_, by="group")
+
+
+def test_equal_lists_are_said_to_be_equal():
+    text = said(rec({"a": HALF, "b": HALF, "c": [2] * N}))
+
+    assert text == f"Do not decide on this: a and b have the same mrr for each of {N} users."
+
+
+def test_a_margin_says_what_does_not_matter():
+    n = 40_000
+    ranks = {"a": [1 + (user % 2) for user in range(n)], "b": [2 - (user % 2) for user in range(n)]}
+    ranks["a"][1] = 1
+    text = said(rec(ranks), margin=0.05)
+
+    assert text.startswith("Do not decide on this: a and b are the same in mrr, within 5 % (")
+
+
+def test_trainings_are_a_second_sample():
+    part = {"a": HALF, "b": [2 + (rank == 1) for rank in HALF]}
+    lists = [
+        pl.DataFrame({"user": range(N), "item": 0, "rank": ranks, "seed": seed, "model": name})
+        for name, ranks in part.items()
+        for seed in range(2)
+    ]
+    truth = lists[0].select("user", "item")
+    found = pl.concat(lists).rec(truth, model="model", training="seed")
+    row = found.compare("mrr", baseline="b", wide=True).row(0, named=True)
+    text = said(found)
+
+    assert row["verdict"] == "better"
+    assert text.startswith("Ship a. It beats the runner-up, b, by 80 % in mrr (")
+    assert f"{row['difference_low']:.3f} to {row['difference_high']:.3f})." in text
+
+
+def test_weights_of_a_metric_are_its_own():
+    ranks = {"a": HALF, "b": [2] * N}
+    n = pl.Series([0.2 + 0.6 * (user % 2) for user in range(N)])
+    truth = pl.DataFrame({"user": range(N), "item": 0, "propensity": n})
+    lists = {name: truth.select("user", "item", rank=pl.Series(of)) for name, of in ranks.items()}
+    found = rf.rec(lists, truth=truth, propensity="propensity")
+    text = said(found, "recall(weights=ips)@1")
+
+    # a hits every other user, whose propensity is 0.2
+    values = [0.0 if user % 2 else 1 / 0.2 for user in range(N)]
+    gain, low, high = interval(values, 2)
+    assert text == (
+        f"Ship a. It beats the runner-up, b, by {gain} in recall(weights=ips)@1 (95 % interval {low} to {high})."
+    )
+
+
+def test_a_metric_that_says_the_contrary_is_named_in_the_second_sentence():
+    item = pl.DataFrame({"user": [*range(N)] * 2, "item": [0] * N + [1] * N})
+    first = item.with_columns(rank=1 + pl.col("item") * 20)
+    both = item.with_columns(rank=2 + pl.col("item"))
+    page = rf.rec({"first": first, "both": both}, truth=item).report("mrr", "recall@3")
+
+    assert page.content.subtitle.split(". ")[1:] == [
+        "It beats the runner-up, both, by 100 % in mrr (0.500, 95 % interval 0.500 to 0.500)",
+        "But recall@3 (\u22120.500, \u22120.500 to \u22120.500) says the contrary.",
+    ]
+
+
+def test_the_verdict_on_the_runner_up_is_that_of_winner():
+    ranks = turns(N, wins=30) | {"old": [9] * (N + 30), "far": [5] * (N + 30)}
+    found = rec(ranks)
+    row = found.winner("mrr", baseline="old", wide=True).row(0, named=True)
+    ahead = found.report("mrr", baseline="old").data["ahead"][0]
+
+    assert [ahead["model"], ahead["baseline"], ahead["verdict"]] == [
+        row["model"],
+        row["runner_up"],
+        row["verdict"],
+    ]
+    assert ahead["p_value"] == pytest.approx(row["p_value"], rel=1e-9)
+
+
+def test_the_first_screen_has_three_tiles_and_models_by_value():
+    page = rec({"a": [2] * N, "b": HALF, "z": [1] * N}).report("mrr", "hit_rate@1")
+    overview = page.content.sections[0]
+    tiles, chart, table = overview.parts[:3]
+    lost, won = 0, N // 2
+
+    assert [tile.text for tile in tiles.tiles] == ["z", "+33 %", "0 %"]
+    assert tiles.tiles[2].small == f"{lost} of {N} users; {won} better off"
+    assert chart.name == "chart-models"
+    assert [row[0].text for row in table.rows] == ["z", "b", "a"]
+    assert page.content.call == "recs.rec(truth=truth, model='model').report('mrr', 'hit_rate@1')"
