@@ -8,29 +8,34 @@ import re
 import shutil
 from collections.abc import Mapping
 
+import keywords
 import latex2mathml.converter
 import project
 
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[\[(](.*?)\\[\])]</\1>', re.DOTALL)
+UNSEARCHED = ("changelog.html",)
+"""Pages that the search does not find: they have every word, and answer no question."""
 
 
 def finish(pages: Mapping[str, str]) -> None:
     """Finish every page of the site."""
     for name in pages:
-        if name.endswith(".md"):
-            path = project.SITE / name.replace(".md", ".html")
-            text = path.read_text(encoding="utf-8")
-            path.write_text(beside_markdown(with_formulas(text), path.stem), encoding="utf-8")
-            shutil.copy(project.PAGES / name, project.SITE / name)
+        path = project.SITE / name.replace(".md", ".html")
+        text = path.read_text(encoding="utf-8")
+        path.write_text(beside_markdown(with_formulas(text), path.stem), encoding="utf-8")
+        shutil.copy(project.PAGES / name, project.SITE / name)
     finish_search()
 
 
 def finish_search() -> None:
-    """Take formulas out of what the search shows, which would be TeX."""
+    """Leave the changelog and formulas, which would be TeX, out of the search, and add keywords to it."""
     path = project.SITE / "search.json"
     index = json.loads(path.read_text(encoding="utf-8"))
+    index["items"] = [one for one in index["items"] if not one["location"].startswith(UNSEARCHED)]
     for item in index["items"]:
+        item["text"] = keywords.without(item["text"])
         item["text"] = re.sub(r"\\\[.*?\\\]|\\\(.*?\\\)", "", item["text"], flags=re.DOTALL)
+    index["items"] += keywords.searched(index["items"])
     text = json.dumps(index, ensure_ascii=False)
     path.write_text(text, encoding="utf-8")
     # what a page reads that was opened from the disk

@@ -13,7 +13,7 @@ import project
 ABOUT = """\
 Each page is Markdown; its HTML stands beside it, under the same name. All pages in one: [llms-full.txt](llms-full.txt).
 """
-LATER = {"Architecture", "Changelog"}
+LATER = {"About"}
 """Sections that few need, which stand under "Optional"."""
 
 

@@ -37,13 +37,12 @@ def on_the_site(text: str, source: Path, places: Mapping[str, str], made: Collec
 
 def _goal(path: str, places: Mapping[str, str], made: Collection[str]) -> str | None:
     """Return the page that a path of the repository is, its address, or None where there is no such path."""
-    if path in places:
-        return places[path]
     inside = path.removeprefix("docs/")
-    if path.startswith("docs/") and inside in made:
-        return inside
-    if path.startswith("docs/") and f"{inside}/index.md" in {*made, *places.values()}:
-        return f"{inside}/index.md"
+    on_site = {*made, *places.values()}
+    named = (places.get(path), inside, f"{inside}/index.md", path.replace(".ipynb", ".md"))
+    found = next((one for one in named if one in on_site), None)
+    if found is not None:
+        return found
     there = project.ROOT / path
     if not there.exists() or not there.resolve().is_relative_to(project.ROOT):
         return None

@@ -13,26 +13,36 @@ import project
 
 import recframe as rf
 
-SECTIONS = {
-    "Start": ["index.md", "start.md"],
-    "Ways in": ["ways_in.md"],
-    "How-to": ["how_to/", "shell.md"],
-    "Concepts": [
-        "concepts/",
-        "uncertainty.md",
-        "over_time.md",
-        "engines.md",
-        "audit.md",
-        "promises.md",
+SECTIONS: dict[str, list[Any]] = {
+    "Start": [
+        *("index.md", "start.md", "ways_in.md", "gallery.md", "questions.md"),
+        {"Notebooks": ["notebooks/"]},
+    ],
+    "How to": [
+        *("how_to/", "shell.md"),
+        {
+            "Concepts": [
+                *("concepts/", "uncertainty.md", "over_time.md", "engines.md", "audit.md"),
+                "promises.md",
+            ]
+        },
     ],
     "Metrics": ["metrics/"],
-    "From another library": ["from/"],
-    "Reference": ["reference/"],
-    "Benchmarks": ["benchmarks.md"],
-    "Architecture": ["architecture.md", "contributing.md", "releasing.md"],
-    "Changelog": ["changelog.md"],
+    "Coming from": ["from/"],
+    "Reference": [
+        "reference/index.md",
+        {"Methods of rec": ["reference/rec/"]},
+        {"Charts": ["reference/plot/"]},
+        "reference/",
+    ],
+    "About": [
+        *("benchmarks.md", "architecture.md", "contributing.md", "releasing.md", "changelog.md"),
+    ],
 }
-"""The pages of each section, a folder with all that it has."""
+"""The pages of each tab: a folder with all of it that stands nowhere before, a table with a group of them."""
+
+TITLES = {"index.md": "recframe", "benchmarks.md": "Benchmarks"}
+"""Pages whose title is too long for a menu."""
 
 
 def config(pages: Mapping[str, str]) -> str:
@@ -52,18 +62,26 @@ def config(pages: Mapping[str, str]) -> str:
 
 def sections(pages: Mapping[str, str]) -> dict[str, Any]:
     """Return the sections, each its one page or a list of what is in it, as the generator takes it."""
-    found: dict[str, Any] = {}
-    for title, parts in SECTIONS.items():
-        paths = [path for part in parts for path in _paths(part, pages)]
-        if title == "Metrics":
-            found[title] = _by_family(paths, pages)
-        elif paths:
-            found[title] = paths[0] if len(paths) == 1 else _titled(paths, pages)
-    placed = set(re.findall(r"[\w/.-]+\.md", json.dumps(found)))
+    placed: set[str] = set()
+    found = {title: _section(parts, pages, placed) for title, parts in SECTIONS.items()}
     if lost := {page for page in pages if page.endswith(".md")} - placed:
         msg = f"pages that stand in no section of docs/_build/navigation.py: {sorted(lost)}"
         raise ValueError(msg)
     return {title: one for title, one in found.items() if one}
+
+
+def _section(parts: list[Any], pages: Mapping[str, str], placed: set[str]) -> list[Any]:
+    """Return the pages and groups of a section, without pages that were placed before."""
+    found: list[Any] = []
+    for part in parts:
+        if isinstance(part, dict):
+            groups = {name: _section(inside, pages, placed) for name, inside in part.items()}
+            found += [{name: inside} for name, inside in groups.items() if inside]
+            continue
+        paths = [path for path in _paths(part, pages) if path not in placed]
+        placed.update(paths)
+        found += _by_family(paths, pages) if part == "metrics/" else _titled(paths, pages)
+    return found
 
 
 def title_of(text: str) -> str:
@@ -91,7 +109,7 @@ def _titled(paths: list[str], pages: Mapping[str, str]) -> list[Any]:
     return [
         # an index has no line of its own: it stands behind its section's title
         path if posixpath.basename(path) == "index.md" and path != "index.md"
-        else {title_of(pages[path]): path}
+        else {TITLES.get(path) or title_of(pages[path]): path}
         for path in paths
     ]  # fmt: skip
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import docstrings
+import gallery
+import navigation
+import project
 
 import public_api
 import readme
@@ -16,9 +20,11 @@ from recframe.api.plots import Plot
 
 NARROW = 76
 """A call that is longer has a line for each argument."""
+MOST = 8
+"""Pages that are named on the page of a method."""
 GROUPS = {
     "Frames in": ["rec", "frame", "register"],
-    "Ways in": [
+    "Load your data": [
         *("from_scores", "from_lists", "from_truth", "read_trec_run", "read_trec_qrels"),
         *("scan_trec_run", "scan_trec_qrels", "write_trec_run", "write_trec_qrels"),
     ],
@@ -41,7 +47,7 @@ METHODS = {
 AND = """\
 - [What methods return](results.md) beside frames, numbers and charts.
 - [Metrics in one table](metrics.md), with their parameters, and [profiles](profiles.md) of other libraries.
-- [The words of metrics](words.md), in which those of your own are written.
+- [Metric names](metric_names.md): the names that a metric of your own is written in.
 - [The command line](command_line.md).
 - [What is public](public_api.md), in one list.
 """
@@ -53,12 +59,12 @@ def pages() -> dict[str, str]:
     return {
         "reference/index.md": overview(),
         "reference/functions.md": functions(),
-        "reference/rec.md": methods(),
-        "reference/plot.md": charts(),
         "reference/results.md": results(),
         "reference/metrics.md": metrics(),
-        "reference/words.md": words(),
+        "reference/metric_names.md": metric_names(),
         "reference/public_api.md": listed(),
+        **methods(),
+        **charts(),
     }
 
 
@@ -72,11 +78,11 @@ def overview() -> str:
             {name: public_api.functions()[name] for name in _all(GROUPS)}, "functions.md", "rf."
         ),
         "## `rec`",
-        "`df.rec`, or `rf.rec(df)`: [how options are bound](rec.md#rec), and the methods.",
-        _table({name: _of_rec()[name] for name in _all(METHODS)}, "rec.md", "rec."),
+        "`df.rec`, or `rf.rec(df)`: [how options are bound](rec/index.md#rec), and the methods.",
+        _table({name: _of_rec()[name] for name in _all(METHODS)}, "rec/", "rec."),
         _metrics(),
         "## `rec.plot`",
-        _table(public_api.members(Plot), "plot.md", "rec.plot."),
+        _table(public_api.members(Plot), "plot/", "rec.plot."),
         "## And",
         AND,
     ]
@@ -98,8 +104,8 @@ def functions() -> str:
     return _page(parts)
 
 
-def methods() -> str:
-    """Return the page of `rec` and its methods."""
+def methods() -> dict[str, str]:
+    """Return the page of `rec` and one for each of its methods."""
     found = _of_rec()
     if lost := found.keys() ^ {*_all(METHODS)}:
         msg = f"docs/_build/reference.py has these in no group, or they are gone: {sorted(lost)}"
@@ -108,17 +114,57 @@ def methods() -> str:
         "# Methods of rec",
         "`df.rec` is on Polars and pandas frames; `rf.rec(df)` is the same.",
     ]
-    parts += ["## Options", _entry("rec", rf.Rec.__call__)]
     for title, names in METHODS.items():
-        parts += [f"## {title}", *(_entry(f"rec.{name}", found[name]) for name in names)]
+        parts += [f"## {title}", _table({name: found[name] for name in names}, "", "rec.")]
+    parts += ["## Options", _entry("rec", rf.Rec.__call__)]
+    own = {f"reference/rec/{name}.md": _own_page(f"rec.{name}", one) for name, one in found.items()}
+    return {"reference/rec/index.md": _page(parts), **own}
+
+
+def charts() -> dict[str, str]:
+    """Return the page of `rec.plot` and one for each chart, with its picture."""
+    found = public_api.members(Plot)
+    parts = [
+        "# Charts",
+        docstrings.as_markdown(Plot.__doc__ or ""),
+        "[The gallery](../../gallery.md) shows them all.",
+        _table(found, "", "rec.plot."),
+    ]
+    own = {
+        f"reference/plot/{name}.md": _own_page(
+            f"rec.plot.{name}", one, f"## Example\n\n{gallery.shown(name, '../../')}"
+        )
+        for name, one in found.items()
+    }
+    return {"reference/plot/index.md": _page(parts), **own}
+
+
+def _own_page(name: str, of: Any, *more: str) -> str:
+    """Return the page of a method, with the pages that call it."""
+    parts = [f"# `{name}`", _called(name, of), docstrings.as_markdown(_doc(of), _names(of)), *more]
+    if used := _used(name):
+        parts += ["## On other pages", used]
     return _page(parts)
 
 
-def charts() -> str:
-    """Return the page of `rec.plot`."""
-    found = public_api.members(Plot)
-    parts = ["# Charts", docstrings.as_markdown(Plot.__doc__ or ""), "## Methods"]
-    return _page([*parts, *(_entry(f"rec.plot.{name}", one) for name, one in found.items())])
+def _used(name: str) -> str:
+    """Return links to the pages written by hand that call a method, those that do it most first."""
+    calls = re.compile(rf"\b{re.escape(name)}\(")
+    found = {path: calls.findall(text) for path, text in _written().items()}
+    order = sorted((path for path in found if found[path]), key=lambda path: -len(found[path]))
+    lines = [f"- [{navigation.title_of(_written()[path])}](../../{path})" for path in order[:MOST]]
+    return "\n".join(lines)
+
+
+@cache
+def _written() -> dict[str, str]:
+    """Return the pages on tasks and ideas, by their paths."""
+    return {
+        path.relative_to(project.DOCS).as_posix(): path.read_text(encoding="utf-8")
+        for folder in ("how_to", "concepts", ".")
+        for path in sorted((project.DOCS / folder).glob("*.md"))
+        if path.name != "index.md"
+    }
 
 
 def results() -> str:
@@ -151,12 +197,13 @@ def metrics() -> str:
     return _page(["# Metrics in one table", about, titled])
 
 
-def words() -> str:
-    """Return the page of the words that metrics are written in."""
-    parts = [
-        "# The words of metrics",
-        "A metric of your own is one function of `at`, with `@rf.metric`.",
-    ]
+def metric_names() -> str:
+    """Return the page of the names that metrics are written in."""
+    about = (
+        "A metric of your own is one function of `at`, with `@rf.metric`, and this page has the names of `at`. "
+        "The names and parameters of the metrics themselves stand [in one table](metrics.md)."
+    )
+    parts = ["# Metric names", about]
     for name, of in {"At": rf.At, "AtLists": rf.AtLists}.items():
         parts += [f"## `rf.{name}`", docstrings.as_markdown(of.__doc__ or "")]
         parts += [
@@ -200,8 +247,10 @@ def _all(groups: Mapping[str, list[str]]) -> list[str]:
 
 
 def _table(found: Mapping[str, Any], page: str, prefix: str) -> str:
+    """Return a table of calls, with links into a page, or to a page of a folder for each."""
+    in_page = page.endswith(".md")
     rows = [
-        f"| [`{prefix}{name}`]({page}#{anchor(prefix + name)}) | {_summary(one)} |"
+        f"| [`{prefix}{name}`]({page}{f'#{anchor(prefix + name)}' if in_page else f'{name}.md'}) | {_summary(one)} |"
         for name, one in found.items()
     ]
     return "\n".join(["| call | what it does |", "|---|---|", *rows])
@@ -218,14 +267,17 @@ def anchor(name: str) -> str:
 
 def _entry(name: str, of: Any, *, prefix: str = "") -> str:
     """Return an object with its call and what its docstring says."""
+    kind = f"class {name}" if inspect.isclass(of) else name
+    head = f"### `{kind}` {{#{anchor(prefix + name)}}}"
+    return "\n\n".join([head, _called(name, of), docstrings.as_markdown(_doc(of), _names(of))])
+
+
+def _called(name: str, of: Any) -> str:
+    """Return the call of an object as a block of code."""
     called = public_api.signature(name, of)
     if inspect.isclass(of) and name.removeprefix("rf.") not in public_api.MADE:
         called = name
-    kind = f"class {name}" if inspect.isclass(of) else name
-    head = f"### `{kind}` {{#{anchor(prefix + name)}}}"
-    return "\n\n".join(
-        [head, f"```python\n{_folded(called)}\n```", docstrings.as_markdown(_doc(of), _names(of))]
-    )
+    return f"```python\n{_folded(called)}\n```"
 
 
 def _folded(called: str) -> str:

@@ -21,15 +21,16 @@ import sources
 
 def build() -> None:
     """Write the site anew."""
-    pages, assets = sources.pages(), sources.assets()
+    files, assets = sources.pages(), sources.assets()
+    pages = {name: text for name, text in files.items() if name.endswith(".md")}
     # NOTE: the folder of the site stays, and what is in it goes, so that a server which serves it goes on.
     for folder in (project.PAGES, project.SITE):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-    for name, text in pages.items():
+    for name, made in files.items():
         path = project.PAGES / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(made if isinstance(made, bytes) else made.encode())
     for name, source in assets.items():
         path = project.PAGES / name
         path.parent.mkdir(parents=True, exist_ok=True)

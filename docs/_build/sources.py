@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import re
 from pathlib import Path
+from typing import Any
 
 import benchmark_charts
+import keywords
 import links
 import listings
 import project
@@ -19,8 +21,8 @@ AT_THE_ROOT = {
 """Pages that stand beside the README, where people look for them."""
 
 
-def pages() -> dict[str, str]:
-    """Return every page and picture that is text, by its path on the site."""
+def pages() -> dict[str, Any]:
+    """Return every page and picture that is gathered or made, by its path on the site."""
     written = by_hand()
     made = generated()
     if twice := written.keys() & made.keys():
@@ -33,7 +35,9 @@ def pages() -> dict[str, str]:
         )
         for page, source in written.items()
     } | made
-    return {name: _page(text) if name.endswith(".md") else text for name, text in every.items()}
+    return {
+        name: _page(name, text) if name.endswith(".md") else text for name, text in every.items()
+    }
 
 
 def by_hand() -> dict[str, Path]:
@@ -46,9 +50,9 @@ def by_hand() -> dict[str, Path]:
     return inside | {page: Path(name) for name, page in AT_THE_ROOT.items()}
 
 
-def generated() -> dict[str, str]:
+def generated() -> dict[str, Any]:
     """Return the pages that are made; a module that makes some has a function `pages()`."""
-    made: dict[str, str] = {}
+    made: dict[str, Any] = {}
     for path in sorted(Path(__file__).parent.glob("*.py")):
         says = path.read_text(encoding="utf-8")
         if path != Path(__file__) and re.search(r"^def pages\(\)", says, re.MULTILINE):
@@ -66,8 +70,9 @@ def assets() -> dict[str, Path]:
     }
 
 
-def _page(text: str) -> str:
+def _page(name: str, text: str) -> str:
     """Return a page with its charts, without comments, its examples as code that can be pasted and what it shows."""
+    text = keywords.shown(name, text)
     text = re.sub(r"<!-- chart: (\w+) -->", lambda found: benchmark_charts.shown(found[1]), text)
     return listings.outside_code(
         listings.to_paste(text), lambda part: re.sub(r"<!--.*?-->\n?", "", part, flags=re.DOTALL)

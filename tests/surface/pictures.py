@@ -16,8 +16,8 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ import recframe as rf
 
 FRONT = Path(__file__).parents[2] / "docs" / "images" / "segments.png"
 """What README shows; its fingerprint stands in it."""
+REPORT = FRONT.with_name("report.png")
+"""The first screen of the site's live report, which README and home show."""
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 SPECIFICATION = "application/vnd.vegalite+json"
 SCALE = 2
@@ -35,6 +37,7 @@ SCALE = 2
 COLOURS = 48
 VIEW, SECONDS = {"width": 860, "height": 1120}, 3
 """How much of a report is seen, and how long its charts may take."""
+FIRST_SCREEN = {"width": 1280, "height": 860}
 MOST_BYTES, MOST_OF_ALL = 60_000, 300_000
 """Of a picture as it is stored, and of a notebook."""
 DIGITS = 6
@@ -96,6 +99,7 @@ class Report:
     """A report by its page."""
 
     page: str
+    view: Mapping[str, int] = field(default_factory=lambda: VIEW)
 
     @property
     def words(self) -> str:
@@ -119,7 +123,7 @@ class Report:
         path = shutil.which("chromium") or shutil.which("chromium-browser")
         with sync_playwright() as started:
             browser = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
-            seen = browser.new_page(viewport=VIEW)
+            seen = browser.new_page(viewport=dict(self.view))
             seen.set_content(self.page)
             seen.wait_for_timeout(SECONDS * 1000)
             return seen.screenshot()
@@ -165,6 +169,14 @@ def front() -> Chart:
     return Chart(rec.plot(width=640).segments("ndcg@10", by="activity").to_dict())
 
 
+def front_report() -> Report:
+    """Return the live report of the site."""
+    sys.path.append(str(FRONT.parents[1] / "_build"))
+    import live  # noqa: PLC0415  it is made with the site
+
+    return Report(live.report(), FIRST_SCREEN)
+
+
 def picture(one: Chart | Report) -> nbformat.NotebookNode:
     """Return a chart or a report as an output that GitHub shows."""
     drawn = _image(one)
@@ -177,11 +189,11 @@ def picture(one: Chart | Report) -> nbformat.NotebookNode:
 
 def main(part: str = "") -> None:
     """Store the pictures of the notebooks, and of README, whose names have a part in them."""
-    if part in FRONT.name:
-        FRONT.parent.mkdir(exist_ok=True)
-        chart = front()
-        FRONT.write_bytes(small(_image(chart), fingerprint=fingerprint(chart)))
-    for path in (one for one in NOTEBOOKS if part in one.name):
+    for path, made in ((FRONT, front), (REPORT, front_report)):
+        if part in path.name:
+            one = made()
+            path.write_bytes(small(_image(one), fingerprint=fingerprint(one)))
+    for path in (each for each in NOTEBOOKS if part in each.name):
         with tempfile.TemporaryDirectory() as working:
             ran = run(path, Path(working))
         stored = nbformat.read(path, as_version=4)

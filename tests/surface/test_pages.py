@@ -27,7 +27,9 @@ PAGES = [
 ]
 ON_OWN_FILES = {"README.md", "shell.md"}
 """Pages whose commands are on files that the reader has."""
-MADE = re.compile(r"(audit|benchmarks|other_libraries|ways_in)\.md|(metrics|reference)/.*\.md")
+MADE = re.compile(
+    r"(audit|benchmarks|gallery|ways_in)\.md|(metrics|reference)/.*\.md|live/.*\.html"
+)
 """Pages that are made when the site is built, which says whether they are there."""
 ENGINES = {"pyspark": "spark", "dask": "dask", "daft": "daft"}
 

@@ -6,21 +6,35 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote_plus
 
 import pytest
 
+pytest.importorskip("tomllib", reason="the site is built from Python 3.11 on")
+import redirects
+
 from chromium_of_the_system import chromium
+from recframe.api.plots import CHARTS
+from words_of_search import FIRST
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not os.environ.get("CI"), reason="a browser is for .ci/run: CI=true"),
 ]
 SITE = Path(__file__).parents[2] / "build" / "site"
+LIVE = ("live/report.html", "live/dashboard.html")
+"""Pages that recframe wrote, which have tests of their own."""
 # the page for what is not found stands at any address, so its links are those of the site's own
-PAGES = sorted({path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")} - {"404.html"})
+PAGES = sorted(
+    {path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")}
+    - {"404.html", *LIVE, *redirects.MOVED}
+)
+OLD = (Path(__file__).parent / "addresses.txt").read_text(encoding="utf-8").split()
+"""Addresses that pages have had."""
 LOOKS = {"phone": (360, "light"), "desktop": (1280, "dark")}
 PARTS = 4
 """In how many parts pages are visited, so that processes share them."""
@@ -62,7 +76,7 @@ class Visit:
             self.wrong.append(f"asked for {request.url}")
 
     def open(self, name: str) -> None:
-        self.page.goto((SITE / name).as_uri())
+        self.page.goto(f"{SITE.as_uri()}/{name}")
 
 
 @pytest.fixture
@@ -167,6 +181,26 @@ def test_the_search_works_from_the_disk_and_by_keyboard(visit):
     page.wait_for_url("**h=ndcg**")
 
 
+def test_people_find_the_page_by_their_own_words(visit):
+    seen = visit()
+    seen.open("index.html")
+    seen.page.keyboard.press("Control+k")
+    asked = seen.page.get_by_role("combobox", name="Search")
+    asked.wait_for()
+    first = seen.page.locator("ol[role=listbox] a").first
+    found = {}
+    for words in FIRST:
+        asked.fill(words)
+        # what was found tells by `h=` for which words
+        first.and_(seen.page.locator(f"[href*='h={quote_plus(words)}']")).wait_for()
+        address = first.get_attribute("href").rpartition("/build/site/")[2]
+        found[words] = re.split(r"[?#]", address)[0]
+
+    assert len(FIRST) == 40
+    assert found == FIRST
+    assert '"changelog.html' not in (SITE / "search.json").read_text(encoding="utf-8")
+
+
 def test_the_theme_is_chosen_and_kept(visit):
     seen = visit(scheme="dark")
     seen.open("index.html")
@@ -178,4 +212,44 @@ def test_the_theme_is_chosen_and_kept(visit):
     assert light != dark
     seen.page.reload()
     assert seen.page.evaluate(ground) == light
+    assert seen.wrong == []
+
+
+def test_every_address_that_a_page_had_leads_to_a_page(visit):
+    seen = visit()
+    found = {}
+    for old in OLD:
+        if old in redirects.MOVED:
+            seen.open(old)
+            seen.page.wait_for_url(f"**/{redirects.MOVED[old]}")
+        else:
+            found[old] = (SITE / old).is_file()
+
+    assert [old for old, there in found.items() if not there] == []
+    seen.open("reference/rec.html#rec-compare")
+    seen.page.wait_for_url("**/reference/rec/compare.html")
+    assert seen.page.locator("h1").inner_text().startswith("rec.compare")
+    assert seen.wrong == []
+
+
+def test_the_gallery_has_every_chart_as_a_picture_with_its_call(visit):
+    seen = visit()
+    seen.open("gallery.html")
+    pictures = seen.page.locator("article img:visible")
+    code = seen.page.locator("article pre").all_inner_texts()
+
+    drawn = {Path(one.get_attribute("src")).stem.removesuffix("_light") for one in pictures.all()}
+    assert drawn == {*CHARTS}
+    assert all(any(f".plot.{name}(" in block for block in code) for name in CHARTS)
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_a_live_page_opens_from_home(visit, name):
+    seen = visit()
+    seen.open("index.html")
+    seen.page.locator(f"article a[href^='{name}']").first.click()
+    seen.page.wait_for_url(f"**/{name}")
+    seen.page.locator("svg.marks, canvas.marks").first.wait_for()
+
+    assert seen.page.locator("h1").inner_text()
     assert seen.wrong == []

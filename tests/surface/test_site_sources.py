@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 
 import docstrings
 import listings
 import pytest
+
+import recframe as rf
 
 pytest.importorskip("tomllib", reason="the site is built from Python 3.11 on")
 import checks
@@ -22,6 +25,8 @@ PLACES = {
     "ARCHITECTURE.md": "architecture.md",
 }
 
+MADE = {"metrics/ndcg.md", "notebooks/08_a_report.md"}
+
 
 @pytest.mark.parametrize(
     ("source", "link", "shown"),
@@ -33,12 +38,13 @@ PLACES = {
         ("docs/a.md", "metrics/ndcg.md", "metrics/ndcg.md"),
         ("docs/a.md", "../pyproject.toml", f"{project.REPOSITORY}/blob/main/pyproject.toml"),
         ("docs/a.md", "../notebooks", f"{project.REPOSITORY}/tree/main/notebooks"),
+        ("docs/a.md", "../notebooks/08_a_report.ipynb#end", "notebooks/08_a_report.md#end"),
         ("docs/a.md", "https://arxiv.org", "https://arxiv.org"),
         ("docs/a.md", "#here", "#here"),
     ],
 )
 def test_a_link_of_a_clone_leads_to_the_same_on_the_site(source, link, shown):
-    text = links.on_the_site(f"[a]({link})", Path(source), PLACES, {"metrics/ndcg.md"})
+    text = links.on_the_site(f"[a]({link})", Path(source), PLACES, MADE)
 
     assert text == f"[a]({shown})"
 
@@ -166,6 +172,7 @@ PAGES = {
     "how_to/index.md": "# Tasks\n\n- [b](b.md)\n- [a](a.md)\n",
     "how_to/a.md": "# About a\n\n```python\n1\n```\n\nIt is [here](b.md):\n",
     "how_to/c.md": "# C\n\nText\n",
+    "concepts/intervals.md": "# Intervals\n\nText\n",
     "how_to/b.md": "# B\n\n| a |\n|---|\n\nText\n",
     "metrics/ndcg.md": "# `ndcg`\n\nGain.\n",
 }
@@ -173,15 +180,20 @@ PAGES = {
 
 def test_pages_stand_in_the_order_in_which_their_index_links_them():
     assert navigation.sections(PAGES) == {
-        "Start": "index.md",
-        "How-to": [
+        "Start": [{"recframe": "index.md"}],
+        "How to": [
             "how_to/index.md",
             {"B": "how_to/b.md"},
             {"About a": "how_to/a.md"},
             {"C": "how_to/c.md"},
+            {"Concepts": [{"Intervals": "concepts/intervals.md"}]},
         ],
         "Metrics": [{"Accuracy": [{"ndcg": "metrics/ndcg.md"}]}],
     }
+
+
+def test_there_are_six_tabs_at_most():
+    assert len(navigation.SECTIONS) <= 6
 
 
 def test_a_page_that_stands_nowhere_fails():
@@ -198,3 +210,34 @@ def test_machines_get_a_line_for_each_page_and_all_of_them_in_one():
     assert len([line for line in lines if line.startswith("- [")]) == len(PAGES)
     whole = for_machines.whole(PAGES)
     assert all(text.strip() in whole for text in PAGES.values())
+
+
+MEASURED = ("benchmarks.md", "uncertainty.md")
+NUMBERS = {6: "six", 7: "seven", 8: "eight", 9: "nine"}
+
+
+def test_the_proofs_of_home_are_what_other_pages_have_measured():
+    home = " ".join((project.DOCS / "index.md").read_text(encoding="utf-8").split())
+    docs = {name: (project.DOCS / name).read_text(encoding="utf-8") for name in MEASURED}
+    timed = r"^\| {} \| ([\d.]+) \| ([\d.]+)"
+    loop, eager = (
+        re.search(timed.format(name), docs["benchmarks.md"], re.MULTILINE)
+        for name in ("compiled loop, tuned", "recframe, eager")
+    )
+    front = (project.ROOT / "README.md").read_text(encoding="utf-8").partition("front speed")[2]
+    times = sorted(map(float, re.findall(r"^\| [\w ]+ \| ([\d.]+) x", front, re.MULTILINE)))
+    covers = re.search(r"`summarize`, 1,000 users, covers \| 95 \| (.*) \|", docs["uncertainty.md"])
+    held = sorted(map(float, covers[1].split(" | ")))
+    recorded = re.compile(r"^(?:\| `[^`]+` \| [\d.]+ ){2}\|", re.MULTILINE)
+    rows = [
+        len(recorded.findall(path.read_text(encoding="utf-8")))
+        for path in (project.DOCS / "from").glob("*.md")
+    ]
+
+    assert f"take {eager[2]} times as long as a compiled loop" in home
+    assert f"{float(eager[1]) / float(loop[1]):.1f} times as long as a tuned" in home
+    assert f"{NUMBERS[len(times)]} other libraries take {times[0]} to {times[-1]} times" in home
+    assert f"held {held[0]} to {held[-1]} %" in home
+    assert f"there are {rf.list_profiles().height} profiles" in home
+    libraries = sum(count > 0 for count in rows)
+    assert f"pages of {libraries} libraries, all {sum(rows)} recorded numbers" in home

@@ -1,0 +1,35 @@
+"""Makes the live pages: a report and a dashboard of the simulated shop, as `save` writes them."""
+
+from __future__ import annotations
+
+import tempfile
+
+import demo_shop
+
+import recframe as rf
+
+METRICS = ("ndcg@10", "recall@10", "coverage@10", "novelty@10")
+
+
+def pages() -> dict[str, str]:
+    """Return both pages."""
+    return {"live/report.html": report(), "live/dashboard.html": dashboard()}
+
+
+def report() -> str:
+    """Return the report that home shows a picture of."""
+    shop = demo_shop.shop()
+    rec = shop.recs.rec(
+        shop.truth, users=shop.users, items=shop.items, train=shop.train, model="model"
+    )
+    made = rec.report(
+        *METRICS, baseline="popularity", by="activity", title="Three models of a shop"
+    )
+    return made.html
+
+
+def dashboard() -> str:
+    """Return the dashboard of twelve weeks."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = demo_shop.track(folder)
+        return rf.dashboard(rf.history(path), title="Twelve weeks of a shop").html
