@@ -37,7 +37,7 @@ slips = shop.recs.with_columns(rank=pl.col("rank") - 1)
 """
 GROUPS = {
     "Models": {
-        "models": ("The models, the best first", 'rec.plot.models("ndcg@10", "recall@10")'),
+        "models": ("The models, the best first", 'rec.plot.models("ndcg@10")'),
         "compare": (
             "Which model is better",
             'rec.plot.compare("ndcg@10", "recall@10", "novelty@10", baseline="item_neighbours")',
