@@ -92,13 +92,37 @@ def test_every_chart_is_drawn_without_an_error_or_a_request(opened, page_file, w
             figure.querySelector(".plot svg").getBoundingClientRect().width,
             figure.querySelector(".plot").getBoundingClientRect().width])"""
     )
-    assert len(charts) == 9
+    assert len(charts) == 12
     for marks, drawn, place in charts:
         assert marks > 2
         assert 200 < drawn <= place + 1
     assert seen.evaluate("document.documentElement.scrollWidth") == width
     assert seen.wrong == []
     assert seen.asked == [page_file.as_uri()]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_first_screen_says_what_to_ship_in_tiles_and_a_chart(opened, width):
+    page = opened(width=width).page
+    said = page.locator(".subtitle").inner_text().replace("\u00a0", " ")
+    tiles = page.locator(".tiles div").all()
+    ends = [one.bounding_box()["y"] + one.bounding_box()["height"] for one in tiles]
+
+    assert said.startswith(("Ship ", "Keep ", "Do not decide on this: "))
+    assert [one.locator("dt").inner_text() for one in tiles] == [
+        "Best by ndcg@3",
+        "Gain over the baseline",
+        "Users worse off",
+    ]
+    # what is read without scrolling: all of it on a desk, the sentence on a phone
+    box = page.locator(".subtitle").bounding_box()
+    assert (ends[-1] if width > 1000 else box["y"] + box["height"]) < 900
+    assert page.locator("#chart-models svg").bounding_box()["y"] < 2_000
+    assert page.locator("#overview .note").count() == 0
+    first = page.locator("section#overview tbody th").first
+    assert page.evaluate("(one) => getComputedStyle(one).position", first.element_handle()) == (
+        "static" if width > 1000 else "sticky"
+    )
 
 
 def test_hostile_texts_do_nothing_and_are_read_as_they_are(opened):
@@ -146,14 +170,19 @@ def test_cases_are_found_by_keyboard_alone(opened):
             break
     user = page.evaluate("document.querySelectorAll('.case .who bdi')[0].textContent")
     page.keyboard.type(user)
-    assert 0 < page.locator(shown).count() <= before
+    # of all kinds, of which one was shown before
+    kinds = {one.inner_text() for one in page.locator(f"{shown} .badge").all()}
+    assert len(kinds) > 1
+    assert page.evaluate("document.getElementById('case-kind').value") == ""
     assert page.locator("#case-count").inner_text().startswith(f"{page.locator(shown).count()} of ")
     page.keyboard.press("Tab")
     page.keyboard.type("best")
+    assert page.locator(f"{shown} .badge").count()
     assert {one.inner_text() for one in page.locator(f"{shown} .badge").all()} <= {"best"}
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Control+a")
     page.keyboard.press("Delete")
+    assert page.locator(shown).count() == before
     for _ in range(10):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.tagName") == "SUMMARY":
@@ -221,6 +250,9 @@ def test_paper_has_everything_unfolded_and_no_buttons(opened):
         "[...document.querySelectorAll('details:not(.numbers):not([hidden])')].every((one) => one.open)"
     )
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(31, 35, 40)"
+    # three cases, and the specifications behind them
+    assert page.locator(".case:not([hidden]):not(.unprinted)").count() == 3
+    assert page.locator("section").last.get_attribute("id") in {"definitions", "more"}
     assert len(page.pdf()) > 50_000
 
 

@@ -122,17 +122,17 @@ def tally(rows: Sequence[Row], baseline: str | None) -> str:
     other = "" if baseline is None else f" with {baseline}"
     left = len(rows) - shown
     end = "" if not left else f"; {left:,} {'does' if left == 1 else 'do'} not"
-    return f"Of {counted(len(rows), 'comparison')}{other} {shown:,} {'shows' if shown == 1 else 'show'} a difference{end}."
+    return f"Of {counted(len(rows), 'comparison')}{other}, {shown:,} {'shows' if shown == 1 else 'show'} a difference{end}."
 
 
 def for_whom(rows: Sequence[Row], best: str, other: str) -> str:
     """Return in how many segments a model is better than another one."""
     verdicts = [row["verdict"] for row in rows]
-    told = {word: verdicts.count(word) for word in ("better", "worse") if verdicts.count(word)}
-    left = len(rows) - sum(told.values())
-    parts = [f"{word} in {n:,}" for word, n in told.items()]
-    parts += [f"not told apart in {left:,}"] if left else []
-    return f"In {counted(len(rows), 'segment')} {best} against {other} is {listed(parts)}."
+    better, worse = (verdicts.count(word) for word in ("better", "worse"))
+    said = f"{best} is better than {other} in {better:,} of {counted(len(rows), 'segment')}"
+    left = len(rows) - better - worse
+    parts = [f"worse in {worse:,}"] * bool(worse) + [f"not told apart in {left:,}"] * bool(left)
+    return f"{', '.join([said, *parts])}."
 
 
 def facts(

@@ -109,12 +109,11 @@
     const wanted = find.value.trim().toLocaleLowerCase();
     let n = 0;
     for (const [place, one] of told.cases.entries()) {
-      // a user or a title is looked for in all kinds
-      const fits = (wanted || !kind.value || one.kind === kind.value) && (!model || !model.value || one.model === model.value) && (!wanted || texts[place].includes(wanted));
+      const fits = (!kind.value || one.kind === kind.value) && (!model || !model.value || one.model === model.value) && (!wanted || texts[place].includes(wanted));
       cards[place].hidden = !fits;
       if (fits) n += 1;
     }
-    count.textContent = `${n} of ${cards.length} cases${wanted && kind.value ? ", of all kinds" : ""}`;
+    count.textContent = `${n} of ${cards.length} cases`;
   }
 
   // On paper the cards that are shown are unfolded, and each has to be written before.
@@ -129,6 +128,14 @@
   box.hidden = false;
   list.append(...cards);
   kind.value = told.cases.length ? told.cases[0].kind : "";
+  // A user or a title is looked for in all kinds, of which one may be chosen then.
+  let last = "";
+  let before = kind.value;
+  find.addEventListener("input", () => {
+    if (!last && find.value) { before = kind.value; kind.value = ""; }
+    if (last && !find.value) kind.value = before;
+    last = find.value;
+  });
   for (const one of [find, kind, model]) if (one) one.addEventListener("input", show);
   box.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
   show();
