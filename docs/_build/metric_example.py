@@ -60,7 +60,7 @@ class Example:
 
     @property
     def by(self) -> str | None:
-        """The property of items that it is asked by, where it holds groups of items against one another."""
+        """The property of items that it is asked by, where it compares groups of items with each other."""
         return "genre" if Level.ACROSS in self.needs.levels else None
 
     @cached_property

@@ -54,14 +54,14 @@ def test_a_frame_in_the_place_of_something_else_is_to_be_bound(make, name):
     library = "pandas" if isinstance(truth, pd.DataFrame) else "Polars"
     advice = f"frame.rec(truth=truth).{asks.get(name, f'''{name}('ndcg@10')''')}"
 
-    said = f"rec.{name}() takes no frame, and found a {library} {kind}; bind it before: {advice}"
+    said = f"rec.{name}() takes no frame, but found a {library} {kind}; bind it first: {advice}"
     assert answer(lambda: method(truth)) == said
     if name in {"ndcg", "coverage"}:
         assert answer(lambda: method(truth, k=10)) == said
         assert answer(lambda: method(k=truth)) == said
         assert answer(lambda: method(10, truth)) == said
     assert answer(lambda: method(truth=truth)) == (
-        f"rec.{name}() has no option 'truth', which is bound before: frame.rec(truth=truth).{advice.partition(').')[2]}"
+        f"rec.{name}() has no option 'truth', which is bound first: frame.rec(truth=truth).{advice.partition(').')[2]}"
     )
     if name not in {"coverage", "collect"}:
         runs(advice, frame, truth)
@@ -69,7 +69,7 @@ def test_a_frame_in_the_place_of_something_else_is_to_be_bound(make, name):
 
 def test_a_policy_given_with_a_metric_is_to_be_bound():
     assert answer(lambda: RECS.rec(truth=TRUTH).ndcg(k=10, universe="all")) == (
-        "rec.ndcg() has no option 'universe', which is bound before: frame.rec(universe='...').ndcg(k=10)"
+        "rec.ndcg() has no option 'universe', which is bound first: frame.rec(universe='...').ndcg(k=10)"
     )
 
 
@@ -80,7 +80,7 @@ def test_calls_that_cut_into_segments_are_written_with_a_column(make):
         advice = f"frame.rec(truth=truth).{name}('ndcg@10', by={asked})"
         words = answer(lambda name=name: getattr(frame.rec, name)(truth))
 
-        assert words.endswith(f"; bind it before: {advice}")
+        assert words.endswith(f"; bind it first: {advice}")
         runs(advice.replace(", 'age'", ""), frame, truth)
 
 
@@ -163,14 +163,14 @@ def test_a_metric_of_no_frame_says_where_its_cut_off_and_segments_stand():
 
 
 def test_options_of_rec_go_by_name():
-    text = "rec() takes the truth by position and its options by name, and found "
+    text = "rec() takes the truth by position and its options by name, but found "
     assert answer(lambda: RECS.rec("user")) == f"{text}text in its place: frame.rec(user='user_id')"
     assert answer(lambda: RECS.rec(TRUTH["user"])).startswith(f"{text}a Polars Series in its place")
     assert answer(lambda: RECS.rec(TRUTH, RECS)) == (
-        f"{text}a Polars DataFrame behind the truth: frame.rec(truth, train=train)"
+        f"{text}a Polars DataFrame after the truth: frame.rec(truth, train=train)"
     )
     assert answer(lambda: rf.rec(RECS, TRUTH, "user")) == (
-        f"{text}text behind the truth: frame.rec(truth, user='user_id')"
+        f"{text}text after the truth: frame.rec(truth, user='user_id')"
     )
 
 
@@ -276,7 +276,7 @@ def test_no_error_quotes_a_whole_frame(call, value):
 
 def test_a_number_is_no_category():
     items = pl.DataFrame({"item": ["a", "b"], "price": [1.5, 2.5]})
-    advice = "a number is no category; put it into bins before, (pl.col('price') // 10).cast(pl.Int64) or in pandas "
+    advice = "a number is not a category; put it into bins, (pl.col('price') // 10).cast(pl.Int64) or in pandas "
     advice += "pd.qcut(items['price'], 4), or cast it to text if it is a name, or name another one: category_coverage(of='...')"
 
     with pytest.raises(rf.ColumnError) as found:
@@ -318,13 +318,13 @@ def test_the_call_that_a_message_shows_keeps_the_parameters():
         (
             lambda rec: rec.plot.curve("ndcg", "recall"),
             (
-                "plot.curve() takes metric by position, and found 'recall' behind it; write "
+                "plot.curve() takes metric by position, but found 'recall' after it; write "
                 "rec.plot.curve('ndcg', k=range(1, 51))"
             ),
         ),
         (
             lambda rec: rec.plot("ndcg@10"),
-            "plot() takes nothing by position, and found 'ndcg@10'; write rec.plot(theme='dark').curve('ndcg')",
+            "plot() takes nothing by position, but found 'ndcg@10'; write rec.plot(theme='dark').curve('ndcg')",
         ),
         (lambda rec: rec.plot(kind="bar"), "plot() has no option 'kind'. It has theme, width"),
         (
@@ -337,7 +337,7 @@ def test_the_call_that_a_message_shows_keeps_the_parameters():
         ),
         (
             lambda rec: rec.judge("x"),
-            "judge() takes nothing by position, and found 'x'; write rec.judge()",
+            "judge() takes nothing by position, but found 'x'; write rec.judge()",
         ),
     ],
 )

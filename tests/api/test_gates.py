@@ -204,7 +204,7 @@ def test_one_user_and_nobody_are_open():
 def test_a_gate_that_judged_nothing_raises(kind, strict):
     users = pl.DataFrame({"user": range(100), "country": ["A", "B"] * 50})
     none, some = hits(svd=[1])[:0], hits(svd=first(0.5))
-    no_row = "nothing was judged: there is no segment and no model that anything is required of"
+    no_row = "nothing was judged: no model and no segment has a requirement"
     nobody = "nothing was judged of 'hit_rate@1 >= 0.3': no row has 5 users with a value; of 1 "
     few = "nothing was judged of 'hit_rate@1 >= 0.3': no row has 60 users with a value; of 2 rows"
     for recs, liked, bound, asked, said in (
@@ -228,7 +228,7 @@ def test_a_requirement_of_models_that_are_left_out_raises():
     asked = rec(hits(svd=first(0.5), pop=first(0.1)))
     of_pop, of_all = "hit_rate@1 >= 0.9 * pop", "hit_rate@1 >= 0.01"
 
-    with pytest.raises(rf.RequirementError, match="nothing was judged: there is no segment"):
+    with pytest.raises(rf.RequirementError, match="nothing was judged: no model and no segment"):
         asked.require(of_pop, models="pop", wide=True)
     said = "^nothing was judged of 'hit_rate@1 >= 0.9 [*] pop': no model and no segment has a row"
     with pytest.raises(rf.RequirementError, match=said):
@@ -273,9 +273,7 @@ def test_models_are_those_that_are_asked():
 
     assert asked.require("hit_rate@1 >= 0.3", models="svd", wide=True)["model"].to_list() == ["svd"]
     assert asked.require("hit_rate@1 >= pop", models=["svd"], wide=True).height == 1
-    with pytest.raises(
-        rf.DataError, match="models='sdv' is no model that something is required of"
-    ):
+    with pytest.raises(rf.DataError, match="models='sdv': no requirement is about this model"):
         asked.require("hit_rate@1 >= 0.3", models="sdv", wide=True)
 
 
@@ -396,7 +394,7 @@ def test_a_metric_of_those_who_hit_by_both_decides_nothing_where_many_do_not():
     old = users[:70].with_columns(rank=2, model=pl.lit("old"))
     new = pl.concat([users[:40], users[70:]]).with_columns(rank=1, model=pl.lit("new"))
     asked = pl.concat([old, new]).rec(truth=users, model="model")
-    told = "more than a fifth of the users have but one of the two values, so those with both show nothing"
+    told = "more than a fifth of the users have only one of the two values, so those with both are not representative"
 
     gate = asked.require(
         "first_rank <= 0.9 * old", "first_rank >= 1.1 * old", raises=False, wide=True

@@ -49,7 +49,7 @@ def test_a_model_and_a_segment_that_the_earlier_result_had_are_missing(kind, for
     state = "open" if form in {"users", "both"} else "holds"
     assert states(found) == {("svd", "A"): state} | dict.fromkeys(lost, "missing")
     row = found.filter(pl.col("country") == "B").row(0, named=True)
-    assert row["note"] == "the earlier result has it, of 30 users, and today's rows do not"
+    assert row["note"] == "in the earlier result, of 30 users, but not in today's"
     assert (row["value"], row["n_users"], row["baseline_value"], row["bound"]) == (
         None,
         0,
@@ -167,9 +167,7 @@ def test_a_category_that_is_gone_is_named_in_the_note():
     now = hits(svd=first(1.0)).rec(truth=truth(100)[::2], model="model", users=of_a)
 
     found = now.require("hit_rate@1 >= 0.5 * last", last=last, by="part", raises=False, wide=True)
-    assert found["note"][1] == (
-        "the earlier result has it, of 50 users, and today's rows do not: svd, b"
-    )
+    assert found["note"][1] == ("in the earlier result, of 50 users, but not in today's: svd, b")
 
 
 @pytest.mark.parametrize(("kind", "n"), in_turn(KINDS, [100, 20_100], fast=3))
@@ -189,7 +187,7 @@ def test_users_of_then_are_paired_and_intervals_of_then_are_not(n, kind):
     summary = asked(then.summarize("hit_rate@1", wide=True))
     assert summary["difference"].to_list() == pytest.approx(paired["difference"].to_list())
     assert summary["detectable"][0] > 2 * paired["detectable"][0]
-    assert summary["note"][0] == "held against an interval, as if of other users, so hard to show"
+    assert summary["note"][0] == "compared with an interval as if of other users, so hard to show"
     in_both = asked(
         [then.summarize("hit_rate@1", wide=True), then.evaluate("hit_rate@1", by="user")]
     )
@@ -206,11 +204,11 @@ def test_an_earlier_result_of_other_segments_is_not_taken():
     )
     text = "hit_rate@1 >= 0.9 * last"
 
-    with pytest.raises(rf.RecframeError, match="is split by 'country' too, and this one is not"):
+    with pytest.raises(rf.RecframeError, match="is split by 'country', this one is not"):
         asked.require(text, last=split, wide=True)
-    with pytest.raises(rf.ColumnError, match="has no column 'country'; ask both by the same"):
+    with pytest.raises(rf.ColumnError, match="has no column 'country'; use the same"):
         asked.require(text, last=overall, by="country", wide=True)
-    with pytest.raises(rf.ColumnError, match="nothing of 'mrr'; ask it for that metric by user"):
+    with pytest.raises(rf.ColumnError, match="nothing of 'mrr'; request that metric by user"):
         asked.require("mrr >= last", last=asked.evaluate("hit_rate@1", by="user"), wide=True)
     with pytest.raises(rf.ColumnError, match="last= takes the result of summarize"):
         asked.require(text, last=asked.evaluate("hit_rate@1"), wide=True)
@@ -230,6 +228,10 @@ def test_an_earlier_result_of_other_segments_is_not_taken():
         text, last=overall.with_columns(model=pl.lit("knn")), raises=False, wide=True
     )
     assert judged.select("model", "state", "note").rows() == [
-        ("knn", "missing", "the earlier result has it, of 100 users, and today's rows do not"),
+        (
+            "knn",
+            "missing",
+            "in the earlier result, of 100 users, but not in today's",
+        ),
         ("svd", "open", "the earlier result has no such row"),
     ]

@@ -74,7 +74,7 @@ def test_a_bound_beside_a_requirement_of_a_history_tells_too(tmp_path):
 
     assert told(found)[:2] == [("pop", one, "missing") for one in asked]
     assert (
-        found["note"][0] == "each of the last 8 runs of the history has it, and today's rows do not"
+        found["note"][0] == "in each of the last 8 runs of the history, but not in today's result"
     )
 
 

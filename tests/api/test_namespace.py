@@ -381,7 +381,7 @@ def test_an_unknown_method_is_an_attribute_error_with_the_closest_name(typo, mea
 
 @pytest.mark.parametrize("name", ["evaluate", "compare", "report", "plot"])
 def test_a_method_that_is_looked_for_in_the_package_is_asked_of_a_frame(name):
-    with pytest.raises(AttributeError, match=rf"; a frame is asked: frame\.rec\.{name}\("):
+    with pytest.raises(AttributeError, match=rf"; call it on a frame: frame\.rec\.{name}\("):
         getattr(rf, name)
 
 

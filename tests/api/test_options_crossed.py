@@ -69,7 +69,7 @@ REFUSED = {
     ("power", "min_users"): "it decides nothing: it says how many users there should be",
 }
 """What a method does not take, and why."""
-COUNT_ALIKE = "means over users that count alike"
+COUNT_ALIKE = "unweighted means over users"
 UNANSWERED: dict[tuple[str, frozenset[str]], str] = {
     **{
         (name, frozenset({"training"})): "one list of each user"

@@ -191,7 +191,7 @@ def test_last_reads_files_of_both_forms(case, wide, form, tmp_path):
 def test_last_says_what_a_short_gate_lacks():
     last = REC.require("mrr@3 >= 0.5 * a")
 
-    with pytest.raises(rf.DataError, match=r"keep that of summarize\(...\), or of require"):
+    with pytest.raises(rf.DataError, match=r"keep the result of summarize\(...\), or of require"):
         REC.require("mrr@3 >= 0.9 * last", last=last)
     with pytest.raises(rf.ColumnError, match="it comes from summarize"):
         REC.require("mrr@3 >= 0.9 * last", last=REC.compare("mrr@3", baseline="a"))

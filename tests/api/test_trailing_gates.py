@@ -180,7 +180,7 @@ def test_a_segment_that_every_run_of_the_window_has_is_missing(tmp_path, where):
     open_row = rec.require("mrr >= 0.1 * trailing", missing="open", **asked, wide=True).row(
         0, named=True
     )
-    said = "each of the last 10 runs of the history has it, and today's rows do not"
+    said = "in each of the last 10 runs of the history, but not in today's result"
     assert (open_row["country"], open_row["note"]) == ("AT", said)
 
 
@@ -194,12 +194,12 @@ def test_what_is_wrong_is_told(place):
         (
             "mrr >= 0.3",
             {"history": place},
-            "history= is there, and nothing is held against it; write for example 'mrr >= 0.95",
+            "history= is given, but no requirement uses it; write for example 'mrr >= 0.95",
         ),
         (
             "mrr >= trailing - 5%",
             {"history": place},
-            r"a share stands as a factor: 'mrr >= 0.95 \* trailing'",
+            r"write the share as a factor: 'mrr >= 0.95 \* trailing'",
         ),
         ("mrr >= trailing", {"history": "nowhere"}, "there is no history at 'nowhere'"),
         ("mrr >= trailing", {"history": shop(1)}, "this takes a history"),

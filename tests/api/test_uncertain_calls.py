@@ -322,7 +322,7 @@ def test_a_baseline_of_nothing_has_no_share():
     row = rf.rec(models, truth=truth).compare("mrr", baseline="a", wide=True).row(0, named=True)
 
     assert row["relative"] is None
-    assert row["note"] == "the baseline is 0, of which a difference is no share"
+    assert row["note"] == "the baseline is 0, so there is no relative difference"
 
 
 def test_clusters_that_are_alike_are_not_users_who_are():
@@ -411,7 +411,7 @@ WRONG = [
     (
         "summarize",
         {"cluster": "genre"},
-        "cluster='genre' describes no users; name a column of users, such as their household",
+        "cluster='genre' does not describe users; name a column of users, such as their household",
     ),
     *(
         (
@@ -424,7 +424,7 @@ WRONG = [
     (
         "summarize",
         {"cluster": "user"},
-        "cluster='user': each user is one by themself where nothing is given; leave it out",
+        "cluster='user': without cluster= each user is already a cluster; leave it out",
     ),
     (
         "compare",
@@ -448,7 +448,7 @@ WRONG = [
     (
         "power",
         {"margin": 0.1, "wanted": -0.1},
-        "wanted=-0.1: with margin=0.1, wanted is how much better the model really is, a number above -0.1 and below 1",
+        "wanted=-0.1: with margin=0.1, wanted is the true relative difference, a number above -0.1 and below 1",
     ),
     ("compare", {"baseline": "svd"}, "baseline='svd' is no model: the column 'model' has a, b, c"),
     ("power", {"baseline": "svd"}, "baseline='svd' is no model: the column 'model' has a, b, c"),
@@ -489,7 +489,9 @@ def test_of_many_models_a_few_are_named():
 
     with pytest.raises(rf.RecframeError, match=r"has m00, m01, .*, m19 and 5 more$"):
         frame.rec(model="model").compare("recall", baseline="svd", wide=True)
-    with pytest.raises(rf.DataError, match=r"those are 'm00', 'm01', .*, 'm19' and 5 more$"):
+    with pytest.raises(
+        rf.DataError, match=r"those with one are 'm00', 'm01', .*, 'm19' and 5 more$"
+    ):
         frame.rec(model="model").require("recall >= 0.1", models="svd", wide=True)
 
 
@@ -511,8 +513,8 @@ def test_one_model_is_compared_with_nothing(metric):
 @pytest.mark.parametrize(
     ("metric", "words"),
     [
-        ("coverage", "is one function of all lists"),
-        ("f_score(average=means)@3", "is made of means over all users"),
+        ("coverage", "is computed from all lists together"),
+        ("f_score(average=means)@3", "is computed from several means over users"),
     ],
 )
 def test_a_set_metric_is_not_drawn_anew(metric, words):

@@ -433,7 +433,7 @@ def test_results_note_models_whose_lists_end_at_other_depths():
     pair = "up to k its longest list has 3 items, the baseline's 5"
     same = "both have the same value for all users"
     assert compared.select("metric", "note").rows() == [("ndcg@5", pair), ("ndcg@3", same)]
-    own = "its lists end at 3, before k, and other models' at another depth"
+    own = "its lists end at 3, before k, other models' elsewhere"
     noted = required.filter(pl.col("note").str.contains("lists end")).select("model", "metric")
     assert noted.rows() == [("b", "ndcg@5")]
     assert summed.select("model", "note").rows() == [("a", None), ("b", own)]

@@ -89,7 +89,7 @@ def test_ids_of_another_space_are_warned_of_and_an_error_of_the_audit(kind: str,
 
     assert f"have no {role} ids in common" in words
     assert f"such as {shifted[role][0]}, and" in words
-    assert f"look whether column {role!r} holds the same ids" in words
+    assert f"check that column {role!r} holds the same ids" in words
     found = rf.rec(KINDS[kind](shifted), truth=KINDS[kind](TRUTH), relevance="rating").audit()
     found = (
         found.collect()
@@ -255,7 +255,7 @@ def test_lists_in_place_of_items_raise_with_the_line_that_explodes_them(kind: st
 
     with pytest.raises(
         rf.RecframeError,
-        match=r"a row has one id; give each a row of its own: recs\.explode\('item'\)",
+        match=r"a row has one id; give each id a row: recs\.explode\('item'\)",
     ):
         ask(kind, nested, **GRADED)
     with pytest.raises(rf.RecframeError, match=r"truth\.explode\('item'\)"):
@@ -305,7 +305,7 @@ def test_an_expression_over_several_lists_raises():
     judged = RECS.with_columns(relevance=1, week=pl.col("user") % 2)
 
     with pytest.raises(
-        pl.exceptions.InvalidOperationError, match="the group has the rows of several lists"
+        pl.exceptions.InvalidOperationError, match="the group has rows of several lists"
     ):
         judged.group_by("week").agg(rf.ndcg.expr(k=10))
     ranks = pl.DataFrame(

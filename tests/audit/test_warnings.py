@@ -28,8 +28,8 @@ JUDGED = pl.DataFrame(
 )
 WHOLE = JUDGED.with_columns(pl.col("country").max().over("user"))
 HALVES = (
-    "by='country': the judged frame has a value of this column on some rows of a user and null on others, so the user counts "
-    "in two segments: 2 of them, such as 'u1'; fill it in on all rows of the user, or give it as a column of rec(users=...)"
+    "by='country': the judged frame has a value of this column on some rows of a user and null on others, so 2 users, such "
+    "as 'u1', count in two segments; fill it in on all rows of the user, or give it as a column of rec(users=...)"
 )
 NO_RANK = (
     "column 'place' of the judged frame is null, NaN or infinite in all of its 5 rows, so every list is empty; rank each "

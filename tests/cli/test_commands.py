@@ -50,7 +50,7 @@ def test_a_truth_with_ranks_is_noted():
 
 def test_one_file_that_is_given_twice_is_noted():
     said = run("evaluate", "recs.parquet", "recs.parquet").stderr
-    assert said.startswith("note: TRUTH is 'recs.parquet' itself, so that")
+    assert said.startswith("note: TRUTH is 'recs.parquet' itself, so every")
     assert said.count("note: ") == 1
 
 
@@ -58,7 +58,7 @@ def test_lists_of_one_segment_are_noted_in_words_of_the_shell():
     TWO.head(1).write_parquet("first.parquet")  # two of the three users have no list
     assert run("evaluate", "first.parquet", "two_truth.parquet").stderr == (
         "note: 2 of the 3 users of 'two_truth.parquet' have no list in 'first.parquet', and count with an empty one; if "
-        "these are the lists of one segment, ask for all of them with --by COLUMN; with --universe recs only users with "
+        "these are the lists of one segment, give all lists and write --by COLUMN; with --universe recs only users with "
         "a list count\n"
     )
 
@@ -139,7 +139,7 @@ def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
         ),
         (
             "two.parquet two_truth.parquet --by item,rank",
-            ["--by 'rank' is the rank, whose values are no segments"],
+            ["--by 'rank' is the rank, whose values are not segments"],
         ),
         (
             "two.parquet two_truth.parquet --users truth.parquet",

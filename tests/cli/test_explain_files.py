@@ -51,7 +51,7 @@ def test_what_is_bound_in_evaluate_is_bound_here():
 
 def test_segments_are_in_the_table_below_in_words_of_the_shell():
     shown = run(*ASKED, "two.parquet", "two_truth.parquet", "--by", "user").stdout
-    assert "The numbers stand below." in shown
+    assert "The numbers are below." in shown
     assert [line.split()[0] for line in shown.splitlines()[-5:-1]] != []
     assert ".frame" not in shown
 

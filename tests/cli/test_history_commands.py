@@ -73,7 +73,7 @@ def test_a_segment_of_every_run_that_is_gone_is_missing():
 
     gone = run(*asked, "--history", "parts")
     assert gone.exit_code == 1
-    assert "each of the last 7 runs of the history has it" in gone.stdout
+    assert "in each of the last 7 runs of the history" in gone.stdout
     assert run(*asked, "--history", "parts", "--missing", "open").exit_code == 0
 
 
@@ -132,7 +132,7 @@ def test_what_is_wrong_with_a_history_is_said_in_words_of_the_shell():
         ),
         (
             ("require", "shop.parquet", "mrr >= 0.1", "--history", "history"),
-            "--history is there, and nothing is held against it",
+            "--history is given, but no requirement uses it",
         ),
         (
             (*asked, "--history", "history", "--as-of", "soon"),
@@ -233,7 +233,7 @@ def test_users_values_and_a_mix_are_asked_for_as_in_python():
     write_countries(10, 100)
 
     for options, given, said in (
-        ((), {}, "300 of 300 users, each against their own mean of 9 runs"),
+        ((), {}, "300 of 300 users, each compared with their own mean over 9 runs"),
         (("--mix", "country"), {"mix": "country"}, "DE 0.50 -> 0.33"),
     ):
         asked = ("require", "shop.parquet", "mrr >= trailing", "--history", "kept", *options)

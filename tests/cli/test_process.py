@@ -173,7 +173,7 @@ def test_a_word_that_is_no_utf8_is_told():
         assert "\\xff" in said.stderr
         assert "is no UTF-8" in said.stderr
     assert failure("evaluate", "recs*.parquet", "two_truth.parquet") == (
-        "cannot read 'recs\\xff.parquet': its name is no UTF-8, in which Polars takes names; rename it"
+        "cannot read 'recs\\xff.parquet': its name is not UTF-8, which Polars needs; rename it"
     )
 
 
@@ -181,7 +181,7 @@ def test_a_word_that_is_no_utf8_is_told():
 def test_a_time_that_is_none_in_utc_is_told(time):
     track = ("track", "two.parquet", "two_truth.parquet", "-m", "mrr", "--history", "runs")
 
-    assert f"--as-of {time!r} is no time" in failure(*track, "--as-of", time)
+    assert f"--as-of {time!r} is not a time" in failure(*track, "--as-of", time)
     said = run("history", "runs", "--since", time)
     assert said.exit_code == 2
     assert f"{time!r} is no day or time" in said.stderr

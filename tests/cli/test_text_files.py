@@ -102,9 +102,7 @@ def test_a_mark_that_no_text_of_the_lists_has_is_noted():
 
     said = run("evaluate", "lists.csv", "long.csv", "--lists-separator", "|", "-m", "mrr").stderr
 
-    assert (
-        "note: no text of the column 'items' has '|' in it, so that each list has one item" in said
-    )
+    assert "note: no text of the column 'items' has '|' in it, so each list has one item" in said
     assert said.count("note: ") == 1
     assert "; --lists-separator takes the text between two ids" in said
 

@@ -100,7 +100,7 @@ def test_an_empty_history_is_an_empty_table(tmp_path):
 
 
 def test_what_is_wrong_is_said_in_words_of_the_shell():
-    said = "--as-of 'yesterday' is no time that a result holds for; write 2026-11-22, or 2026-11-22T06:00+01:00"
+    said = "--as-of 'yesterday' is not a time; write 2026-11-22, or 2026-11-22T06:00+01:00"
     assert failure(*TRACK, "--as-of", "yesterday") == said
     assert failure("history", "none") == "there is no history at 'none'; recframe track begins one"
     for arguments, words in (
@@ -180,4 +180,4 @@ def test_runs_beside_a_damaged_one_are_printed_and_it_is_an_error(tmp_path):
     assert result.exit_code == 1
     assert "2026-11-22" in result.stdout
     assert "2026-11-21" not in result.stdout
-    assert f"{first.name}' is no run of a history that can be read" in result.stderr
+    assert f"{first.name}' cannot be read as a run of a history" in result.stderr

@@ -300,7 +300,7 @@ def test_a_model_that_is_gone_fails_unless_it_may_be_missing(values):
 @pytest.mark.parametrize(
     ("rows", "asked", "said", "n_cases"),
     [
-        (0, (), "nothing was judged: there is no segment and no model that", 1),
+        (0, (), "nothing was judged: no model and no segment has a requirement", 1),
         (
             None,
             ("--min-users", "101"),
@@ -341,7 +341,7 @@ def test_values_of_users_that_belong_to_another_result_are_not_used():
     result = run("require", *FILES, "hit_rate@1 >= 0.8 * last", "--reference", "last.json")
 
     assert "'last.users.parquet' does not belong to 'last.json', and is not used" in result.stderr
-    assert "held against an interval" in result.stdout
+    assert "compared with an interval" in result.stdout
 
 
 def test_a_reference_that_is_no_result_is_lists_to_compare_with():

@@ -90,7 +90,7 @@ def test_a_later_result_is_held_against_one_that_was_stored(engine):
     users = run(*command, "--reference", "a.csv", *engine)
     assert users.exit_code == 2
     assert users.stderr == (
-        "error: an earlier result's values of users are held against all lists at once, which no bucket of users has; give "
+        "error: an earlier result's values of users need all lists at once, but buckets hold only some users; give "
         "--reference a result that was stored without --users-values\n"
     )
 
@@ -136,7 +136,7 @@ def test_what_is_wrong_is_said_in_one_line_and_words_of_the_shell(engine):
 def test_what_an_engine_cannot_do_is_said(engine):
     asked = ["evaluate", *FILES, "-m", "mrr"]
     ties = run(*asked, "--ties", "order", *engine)
-    assert "ties='order' goes by how rows stand, and those of" in ties.stderr
+    assert "ties='order' needs an order of rows, but those of" in ties.stderr
     assert ties.exit_code == 1
     interval = run("summarize", *FILES, "--items", "items.parquet", "-m", "coverage@3", *engine)
     assert "evaluate() has its values, without intervals" in interval.stderr

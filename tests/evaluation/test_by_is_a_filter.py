@@ -48,8 +48,8 @@ TWO = {
             "column of the truth alone, and personalization reads whole lists.*users=",
         ),
         ({"universe": "all"}, "event", "mrr", "universe='all'.*give the lists the column"),
-        ({}, "rank", "mrr", "is the rank, whose values are no segments"),
-        ({}, "score", "mrr", "is the score, whose values are no segments"),
+        ({}, "rank", "mrr", "is the rank, whose values are not segments"),
+        ({}, "score", "mrr", "is the score, whose values are not segments"),
         (
             {},
             pl.struct("user", "item").rank().alias("place"),
@@ -229,5 +229,5 @@ def test_parts_come_back_in_the_dtype_and_the_order_of_the_lists(
 def test_a_part_of_the_truth_that_the_lists_dtype_does_not_hold_is_an_error():
     recs = LISTS.with_columns(pl.col("week").cast(pl.Enum(["z", "a"])))
 
-    with pytest.raises(rf.DataError, match=r"'week' in the frame truth= are not all such as Enum"):
+    with pytest.raises(rf.DataError, match=r"'week' in the frame truth= do not all fit into Enum"):
         recs.rec(truth=LIKED).mrr(by="week")

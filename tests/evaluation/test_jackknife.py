@@ -365,18 +365,18 @@ def test_every_set_metric_has_contributions_or_says_why_not():
         "popularity_lift",
     }
     assert without == {
-        "exposure_share": "it holds a segment of items against the others",
-        "exposure_disparity": "it holds groups of items against one another",
+        "exposure_share": "it compares a segment of items with the others",
+        "exposure_disparity": "it compares groups of items with each other",
     }
 
 
 @pytest.mark.parametrize(
     ("metric", "reason"),
     [
-        ("personalization(similarity=overlap)@5", "it holds each list against all others"),
+        ("personalization(similarity=overlap)@5", "it compares each list with all others"),
         ("personalization(against=all)", "it holds the lists of a segment against those of others"),
-        ("popularity_lift(average=users)", "it is a mean over the users, whose values they are"),
-        ("ndcg@10", "it is a mean over the users, whose values they are"),
+        ("popularity_lift(average=users)", "it is a mean over users, who have a value each"),
+        ("ndcg@10", "it is a mean over users, who have a value each"),
     ],
 )
 def test_a_metric_without_contributions_is_refused_with_the_reason(metric, reason):
@@ -390,7 +390,7 @@ def test_places_by_a_metric_of_the_users_own_are_refused(monkeypatch):
     def own_place(at: Any) -> pl.Expr:
         return at.over_items(at.place(-at.n_lists_with))
 
-    reason = "it reads the places of items, which may move in any way without a list"
+    reason = "it reads the places of items, which can all move without one list"
     assert reason_without(own_place) == reason
 
 

@@ -141,7 +141,7 @@ def in_parts(*metrics: str, **options: Any) -> Any:
 
 def test_what_holds_each_list_against_all_others_is_not_for_parts():
     with pytest.raises(
-        rf.RecframeError, match="parts of the users do not have; ask it with parts=1"
+        rf.RecframeError, match="parts of the users do not have; request it with parts=1"
     ):
         in_parts("personalization(similarity=overlap)@10")
 

@@ -91,7 +91,7 @@ def test_a_stream_that_was_read_before_says_how_it_is_held():
     stream = reader(RECS)
     rf.rec(stream)
 
-    text = "is a pyarrow RecordBatchReader without rows; a stream can be read once: hold it in memory before"
+    text = "is a pyarrow RecordBatchReader without rows; a stream can be read only once: first hold it in memory"
     for call in (lambda: rf.rec(stream), lambda: RECS.rec(truth=stream)):
         with pytest.raises(rf.RecframeError, match=re.escape(text)):
             call()

@@ -39,7 +39,7 @@ def fails_with(kind: Any, text: str, call: Any) -> None:
             call()
 
 
-COLUMNS = ", with a column for each of user, item and what is known of both: pl.DataFrame({...})"
+COLUMNS = ", with columns of users, items and ranks or scores: pl.DataFrame({...})"
 GROUPED = ": the one that was grouped, with the groups as by='...'"
 
 
@@ -200,7 +200,7 @@ def test_a_column_that_is_no_number(kind, role, wanted, values, shown):
     frame = FRAME.drop("rank" if role == "score" else []).with_columns(pl.Series(role, values))
 
     with says(
-        f"column {role!r} of {JUDGED} is {shown}; a {role} is {wanted}: cast the column before",
+        f"column {role!r} of {JUDGED} is {shown}; a {role} is {wanted}: cast the column first",
         rf.ColumnError,
     ):
         kind(frame).rec.evaluate("mrr")
@@ -373,7 +373,7 @@ def test_by_that_is_the_name_of_a_result_column(kind, name):
     frame = kind(FRAME.rename({"country": name}))
 
     with says(
-        f"by={name!r} is also the name of a result column; rename the column before", rf.ColumnError
+        f"by={name!r} is also the name of a result column; rename the column first", rf.ColumnError
     ):
         frame.rec.evaluate("mrr", k=5, by=name)
 
@@ -416,7 +416,7 @@ def test_a_rank_below_1_in_an_expression():
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 def test_an_infinite_relevance(kind):
     frame = ranking([0, float("inf")])
-    text = "a relevance is infinite; replace it with the highest grade before"
+    text = "a relevance is infinite; replace it with the highest grade"
 
     fails_with(kind, text, lambda: kind(frame).rec.evaluate("recall"))
     truth = kind(frame.drop("rank"))
@@ -441,8 +441,8 @@ def test_two_values_of_a_property_of_the_user(kind):
     recs, truth = recommended(u="ab").with_columns(system=pl.Series(["x", "y"])), liked(u="ab")
     text = (
         "by='system': a user has two values of this column, so it is not a property of the user. "
-        "If it tells systems apart, write rec(model='system'); if it describes items, give it as rec(items=...); if it "
-        "cuts lists and truth into parts, such as weeks, give the truth the column too: each part is a list of its own"
+        "If it names systems, write rec(model='system'); if it describes items, give it as rec(items=...); if it "
+        "cuts lists and truth into parts, such as weeks, give the truth the column too: each part is then a list"
     )
 
     fails_with(kind, text, lambda: kind(recs).rec(truth=kind(truth)).evaluate("mrr", by="system"))
@@ -465,7 +465,7 @@ def test_a_key_twice_in_a_side_frame(kind, side, role):
 
 @pytest.mark.parametrize("role", ["user", "item", "rank", "score", "relevance", "model"])
 def test_the_name_of_a_column_that_is_no_text(role):
-    rename = f"rename it before: frame.rename(columns={{3: '{role}'}})"
+    rename = f"rename it first: frame.rename(columns={{3: '{role}'}})"
     or_false = ", or False, so that each row counts" * (role == "relevance")
     with says(f"{role}= takes the name of a column as text{or_false}; found 3; {rename}"):
         FRAME.rec(**{role: 3})

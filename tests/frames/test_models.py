@@ -184,7 +184,7 @@ def test_categories_of_pandas_come_back():
 
 def test_a_model_without_rows_is_told_of():
     with pytest.warns(
-        rf.RecframeWarning, match="the frame of the model 'b' has no rows, so that no result has"
+        rf.RecframeWarning, match="the frame of the model 'b' has no rows, so no result has"
     ):
         rec = rf.rec({"a": SVD, "b": KNN.clear()}, TRUTH)
     assert rec.mrr(k=2)["model"].to_list() == ["a"]

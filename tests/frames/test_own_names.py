@@ -130,7 +130,7 @@ def test_messages_name_the_frames_own_columns():
         RECS.rec(TRUTH, users=rf.frame(twice, user="login")).mrr()
     other = rf.frame(sales.with_columns(isbn=pl.lit("z")), **ISBN)
     with pytest.warns(
-        rf.RecframeWarning, match="whether columns 'item' and 'isbn' hold the same ids in both"
+        rf.RecframeWarning, match="check that columns 'item' and 'isbn' hold the same ids in both"
     ):
         RECS.rec(other).mrr()
 
@@ -176,7 +176,7 @@ def test_two_roles_of_one_column():
         (lambda: rf.rec(rf.frame(RECS)), "name its columns in the call: rf.rec(frame, user='...')"),
         (
             lambda: RECS.rec.ndcg(rf.frame(TRUTH)),
-            "rec.ndcg() takes no frame, and found a rf.frame; bind it",
+            "rec.ndcg() takes no frame, but found a rf.frame; bind it",
         ),
     ],
 )

@@ -356,7 +356,7 @@ def test_a_column_that_is_named_by_a_number_is_to_be_renamed():
 
     with pytest.raises(rf.RecframeError) as found:
         frame.rec(user=0)
-    text = "user= takes the name of a column as text; found 0; rename it before: frame.rename(columns={0: 'user'})"
+    text = "user= takes the name of a column as text; found 0; rename it first: frame.rename(columns={0: 'user'})"
     assert str(found.value) == text
     assert frame.rename(columns={0: "user"}).rec.mrr() == 0.75
 

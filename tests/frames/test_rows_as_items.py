@@ -109,7 +109,7 @@ def test_a_metric_that_tells_items_apart_says_that_there_are_no_ids(name, is_laz
 
     with pytest.raises(
         rf.ColumnError,
-        match=rf"{name} tells items apart, and the judged frame has no ids .*: rec\(item='\.\.\.'\)",
+        match=rf"{name} needs to know .* the same item, and the judged frame has no item ids.*: rec\(item='\.\.\.'\)",
     ):
         rec.evaluate(f"{name}@2")
 
@@ -134,9 +134,7 @@ def test_where_ids_are_needed_or_meant_a_missing_column_stays_an_error(options, 
 
 
 def test_why_rows_of_several_models_need_ids_is_told():
-    said = (
-        r"Models are held against one truth by the ids of its items; name their column: rec\(item="
-    )
+    said = r"Models are compared by item ids of one truth; name their column: rec\(item="
     for ask in ("evaluate", "compare"):
         with pytest.raises(rf.ColumnError, match=said):
             getattr(FRAME.rec(**NAMED, model="week"), ask)("mrr")

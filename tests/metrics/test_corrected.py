@@ -156,8 +156,8 @@ def test_lists_of_a_full_ranking_are_no_zeros_without_a_warning():
 def test_a_call_warns_of_lists_that_are_all_of_another_length(kind: Kind):
     frame = kind(sampled([1, 2, 3], 4))
     message = (
-        r"corrected@2 has no value, since lists of a relevant item and 100 others have 101 items; found 5 items, as 3 lists "
-        "have: say how many were drawn in n_negatives="
+        r"corrected@2 has no value: a relevant item and 100 others make lists of 101 items; found 5 items, as 3 lists "
+        "have: say in n_negatives= how many were drawn"
     )
     if kind.name in {"lazy", "streaming"}:
         # nothing of a LazyFrame is looked at

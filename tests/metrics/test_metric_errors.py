@@ -118,9 +118,7 @@ def test_a_cut_off_of_more_digits_than_python_reads():
 @pytest.mark.parametrize("thing", [10, None, {"ndcg"}, pl.col("ndcg"), len])
 def test_what_is_no_metric(thing):
     said = "a Polars expression" if isinstance(thing, pl.Expr) else repr(thing)
-    text = (
-        f"{said} is not a metric; write names or metric objects, one after another or in a list: "
-    )
+    text = f"{said} is not a metric; write names or metric objects, as arguments or in a list: "
     for call in (
         FRAME.rec.evaluate,
         FRAME.rec.collect,
@@ -157,7 +155,7 @@ def test_collect_takes_a_list_too():
 
 @pytest.mark.parametrize("thing", [10, None, ["ndcg"], rf.ndcg])
 def test_parse_takes_text_alone(thing):
-    found = "a metric already, no text" if thing is rf.ndcg else "not a metric"
+    found = "already a metric, not text" if thing is rf.ndcg else "not a metric"
     with says(f"{thing!r} is {found}; ", rf.UnknownMetricError, whole=False):
         rf.parse(thing)
 
@@ -220,10 +218,10 @@ def test_a_value_that_a_parameter_does_not_take(text, expected):
 def test_parameters_are_given_by_name():
     for argument in (0.5, FRAME):
         with says(
-            "parameters of rbp are given by name: rbp(p=0.8); a frame is asked: frame.rec.rbp(k=10)"
+            "parameters of rbp are given by name: rbp(p=0.8); call it on a frame: frame.rec.rbp(k=10)"
         ):
             rf.rbp(argument)
-    with says("hit_rate has no parameters; a frame is asked: frame.rec.hit_rate(k=10)"):
+    with says("hit_rate has no parameters; call it on a frame: frame.rec.hit_rate(k=10)"):
         rf.hit_rate(FRAME)
     expected = (
         "'exp' is not a parameter; write ndcg(gain=linear, log_base=2, ideal=relevant, discount=shifted, offset=0, "
@@ -251,9 +249,9 @@ def test_an_alias_that_is_taken():
     "name", ["evaluate", "judge", "group_by", "groupby", "audit", "plot", "ndcg"]
 )
 def test_a_name_of_recframe_s_own(name):
-    with says(f"{name!r} is a name of recframe's own; give the metric another name"):
+    with says(f"{name!r} is a name that recframe uses; give the metric another name"):
         rf.metric(named(name))
-    with says(f"{name!r} is a name of recframe's own; give the metric another name"):
+    with says(f"{name!r} is a name that recframe uses; give the metric another name"):
         rf.metric(aliases=[name])(named("my_own"))
 
 
@@ -276,7 +274,7 @@ def test_a_metric_that_takes_no_words():
     def alone():
         return pl.lit(1)
 
-    with says("a metric takes the words it is written in: def alone(at): ..."):
+    with says("a metric takes the words for writing it: def alone(at): ..."):
         rf.metric(alone)
 
 
@@ -345,9 +343,7 @@ def test_a_misspelt_word_has_the_closest_one():
         lambda: FRAME.lazy().rec.evaluate("misspelt"),
         misspelt.expr,
     ):
-        words = (
-            r"^'rnak' is not a word that metrics are written in; did you mean 'rank'\? There are "
-        )
+        words = r"^'rnak' is not a word for writing metrics; did you mean 'rank'\? There are "
         with pytest.raises(AttributeError, match=words) as caught:
             call()
         assert "hits_so_far" in str(caught.value)

@@ -222,7 +222,7 @@ def same_name(name):
     "name", ["evaluate", "judge", "group_by", "groupby", "audit", "plot", "ndcg"]
 )
 def test_a_name_of_recframes_own_is_not_given_away(name):
-    with pytest.raises(rf.RecframeError, match=f"'{name}' is a name of recframe's own"):
+    with pytest.raises(rf.RecframeError, match=f"'{name}' is a name that recframe uses"):
         rf.metric(same_name(name))
 
 

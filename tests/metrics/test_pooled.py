@@ -1,4 +1,4 @@
-"""Micro averages: the hits of all users over the sum of what each one's are divided by."""
+"""Micro averages: the sum of all users' hits over the sum of their denominators."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_propensities_weigh_the_hits_and_what_they_are_divided_by():
 
 
 def test_the_expectation_over_ties_is_refused_in_words():
-    with pytest.raises(rf.RecframeError, match="made of means, which are uncertain together"):
+    with pytest.raises(rf.RecframeError, match="several means, whose errors are correlated"):
         RECS.with_columns(score=1.0).rec(truth=TRUTH, ties="expected").precision(
             k=3, average="pooled"
         )

@@ -78,7 +78,7 @@ def test_a_name_in_another_spelling_is_answered_too(text, meant):
     ],
 )
 def test_a_share_behind_the_cut_off_sign_is_told_as_the_parameter_that_it_is(text, form):
-    with pytest.raises(rf.UnknownMetricError, match="the cut-off behind @") as error:
+    with pytest.raises(rf.UnknownMetricError, match="the cut-off after @") as error:
         rf.parse(text)
     assert str(error.value).endswith(f"; that number is a parameter, {form!r}")
 
@@ -103,7 +103,7 @@ def test_a_number_that_is_no_such_parameter_stays_a_wrong_cut_off():
 )
 def test_a_metric_of_predictions_is_answered_with_where_it_is(name, call):
     told = (
-        "not here, since recframe measures rankings, and that is how far predictions are from what happened, row by row; "
+        "not here: recframe measures rankings, not the errors of predictions, row by row; "
         f"use sklearn.metrics.{call}"
     )
     with pytest.raises(rf.UnknownMetricError) as error:

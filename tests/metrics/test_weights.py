@@ -197,12 +197,12 @@ def test_weights_that_cannot_be_are_errors_at_the_call():
     with pytest.raises(rf.RecframeError, match="weight= takes the name of a column as text"):
         both(weight=3)
     weighed = both(weight="revenue")
-    with pytest.raises(rf.RecframeError, match="coverage@3 runs over lists, and weight='revenue'"):
+    with pytest.raises(rf.RecframeError, match="coverage@3 runs over lists, but weight='revenue'"):
         weighed.evaluate("ndcg@3", "coverage@3")
     for call in (weighed.gaps, weighed.slices):
-        with pytest.raises(rf.RecframeError, match="ask for it without weight='revenue'"):
+        with pytest.raises(rf.RecframeError, match="call it without weight='revenue'"):
             call("ndcg@3", by="country")
-    with pytest.raises(rf.RecframeError, match="made of means, which are uncertain together"):
+    with pytest.raises(rf.RecframeError, match="several means, whose errors are correlated"):
         weighed(ties="expected").evaluate("ndcg@3")
 
 

@@ -108,9 +108,7 @@ def test_a_metric_over_lists_is_explained_by_which_lists_count_and_by_no_policy_
     assert all(rule in text for rule in RULES["lists"])
     follows = "relevance" in metric.definition.needs
     assert ("in the truth or not" in text) != follows
-    assert (
-        "lists of the users who count in the accuracy metrics have a value, no others" in text
-    ) == follows
+    assert ("only lists of users who count in the accuracy metrics have a value" in text) == follows
     is_mean = "has no value (null, not 0), and the mean runs over the lists with one."
     assert (is_mean in text) == (metric.shape == "user")
     assert ("values of segments do not average to that of all" in text) == (metric.shape == "set")
@@ -524,7 +522,7 @@ def test_segments_and_models_come_first(kind: Kind):
 
 def test_a_column_by_the_name_of_a_result_is_an_error():
     users = pl.DataFrame({"user": ["u1"], "switch": ["on"]})
-    with says("by='switch' is also the name of a result column; rename the column before"):
+    with says("by='switch' is also the name of a result column; rename the column first"):
         LISTS.rec(truth=TRUTH, users=users).explain("recall", "ranx", "jurity", by="switch")
 
 
@@ -598,10 +596,10 @@ def test_a_segment_of_items_is_explained_where_it_decides_who_counts():
         ):
             text = " ".join(explained.text.split())
             assert (
-                f"by={name} is a property of items: a row is what the same call gives on lists and truth with the segment's"
+                f"by={name} is a property of items: a row is what the same call gives on lists and truth with only the "
                 in text
             )
-            assert "the truth has of them" in text
+            assert "the segments of their truth's items" in text
     text = " ".join(rec.explain("coverage@1", by="genre").text.split())
     assert (
         "by='genre' is a property of items: n_lists counts lists with an item of the segment at whatever rank"

@@ -231,8 +231,8 @@ def test_replay_covers_the_first_rows_of_ties_and_ranks_them_otherwise_by_item()
     assert rec.mrr(k=1) == 1
     sides = {"items": ITEMS.with_columns(genre=pl.lit("x"))}
     with says(
-        "coverage@1, category_coverage(of=genre)@1 stand under different policies by the profile 'replay'; ask for them in "
-        "calls of their own, or bind ties="
+        "coverage@1, category_coverage(of=genre)@1 have different policies in the profile 'replay'; "
+        "request them in separate calls, or bind ties="
     ):
         rec(**sides).evaluate("coverage", "category_coverage(of=genre)", k=1)
 
@@ -396,8 +396,8 @@ def test_a_metric_that_the_library_has_without_a_cut_off_alone_raises_with_one()
 
 def test_one_column_cannot_have_two_meanings():
     message = (
-        "'map@3' is asked for with the parameters of the profile 'replay' and with others, but both columns would have one "
-        "name; ask for them in two calls"
+        "'map@3' is requested with the parameters of the profile 'replay' and with others, but both columns would "
+        "have the same name; request them in two calls"
     )
     with says(message):
         LISTS.rec(truth=TRUTH, profile="replay").evaluate("map@3", "map(normalizer=relevant)@3")

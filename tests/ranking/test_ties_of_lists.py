@@ -302,7 +302,7 @@ def test_a_metric_of_ones_own_that_is_a_sum_says_so(kind: Kind):
     assert ask_one(kind, ONE_SCORE[:3], "gain_on_two", ties="last")["gain_on_two"] == 0
     with pytest.raises(
         rf.RecframeError,
-        match=r"such as 'last_rank', if it sums up words of the hits .+@rf\.metric\(linear=True\)",
+        match=r"your metric 'last_rank' to be a sum over hits .+@rf\.metric\(linear=True\)",
     ):
         ask(kind, ONE_SCORE, "last_rank", ties="expected")
 

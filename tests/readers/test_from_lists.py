@@ -237,7 +237,7 @@ def test_scores_that_rise_along_a_list_warn():
         ),
         (
             lambda: rf.from_lists({"ann": {"a": 1}}, {"ann": [1]}),
-            "numbers of their own, and others beside them; give rf.from_li",
+            "the items have numbers, and others beside them; give rf.from_li",
         ),
         (
             lambda: rf.from_truth(MATRIX, relevance="grade"),
@@ -266,7 +266,7 @@ def test_scores_that_rise_along_a_list_warn():
         ),
         (
             lambda: rf.from_lists(np.array([[0.1, 0.9]])),
-            r"0\.1, which is no id of an item; a matrix of scores goes through",
+            r"0\.1, which is not an item id; for a matrix of scores write",
         ),
         (
             lambda: rf.from_lists(5),

@@ -310,7 +310,7 @@ def test_a_matrix_without_users_has_the_columns():
         ),
         (
             lambda: rf.from_scores(MATRIX.astype(str)),
-            r"dtype <U32; a score is a number: cast it before",
+            r"dtype <U32; a score is a number: cast it first",
         ),
         (lambda: rf.from_scores(MATRIX > 0.5), "dtype bool; a score is a number"),
         (lambda: rf.from_scores([[1.0, 2.0], [1.0]]), "scores cannot become a NumPy array"),
@@ -347,7 +347,7 @@ def test_a_matrix_without_users_has_the_columns():
         ),
         (
             lambda: rf.from_scores(MATRIX, users=[("a", 1), ("b", 1)]),
-            "ids that are no plain values in users=",
+            "ids that are not plain values in users=",
         ),
         (lambda: rf.from_scores(MATRIX, users=5), "users= is an int"),
         (

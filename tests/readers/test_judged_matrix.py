@@ -110,7 +110,7 @@ def test_rows_of_ids_stay_ids(ids, items):
 def test_numbers_that_may_be_ids_and_relevances_are_an_error_with_both_answers(
     either, ids, relevances
 ):
-    with pytest.raises(rf.RecframeError, match=r"may be ids, .* may be relevances") as error:
+    with pytest.raises(rf.RecframeError, match=r"may be item ids, .* or relevances") as error:
         rf.from_truth(either)
 
     assert f"for ids write rf.from_truth({ids})" in str(error.value)

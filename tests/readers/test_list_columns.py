@@ -85,7 +85,7 @@ def test_a_column_that_cannot_be_repeated_is_refused(column, words):
     nested = pl.DataFrame({"user": [1], "item": [["a", "b"]]}).with_columns(column)
 
     with pytest.raises(
-        rf.ColumnError, match=f"{words}.*rf.from_lists cannot keep it; drop it before: frame.drop"
+        rf.ColumnError, match=f"{words}.*rf.from_lists cannot keep it; drop it first: frame.drop"
     ):
         rf.from_lists(nested)
     if column.dtype != pl.Object:
@@ -169,11 +169,11 @@ def test_grades_and_scores_in_text_are_numbers():
         ),
         (
             lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": ["[1, 2]"]}), separator=","),
-            r"holds the text of a list, \[1, 2\], brackets and all; .*map\(ast\.literal_eval\)",
+            r"holds the text of a list, \[1, 2\], brackets included; .*map\(ast\.literal_eval\)",
         ),
         (
             lambda: rf.from_lists(pd.DataFrame({"user": [1], "item": ["(1, 2)"]}), separator=","),
-            "brackets and all",
+            "brackets included",
         ),
     ],
 )
@@ -185,7 +185,7 @@ def test_an_error_of_a_text_says_what_to_write(call, words):
 def test_the_text_of_a_list_fails_with_words_when_a_lazy_frame_is_collected():
     found = rf.from_lists(pl.LazyFrame({"user": [1], "item": ["['a' 'b']"]}), separator=" ")
 
-    with pytest.raises(pl.exceptions.PolarsError, match=re.escape("['a' 'b'], brackets and all")):
+    with pytest.raises(pl.exceptions.PolarsError, match=re.escape("['a' 'b'], brackets included")):
         found.collect()
 
 

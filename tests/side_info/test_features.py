@@ -236,7 +236,7 @@ def test_a_vector_without_a_direction_is_no_feature(kind: Kind, dtype: Any, none
 @pytest.mark.parametrize("lazy", [False, True])
 def test_vectors_of_several_lengths_are_an_error(lazy: bool):  # noqa: FBT001
     items = of({"a": [1.0, 0.0], "b": [1.0]}, pl.List(pl.Float64))
-    message = "the vectors of the items have several lengths"
+    message = "the vectors of the items have different lengths"
 
     if lazy:
         with pytest.raises(pl.exceptions.PolarsError, match=message):
@@ -270,7 +270,7 @@ RECS = recommended(u="ab")
         (
             pl.Float64,
             [0.5, 1.5],
-            "is Float64: a number is no category; put it into bins before, (pl.col('feature') // 10)",
+            "is Float64: a number is not a category; put it into bins, (pl.col('feature') // 10)",
         ),
         (pl.Struct({"x": pl.Int64}), [{"x": 1}, None], "name another one: diversity(of='...')"),
         (pl.List(pl.List(pl.Int64)), [[[1]], None], "is List(List(Int64)): name another one"),
@@ -336,7 +336,7 @@ def test_the_best_order_of_lists_is_followed_up_to_a_cut_off(k: int | None, foun
 
     with pytest.raises(
         rf.RecframeError,
-        match=rf"lists of categories .*with a cut-off up to 100; {found}: write k=10",
+        match=rf"lists of categories .*needs a cut-off up to 100; {found}: write k=10",
     ):
         rec.evaluate("alpha_ndcg", k=k)
     with pytest.raises(rf.RecframeError, match="lists of categories"):

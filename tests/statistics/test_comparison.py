@@ -290,7 +290,7 @@ def test_too_few_resamples_for_a_correction_are_told():
     # 6 rows: Holm asks for 6 / (B + 1) <= .05
     assert [str(one.message) for one in told] == [
         (
-            "n_resamples=99: no p value is below 0.01, which shows nothing at level=0.95 over 6 rows with correction='holm'; "
+            "n_resamples=99: no p value can be below 0.01, too high for level=0.95 over 6 rows with correction='holm'; "
             "write n_resamples=119, or correction='max_t'"
         )
     ]
@@ -358,7 +358,7 @@ def skewed_models(share):
 
 
 def test_skewed_differences_are_noted_where_max_t_takes_them_for_symmetric():
-    note = "skewed differences, of which max_t finds more than is there; correction='holm' errs less often"
+    note = "skewed differences, for which max_t finds too many; correction='holm' errs less often"
 
     def noted(baseline, model, **how):
         found = skewed_models(0.02).compare(

@@ -153,7 +153,7 @@ def test_by_a_property_of_items_users_stand_in_several_segments(baseline):
 
     assert (found["best"], found["worst"]) == (best, worst)
     assert found["gap"] == pytest.approx(means[best] - means[worst])
-    assert found["note"] == "users stand in several segments"
+    assert found["note"] == "some users are in several segments"
     # other users are in one of them alone, and groups of users are drawn: it holds roughly
     assert found["gap_high"] - found["gap"] == pytest.approx(pairs_half, rel=0.25)
 
@@ -297,7 +297,7 @@ def test_very_many_segments_that_share_users_have_no_interval():
     assert (found["n_segments"], found["gap"], found["gap_low"]) == (n, 0, None)
     assert (
         found["note"]
-        == "more than 1,000 segments share users, so no interval; users stand in several segments"
+        == "more than 1,000 segments share users, so no interval; some users are in several segments"
     )
     slices = frame.rec.slices("hit_rate", by="item", min_users=2, wide=True)
     assert slices["difference"].abs().max() == slices["difference_high"].abs().max() == 0
@@ -373,16 +373,16 @@ def test_metrics_that_grow_with_the_number_of_users_are_refused(call, metric):
         getattr(SHOP.rec(train=SHOP.truth), call)("ndcg@5", metric, by="country")
 
     assert str(error.value) == (
-        f"{call} takes no {name!r}, which grows with the number of users: a large segment has more than a small one by its "
-        f"size alone; evaluate({metric!r}, by=...) has the values, and compare({metric!r}, by=...) holds models against one "
-        "another within each segment, where they have the same users"
+        f"{call} takes no {name!r}, which grows with the number of users: a large segment has a larger value by its "
+        f"size alone; evaluate({metric!r}, by=...) has the values, and compare({metric!r}, by=...) compares models within each "
+        "segment, where they have the same users"
     )
 
 
 @pytest.mark.parametrize("call", ["gaps", "slices"])
 @pytest.mark.parametrize("metric", ["personalization@5", "f_score(average=means)@5"])
 def test_other_functions_of_a_whole_segment_are_refused_too(call, metric):
-    words = f"{call} takes means of users' values, and {metric!r} is one function of all users"
+    words = f"{call} takes means of users' values, and {metric!r} is computed from all users"
     with pytest.raises(rf.RecframeError, match=re.escape(words)):
         getattr(SHOP.rec(), call)(metric, by="country")
 
@@ -398,8 +398,8 @@ def test_a_model_with_the_name_of_a_result_column_is_to_be_renamed():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "needs the columns that make segments: {call}\\(..., by='country'\\)"),
-        ({"by": "model"}, "by='model': {call} holds segments against one another, and compare"),
+        ({}, "needs columns of segments: {call}\\(..., by='country'\\)"),
+        ({"by": "model"}, "by='model': {call} compares segments; compare"),
         ({"by": "user"}, "by='user': one user has no interval"),
         ({"by": "contry"}, "by='contry' is not a column .* did you mean 'country'"),
         ({"by": "country", "min_users": 0}, "min_users takes a whole number from 1 up"),

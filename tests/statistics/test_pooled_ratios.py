@@ -105,7 +105,7 @@ def test_what_takes_values_of_users_refuses_it_in_words():
     lists, truth, users = drawn(40, 5)
     rec = lists.rec(truth=truth, users=users)
     with pytest.raises(
-        rf.RecframeError, match="is made of means over all users, which are not res"
+        rf.RecframeError, match="is computed from several means over users, which are not res"
     ):
         rec.summarize(POOLED, method="bootstrap", wide=True)
     with pytest.raises(rf.RecframeError, match="gaps takes means of users' values"):

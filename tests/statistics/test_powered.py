@@ -79,7 +79,7 @@ def test_what_takes_more_users_than_there_are_is_told():
     row = rec.power("mrr", wanted=1e-12, wide=True).row(0, named=True)
 
     assert row["users_needed"] is None
-    assert row["note"] == "what is wanted takes more users than there are"
+    assert row["note"] == "the wanted difference needs more users than there are"
 
 
 METRIC = [rf.parse("mrr")]
@@ -173,7 +173,7 @@ def test_a_gate_of_what_has_no_better_end_or_no_share_holds_of_nobody():
 
     row = rec.power("list_length", margin=0.1, wide=True).row(0, named=True)
     assert (row["users_needed"], row["chance"]) == (None, None)
-    assert row["note"].startswith("neither end of the metric is the better one")
+    assert row["note"].startswith("no direction of the metric is better")
     row = nothing.power("hit_rate@1", margin=0.1, wide=True).row(0, named=True)
     assert (row["users_needed"], row["chance"]) == (None, None)
-    assert row["note"] == "the value is not above 0, of which a margin is no share"
+    assert row["note"] == "the value is not above 0, so a relative margin has no meaning"

@@ -88,7 +88,7 @@ def test_what_is_written_is_read_again(bound, direction, model):
             "ndcg@10 >= 28 %",
             "'ndcg@10 >= 28 %': write the percentage as a number: 'ndcg@10 >= 0.28'",
         ),
-        ("0.28 <= ndcg@10", "'0.28 <= ndcg@10': the metric stands first, as in 'ndcg@10 >= 0.28'"),
+        ("0.28 <= ndcg@10", "'0.28 <= ndcg@10': the metric comes first, as in 'ndcg@10 >= 0.28'"),
         (
             "0.2 <= ndcg@10 <= 0.5",
             (
@@ -105,12 +105,12 @@ def test_what_is_written_is_read_again(bound, direction, model):
         ),
         (
             "ndcg@10 >= svd * 0.99",
-            "'ndcg@10 >= svd * 0.99': the factor stands first, as in 'ndcg@10 >= 0.99 * svd'",
+            "'ndcg@10 >= svd * 0.99': the factor comes first, as in 'ndcg@10 >= 0.99 * svd'",
         ),
         (
             "ndcg@10 >= 0.99 * my model",
             (
-                "'ndcg@10 >= 0.99 * my model': put a name with other signs than letters first in quotes: "
+                "'ndcg@10 >= 0.99 * my model': put a name that does not begin with a letter in quotes: "
                 "0.99 * 'my model'"
             ),
         ),

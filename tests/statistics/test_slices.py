@@ -140,7 +140,7 @@ def test_properties_of_items_are_crossed_too():
         )
         mine = slices.filter(by=name)
         assert mine["depth"].unique().to_list() == [len(keys)]
-        assert set(mine["note"]) == {"users stand in several segments"}
+        assert set(mine["note"]) == {"some users are in several segments"}
         for row in mine.iter_rows(named=True):
             wanted = dict(part.split("=") for part in row["segment"].split(", "))
             inside = pl.all_horizontal(pl.col(key).cast(pl.String) == wanted[key] for key in keys)
@@ -366,11 +366,11 @@ def test_too_many_crossings_are_refused():
 
     with pytest.raises(
         rf.RecframeError,
-        match=r"depth=2 of these columns makes 231 crossings, and slices looks at 200",
+        match=r"depth=2 of these columns makes 231 crossings, but slices takes 200",
     ):
         rec.slices("hit_rate@1", by=names, wide=True)
     with pytest.raises(
-        rf.RecframeError, match=r"makes 45 crossings with properties of items, .* looks at 40"
+        rf.RecframeError, match=r"makes 45 crossings with properties of items, but slices takes 40"
     ):
         frame.rec.slices("hit_rate@1", by=names[:9], wide=True)
     assert rec.slices("hit_rate@1", by=names, depth=1, min_users=1, wide=True).height == 42
@@ -448,5 +448,5 @@ def test_the_error_of_clusters_is_that_of_their_sums():
     effective = row["value"] * (1 - row["value"]) / error**2
     middle = (row["value"] + t**2 / (2 * effective)) / (1 + t**2 / effective)
     assert (row["value_low"] + row["value_high"]) / 2 == pytest.approx(middle, rel=1e-9)
-    with pytest.raises(rf.RecframeError, match="give by= columns of users alone"):
+    with pytest.raises(rf.RecframeError, match="give by= only columns of users"):
         SHOP.rec().slices("ndcg@5", by="genre", cluster="country", wide=True)

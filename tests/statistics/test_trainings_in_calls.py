@@ -115,7 +115,7 @@ def test_the_shell_takes_trainings(tmp_path):
 def test_engines_say_that_they_know_no_trainings():
     frame = many(lists(1))
     rec = rf.rec(frame, many(truth_of(1)), model="model", training="seed")
-    with pytest.raises(RecframeError, match="buckets of users know no trainings"):
+    with pytest.raises(RecframeError, match="buckets of users cannot tell trainings apart"):
         rec.evaluate("ndcg@5")
 
 

@@ -138,7 +138,7 @@ def test_equal_models_share_the_first_place_and_the_first_by_name_has_it():
     assert (row["model"], row["runner_up"], row["ahead"], row["verdict"]) == ("b", "c", 0, "same")
     assert row["first"] == pytest.approx(1 / 3)
     assert row["difference_shrunk"] == pytest.approx(row["difference"])
-    assert row["note"] == "the runner-up is as good, and comes behind by its name alone"
+    assert row["note"] == "the runner-up is equally good, and second only by its name"
 
 
 def test_what_is_worse_than_the_baseline_wins_with_a_note():
@@ -168,7 +168,7 @@ def test_fewer_than_three_models_are_not_shrunk_and_few_users_not_judged():
         None,
     )
     assert row["difference_shrunk"] is None
-    assert "fewer than three models, so none is shrunk" in row["note"]
+    assert "fewer than three models, so no shrinkage" in row["note"]
     # four users who differ: 2 of the 16 ways in which four signs fall
     row = rec.winner("mrr", baseline="old", min_users=1, wide=True).row(0, named=True)
     assert (row["p_value"], row["verdict"]) == (2 / 2**4, "open")

@@ -106,7 +106,7 @@ def test_what_is_outside_by_itself_alone_is_told():
 
     row = rf.changes(pl.concat([runs, others])).filter(metric="ndcg@1").row(19, named=True)
     assert not row["flagged"]
-    assert row["note"] == "outside the band of one number, but not of 20"
+    assert row["note"] == "outside the band for one number, not after correcting for 20"
 
 
 # ---- what is compared with what
@@ -145,7 +145,7 @@ def test_of_several_runs_of_one_time_the_last_tracked_counts():
     assert found.height == 10
     assert at(found, 5)["value"] == 0.5
     assert at(found, 5)["note"].endswith(
-        "tracked of several data or definitions; the last one counts"
+        "tracked with several data or definitions; the last one counts"
     )
 
 
@@ -197,7 +197,7 @@ def test_a_metric_that_stands_for_something_else_begins_anew():
     found = rf.changes(runs)
 
     assert found["n_runs"].to_list() == [*range(15)[:14], 14, 0, 1, 2, 3, 4]
-    assert "the metric stood for something else before" in at(found, 15)["note"]
+    assert "the metric had another definition before" in at(found, 15)["note"]
     assert "something else" not in at(found, 3)["note"]
 
 
@@ -351,7 +351,7 @@ def test_nothing_is_nan():
 
 def test_numbers_that_nothing_tells_apart_are_told_and_not_one_of_them_taken():
     runs = history(runs=8, models=("a", "b"), countries=("FR", "DE"))
-    said = "several values of ndcg@10 for 2026-10-01, such as .* and nothing that tells them apart"
+    said = "several values of ndcg@10 for 2026-10-01, such as .* and no column to distinguish them"
     behind = runs.select("as_of", "metric", "k", "value", "model", "country")
     for lacking in (
         runs.drop("model"),

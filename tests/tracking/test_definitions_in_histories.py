@@ -141,7 +141,7 @@ def test_a_model_of_another_definition_is_open_beside_one_of_this(tmp_path):
         "mrr >= 0.5 * trailing", history=tmp_path, wide=True
     )
 
-    otherwise = "the metric stands for something else than in the history"
+    otherwise = "the metric has another definition than in the history"
     assert found.select("model", "state", "note").rows() == [
         ("new", "holds", None),
         ("old", "open", otherwise),
@@ -175,7 +175,7 @@ def test_runs_of_filtered_parts_are_not_mixed_with_runs_of_others(tmp_path, of):
     both = pl.concat([old, rf.history(tmp_path / "new")])
 
     last = rf.changes(both).row(-1, named=True)
-    told = "the metric stood for something else before; 0 runs before it, fewer than 7"
+    told = "the metric had another definition before; 0 runs before it, fewer than 7"
     assert (last["n_runs"], last["note"]) == (0, told)
     # runs that say whose column it is count
     new = rf.history(tmp_path)

@@ -144,5 +144,5 @@ def test_a_history_is_no_result_of_one_run(tmp_path):
 
     assert rf.flat(tracked)["mrr"] == 0.75
     for runs in (rf.history(tmp_path), rf.changes(tmp_path)):
-        with pytest.raises(rf.RecframeError, match=r"found a history, .*'as_of': rf.flat\(rec.sum"):
+        with pytest.raises(rf.RecframeError, match=r"found a history .*'as_of': rf.flat\(rec.sum"):
             rf.flat(runs)

@@ -269,7 +269,7 @@ def test_one_moment_in_two_zones_is_one_run(place):
 
 @pytest.mark.parametrize("as_of", [None, 20261122, "yesterday", "", "2026-13-01", pd.NaT, 1.5])
 def test_what_is_no_time_is_told_before_any_work(tmp_path, as_of):
-    said = r"as_of=.* is no time that a result holds for; write as_of=datetime.date\(2026, 11, 22\), a datetime, or text"
+    said = r"as_of=.* is not a time; write as_of=datetime.date\(2026, 11, 22\), a datetime, or text"
     with pytest.raises(rf.RecframeError, match=said):
         DF.rec.track("no such metric", history=tmp_path / "h", as_of=as_of)
     with pytest.raises(rf.RecframeError, match=said):
@@ -333,7 +333,7 @@ def test_a_result_that_is_not_tidy_is_told(tmp_path):
 def test_a_column_of_the_name_of_one_of_the_history_is_told(tmp_path, column):
     frame = DF.rename({"country": column})
     with pytest.raises(
-        rf.ColumnError, match=f"column '{column}' is also the name of one that a history has"
+        rf.ColumnError, match=f"column '{column}' has the name of a history's own column"
     ):
         frame.rec.track("mrr", by=column, history=tmp_path, as_of=DAY)
 
@@ -342,7 +342,7 @@ def test_names_and_tags_that_are_none_are_told(tmp_path):
     for more, said in (
         ({"name": 3}, "name=3: name takes a word for the run"),
         ({"tags": ["a"]}, r"tags=\['a'\]: tags takes words by their names"),
-        ({"tags": {"a b": 1}}, "'a b' is no name of a tag; write letters, digits and _"),
+        ({"tags": {"a b": 1}}, "'a b' cannot name a tag; write letters, digits and _"),
     ):
         with pytest.raises(rf.RecframeError, match=said):
             DF.rec.track("mrr", history=tmp_path, as_of=DAY, **more)
@@ -376,7 +376,7 @@ def test_files_of_others_are_left_aside(tmp_path):
 
 def test_a_folder_of_other_data_is_no_history(tmp_path):
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "part-0.parquet")
-    said = "is no history: it has 'part-0.parquet' and no run; a history has a folder of its own"
+    said = "is not a history: it has 'part-0.parquet' and no run; give the history its own folder"
     for call in (
         lambda: rf.history(tmp_path),
         lambda: rf.changes(tmp_path),
@@ -401,12 +401,13 @@ def test_a_broken_file_is_told(tmp_path):
     (tmp_path / "run-0.parquet").write_bytes(b"PAR1 and no more")
 
     with pytest.raises(
-        rf.DataError, match=r"run-0.parquet' is no run of a history that can be read: .*; move it"
+        rf.DataError, match=r"run-0.parquet' cannot be read as a run of a history: .*; move it"
     ):
         rf.history(tmp_path)
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "run-0.parquet")
     with pytest.raises(
-        rf.DataError, match=r"can be read: it has no column 'as_of'; move it elsewhere"
+        rf.DataError,
+        match=r"cannot be read as a run of a history: it has no column 'as_of'; move it elsewhere",
     ):
         rf.history(tmp_path)
 
@@ -561,7 +562,7 @@ def test_a_duckdb_file_that_another_process_holds_is_told(tmp_path, monkeypatch)
 
     try:
         with pytest.raises(
-            rf.RecframeError, match=r"is held by another process .* or track into a folder"
+            rf.RecframeError, match=r"has been locked by another process .* or track into a folder"
         ):
             DF.rec.track("mrr", history=place, as_of=DAY)
     finally:

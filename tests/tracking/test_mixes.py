@@ -170,13 +170,17 @@ def test_what_is_no_mix_is_told(place):
             r"no run of the history has these metrics by 'device'; track them: rec.track\(\.\.\., by='device'\)",
         ),
         (GATE, {"mix": 3}, "mix=3: mix takes the name of a column of users"),
-        (GATE, {"mix": "country", "by": "country"}, "is a column of by= too"),
-        (GATE, {"mix": "country", "cluster": "country"}, "is the column of cluster= too"),
-        ("coverage@1 >= trailing", {"mix": "country"}, "coverage@1 is no mean over users"),
+        (GATE, {"mix": "country", "by": "country"}, "is also a column of by="),
+        (GATE, {"mix": "country", "cluster": "country"}, "is also the column of cluster="),
+        (
+            "coverage@1 >= trailing",
+            {"mix": "country"},
+            "coverage@1 is not a built-in mean over users",
+        ),
         (
             GATE,
             {"mix": "country", "history": None},
-            "needs the runs that values are standardised to; give history=",
+            "needs runs to standardise values to; give history=",
         ),
     ):
         with pytest.raises(rf.RecframeError, match=said):
@@ -198,6 +202,6 @@ def test_a_mix_of_items_is_refused(tmp_path):
         lambda: rec.require(GATE, history=tmp_path, mix="genre"),
     ):
         with pytest.raises(
-            rf.RecframeError, match="mix='genre' is no column of users, but of items or the truth"
+            rf.RecframeError, match="mix='genre' is a column of items or the truth, not of users"
         ):
             ask()

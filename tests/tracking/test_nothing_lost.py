@@ -147,7 +147,7 @@ def test_a_table_of_somebody_else_is_left_as_it_is(tmp_path, made):
     with duckdb.connect(place) as connection:
         connection.execute(f"CREATE {made}")
         before = connection.execute("FROM history").fetchall()
-    said = r"h.duckdb' has a table 'history' that is no history of recframe; name a file of its own, such as history="
+    said = r"h.duckdb' has a table 'history' that is not a history of recframe; name another file, such as history="
     for call in (
         lambda: rf.history(place),
         lambda: DF.rec.track("mrr", history=place, as_of=DAY),
@@ -179,7 +179,7 @@ def test_rows_that_somebody_added_by_hand_are_told(tmp_path):
     for columns in (None, "x"):
         with duckdb.connect(place) as connection:
             connection.execute("INSERT INTO history (run, columns) VALUES ('x', ?)", [columns])
-        with pytest.raises(rf.DataError, match="has rows that are no run's, with no 'columns'"):
+        with pytest.raises(rf.DataError, match="has rows of no run, without 'columns'"):
             rf.history(place)
 
 
@@ -238,7 +238,7 @@ def test_a_damaged_run_is_named_and_the_others_are_read(tmp_path):
         try:
             assert rf.history(tmp_path).equals(sound)
         except rf.DataError as error:
-            words = f"{path.name}' is no run of a history that can be read: it was damaged after it was tracked; move it"
+            words = f"{path.name}' cannot be read as a run of a history: it was damaged after it was tracked; move it"
             assert words in str(error)  # noqa: PT017
             assert error.others.equals(others)  # noqa: PT017
         else:
@@ -246,7 +246,7 @@ def test_a_damaged_run_is_named_and_the_others_are_read(tmp_path):
             assert b"recframe: tracked at" in whole[max(at - 40, 0) : at + 40]
     for end in (0, 4, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:end])
-        with pytest.raises(rf.DataError, match=f"{path.name}' is no run") as caught:
+        with pytest.raises(rf.DataError, match=f"{path.name}' cannot be read as a run") as caught:
             rf.history(tmp_path)
         assert caught.value.others.equals(others)
 

@@ -17,7 +17,7 @@ from weeks_of_users import Weeks, alarms, of_weeks
 
 DAYS = [dt.date(2026, 11, day) for day in range(1, 12)]
 GATE = "mrr >= 0.98 * trailing"
-SHOWN = "{} of {} users, each against their own mean of {} runs"
+SHOWN = "{} of {} users, each compared with their own mean over {} runs"
 
 
 def week(number: int, n: int = 60, first: int = 0, worse: int = 0) -> pl.DataFrame:
@@ -91,7 +91,7 @@ def test_it_finds_a_loss_that_the_band_does_not(tmp_path):
 def test_where_nothing_changed_it_hardly_fails(tmp_path, weeks):
     found = of_weeks(weeks, 2, tmp_path, "mrr >= trailing")
 
-    assert found["note"].str.contains("each against their own mean").all()
+    assert found["note"].str.contains("each compared with their own mean").all()
     # 2.5 % of 400 are 10; 22 or more are seen once in 2,000 times
     assert alarms(found) < 22
 
@@ -116,7 +116,7 @@ def test_few_known_users_are_held_against_the_band(place):
         found = row(week(9, first=first).rec, place, "mrr >= 0.2 * trailing")
 
         of_band = (
-            f"the history knows {known} of 60 users, fewer than half, so held against the band"
+            f"the history knows {known} of 60 users, fewer than half, so compared with the band"
         )
         said = SHOWN.format(known, 60, 8) if by_users else of_band
         assert said in found["note"]
@@ -134,7 +134,7 @@ def test_runs_without_users_values_count_in_the_band_alone(place):
 
     assert (
         found["note"]
-        == "3 of its runs have users' values, fewer than 4, so held against the band of runs"
+        == "3 of its runs have users' values, fewer than 4, so compared with the band of runs"
     )
     assert found["n_differ"] is None
     assert "3 of" not in (row(week(12).rec, place, window=5)["note"])
@@ -157,7 +157,7 @@ def test_a_part_of_a_history_stands_beside_its_path(place):
     found = row(week(9).rec, [place, before], window=8)
 
     assert found["note"].endswith(SHOWN.format(60, 60, 6))
-    assert "each against" not in (row(week(9).rec, before, window=8)["note"] or "")
+    assert "each compared" not in (row(week(9).rec, before, window=8)["note"] or "")
     with pytest.raises(
         rf.RecframeError, match=r"history takes a path, a frame .* or both in a list"
     ):
@@ -186,7 +186,7 @@ def test_segments_models_and_metrics_have_users_of_their_own(place):
     )
 
     assert found.select("model", "country", "requirement").n_unique() == 8
-    assert found["note"].str.contains("users, each against their own mean of 8 runs").all()
+    assert found["note"].str.contains("users, each compared with their own mean over 8 runs").all()
     one = found.filter(model="b", country="DE", metric="mrr").row(0, named=True)
     runs = [week(number).filter(country="DE")["rank"] + 1 for number in range(1, 9)]
     assert one["n_users"] == 20
@@ -241,7 +241,7 @@ def test_what_is_damaged_is_named(tmp_path):
     with pytest.raises(rf.DataError, match="hashed with another salt than the history has now"):
         week(9).rec.require(GATE, history=tmp_path)
     salt.unlink()
-    with pytest.raises(rf.DataError, match="the salt that their ids were hashed with is not at"):
+    with pytest.raises(rf.DataError, match="the salt of their hashed ids is not at"):
         week(9).rec.require(GATE, history=tmp_path)
     # the numbers are there, and users who are forgotten are in no gate
     for values in (tmp_path / "users").glob("*.values"):

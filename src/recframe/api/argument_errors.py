@@ -59,7 +59,7 @@ METHODS = {
 """Methods other than metrics, with example arguments."""
 
 OF_ONE_TRAINING = {
-    "winner": "compare('ndcg@10', baseline='old') holds models against one another over users and trainings",
+    "winner": "compare('ndcg@10', baseline='old') compares models over users and trainings",
     "gaps": "summarize('ndcg@10', by='country') has segments' values over users and trainings",
     "slices": "summarize('ndcg@10', by='country') has segments' values over users and trainings",
     **dict.fromkeys(("worst", "best"), "evaluate('ndcg@10', by='user') has each user's mean"),
@@ -89,7 +89,7 @@ def check_call(
     asks = f"{call}({METHODS.get(call, 'k=10')})"
     for argument in (*arguments, *map(options.get, ASKED)):
         if not isinstance(argument, PLAIN) and is_side(argument):
-            msg = f"rec.{call}() takes no frame, and found {kind_of(argument)}; bind it before: frame.rec(truth=truth).{asks}"
+            msg = f"rec.{call}() takes no frame, but found {kind_of(argument)}; bind it first: frame.rec(truth=truth).{asks}"
             raise CallError(msg)
     own = {name: one for name, one in takes.items() if name != "self"}
     named = [name for name, one in own.items() if one.kind is not Parameter.VAR_POSITIONAL]
@@ -98,7 +98,7 @@ def check_call(
             continue
         if name in OPTIONS:
             value = name if name in SIDES else "'...'"
-            msg = f"rec.{call}() has no option {name!r}, which is bound before: frame.rec({name}={value}).{asks}"
+            msg = f"rec.{call}() has no option {name!r}, which is bound first: frame.rec({name}={value}).{asks}"
             raise CallError(msg)
         if (meant := argument_of(name)) in named:
             msg = f"rec.{call}() has no option {name!r}, which is {meant}= here; write {meant}={shown(options[name])}"
@@ -129,7 +129,7 @@ def _check_places(
     if len(arguments) > len(places) and Parameter.VAR_POSITIONAL not in kinds.values():
         takes_some = f"takes {', '.join(places) or 'nothing'} by position"
         beyond = ", ".join(map(shown, arguments[len(places) :]))
-        msg = f"rec.{call}() {takes_some}, and found {beyond} behind it; {example}"
+        msg = f"rec.{call}() {takes_some}, but found {beyond} after it; {example}"
         raise CallError(msg if places else msg.replace(" behind it", ""))
     if lacking:
         msg = f"rec.{call}() needs {' and '.join(lacking)}; {example}"
@@ -158,10 +158,12 @@ def _check_truth(arguments: Sequence[object], options: Mapping[str, Any]) -> Non
     by_name = "rec() takes the truth by position and its options by name"
     if others:
         option = "train=train" if is_side(others[0]) else "user='user_id'"
-        msg = f"{by_name}, and found {kind_of(others[0])} behind the truth: frame.rec(truth, {option})"
+        msg = (
+            f"{by_name}, but found {kind_of(others[0])} after the truth: frame.rec(truth, {option})"
+        )
         raise CallError(msg)
     if first is not None and not is_side(first):
-        msg = f"{by_name}, and found {kind_of(first)} in its place: frame.rec(user='user_id')"
+        msg = f"{by_name}, but found {kind_of(first)} in its place: frame.rec(user='user_id')"
         raise CallError(msg)
     if "truth" in options:
         msg = "rec() got the truth twice, by position and as truth=; write one of them: frame.rec(truth)"
@@ -174,8 +176,8 @@ def _check_one_list(name: str, rec: Any) -> None:
     if training is not None:
         instead = f"{OF_ONE_TRAINING[name]}; or " * bool(OF_ONE_TRAINING[name])
         msg = (
-            f"rec.{name}() goes by one list of each user, and {Given('training', training)} gives several; {instead}ask it of "
-            f"one training: leave training= out of a frame filtered to one value of {training!r}"
+            f"rec.{name}() needs one list of each user, but {Given('training', training)} gives several; {instead}call it "
+            f"for one training: leave training= out of a frame filtered to one value of {training!r}"
         )
         raise RecframeError(msg)
 
@@ -281,7 +283,7 @@ def no_attribute(name: str, names: Iterable[str]) -> str:
     """Return the words on a name that the package does not have."""
     told = OVER_TIME.get(name.casefold())
     if told is None and name in METHODS:
-        told = f"a frame is asked: frame.rec.{name}({METHODS[name]})"
+        told = f"call it on a frame: frame.rec.{name}({METHODS[name]})"
     told = told or registry.elsewhere(name)
     found = f"; {told}" if told else _meant(name, [*names], _attribute)
     return f"module 'recframe' has no attribute {name!r}{found}"

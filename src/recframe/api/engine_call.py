@@ -85,7 +85,7 @@ def _no_sum(rec: Any, name: str) -> RecframeError:
     engine = kind_for(rec._frame).engine.name  # type: ignore[union-attr]  # noqa: SLF001  a Rec's own frame
     instead = INSTEAD.get(name, SOME).format(engine=engine)
     return RecframeError(
-        f"rec.{name} is no sum over users, which {engine} could add up; ask {instead}"
+        f"rec.{name} is not a sum over users that {engine} could add up; request {instead}"
     )
 
 
@@ -155,17 +155,17 @@ def register(frame_class: type) -> None:
     >>> import recframe as rf
     >>> rf.register(int)
     Traceback (most recent call last):
-    recframe.errors.RecframeError: int is no class of frames that an engine holds; give pyspark.sql.DataFrame,
+    recframe.errors.RecframeError: int is not a class of an engine's frames; give pyspark.sql.DataFrame,
     dask.dataframe.DataFrame or daft.DataFrame
     """
     kind = kind_of_class(frame_class) if isinstance(frame_class, type) else None
     if kind is None or kind.engine is None:
         name = getattr(frame_class, "__name__", shown(frame_class))
-        msg = f"{name} is no class of frames that an engine holds; give {CLASSES}"
+        msg = f"{name} is not a class of an engine's frames; give {CLASSES}"
         raise RecframeError(msg)
     if not isinstance(vars(frame_class).get("rec"), _Accessor):
         if hasattr(frame_class, "rec"):
-            msg = f"{frame_class.__name__} has something else of the name rec; write rf.rec(frame)"
+            msg = f"{frame_class.__name__} already has another attribute rec; write rf.rec(frame)"
             raise RecframeError(msg)
         frame_class.rec = _Accessor()  # type: ignore[attr-defined]  # which is what is put there
 

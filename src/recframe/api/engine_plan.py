@@ -137,8 +137,8 @@ def run(rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str,
     """Run a method and return its result as a frame of the engine."""
     if rec._context.training is not None:  # noqa: SLF001  a Rec's own context
         msg = (
-            f"{Option('training', rec._context.training)}: buckets of users know no trainings; give the frames in memory "  # noqa: SLF001
-            "or as LazyFrames, or bind a column that has model and training as model=, which are then models of their own"
+            f"{Option('training', rec._context.training)}: buckets of users cannot tell trainings apart; give the "  # noqa: SLF001
+            "frames in memory or as LazyFrames, or bind a column of model and training as model=, each then a model"
         )
         raise RecframeError(msg)
     return Divided(rec, method, arguments, options).result()
@@ -289,21 +289,24 @@ class Divided:
         """Reject metrics that are no sums over the users of a bucket."""
         if self._goes_by_order:
             msg = (
-                f"ties='order' goes by how rows stand, and those of {self.engine.name} stand in no order; give each row a "
-                "rank, or write another ties="
+                f"ties='order' needs an order of rows, but those of {self.engine.name} have none; give each row a rank, or "
+                "write another ties="
             )
             raise RecframeError(msg)
         self._check_earlier()
         for one in self.metrics if self.method in {"summarize", "compare", "winner"} else ():
             if is_of_segment(one):
                 msg = (
-                    f"what each list changes in {one} takes all lists at once, which no bucket of users has; evaluate() has "
-                    "its values, without intervals"
+                    f"an interval of {one} needs all lists at once, but buckets hold only some users; evaluate() has its "
+                    "values, without intervals"
                 )
                 raise RecframeError(msg)
         for one in () if divided else self.metrics:
             if {*OF_OTHERS} & needs_of(one).levels:
-                msg = f"{one} by user holds each user against all others, whom no bucket has; ask it by segment"
+                msg = (
+                    f"{one} by user compares each user with all others, but buckets hold only some users; request it by "
+                    "segment"
+                )
                 raise RecframeError(msg)
 
     def _check_earlier(self) -> None:
@@ -315,7 +318,7 @@ class Divided:
                     "give its summary alone as last=",
                     "give --reference a result that was stored without --users-values",
                 )
-                msg = "an earlier result's values of users are held against all lists at once, which no bucket of users has; "
+                msg = "an earlier result's values of users need all lists at once, but buckets hold only some users; "
                 raise RecframeError(f"{msg}{alone}")
 
     @property
@@ -356,7 +359,10 @@ class Divided:
             rows = kind.take({name: name for name in kind.columns}, ids, numbers)
             return EngineSide(side, self.engine, table_of(stream(rows.lazy())))
         if kind.engine.name != self.engine.name:
-            msg = f"the lists are a frame of {self.engine.name}, and a side frame of {kind.engine.name}; give both of one"
+            msg = (
+                f"the lists are a frame of {self.engine.name}, and a side frame of {kind.engine.name}; give both as frames "
+                "of one engine"
+            )
             raise RecframeError(msg)
         return EngineSide(side, self.engine, None)
 

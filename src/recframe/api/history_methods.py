@@ -143,7 +143,7 @@ def _values_of_users(
         convention for convention in asked.conventions if not is_of_segment(convention.metric)
     ]
     if not conventions:
-        msg = f"per_user=True: {asked.metrics[0]} is one number of all lists, and no user has a value of it; leave it out"
+        msg = f"per_user=True: {asked.metrics[0]} is one number of all lists, so users have no values; leave it out"
         raise RecframeError(msg)
     here = rec._in_polars()  # noqa: SLF001
     plan = values_of_users(replace(asked, rec=here, cluster=None), by, profile, conventions)
@@ -163,7 +163,7 @@ def predicted(
     if history is None:
         if mix is not None:
             runs = Either("history='history.parquet'", "--history DIR")
-            msg = f"{Given('mix', mix)} needs the runs that values are standardised to; give {runs} too"
+            msg = f"{Given('mix', mix)} needs runs to standardise values to; give {runs} too"
             raise RecframeError(msg)
         return None
     from recframe.tracking.changed_runs import watched  # noqa: PLC0415  importing recframe should take no time
@@ -179,7 +179,7 @@ def predicted(
     if not trailing:
         given = Either("history=", "--history")
         first = next(iter(gate.requirements)).metric
-        msg = f"{given} is there, and nothing is held against it; write for example '{first} >= 0.95 * {TRAILING}'"
+        msg = f"{given} is given, but no requirement uses it; write for example '{first} >= 0.95 * {TRAILING}'"
         raise RecframeError(msg)
     meant = definitions(asked.stated, asked.inputs)
     split, how = list(asked.by.values()), watched(window, gate.level)
@@ -201,10 +201,10 @@ def _checked(mix: object, named: Sequence[str], asked: Question) -> str:
 
     name = check_mix(mix)
     if name in asked.by.values():
-        msg = f"mix={name!r} is a column of by= too, whose rows have one value of it each; leave one of them out"
+        msg = f"mix={name!r} is also a column of by=, where each row has one value of it; leave one of them out"
         raise RecframeError(msg)
     if name in asked.clusters:
-        msg = f"mix={name!r} is the column of cluster= too, where each segment would be one cluster; name another"
+        msg = f"mix={name!r} is also the column of cluster=, so each segment would be one cluster; name another"
         raise RecframeError(msg)
     for metric in asked.metrics:
         if str(metric) in named and is_of_segment(metric):
@@ -235,7 +235,7 @@ def _check_runs(
     for one, name in trailing.items():
         if name in found.others:
             msg = (
-                f"{one!r}: no run of the history has {name!r} under the definition of this call, {meant[name]!r}; its "
+                f"{one!r}: no run of the history has {name!r} by the definition of this call, {meant[name]!r}; its "
                 f"last run has {found.others[name]!r}. Track one run under the new definition, or give the old one here"
             )
             raise RecframeError(msg)

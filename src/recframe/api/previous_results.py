@@ -44,7 +44,7 @@ class Earlier:
         if self.summary is None and not self.has_users_of(metric):
             names = [] if self.users is None else self.users.collect_schema().names()
             close = suggestion(str(metric), names)
-            instead = close or "; ask it for that metric by user, or summarize it"
+            instead = close or "; request that metric by user, or summarize it"
             msg = f"the earlier result has nothing of {str(metric)!r}{instead}"
             raise ColumnError(msg)
 
@@ -86,7 +86,7 @@ def _summary(kind: Kind, keys: Mapping[str, str], metrics: Sequence[str]) -> pl.
     }
     beyond = [name for name in kind.columns if name not in known]
     if beyond:
-        msg = f"the earlier result is split by {beyond[0]!r} too, and this one is not; ask both by the same columns"
+        msg = f"the earlier result is split by {beyond[0]!r}, this one is not; use the same by= for both"
         raise RecframeError(msg)
     taken = _taken(kind, keys, {name: name for name in names}, {MODEL})
     return with_intervals(taken, metrics) if is_short else taken
@@ -112,7 +112,7 @@ def _taken(
     shared = {inside: name for inside, name in keys.items() if name in kind.columns}
     for inside, name in keys.items():
         if inside not in shared and inside not in may_lack:
-            msg = f"the earlier result has no column {name!r}; ask both by the same columns"
+            msg = f"the earlier result has no column {name!r}; use the same by= for both"
             raise ColumnError(msg)
     return kind.take(shared | dict(columns), ids).lazy()
 

@@ -188,8 +188,8 @@ class Question(Request):
         if TRAINING in self.by:
             name = self.by[TRAINING]
             msg = (
-                f"{Given('by', name)}: trainings of two models are no pairs, whatever they are called; leave it out, and "
-                "models are compared over users and trainings; summarize(by=...) has each training by itself"
+                f"{Given('by', name)}: trainings of two models are not paired, whatever their names; leave it out to compare "
+                "models over users and trainings; summarize(by=...) shows each training"
             )
             raise RecframeError(msg)
 
@@ -207,7 +207,7 @@ class Question(Request):
         taken = [*columns, *names.values()]
         for name in names.values():
             if taken.count(name) > 1:
-                msg = f"{Given('by', name)} is also the name of a result column; rename the column before"
+                msg = f"{Given('by', name)} is also the name of a result column; rename the column first"
                 raise ColumnError(msg)
         is_here = "recommendations" in self.inputs.given and self.inputs.tables is None
         depths = None
@@ -305,14 +305,14 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
     except ColumnError as error:
         raise _named_as_given(error, cluster, bound) from None
     if of_clusters and inputs.segments[-1].inside == "user":
-        msg = f"{Given('cluster', cluster)}: each user is one by themself where nothing is given; leave it out"
+        msg = f"{Given('cluster', cluster)}: without cluster= each user is already a cluster; leave it out"
         raise RecframeError(msg)
     if any(segment.inside == "user" for segment in inputs.segments):
         user = Given("by", inputs.context.names["user"])
         msg = f"{user}: one user has no interval; evaluate(by='user') has the values"
         raise RecframeError(msg)
     if cluster in bound:
-        msg = f"cluster={cluster!r} is a column of by= too, where each segment would be one cluster; name another"
+        msg = f"cluster={cluster!r} is also a column of by=, so each segment would be one cluster; name another"
         raise RecframeError(msg)
     unit = _unit(inputs, found, str(cluster)) if of_clusters else None
     inputs = inputs if unit is None else replace(inputs, units=(unit,))
@@ -331,11 +331,14 @@ def _unit(inputs: Inputs, metrics: Sequence[Metric[...]], cluster: str) -> str:
     """Return the name inside the plan of the column of clusters, or say why it is none."""
     segment = inputs.segments[-1]
     if segment.owner == "items" or segment.inside in {"item", MODEL}:
-        msg = f"cluster={cluster!r} describes no users; name a column of users, such as their household"
+        msg = f"cluster={cluster!r} does not describe users; name a column of users, such as their household"
         raise RecframeError(msg)
     of_sets = [str(metric) for metric in metrics if is_of_segment(metric)]
     if segment.owner == "row" and of_sets:
-        msg = f"{of_sets[0]} is one function of all lists, which clusters do not cut: give {cluster!r} as a column of users="
+        msg = (
+            f"{of_sets[0]} is computed from all lists together, so clusters must be whole users: give {cluster!r} as a "
+            "column of users="
+        )
         raise RecframeError(msg)
     return segment.inside
 

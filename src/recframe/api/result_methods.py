@@ -395,14 +395,14 @@ def _checked(metric: str | Metric[...], k: int | None, n: object) -> tuple[Metri
     """Return the metric and the number of users, or say why there is no such thing."""
     found = registry.asked([metric], k)
     if len(found) > 1:
-        raise RecframeError(f"k={shown(k)}: one cut-off says who comes first; write k=10")
+        raise RecframeError(f"k={shown(k)}: users are sorted by one cut-off; write k=10")
     check_of_users(found[0])
     try:
         number = 0 if isinstance(n, bool) else operator.index(n)  # type: ignore[arg-type]
     except TypeError:
         number = 0
     if number < 1:
-        raise RecframeError(f"n={shown(n)}: write how many users are to be shown, from 1 up")
+        raise RecframeError(f"n={shown(n)}: write the number of users to show, 1 or more")
     return found[0], number
 
 
@@ -418,7 +418,10 @@ def _columns_of_items(inputs: Inputs, without: Collection[str]) -> list[Segment]
 def _check_names(names: Sequence[str]) -> None:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        msg = f"the result has a column {twice[0]!r} of its own, and {twice[0]!r} is a column of items= or by= too; rename that"
+        msg = (
+            f"the result has a column {twice[0]!r} of its own, and {twice[0]!r} is also a column of items= or by=; rename "
+            "that"
+        )
         raise ColumnError(msg)
 
 

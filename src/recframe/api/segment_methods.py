@@ -199,15 +199,15 @@ def _checked(asked: Question, call: str) -> Question:
     """Return the request, or raise an error where segments cannot be compared by it."""
     segments = asked.of_segments.segments
     if not segments:
-        msg = f"{call} needs the columns that make segments: {call}(..., by='country')"
+        msg = f"{call} needs columns of segments: {call}(..., by='country')"
         raise RecframeError(msg)
     if any(segment.inside == MODEL for segment in segments):
         name = asked.inputs.context.names[MODEL]
-        msg = f"{Given('by', name)}: {call} holds segments against one another, and compare(...) models"
+        msg = f"{Given('by', name)}: {call} compares segments; compare(...) compares models"
         raise RecframeError(msg)
     if asked.inputs.context.weight is not None:
         weight = Given("weight", asked.inputs.context.weight)
-        msg = f"{call} compares means over users that count alike; ask for it without {weight}, or evaluate(...)"
+        msg = f"{call} compares unweighted means over users; call it without {weight}, or evaluate(...)"
         raise RecframeError(msg)
     for metric in asked.metrics:
         _check_metric(call, metric)
@@ -220,17 +220,17 @@ def _check_metric(call: str, metric: Metric[...]) -> None:
     if metric.shape != "set" and not needs_of(metric).means:
         return
     instead = (
-        f"evaluate({str(metric)!r}, by=...) has the values, and compare({str(metric)!r}, by=...) holds models against one "
-        "another within each segment, where they have the same users"
+        f"evaluate({str(metric)!r}, by=...) has the values, and compare({str(metric)!r}, by=...) compares models within each "
+        "segment, where they have the same users"
     )
     # NOTE: a seam: what does not grow may be served by what each list contributes to it
     if getattr(metric.definition, "grows", False):
         msg = (
-            f"{call} takes no {metric.name!r}, which grows with the number of users: a large segment has more than a small one "
-            f"by its size alone; {instead}"
+            f"{call} takes no {metric.name!r}, which grows with the number of users: a large segment has a larger value by "
+            f"its size alone; {instead}"
         )
     else:
-        msg = f"{call} takes means of users' values, and {str(metric)!r} is one function of all users of a segment; "
+        msg = f"{call} takes means of users' values, and {str(metric)!r} is computed from all users of a segment together; "
         msg += instead
     raise RecframeError(msg)
 
@@ -254,8 +254,8 @@ def _check_size(crossed: Crossings, depth: int) -> None:
     ):
         if n > most:
             msg = (
-                f"depth={depth} of these columns makes {n} {what}, and slices looks at {most} at the most; "
-                "give fewer columns, or depth=1"
+                f"depth={depth} of these columns makes {n} {what}, but slices takes {most} at most; give fewer columns, or "
+                "depth=1"
             )
             raise RecframeError(msg)
 
@@ -300,7 +300,7 @@ def _given(  # noqa: PLR0913  what both methods give
     model = {MODEL: asked.inputs.context.names[MODEL]} if MODEL in schema else {}
     for name in model.values():
         if name in [one for one in schema if one != MODEL]:
-            msg = f"{Given('model', name)} is also the name of a result column; rename the column before"
+            msg = f"{Given('model', name)} is also the name of a result column; rename the column first"
             raise ColumnError(msg)
     # NOTE: a column that is named by is text here, whatever the user's own column by is
     own = {name: asked.inputs.sources.get(name) for name in model.values()}

@@ -279,7 +279,7 @@ class Uncertain(Generic[F]):
 
         of_difference = options.wanted(wanted, margin)
         if cluster is not None and baseline is None:
-            msg = f"cluster={cluster!r} takes a baseline=, whose differences say how clusters vary"
+            msg = f"cluster={cluster!r} needs a baseline=: power is then that of clusters' differences"
             raise RecframeError(msg)
         asked = question(self, metrics, k, by, cluster, profile, wide=wide)
         if trainings is not None and not asked.over_trainings:
@@ -375,7 +375,7 @@ class Uncertain(Generic[F]):
         from recframe.statistics.winners import COLUMNS, SHORT, winners  # noqa: PLC0415
 
         if baseline is None:
-            msg = "baseline=None: winner takes the name of the model that the others are held against, such as baseline='old'"
+            msg = "baseline=None: winner takes the name of the baseline, such as baseline='old'"
             raise RecframeError(msg)
         asked = question(self, metrics, k, by, cluster, profile, wide=wide)
         how = Comparing(
@@ -439,11 +439,11 @@ def _check_resampled(metrics: Sequence[Metric[...]]) -> None:
     for metric in metrics:
         if is_of_segment(metric):
             reason = (
-                "one function of all lists: a resample has lists twice, and its bootstrap intervals hold seldom; "
-                "method='auto' goes by what each list contributes"
+                "computed from all lists together: a resample repeats lists, so bootstrap intervals cover too rarely; "
+                "method='auto' uses each list's contribution"
                 if metric.shape == "set"
-                else "made of means over all users, which are not resampled together; method='auto' goes by what each user "
-                "contributes"
+                else "computed from several means over users, which are not resampled together; method='auto' uses each "
+                "user's contribution"
             )
             msg = f"{metric} is {reason}"
             raise RecframeError(msg)

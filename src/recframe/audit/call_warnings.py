@@ -53,8 +53,8 @@ def lists_of_other_samples(seen: Seen) -> str | None:
         if len(most) and most["items"].item() != n + 1:
             found = f"{most['items'].item():,} items, as {most['lists'].item():,} lists have"
             return (
-                f"{name} has no value, since lists of a relevant item and {n} others have {n + 1} items; found {found}: say "
-                "how many were drawn in n_negatives=, and give the lists as they were ranked, with all items"
+                f"{name} has no value: a relevant item and {n} others make lists of {n + 1} items; found {found}: say in "
+                "n_negatives= how many were drawn, and give the whole lists as they were ranked"
             )
     return None
 
@@ -69,8 +69,8 @@ def users_in_two_halves(seen: Seen) -> str | None:
             if len(users):
                 return (
                     f"{Given('by', segment.name)}: {seen.title} has a value of this column on some rows of a user and null "
-                    f"on others, so the user counts in two segments: {len(users):,} of them, such as {users['user'][0]!r}; "
-                    f"fill it in on all rows of the user, or give it as a column of {bind(users='...')}"
+                    f"on others, so {len(users):,} users, such as {users['user'][0]!r}, count in two segments; fill it in on "
+                    f"all rows of the user, or give it as a column of {bind(users='...')}"
                 )
     return None
 
@@ -103,8 +103,8 @@ def several_models(seen: Seen) -> str | None:
     for label in labels:
         if _tells_apart(rows, label.inside, keys, named=label in named):
             return (
-                f"users have several rows of one {place} in {seen.title}, which column {label.name!r} tells apart, but all "
-                f"rows of a user count as one list; {told_apart_by(label.name)}"
+                f"users have several rows of one {place} in {seen.title}, one for each value of column {label.name!r}, but "
+                f"all rows of a user count as one list; {told_apart_by(label.name)}"
             )
     return None
 
@@ -112,7 +112,7 @@ def several_models(seen: Seen) -> str | None:
 def told_apart_by(name: str) -> str:
     """Return the advice for a column that identifies systems, or trainings of one."""
     if names_trainings(name):
-        return f"if it tells trainings of one model apart, write {bind(training=repr(name))}"
+        return f"if it names trainings of one model, write {bind(training=repr(name))}"
     return f"if it names systems, write {bind(model=repr(name))}"
 
 
@@ -192,7 +192,7 @@ def scores_without_order(seen: Seen) -> str | None:
     what = "null or NaN" if value is None else f"equal, {value:g}"
     name, ties = inputs.context.names["score"], ""
     if value is not None:
-        ties = f", or with {bind(ties=repr('expected'))} the mean over all orders of such items"
+        ties = f", or with {bind(ties=repr('expected'))} for the mean over all orders of such items"
     return (
         f"all {found['rows'][0]:,} scores{whose} in column {name!r} are {what}, so its lists are in the order of the item ids; "
         f"give the model's own scores or a rank{ties}"
@@ -241,7 +241,7 @@ def ranks_over_all_lists(seen: Seen) -> str | None:
     over = Either(f": .rank('ordinal').over({user!r})")
     return (
         f"column {name!r} of {seen.title} has no rank twice, and {found['late'][0]:,} of {found['lists'][0]:,} lists have "
-        f"none {until}, as where all rows were ranked at once; rank each list from 1{over}, or name a column of scores: "
+        f"none {until}: all rows seem to be ranked at once; rank each list from 1{over}, or name a column of scores: "
         f"{bind(score=NAMED)}"
     )
 

@@ -77,7 +77,7 @@ def models_of_unequal_depth(seen: Seen) -> str | None:
     others = ", others later" * (len({*depths.values()}) == 1)
     return (
         f"the lists of models end at different depths below {k}: those of {', '.join(named[:MOST_NAMED])}{more}{others}; "
-        f"what a model does not list is a miss, so give every model {k} items, or compare them up to {least}: "
+        f"items that are not listed are misses, so give every model {k} items, or compare up to {least}: "
         f"{Either(f'k={least}', f'-k {least}')}"
     )
 
@@ -171,7 +171,7 @@ def with_notes(plan: pl.LazyFrame, depths: Mapping[Any, int]) -> pl.LazyFrame:
     text = "up to k its longest list has {} items, the baseline's {}"
     if len(roles) == 1:
         is_noted = ends[0] < k
-        text = "its lists end at {}, before k, and other models' at another depth"
+        text = "its lists end at {}, before k, other models' elsewhere"
     note = pl.when(is_noted).then(pl.format(text, *ends))
     noted = pl.concat_str(["note", note], separator="; ", ignore_nulls=True)
     return plan.with_columns(note=noted.replace("", None)).select(schema.names())

@@ -46,8 +46,8 @@ def truth_is_the_lists(seen: Seen) -> str | None:
     if truth is None or truth.kind.frame is not seen.main.kind.frame:
         return None
     return (
-        f"{FrameOf('truth')} is {seen.title} itself, so that every recommended item counts as relevant; give the rows that "
-        "users liked, or no truth, if the lists have a relevance"
+        f"{FrameOf('truth')} is {seen.title} itself, so every recommended item counts as relevant; give the rows that users "
+        "liked, or no truth if the lists have a relevance"
     )
 
 
@@ -115,8 +115,8 @@ def _apart(seen: Seen, name: str, role: str, found: dict[str, object]) -> str:
     columns = f"column {here!r} holds" if here == there else f"columns {here!r} and {there!r} hold"
     return (
         f"{seen.title} and {FrameOf(name)} have {many} {role} ids in common: {found['here']:,} in the lists, such as "
-        f"{found['such_here']!r}, and {found['there']:,} in the other, such as {found['such_there']!r}; look whether "
-        f"{columns} the same ids in both, or name the column that does: {bind(**{role: NAMED})}"
+        f"{found['such_here']!r}, and {found['there']:,} in the other, such as {found['such_there']!r}; check that {columns} "
+        f"the same ids in both, or name the column that does: {bind(**{role: NAMED})}"
     )
 
 
@@ -135,8 +135,8 @@ def most_users_without_a_list(seen: Seen) -> str | None:
     if n_absent <= MOST_ABSENT * n_all or n_absent == n_all:
         return None
     return (
-        f"{n_absent:,} of the {n_all:,} users of {FrameOf('truth')} have no list in {seen.title}, and count with an "
-        f"empty one; if these are the lists of one segment, ask for all of them with {Given('by', '...')}; with "
+        f"{n_absent:,} of the {n_all:,} users of {FrameOf('truth')} have no list in {seen.title}, and count with an empty "
+        f"one; if these are the lists of one segment, give all lists and write {Given('by', '...')}; with "
         f"{bind(universe=repr('recs'))} only users with a list count"
     )
 
@@ -168,9 +168,9 @@ def truth_of_the_lists_alone(seen: Seen) -> str | None:
         return None
     users, rows = found.row(0)
     return (
-        f"all {rows:,} relevant rows of {FrameOf('truth')}, of {users:,} users, are in the lists of {seen.title}, as after an "
-        "inner join, so recall misses nothing, and users without a hit are not there; give the whole truth, or say that the "
-        f"lists are all that is known: {bind(relevant_from=repr('list'))}"
+        f"all {rows:,} relevant rows of {FrameOf('truth')}, of {users:,} users, are in the lists of {seen.title}, as after "
+        "an inner join, so recall misses nothing and users without a hit are missing; give the whole truth, or say that "
+        f"only listed items are known: {bind(relevant_from=repr('list'))}"
     )
 
 
@@ -309,7 +309,7 @@ def weights_overflow(seen: Seen) -> str | None:
     if weights.is_empty() or math.isfinite((weights**power).fill_nan(None).sum()):
         return None
     highest: Any = weights.max()
-    sums = "sums of their powers, which intervals are made of, are" if power > 1 else "their sum is"
+    sums = "the sums of their powers (for intervals) are" if power > 1 else "their sum is"
     return (
         f"{Given('weight', seen.inputs.context.weight)} has weights up to {highest:.3g}, so large that {sums} infinite; "
         "divide all weights by the largest one, which changes no mean"
@@ -331,7 +331,7 @@ def few_users_with_a_weight(seen: Seen) -> str | None:
         return None
     return (
         f"{Given('weight', inputs.context.weight)}: {n_without:,} of the {n_all:,} users who count have no weight in "
-        f"{FrameOf('users')}, and weighted means leave them out; give each user a weight, such as 1 or 0, or look whether both "
+        f"{FrameOf('users')}, and weighted means leave them out; give each user a weight, such as 1 or 0, or check that both "
         "frames have the same user ids"
     )
 
@@ -365,9 +365,9 @@ def by_null_in_one_frame(seen: Seen) -> str | None:
         least, most = (nulls[title] / len(columns[title]) for title in (other, worse))
         if most > MOST_NULL and least <= most / 2:
             return (
-                f"{Given('by', segment.name)} is null on {nulls[worse]:,} of the {len(columns[worse]):,} rows of "
-                f"{worse}, but not in {other}, as after a join that failed, so these rows meet none of the other frame's: "
-                f"look whether the keys of the join match, or give the column once, in {bind(users='users')}"
+                f"{Given('by', segment.name)} is null on {nulls[worse]:,} of the {len(columns[worse]):,} rows of {worse}, "
+                f"but not in {other}, as after a failed join, so these rows match none of the other frame: check the keys of "
+                f"the join, or give the column once, in {bind(users='users')}"
             )
     return None
 
@@ -385,8 +385,8 @@ def by_without_common_values(seen: Seen) -> str | None:
         ).rows():
             return (
                 f"{Given('by', segment.name)}: {seen.title} and {FrameOf('truth')} have no value of this column in common: "
-                f"{here:,} in the lists, such as {such_here!r}, and {there:,} in the truth, such as {such_there!r}; write the "
-                f"values alike in both frames, or give the column once, in {bind(users='users')}"
+                f"{here:,} in the lists, such as {such_here!r}, and {there:,} in the truth, such as {such_there!r}; write "
+                f"the values the same way in both frames, or give the column once, in {bind(users='users')}"
             )
     return None
 

@@ -328,7 +328,7 @@ def tidy(values: pl.LazyFrame, inputs: Inputs, metrics: Sequence[Metric[...]]) -
     for name in names:
         if name in COLUMNS:
             msg = (
-                f"{Given('by', name)} is also the name of a result column; rename the column before"
+                f"{Given('by', name)} is also the name of a result column; rename the column first"
             )
             raise ColumnError(msg)
     rows = pl.concat_list([_row(metric) for metric in metrics]).alias("rows")

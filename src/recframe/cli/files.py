@@ -195,7 +195,7 @@ def places(path: str) -> list[str]:
     wrong = next((one for one in found if not is_utf8(one)), None)
     if wrong is not None:
         raise RecframeError(
-            f"cannot read {with_bytes(wrong)}: its name is no UTF-8, in which Polars takes names; rename it"
+            f"cannot read {with_bytes(wrong)}: its name is not UTF-8, which Polars needs; rename it"
         )
     return found
 

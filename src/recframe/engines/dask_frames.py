@@ -176,7 +176,7 @@ def _column(rows: pd.DataFrame, field: pa.Field) -> pa.Array:
     if pa.types.is_null(found.type) or plain(found.type) == field.type or _widens(found, field):
         return found.cast(field.type)
     msg = (
-        f"column {field.name!r} is {plain(found.type)} in a partition, and {field.type} by the frame's meta; cast it before, "
+        f"column {field.name!r} is {plain(found.type)} in a partition, and {field.type} by the frame's meta; cast it first, "
         f"for example frame.astype({{{field.name!r}: 'string'}})"
     )
     raise ColumnError(msg)

@@ -37,8 +37,8 @@ class EngineFrame(Kind):
         del named, ids, numbers
         name = self.engine.name
         msg = (
-            f"a side frame is of {name} and the lists are not: give them to {name}, {self.from_polars}, or take the side "
-            f"frame from it, {self.to_local}"
+            f"a side frame is a frame of {name}, but the lists are not: give the lists to {name}, {self.from_polars}, or "
+            f"collect the side frame, {self.to_local}"
         )
         raise RecframeError(msg)
 

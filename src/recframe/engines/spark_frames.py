@@ -145,7 +145,7 @@ class SparkFrame(EngineFrame):
     def __init__(self, frame: Any) -> None:
         super().__init__(frame)
         if not hasattr(frame, "sparkSession"):  # of pyspark.pandas, whose class has the same name
-            msg = "the frame is pandas' on Spark, which has an order of its own; give Spark's: frame.to_spark()"
+            msg = "the frame is pandas on Spark, which has an order; give Spark's own: frame.to_spark()"
             raise RecframeError(msg)
 
     @property
@@ -242,7 +242,7 @@ def _check(frame: Any) -> None:
         raise RecframeError(msg)
     if frame.isStreaming:
         msg = (
-            "a streaming DataFrame of Spark has no last row; ask each of its batches, which are DataFrames: "
+            "a streaming DataFrame of Spark has no last row; use its batches, which are DataFrames: "
             "stream.writeStream.foreachBatch(function)"
         )
         raise RecframeError(msg)
@@ -263,7 +263,7 @@ def _common(types: Sequence[Any]) -> Any:
     if len(names) > 1 and names <= {"byte", "short", "integer", "long"}:
         return LongType()
     if len(names) > 1:
-        msg = f"the user ids have different types, {', '.join(sorted(names))}; cast them to one, so that they can meet"
+        msg = f"the user ids have different types, {', '.join(sorted(names))}; cast them to one type, so that they can match"
         raise ColumnError(msg)
     return types[0]
 
@@ -273,7 +273,7 @@ def _spark_schema(none: pa.Table) -> Any:
     converted = partial(from_arrow_schema, prefer_timestamp_ntz=True)
     for field in none.schema:
         if not _is_possible(converted, pa.schema([field])):
-            msg = f"the result's column {field.name!r} is {field.type}, for which Spark has no type; cast it before the call"
+            msg = f"the result's column {field.name!r} is {field.type}, for which Spark has no type; cast it first"
             raise ColumnError(msg)
     return converted(none.schema)
 
@@ -297,7 +297,7 @@ def _n_buckets(session: Any, frames: Iterable[Any]) -> int:
     if setting is not None:
         if not (str(setting).isdecimal() and int(setting)):
             msg = (
-                f"{SETTING} is {setting!r}, and is to be the number of buckets of users, 1 or more: "
+                f"{SETTING} is {setting!r}, but must be the number of buckets of users, 1 or more: "
                 f"spark.conf.set({SETTING!r}, 4000)"
             )
             raise RecframeError(msg)

@@ -196,8 +196,8 @@ class Trial(Task):
         """Record the sums of a plan."""
         if "user" in keys:
             msg = (
-                "what each list changes in a number of all lists takes all of them at once, which no bucket of users has; "
-                "evaluate() has the numbers without their intervals"
+                "the interval of a number of all lists needs all lists at once, but buckets hold only some users; "
+                "evaluate() has the numbers without intervals"
             )
             raise RecframeError(msg)
         schema = sums.collect_schema()
@@ -279,7 +279,7 @@ class Finishing(Whole):
         """Return placeholder columns, whose rows are no longer available."""
 
         def gone(*_: Any) -> Iterator[pl.DataFrame]:
-            msg = "a plan reads rows of users behind its sums; this is a defect of recframe"
+            msg = "a plan reads rows of users after its sums; this is a bug in recframe"
             raise RecframeError(msg)
 
         return register_io_source(io_source=gone, schema=rows.collect_schema())

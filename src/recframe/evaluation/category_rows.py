@@ -204,8 +204,9 @@ def _steps(of: str, names: set[str]) -> int:
         return k
     found = "no cut-off" if k is None else f"the cut-off {k}"
     msg = (
-        f"the best order over lists of categories ({f'of={of!r}' if of else 'the column beside the item'}) is followed rank by "
-        f"rank, with a cut-off up to {MOST_STEPS}; found {found}: write k=10, or name a column of one category"
+        f"the best order over lists of categories ({f'of={of!r}' if of else 'the column beside the item'}) is found rank by "
+        f"rank, so it needs a cut-off up to {MOST_STEPS}; found {found}: write k=10, or name a column with one category per "
+        "item"
     )
     raise RecframeError(msg)
 

@@ -152,7 +152,9 @@ def _from_users(one: Convention, inputs: Inputs, beside: Sequence[str]) -> dict[
         return found | {name: pl.col(name).fill_null(0) for name in names}
     ties = of_the_plan(one.context, inputs).ties
     if ties == "expected":
-        raise without_order(name, ties, "it is made of means, which are uncertain together")
+        raise without_order(
+            name, ties, "it is computed from several means, whose errors are correlated"
+        )
     # without a counted user there is nothing to make
     known = [pl.col(str(mean)).is_not_null() for mean in needs.means]
     found = {name: _rounded(pl.when(*known).then(needs.value), one)}
@@ -165,7 +167,7 @@ def _check_names(inputs: Inputs, conventions: Sequence[Convention], beside: Sequ
     taken = {name_beside(part, convention.metric) for convention in conventions for part in beside}
     for segment in inputs.segments:
         if segment.name in taken:
-            msg = f"{Given('by', segment.name)} is also the name of a result column; rename the column before"
+            msg = f"{Given('by', segment.name)} is also the name of a result column; rename the column first"
             raise ColumnError(msg)
 
 
@@ -187,8 +189,8 @@ def check_parts_of_truth(inputs: Inputs, conventions: Sequence[Convention]) -> N
     ]
     if reasons:
         msg = (
-            f"{Given('by', names[0])} is a column of the truth alone, and {reasons[0]}, which would be the same in each "
-            f"segment. If it describes users, move it from the truth into {bind(users='users')}; if lists have parts too, such "
+            f"{Given('by', names[0])} is a column of the truth alone, and {reasons[0]}, so each segment would have the same "
+            f"value. If it describes users, move it from the truth into {bind(users='users')}; if lists have parts too, such "
             "as weeks, give the lists the column"
         )
         raise ColumnError(msg)
@@ -203,8 +205,8 @@ def _of_lists(
     contexts = {context.policies: context for context in planned}
     if len(contexts) > 1:
         msg = (
-            f"{', '.join(str(one.metric) for one in reading)} stand under different policies by the profile "
-            f"{inputs.context.profile!r}; ask for them in calls of their own, or bind {_differing(contexts.values())}"
+            f"{', '.join(str(one.metric) for one in reading)} have different policies in the profile "
+            f"{inputs.context.profile!r}; request them in separate calls, or bind {_differing(contexts.values())}"
         )
         raise RecframeError(msg)
     inputs = inputs.under(*contexts.values())

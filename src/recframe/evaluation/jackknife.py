@@ -29,12 +29,12 @@ from recframe.side_info.aggregation_levels import Level
 from recframe.side_info.requirements import check_needs
 
 _BEYOND = {
-    Level.ALONG: "it holds each list against all others",
-    Level.ALONG_ALL: "it holds each list against those of other segments",
+    Level.ALONG: "it compares each list with all others",
+    Level.ALONG_ALL: "it compares each list with those of other segments",
     Level.EVERYWHERE: "it holds the lists of a segment against those of others",
     Level.IN_ALL: "it holds the lists of a segment against those of others",
-    Level.ACROSS: "it holds a segment of items against the others",
-    Level.OVER_GROUPS: "it holds groups of items against one another",
+    Level.ACROSS: "it compares a segment of items with the others",
+    Level.OVER_GROUPS: "it compares groups of items with each other",
 }
 """Reasons why metrics on some levels have no contributions, by level."""
 
@@ -51,12 +51,12 @@ def reason_without(metric: Metric[...]) -> str | None:
     if needs.means:
         return None
     if needs.over == "users" or metric.shape == "user":
-        return "it is a mean over the users, whose values they are"
+        return "it is a mean over users, who have a value each"
     for level, reason in _BEYOND.items():
         if level in needs.levels:
             return reason
     if Level.PLACE in needs.levels and not metric.definition.builtin:
-        return "it reads the places of items, which may move in any way without a list"
+        return "it reads the places of items, which can all move without one list"
     return None
 
 
@@ -138,7 +138,7 @@ def contributions_of_means(
     for metric, needs in zip(metrics, asked, strict=True):
         check_needs(inputs, metric, needs.facts)
         if inputs.sharing == "expected":
-            reason = "it is made of means, which are uncertain together"
+            reason = "it is computed from several means, whose errors are correlated"
             raise without_order(str(metric), inputs.sharing, reason)
     keys = [*keys_of(inputs, metrics)]
     means = {str(mean): mean for needs in asked for mean in needs.means}

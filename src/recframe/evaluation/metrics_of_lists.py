@@ -141,9 +141,9 @@ def evaluate(
     """Return the sums of the metrics, and their extra columns named in `beside`."""
     lists = Lists.of(inputs, metrics, run, beside)
     if run.is_divided and {Level.ALONG, Level.ALONG_ALL} & lists.asked.columns.keys():
-        shown = f"one of {', '.join(lists.values)} holds each list against all others"
+        shown = f"one of {', '.join(lists.values)} compares each list with all others"
         whole = "with parts=1" if run.adds is None else "of frames of one machine"
-        msg = f"{shown}, which parts of the users do not have; ask it {whole}"
+        msg = f"{shown}, which parts of the users do not have; request it {whole}"
         raise RecframeError(msg)
     if SQUARE not in beside:
         return lists
@@ -183,7 +183,7 @@ def check(inputs: Inputs, metrics: Sequence[Metric[...]]) -> None:
     for metric in metrics:
         if inputs.sharing is not None:
             uncertain = ", which is uncertain" * (inputs.sharing == "expected")
-            reason = f"it speaks of the items that are among the first k{uncertain}"
+            reason = f"it describes the items that are among the first k{uncertain}"
             raise without_order(str(metric), inputs.sharing, reason)
         check_needs(inputs, metric, needs_of(metric).facts)
 

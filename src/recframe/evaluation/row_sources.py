@@ -150,8 +150,8 @@ def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFram
     keys = judged.list_keys
     if "listed_tied" in asked and judged.scores is not None and judged.inputs.item_keys:
         msg = (
-            "ties='expected' does not tell how many items of a segment are among the first k of a whole list that has scores; "
-            "ask list_length and judged without k here, or by a column that is no property of items"
+            "ties='expected' cannot tell how many items of a segment are among the first k of a list with scores; request "
+            "list_length and judged without k, or by a column that does not describe items"
         )
         raise RecframeError(msg)
     rows = judged.listed(None if asked & WHOLE else deepest)

@@ -48,7 +48,7 @@ def keys_of(inputs: Inputs, metrics: Sequence[Metric[...]]) -> dict[str, str]:
     for name in by.values():
         if name in {"n_users", "n_lists", *map(str, metrics)}:
             msg = (
-                f"{Given('by', name)} is also the name of a result column; rename the column before"
+                f"{Given('by', name)} is also the name of a result column; rename the column first"
             )
             raise ColumnError(msg)
     return by

@@ -283,8 +283,8 @@ def _value(metric: Metric[...], at: At) -> pl.Expr:
     definition = metric.definition
     if at.sharing is not None and not (definition.builtin or definition.linear):
         msg = (
-            f"ties={at.sharing!r} takes a metric of your own, such as {metric.name!r}, if it sums up words of the hits "
-            f"(see rf.At) and says so: @rf.metric(linear=True); if it does not, {OTHER_TIES}"
+            f"ties={at.sharing!r} needs your metric {metric.name!r} to be a sum over hits (see rf.At), declared by "
+            f"@rf.metric(linear=True); otherwise {OTHER_TIES}"
         )
         raise RecframeError(msg)
     try:

@@ -52,8 +52,8 @@ class Made:
         """Reject an expression that reads other rows, which differ between lists and truth."""
         if not self.reads_own_row:
             msg = (
-                f"{Given('by', self)} reads other rows than its own, and lists and truth have different ones; make it a "
-                "column of each frame before"
+                f"{Given('by', self)} reads other rows than its own, which differ between lists and truth; first make it a "
+                "column of each frame"
             )
             raise ColumnError(msg)
 
@@ -64,8 +64,8 @@ class Made:
         dtype = columns.lazy().select(made).collect_schema()[inside]
         if not _keeps_rows(self.expression, schema):
             msg = (
-                f"{Given('by', self)} does not give a value for each row of {title}: it aggregates, filters or explodes; write "
-                "an expression that does, with .over(...) behind an aggregation"
+                f"{Given('by', self)} does not give a value for each row of {title}: it aggregates, filters or explodes; "
+                "write an expression that does, with .over(...) after an aggregation"
             )
             raise ColumnError(msg)
         return made.fill_nan(None) if dtype.is_float() else made

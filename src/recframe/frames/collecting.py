@@ -33,8 +33,8 @@ def check_threads() -> None:
     """
     if _is_forked() and not _has_threads():
         msg = (
-            "this process was forked from one in which Polars had started its threads; a fork leaves them behind, and a query "
-            "would wait for them for ever: start processes with multiprocessing.get_context('spawn'), workers of a data loader "
+            "this process was forked from one in which Polars had started its threads; a fork does not copy them, so a "
+            "query would wait for ever: start processes with multiprocessing.get_context('spawn'), workers of a data loader "
             "with multiprocessing_context='spawn', or fork them before the first query"
         )
         raise RecframeError(msg)

@@ -40,7 +40,7 @@ def check_dtypes(
             if inside in IDS and dtype in (pl.List, pl.Array):
                 raise ColumnError(_nested(column, dtype, titles[inside], name))
             if inside in WANTED and not (inside == "relevance" and dtype == pl.Boolean):
-                cast = Either(": cast the column before", "; make it one in the file")
+                cast = Either(": cast the column first", "; make it one in the file")
                 msg = f"{column} is {dtype_shown(dtype)}; a {inside} is {WANTED[inside]}{cast}"
                 raise ColumnError(msg)
 
@@ -48,13 +48,10 @@ def check_dtypes(
 def _nested(column: str, dtype: pl.DataType, role_name: str, side: str) -> str:
     """Return the advice to turn rows with many ids into one row per id."""
     frame = "recs" if side == "recommendations" else side
-    msg = (
-        f"{column} is {dtype_shown(dtype)}, but a row has one id; give each a row of its own: "
-        f"{frame}.explode({role_name!r})"
-    )
+    msg = f"{column} is {dtype_shown(dtype)}, but a row has one id; give each id a row: {frame}.explode({role_name!r})"
     counted = f"{frame}.explode({role_name!r}).with_columns(rank=pl.int_range(1, pl.len() + 1).over('user'))"
     return (
-        f"{msg}, and where the lists stand in order, with their ranks: {counted}"
+        f"{msg}, and where the lists are in order, with their ranks: {counted}"
         if side == "recommendations"
         else msg
     )
@@ -113,8 +110,8 @@ def _of_the_lists(lists: pl.DataType, truth: pl.DataType) -> pl.DataType:
 def _held_by_lists(inside: str, dtype: pl.DataType, title: str) -> pl.Expr:
     """Return a column of the truth in the dtype of the lists' column; it fails where this cannot hold a value."""
     message = (
-        f"{title} in {FrameOf('truth')} are not all such as {dtype_shown(dtype)}, the dtype of the lists' column, can hold; "
-        "cast both columns to one dtype"
+        f"{title} in {FrameOf('truth')} do not all fit into {dtype_shown(dtype)}, the dtype of the lists' column; cast both "
+        "columns to one dtype"
     )
     column = pl.col(inside)
     cast = column.cast(dtype, strict=False)

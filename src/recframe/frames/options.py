@@ -199,7 +199,7 @@ def _check_threshold(context: Context) -> None:
     """Reject a relevance threshold where relevance is not read."""
     if context.relevance is False and context.min_relevance not in {None, "any"}:
         every, some = Given("relevance", value=False), Given("min_relevance", context.min_relevance)
-        msg = f"{every} says that each row counts, and {some} that those of some grades do; leave one of them out"
+        msg = f"{every} says that each row counts, and {some} that only some grades do; leave one of them out"
         raise RecframeError(msg)
 
 
@@ -232,9 +232,9 @@ def _check_option(name: str, value: object) -> None:
 def _renamed(role: str, name: object) -> str:
     """Return how a column that is not named by text gets such a name; pandas has them."""
     if isinstance(name, tuple):
-        return "; name the columns by text before: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
+        return "; name the columns by text first: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
     return (
-        f"; rename it before: frame.rename(columns={{{name}: {role!r}}})"
+        f"; rename it first: frame.rename(columns={{{name}: {role!r}}})"
         if isinstance(name, int) and not isinstance(name, bool)
         else ""
     )

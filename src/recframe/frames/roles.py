@@ -130,7 +130,7 @@ class Side:
             return f"Name the column: {bind(relevance=NAMED)}, or give the truth {as_frame}"
         of_models = self.context.truth is None and self.context.model is not None
         if role == "item" and of_models and not suggestion("item", self.columns):
-            told = "Models are held against one truth by the ids of its items; name their column"
+            told = "Models are compared by item ids of one truth; name their column"
             return f"{told}: {bind(item=NAMED)}"
         alone = f", or of this frame alone: {self.option}=rf.frame({self.option}, {role}={NAMED})"
         of_this = str(Either(alone)) if self.option else ""
@@ -149,7 +149,7 @@ class Side:
         """Return how columns of several levels, as pandas has them, get a name each."""
         if not any(isinstance(name, tuple) for name in self.columns):
             return ""
-        return "Name each column by a text before: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
+        return "Name each column by a text first: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
 
     def take(self, roles: Iterable[str], segments: Iterable[Segment] = ()) -> Taken:
         """Return the columns of roles and segments, under their names inside the plan."""
@@ -221,7 +221,7 @@ def _check_named_reference(reference: str, context: Context) -> None:
     if context.training is not None:
         several = Given("training", context.training)
         msg = (
-            f"{named} names a model, of whose lists {several} gives each user several; give the lists of one training as a "
+            f"{named} names a model with several lists for each user, by {several}; give the lists of one training as a "
             f"{A_FRAME}"
         )
         raise RecframeError(msg)
@@ -231,7 +231,7 @@ def _check_weight(context: Context) -> None:
     """Reject weights without a users frame."""
     if context.weight is not None and context.users is None:
         call = bind(users="users", weight=repr(context.weight))
-        msg = f"{Given('weight', context.weight)} names a column of {SideFrame('users')}, which is not there: {call}"
+        msg = f"{Given('weight', context.weight)} names a column of {SideFrame('users')}, which is missing: {call}"
         raise ColumnError(msg)
 
 
@@ -266,8 +266,8 @@ def has_relevance(truth: Side) -> bool:
         return True
     if context.min_relevance not in {None, "any"}:
         msg = (
-            f"{Given('min_relevance', context.min_relevance)}: {truth.title} has no relevance, so that each of its rows counts "
-            f"1; name the column of the grades, {bind(relevance=NAMED)}, or leave the threshold out. It has "
+            f"{Given('min_relevance', context.min_relevance)}: {truth.title} has no relevance, so each of its rows counts 1; "
+            f"name the column of the grades, {bind(relevance=NAMED)}, or leave the threshold out. It has "
             f"{listed(truth.columns)}"
         )
         raise ColumnError(msg)
@@ -360,7 +360,7 @@ def _check_is_no_number(by: str, sides: Mapping[str, Side], context: Context) ->
     role = next((one for one in roles if by == context.names[one]), None)
     if role is not None and any(by in side.columns for side in sides.values()):
         msg = (
-            f"{Given('by', by)} is the {role}, whose values are no segments; put them into groups before, in a column of "
+            f"{Given('by', by)} is the {role}, whose values are not segments; first put them into groups, in a column of "
             f"another name, such as '{role}_group'"
         )
         raise ColumnError(msg)

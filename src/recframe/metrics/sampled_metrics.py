@@ -123,10 +123,12 @@ def _whole(name: str, number: float) -> int:
 def _check(n: int, n_items: int, last: int) -> None:
     if n >= n_items:
         msg = (
-            f"corrected(n_negatives={n}, n_items={n_items}): n_items counts all items of a full ranking, the relevant one too, "
-            "so that more than n_negatives"
+            f"corrected(n_negatives={n}, n_items={n_items}): n_items counts all items of a full ranking, so it is larger "
+            "than n_negatives"
         )
         raise RecframeError(msg)
     if last > MOST_RANKS:
-        msg = f"corrected is worked out for cut-offs up to {MOST_RANKS:,}; found {last:,}: write corrected(k=10)"
+        msg = (
+            f"corrected takes cut-offs up to {MOST_RANKS:,}; found {last:,}: write corrected(k=10)"
+        )
         raise RecframeError(msg)

@@ -198,7 +198,7 @@ class Question:
         columns = result.collect_schema().names()[len(keys) :]
         for name in {*names} & {*columns}:
             raise ColumnError(
-                f"{Given('by', name)} is also the name of a result column; rename the column before"
+                f"{Given('by', name)} is also the name of a result column; rename the column first"
             )
         named = [pl.col(key).alias(name) for key, name in zip(keys, names, strict=True)]
         return result.select(*named, *columns)
@@ -224,7 +224,7 @@ class Question:
             where = (
                 f"The numbers are in .frame{', a LazyFrame: collect it' if rows is None else ''}."
             )
-            words += [str(Either(where, "The numbers stand below."))]
+            words += [str(Either(where, "The numbers are below."))]
         return "\n".join(words).rstrip()
 
     def _by_items(self) -> Iterator[str]:

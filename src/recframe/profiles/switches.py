@@ -81,14 +81,14 @@ POLICIES: dict[str, Switch] = {
         {
             "truth": "every user of the truth counts, one without a list as an empty list",
             "recs": "every user with a list counts, whether in the truth or not",
-            "both": "users with a list and a truth count, no others",
+            "both": "only users with a list and a truth count",
             "all": "every user of the lists, of the truth and of users= counts",
             None: "every user of the judged frame counts",
         },
         (("both", "truth", None, "all"), ("both", "recs", None, "all")),
         up="users who can only count 0 are left out",
-        down="users who can only count 0 come in",
-        either="some users come in and others are left out",
+        down="users who can only count 0 are added",
+        either="some users are added and others left out",
     ),
     "no_relevant": Switch(
         {
@@ -104,7 +104,7 @@ POLICIES: dict[str, Switch] = {
     "relevant_from": Switch(
         {
             "truth": "relevant items come from the truth, listed or not",
-            "list": "relevant items are those of the whole list alone; one that was not listed does not exist",
+            "list": "only relevant items of the whole list count; others do not exist",
         },
         (("list", "truth"),),
         up="relevant items that were not listed no longer count as missed",
@@ -183,8 +183,8 @@ PARAMETERS: dict[str, Switch] = {
     "average": Switch(
         {
             "users": "each user has a value of their own, and the mean runs over them",
-            "means": "it is the F of the mean precision and recall",
-            "pooled": "the users' hits are added up and divided by the sum of what each one's are divided by",
+            "means": "it is the F of mean precision and mean recall",
+            "pooled": "the sum of all users' hits is divided by the sum of their denominators",
             "arithmetic": "the mean over the users is their sum over their number",
             "geometric": "the mean over the users is geometric, of at least 0.00001 each",
         },
@@ -285,7 +285,7 @@ PARAMETERS: dict[str, Switch] = {
         down="more items make a recall of some users",
     ),
     "misses": Switch(
-        {OTHER: "of the misses the first {value} count"}, either="more or fewer misses count"
+        {OTHER: "only the first {value} misses count"}, either="more or fewer misses count"
     ),
     "hits": Switch(
         {
@@ -298,7 +298,7 @@ PARAMETERS: dict[str, Switch] = {
     ),
     "p": Switch(
         {OTHER: "the reader goes on to the next rank with a probability of {value}"},
-        either="lower ranks weigh otherwise",
+        either="lower ranks get other weights",
     ),
     "weights": Switch(
         {
@@ -319,7 +319,8 @@ PARAMETERS: dict[str, Switch] = {
         either="the most seldom items weigh more or less",
     ),
     "max_grade": Switch(
-        {OTHER: "the highest grade is {value}"}, either="a grade satisfies with another probability"
+        {OTHER: "the highest grade is {value}"},
+        either="grades have other probabilities of satisfying",
     ),
 }
 
@@ -329,17 +330,17 @@ WHERE = {"truth": "", "list": " in the list"}
 WORDS: dict[str, Mapping[str, Switch]] = {"accuracy": PARAMETERS, "": PARAMETERS}
 """Words of parameters by family of metric; other families explain theirs in each metric's text."""
 
-IGNORED = "Rows without a user or an item are ignored. A null, NaN or infinite rank is an item that was not recommended."
+IGNORED = "Rows without a user or an item are ignored. A null, NaN or infinite rank means not recommended."
 RULES: Mapping[str, Sequence[str]] = {
     "users": (
         "An item counts once in a list, at its best rank; a pair counts once in the truth, at its highest relevance.",
         IGNORED,
-        "A missing rank is a miss. Unless ties= is bound, items of one rank all count up to it, the relevant ones by item.",
+        "A missing rank is a miss. Unless ties= is bound, items of equal rank all count at it, relevant ones ordered by item.",
     ),
     "lists": (
         "An item counts once in a list, at its best rank; a pair counts once in train.",
         IGNORED,
-        "Ranks count as given: of a list with missing ranks fewer items stand up to k, of one with repeated ranks more.",
+        "Ranks count as given: missing ranks leave fewer items up to k, repeated ranks more.",
     ),
 }
 """Rules that no switch changes, for metrics over users and over lists."""
@@ -350,7 +351,7 @@ OF_LISTS = {
         "a list without an item{cut} has no value (null, not 0), and the mean runs over the lists with one.",
     ),
     "relevance": (
-        "lists of the users who count in the accuracy metrics have a value, no others; n_lists counts every user with a list.",
+        "only lists of users who count in the accuracy metrics have a value; n_lists counts every user with a list.",
         "a list without an item{cut}, or none at all, has no value (null, not 0), and the mean runs over the lists with one.",
     ),
     "set": (
@@ -363,13 +364,13 @@ OF_LISTS = {
 
 BY_ITEMS = {
     "users": (
-        "{by} is a property of items: a row is what the same call gives on lists and truth with the segment's items alone, at "
-        "the ranks of the whole lists. So by default a user counts in the segments of the items that the truth has of them; "
-        "leave out users without a relevant item of the segment: rec(no_relevant='skip')."
+        "{by} is a property of items: a row is what the same call gives on lists and truth with only the segment's items, "
+        "at the ranks of the whole lists. So by default a user counts in the segments of their truth's items; leave out "
+        "users without a relevant item of the segment: rec(no_relevant='skip')."
     ),
     "lists": (
         "{by} is a property of items: n_lists counts lists with an item of the segment at whatever rank, and the value "
-        "speaks of those that have one up to k; evaluate(..., support=True) says how many these are."
+        "describes those that have one up to k; evaluate(..., support=True) says how many these are."
     ),
 }
 """Explanation of segments of items, for metrics over users and over lists."""

@@ -47,8 +47,8 @@ def _weighed(context: Context, metric: Metric[...]) -> Metric[...]:
         return metric
     if metric.definition.over_lists:
         msg = (
-            f"{metric} runs over lists, and {Given('weight', context.weight)} weighs the users of metrics over users alone; "
-            "ask for it in a call without weight="
+            f"{metric} runs over lists, but {Given('weight', context.weight)} weighs only metrics over users; request it in "
+            "a call without weight="
         )
         raise RecframeError(msg)
     return weighing.weighed(metric)
@@ -73,8 +73,8 @@ def asked(context: Context, metrics: Iterable[Metric[...]]) -> list[Convention]:
         new = under(context, metric)
         if found.setdefault(str(metric), new).metric.settings != new.metric.settings:
             msg = (
-                f"{str(metric)!r} is asked for with the parameters of the profile {context.profile!r} and with others, but "
-                "both columns would have one name; ask for them in two calls"
+                f"{str(metric)!r} is requested with the parameters of the profile {context.profile!r} and with others, but "
+                "both columns would have the same name; request them in two calls"
             )
             raise RecframeError(msg)
     return list(found.values())

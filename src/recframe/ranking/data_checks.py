@@ -89,10 +89,9 @@ def _of_segments(judged: Judged) -> list[pl.LazyFrame]:
 
 def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
     message = (
-        f"{Given('by', segment.name)}: a user has two values of this column, so it is not a property of the user. "
-        f"If it tells systems apart, write {bind(model=repr(segment.name))}; if it describes items, "
-        f"give it as {bind(items='...')}; if it cuts lists and truth into parts, such as weeks, give the truth the column "
-        "too: each part is a list of its own"
+        f"{Given('by', segment.name)}: a user has two values of this column, so it is not a property of the user. If it "
+        f"names systems, write {bind(model=repr(segment.name))}; if it describes items, give it as {bind(items='...')}; if "
+        "it cuts lists and truth into parts, such as weeks, give the truth the column too: each part is then a list"
     )
     pairs = frame.select("user", segment.inside).drop_nulls().unique()
     return pairs.select(check=fails_whole_if(pl.col("user").n_unique() < pl.len(), message))

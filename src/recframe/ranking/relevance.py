@@ -40,7 +40,7 @@ WITHOUT_MODEL = (
     "a ranked row has no model: the column {!r} is null or NaN there; "
     "give each ranked row the name of its model, or drop it"
 )
-INFINITE_RELEVANCE = "a relevance is infinite; replace it with the highest grade before"
+INFINITE_RELEVANCE = "a relevance is infinite; replace it with the highest grade"
 STEEP_RELEVANCE = (
     "a relevance is above 1000, too steep for gain='exp' (2^relevance - 1); write gain='linear'"
 )

@@ -41,12 +41,12 @@ def ids_of(values: Any, name: str, size: int | None = None, of: str = "") -> pl.
         msg = f"{name}= has {found}, and there are {size:,} {of}; give one id for each, in their order"
         raise RecframeError(msg)
     if ids.null_count():
-        msg = f"{name}= has no id at the place {ids.is_null().arg_max()}; drop what it stands for, or give it one"
+        msg = f"{name}= has no id at the place {ids.is_null().arg_max()}; drop that row or column, or give it an id"
         raise DataError(msg)
     if ids.n_unique() < len(ids):
         twice = ids.filter(ids.is_duplicated())[0]
         first, second = (ids == twice).arg_true().head(2)
-        msg = f"{name}= has the id {twice!r} twice, at the places {first} and {second}; give each place an id of its own"
+        msg = f"{name}= has the id {twice!r} twice, at the places {first} and {second}; give each place its own id"
         raise DataError(msg)
     return ids
 
@@ -134,13 +134,15 @@ def column_of(values: Any, title: str) -> pl.Series:
 
 def _no_plain_values(title: str, value: object) -> ColumnError:
     return ColumnError(
-        f"ids that are no plain values in {title}, such as {shown(value)}; write them as text or numbers"
+        f"ids that are not plain values in {title}, such as {shown(value)}; write them as text or numbers"
     )
 
 
 def either(found: str, ids: str, relevances: str) -> RecframeError:
     """Return the error of numbers that may be ids and may be relevances."""
-    msg = f"{found} numbers that may be ids, a row of items for each user, and may be relevances, users x items; "
+    msg = (
+        f"{found} numbers that may be item ids, a row for each user, or relevances, users x items; "
+    )
     return RecframeError(
         f"{msg}for ids write rf.from_truth({ids}), for relevances rf.from_truth({relevances})"
     )

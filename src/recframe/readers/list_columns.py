@@ -119,7 +119,7 @@ class _ListColumns:
             found, mark, _ = str(error).partition("; give it one dtype")
             is_kept = any(found.startswith(f"column {one!r} ") for one in self.kept.values())
             hint = (
-                "; drop it before, or give it one dtype"
+                "; drop it first, or give it one dtype"
                 if is_kept
                 else "; give all lists ids of one kind: frame[name] = [[str(one) for one in ids] for ids in frame[name]]"
             )
@@ -128,16 +128,16 @@ class _ListColumns:
     def _check_kept(self, name: str, dtype: pl.DataType) -> None:
         """Reject columns next to the lists that cannot be repeated for each item."""
         if isinstance(dtype, pl.List | pl.Array):
-            why = "holds lists, which are neither the items nor the numbers beside these"
+            why = "holds lists, which are neither items nor their numbers"
         elif dtype == pl.Object:
             why = "holds Python objects, which cannot be repeated"
         elif self.ordered and name == PLACE:
-            why = "would stand beside the ranks, which are the places in the lists"
+            why = "would be a second column of ranks, beside the places in the lists"
         else:
             return
         drop = Either(f": frame.drop({name!r}), or in pandas frame.drop(columns={name!r})")
         keeps = Either(self.call, "--lists-separator")
-        msg = f"column {name!r} {why}, so that {keeps} cannot keep it; drop it before{drop}"
+        msg = f"column {name!r} {why}, so {keeps} cannot keep it; drop it first{drop}"
         raise ColumnError(msg)
 
     def _warn_of_two_lists(self, rows: pl.DataFrame) -> None:
@@ -147,9 +147,9 @@ class _ListColumns:
         found = rows["user"].filter(twice).drop_nulls()
         if len(found):
             warn(
-                f"the column {self.named['user']!r} has the user {found[0]!r} in several rows that no other column tells "
-                "apart, so that items of several lists share a rank; keep one list of each user, or give the frame the "
-                "column that tells the lists apart, such as their model, and bind it: rec(model='model')"
+                f"the column {self.named['user']!r} has the user {found[0]!r} in several rows that no other column "
+                "distinguishes, so items of several lists share a rank; keep one list of each user, or add the column that "
+                "distinguishes the lists, such as their model, and bind it: rec(model='model')"
             )
 
     def _check_text(self, separator: str, dtypes: dict[str, pl.DataType]) -> None:
@@ -175,7 +175,7 @@ class _ListColumns:
             return column.cast(pl.List(pl.Null))
         found, inner = f"column {name!r} is {dtype_shown(dtype)}", getattr(dtype, "inner", None)
         if inner is None:
-            msg = f"{found}, not lists; where each row has one item, the frame is in long form and needs no more"
+            msg = f"{found}, not lists; where each row has one item, the frame is already in long form"
             if dtype in TEXT:
                 msg += (
                     "; where a text is a list, such as 'a b c', say what stands between its ids: "
@@ -212,7 +212,7 @@ def _warn_of_no_separator(items: pl.Series, name: str, separator: str) -> None:
     text = items.cast(pl.String).str.strip_chars()
     if not text.str.contains(separator, literal=True).any() and text.str.len_chars().sum():
         warn(
-            f"no text of the column {name!r} has {separator!r} in it, so that each list has one item, such as "
+            f"no text of the column {name!r} has {separator!r} in it, so each list has one item, such as "
             f"{text.drop_nulls().first()!r}; {Either('separator=', '--lists-separator')} takes the text between two ids"
         )
 
@@ -230,7 +230,7 @@ def _split(role: str, name: str, separator: str) -> pl.Expr:
     in_brackets = worded(
         f"column {name!r} holds the text of a list, ",
         shown_in_plan(text.str.slice(0, 40)),
-        ", brackets and all; make lists of it before: in pandas frame[name].map(ast.literal_eval), in Polars "
+        ", brackets included; first make lists of it: in pandas frame[name].map(ast.literal_eval), in Polars "
         "pl.col(name).str.json_decode(pl.List(pl.Int64))",
     )
     checks = [fails_if(text.str.contains(A_LIST_IN_TEXT), in_brackets)]

@@ -45,7 +45,7 @@ def nested(
     is_mapping = bool(rows) and all(isinstance(row, Mapping) for row in rows)
     if is_mapping and beside is not None:
         raise RecframeError(
-            f"the items have numbers of their own, and others beside them; give {call} one of the two"
+            f"the items have numbers, and others beside them; give {call} one of the two"
         )
     values: list[Any] | None = None
     if is_mapping:
@@ -130,7 +130,7 @@ def _items(values: Sequence[Any]) -> pl.Series:
     ids = ids.fill_nan(None)
     parts = ids.filter(ids != ids.floor())
     if len(parts):
-        msg = f"the lists hold {parts[0]}, which is no id of an item; a matrix of scores goes through rf.from_scores(scores)"
+        msg = f"the lists hold {parts[0]}, which is not an item id; for a matrix of scores write rf.from_scores(scores)"
         raise RecframeError(msg)
     return ids.cast(pl.Int64)
 
@@ -184,7 +184,9 @@ def _sequences(rows: list[Any], users: pl.Series, *, ordered: bool, call: str) -
         place = next(number for number, row in enumerate(rows) if type(row) in wrong)
         found = f"the user {users[place]!r} has {kind_of(rows[place])}"
         if isinstance(rows[place], sets):
-            hint = "a set has no order, and a list of recommendations is nothing but one: give a list, the best item first; "
+            hint = (
+                "a set has no order, which recommendations need: give a list, the best item first; "
+            )
             hint += "rf.from_truth takes sets"
         else:
             hint = f"give each user a list of items, or a mapping of items to numbers: {call}({{user: [item, ...]}})"
@@ -399,7 +401,7 @@ def _long_form(  # noqa: PLR0913  what nested lists do not say of themselves
                 raise RecframeError(msg)
         return long(lists, context, number, ordered=ordered, separator=separator)
     if separator is not None:
-        msg = f"separator= is for a frame with lists in text; split others before: {call}({{user: text.split()}})"
+        msg = f"separator= is for a frame with lists in text; split others first: {call}({{user: text.split()}})"
         raise RecframeError(msg)
     rows, is_mapping = nested(lists, numbers, users, items, ordered=ordered, call=call)
     if ordered:
@@ -438,7 +440,7 @@ def _in_order(rows: pl.DataFrame, *, by_scores: bool) -> pl.DataFrame:
         rising = rows.filter(has_a_score("number") & (score > before))
         if len(rising):
             warn(
-                f"the list of the user {rising['user'][0]!r} has a score that is higher than the one before it; the order of "
-                "a list is its ranking and scores change no rank: sort the lists, or give {user: {item: score}}"
+                f"the list of the user {rising['user'][0]!r} has a score that is higher than the one before it; a list's "
+                "order is its ranking, whatever the scores: sort the lists, or give {user: {item: score}}"
             )
     return rows

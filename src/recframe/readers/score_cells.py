@@ -79,7 +79,7 @@ def array_of(block: Any, name: str = "scores") -> Numbers:
         raise RecframeError(msg) from error
     if array.dtype.kind not in "fiu":
         one = "score" if name == "scores" else "relevance"
-        msg = f"{name} holds values of the dtype {array.dtype}; a {one} is a number: cast it before, {name}.astype(float)"
+        msg = f"{name} holds values of the dtype {array.dtype}; a {one} is a number: cast it first, {name}.astype(float)"
         raise RecframeError(msg)
     return array
 

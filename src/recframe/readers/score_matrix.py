@@ -86,7 +86,7 @@ def from_scores(  # noqa: PLR0913  what a matrix does not say of itself
 
 def _check(scores: Any, k: object) -> None:
     if is_frame(scores) and not hasattr(scores, "axes"):
-        msg = f"scores is {kind_of(scores)}, of which nothing says what its rows are; give its numbers as a matrix: "
+        msg = f"scores is {kind_of(scores)}, whose rows are unknown; give its numbers as a matrix: "
         msg += "rf.from_scores(frame.drop('user').to_numpy(), users=frame['user'], items=frame.columns[1:])"
         raise RecframeError(msg)
     if isinstance(scores, dict):
@@ -165,6 +165,6 @@ def _warn_of_others(found: pl.DataFrame) -> None:
     for role, number in NUMBERED.items():
         if len(found) and found[number].null_count() == len(found):
             warn(
-                f"no {role} of exclude= is among the {number}s of scores, so that nothing is excluded; give the ids of its "
+                f"no {role} of exclude= is among the {number}s of scores, so nothing is excluded; give the ids of its "
                 f"{number}s: rf.from_scores(scores, {role}s=..., exclude=...)"
             )

@@ -139,7 +139,7 @@ def _check_place(place: Path, path: File) -> None:
     if not place.stat().st_size:
         raise _unreadable(path, "it is empty")
     if not atomic_write.is_utf8(str(place)):
-        raise _unreadable(path, "its name is no UTF-8, in which Polars takes names; rename it")
+        raise _unreadable(path, "its name is not UTF-8, which Polars needs; rename it")
 
 
 def _words(place: Path, fields: tuple[str, ...]) -> pl.Expr:
@@ -206,7 +206,7 @@ def _ranked(rows: pl.LazyFrame, orders: list[str]) -> pl.LazyFrame:
 def _checks_of_a_run() -> list[pl.Expr]:
     """Return checks that fail for a rank that is no whole number, and where a score is missing."""
     item, user, rank = pl.col("item"), pl.col("user"), pl.col("rank")
-    parts = worded("the rank ", rank, " is no whole number, as a run has them")
+    parts = worded("the rank ", rank, " is not a whole number, which a run needs")
     missing = "' has no score; fill it, or drop the row"
     unscored = worded(
         "the item '", shown_in_plan(item), "' of the user '", shown_in_plan(user), missing
@@ -237,7 +237,7 @@ def write_trec_qrels(
     message = worded(
         "the relevance ",
         pl.col("relevance"),
-        " is no whole number, as qrels have them; round it, or give it grades",
+        " is not a whole number, which qrels need; round it, or give grades",
     )
     rows = _checked(rows, [fails_if(number.floor() != number, message)])
     grades = pl.col("relevance").cast(pl.Int64)
@@ -253,7 +253,7 @@ def _with_ids(side: Side, roles: list[str], call: str) -> pl.LazyFrame:
 
 def _checked(rows: pl.LazyFrame, checks: list[pl.Expr]) -> pl.LazyFrame:
     """Return rows with ids as text, after checks, and those that fail where an id would be no field of a line."""
-    why = "' is empty or has white space in it, which is what stands between the fields of a line; replace it"
+    why = "' is empty or has white space in it, which separates the fields of a line; replace it"
     ids, schema = {role: pl.col(role) for role in IDS.values()}, rows.collect_schema()
     of_ids = [
         fails_if(~one.str.contains(f"^{FIELD}$"), worded(f"the {role} '", shown_in_plan(one), why))

@@ -24,10 +24,7 @@ ANY: tuple[Shape, ...] = (*CATEGORIES, "vector")
 NUMBERS: tuple[Shape, ...] = ("number",)
 """Shape of plain number columns such as prices, which are no features and must be requested as numbers."""
 VALUE = pl.col("value")
-BELOW_0 = (
-    "an item's value is below 0, and a share of what the best list brings needs numbers from 0 up; leave out normalizer=, or "
-    "set those to 0"
-)
+BELOW_0 = "an item's value is below 0, but with normalizer= values must be 0 or more; leave out normalizer=, or set it to 0"
 _FIRST = 1_000
 _SAID = {
     "category": "one category",
@@ -73,7 +70,7 @@ def check_feature(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) 
     if dtype.is_float() or dtype.is_decimal():
         name = of or "price"
         hint = (
-            f"a number is no category; put it into bins before, (pl.col({name!r}) // 10).cast(pl.Int64) or in pandas "
+            f"a number is not a category; put it into bins, (pl.col({name!r}) // 10).cast(pl.Int64) or in pandas "
             f"pd.qcut(items[{name!r}], 4), or cast it to text if it is a name, or name another one: {call}(of='...')"
         )
     msg = f"{call} takes {wanted}; {column} of {FrameOf('items')} is {dtype_shown(dtype)}: {hint}"
@@ -236,7 +233,7 @@ def _scaled(rows: pl.LazyFrame) -> pl.LazyFrame:
     lengths = rows.filter(VALUE.list.len() > 0).select(
         check=fails_whole_if(
             VALUE.list.len().n_unique() > 1,
-            "the vectors of the items have several lengths; give all of them one",
+            "the vectors of the items have different lengths; give all of them one length",
         )
     )
     element = pl.element().cast(pl.Float64)

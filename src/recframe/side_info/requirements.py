@@ -26,7 +26,7 @@ def missing(inputs: Inputs, needs: Iterable[str]) -> list[str]:
 
 def _without_items(metric: Any) -> ColumnError:
     """Return the error of a metric that needs item ids, where rows have none."""
-    found = f"{metric.name} tells items apart, and {FrameOf('judged')} has no ids of items, so that each row is an item"
+    found = f"{metric.name} needs to know which rows are the same item, and {FrameOf('judged')} has no item ids"
     return ColumnError(f"{found}; name the column of the ids: {bind(item=NAMED)}")
 
 

@@ -56,7 +56,7 @@ OF_TRAININGS = ("n_trainings", "std_trainings", "n_baseline_trainings", "std_bas
 SKEWED = 0.1
 """Skewness of sums above which sign flips reject too often; below, families of 40 equal rows err in about 8 %."""
 SKEWED_NOTE = (
-    "skewed differences, of which max_t finds more than is there; correction='holm' errs less often"
+    "skewed differences, for which max_t finds too many; correction='holm' errs less often"
 )
 FEWEST_DRAWN = 5
 """Fewest users or clusters for a bootstrap; draws of fewer are often all alike."""
@@ -237,7 +237,7 @@ def _of_one_training(sums: Sums, of: Trainings) -> dict[str, Flags]:
     for side, n in ((MODEL, of.n), (BASELINE, of.n_baseline)):
         names = sums.rows.select(as_text(pl.col(side), sums.rows.schema[side])).to_series()
         for name in names.unique().to_list():
-            note = f"one training of {name}, which says nothing of another"
+            note = f"one training of {name}, so no spread between trainings"
             single = (n == 1) & (names == name).to_numpy()
             found[note] = found.get(note, np.zeros(n.shape, dtype=bool)) | single
     return found
@@ -314,8 +314,8 @@ def _of_spread(found: Mapping[str, Any], moments: Moments, same: Flags) -> dict[
         & (effect != 0)
         & ~np.isnan(effect),
         "the difference is the same for all users": without_spread & ~same & np.isnan(effect),
-        "the baseline is 0, of which a difference is no share": ~some,
-        "the baseline may be 0, so its share has no interval": some
+        "the baseline is 0, so there is no relative difference": ~some,
+        "the baseline may be 0, so the relative difference has no interval": some
         & np.isnan(found["relative_low"]),
     }
 
@@ -351,7 +351,7 @@ def _warn_of_few_resamples(p_value: Numbers, families: Labels | None, how: Compa
     over = f" over {rows} rows with correction={how.correction!r}" * corrects
     instead = ", or correction='max_t'" * (corrects and least <= alpha)
     warn(
-        f"n_resamples={how.n_resamples}: no p value is below {least:.2g}, which shows nothing at level={how.level:g}{over}; "
+        f"n_resamples={how.n_resamples}: no p value can be below {least:.2g}, too high for level={how.level:g}{over}; "
         f"write n_resamples={needed}{instead}"
     )
 
@@ -361,9 +361,7 @@ MANY_UNPAIRED = 0.05
 """Share of users with only one of two values from which a note is given."""
 SELECTED = 0.2
 """Share of users with only one of two values from which the paired users are a biased selection."""
-SELECTED_NOTE = (
-    "more than a fifth of the users have but one of the two values, so those with both show nothing"
-)
+SELECTED_NOTE = "more than a fifth of the users have only one of the two values, so those with both are not representative"
 
 
 def are_selected(n: Numbers, unpaired: Numbers) -> Flags:
@@ -376,7 +374,7 @@ def of_unpaired(n: Numbers, unpaired: Numbers, selected: Flags) -> dict[str, Fla
     many = unpaired > MANY_UNPAIRED * (n + unpaired)
     return {
         SELECTED_NOTE: selected,
-        "many users have but one of the two values, and are left out": many & ~selected,
+        "many users have only one of the two values, and are left out": many & ~selected,
     }
 
 

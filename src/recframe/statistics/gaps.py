@@ -130,7 +130,7 @@ def _notes(of: Segments, found: Gap) -> Iterator[str]:
     if found.best >= 0 and not of.how.of_differences and not of.moments.mean[found.best]:
         yield "the best value is 0, so no ratio"
     if of.is_shared:
-        yield "users stand in several segments"
+        yield "some users are in several segments"
     if unknown:
         column = of.how.names[of.columns[0]]
         yield f"{int(unknown)} users are in no segment, as their {short(repr(column))} is null"

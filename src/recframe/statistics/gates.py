@@ -83,7 +83,7 @@ def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
     others = [requirement.model for requirement in gate.requirements]
     missing = [model for model in gate.models if model not in [*known, *others]]
     if missing:
-        msg = f"models={missing[0]!r} is no model that something is required of; those are {listed(known)}"
+        msg = f"models={missing[0]!r}: no requirement is about this model; those with one are {listed(known)}"
         raise DataError(msg)
     return rows.filter(name.is_in(list(gate.models)))
 
@@ -316,14 +316,14 @@ def _own_notes(rows: GateRows, gate: Gate) -> Any:
         f"significant alone, not after correcting for {tests} tests": is_open
         & (rows.p_value <= 1.0 - gate.level),
         **of_unpaired(n, np.where(pairs & ~rows.by_user, rows.unpaired, 0.0), rows.selected),
-        "more than a fifth of the users are new, so it may fail and never hold": new,
-        "held against an interval, as if of other users, so hard to show": rows.earlier
+        "more than a fifth of the users are new, so it can fail but not hold": new,
+        "compared with an interval as if of other users, so hard to show": rows.earlier
         & on_interval,
-        "the distance is the same for all users, so nothing says how far others would be": rows.never_varies
+        "the difference is the same for all users, so its spread is unknown": rows.never_varies
         & (n > 1),
         f"fewer than {FEW_VALUES} users differ, so the interval is rough": varies
         & (rows.differ < FEW_VALUES),
-        "one training of the other model, which says nothing of another": rows.of_trainings == 1,
+        "one training of the other model, so no spread between trainings": rows.of_trainings == 1,
         "two more users could change it": varies & is_open & (rows.worst >= 0) & ~new,
     }
     return first_or_joined(lacks, words)

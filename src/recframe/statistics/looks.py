@@ -93,7 +93,7 @@ def check(test: str, correction: str | None, metrics: Sequence[Metric[...]]) -> 
     for metric in metrics:
         if metric.definition.grows:
             msg = (
-                f"{looks} takes no {metric.name!r}, which grows with the number of users: each look is at another value; "
-                f"without {looks} it is compared at one look"
+                f"{looks} takes no {metric.name!r}, which grows with the number of users, so each look has another true "
+                f"value; without {looks} it is compared once"
             )
             raise RecframeError(msg)

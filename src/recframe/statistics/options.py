@@ -53,7 +53,7 @@ def wanted(value: object, margin: float | None) -> float:
     number = 0.0 if value is None else plain_number(value)
     if number is None or not -margin < number < 1:
         msg = (
-            f"wanted={shown(value)}: with margin={margin:g}, wanted is how much better the model really is, a number above "
+            f"wanted={shown(value)}: with margin={margin:g}, wanted is the true relative difference, a number above "
             f"{-margin:g} and below 1, such as wanted=0"
         )
         raise RecframeError(msg)

@@ -48,7 +48,7 @@ def refuse(inputs: Inputs, what: str, instead: str) -> None:
     """Reject requests that have no answer over trainings, with the alternative."""
     if inputs.training:
         bound = Given("training", inputs.context.training)
-        msg = f"{what} is of users alone, and {bound} says that trainings differ too; {instead}"
+        msg = f"{what} is over users alone, but {bound} adds trainings; {instead}"
         raise RecframeError(msg)
 
 

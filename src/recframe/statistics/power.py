@@ -31,10 +31,8 @@ SHORT = (
 """Columns of the short form behind the keys."""
 OF_DIFFERENCE = ("detectable", "detectable_relative")
 OF_MARGIN = ("margin", "chance")
-MORE_TRAININGS = (
-    "more trainings, not more users: theirs alone are further apart than what is wanted"
-)
-ONE_TRAINING = "a model has one training, which says nothing of another"
+MORE_TRAININGS = "more trainings, not more users: the spread between trainings alone is too large"
+ONE_TRAINING = "a model has one training, so no spread between trainings"
 MOST = 2**62
 """Upper limit of a number of users."""
 FEWEST_JUDGED = 5.0
@@ -147,8 +145,8 @@ def _wanted(at_hand: Trainings, how: Power) -> Trainings:
     fewest = np.fmin(at_hand.n, at_hand.n_baseline)
     if np.any(fewest == 1):
         msg = (
-            f"trainings={how.trainings} goes by how far trainings of a model are apart, and a model has one; give two or more "
-            "of each model, or leave trainings= out"
+            f"trainings={how.trainings} needs the spread between trainings of a model, but a model has only one; give two or "
+            "more of each model, or leave trainings= out"
         )
         raise DataError(msg)
     n = np.where(np.isnan(at_hand.n), np.nan, float(how.trainings))
@@ -186,8 +184,8 @@ def _of_margin(of: Spread, how: Power) -> dict[str, Any]:
     needed = np.maximum(users_to_hold(gap, **how.asked), np.ceil(fewest))
     chance = chance_to_hold(gap, of.n, level=how.asked["level"])
     lacks = {
-        "neither end of the metric is the better one, so nothing is not worse": ~of.of.directed,
-        "the value is not above 0, of which a margin is no share": value <= 0,
+        "no direction of the metric is better, so there is no 'not worse'": ~of.of.directed,
+        "the value is not above 0, so a relative margin has no meaning": value <= 0,
     }
     chance = np.where(of.n < fewest, 0.0 * chance, chance)
     margins = {"margin": np.full(np.shape(value), margin), "chance": chance}
@@ -204,9 +202,9 @@ def _of_every(
         "one user, so no spread": n == 1,
         **lacks,
         "no spread of this metric is known": np.isnan(std),
-        "no difference between users, so nothing to go by": std == 0,
-        "the value is 0, of which no share is wanted": value == 0,
-        "what is wanted takes more users than there are": needed >= MOST,
+        "no difference between users, so no spread": std == 0,
+        "the value is 0, so no relative difference has a meaning": value == 0,
+        "the wanted difference needs more users than there are": needed >= MOST,
     }
     return {
         "value": value,

@@ -59,8 +59,8 @@ def check_places(segments: Sequence[Segment]) -> None:
     if len(found) > 1:
         names = " and ".join(repr(name) for name in found.values())
         msg = (
-            f"slices does not cross {names}, which cut different frames (items, the truth alone, or rows of lists and "
-            "truth), so that no frames are those of all other rows; give depth=1, or ask for one of them at a time"
+            f"slices does not cross {names}, which filter different frames (items, the truth alone, or rows of lists and "
+            "truth), so the rest is not a filter; give depth=1, or one column at a time"
         )
         raise RecframeError(msg)
 
@@ -155,14 +155,14 @@ def _check_items(inputs: Inputs, conventions: Sequence[Convention]) -> None:
     for metric in (convention.metric for convention in conventions):
         if any(fact.builder is in_rear for fact in needs_of(metric).facts):
             msg = (
-                f"slices by properties of items takes no {metric}, whose long tail is another one outside of each segment; "
+                f"slices by properties of items takes no {metric}, whose long tail differs outside each segment; "
                 f"evaluate({str(metric)!r}, by=...) has the values"
             )
             raise RecframeError(msg)
     if inputs.tells_ranks_apart:
         msg = (
-            f"slices by properties of items takes no ties={inputs.context.ties!r} for given ranks that repeat, which are told "
-            "apart among the items of a segment; make ranks of your own before"
+            f"slices by properties of items takes no ties={inputs.context.ties!r} for given ranks that repeat; first make "
+            "ranks without repeats"
         )
         raise RecframeError(msg)
 

@@ -34,12 +34,12 @@ freedom; how many users there are, and how many have but one of two values; whet
 interval is known to hold, whether earlier numbers have the row and today's do not, whether they are rounded, and whether a
 user has a value now; the other value, of an earlier result with its interval; the lowest and the highest value that a user
 can have, and the sums over users with both values; and of a history what its last runs predict."""
-BEFORE = "the earlier result has it, of {} users, and today's rows do not"
-IN_EACH_RUN = "each of the last {} runs of the history has it, and today's rows do not"
+BEFORE = "in the earlier result, of {} users, but not in today's"
+IN_EACH_RUN = "in each of the last {} runs of the history, but not in today's result"
 NO_SUCH_RUN = "the history has no such number"
-PAIRED = "{} of {} users, each against their own mean of {} runs"
-FEW_KNOWN = "the history knows {} of {} users, fewer than half, so held against the band of runs"
-TWICE = "the earlier result has a user twice in one segment; ask both by the same columns"
+PAIRED = "{} of {} users, each compared with their own mean over {} runs"
+FEW_KNOWN = "the history knows {} of {} users, fewer than half, so compared with the band of runs"
+TWICE = "the earlier result has a user twice in one segment; use the same by= for both"
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 """Dtypes other than numbers to which text can be cast."""
 Places = Mapping[int, Requirement]

@@ -57,7 +57,7 @@ MOST_SHOWN = 20
 FOUND = ("requirement", "state", "value", "bound", "difference", "n_users")
 LET_PASS = ("missing='open'", "--missing open")
 """Option that lets missing rows pass, in Python and in a shell."""
-NO_ROW = "no model and no segment has a row of it"
+NO_ROW = "no model and no segment has a row for it"
 
 # the metric has signs of equality of its own, inside brackets
 _PARTS = re.compile(r"([^<>=≥≤(]*(?:\([^)]*\))?[^<>=≥≤(]*)([<>=≥≤]+)(.*)", re.DOTALL)
@@ -150,7 +150,7 @@ class Requirement:
             raise RecframeError(msg)
         if re.fullmatch(_NUMBER, left):
             turned = AT_LEAST if sign == AT_MOST else AT_MOST
-            msg = f"{text!r}: the metric stands first, as in {f'{right} {turned} {left}'!r}"
+            msg = f"{text!r}: the metric comes first, as in {f'{right} {turned} {left}'!r}"
             raise RecframeError(msg)
         metric = parse(left)
         bound = _BOUND.fullmatch(right)
@@ -273,17 +273,17 @@ def _wrong_bound(text: str, before: str, right: str) -> str:
     if not right:
         return f"{text!r} has no bound; write for example '{before} 0.5'"
     if turned := _TURNED.fullmatch(right):
-        return f"{text!r}: the factor stands first, as in '{before} {turned[2]} * {turned[1]}'"
+        return f"{text!r}: the factor comes first, as in '{before} {turned[2]} * {turned[1]}'"
     if percentage := re.fullmatch(rf"({_NUMBER})\s*%", right):
         return (
             f"{text!r}: write the percentage as a number: '{before} {float(percentage[1]) / 100:g}'"
         )
     if less := re.fullmatch(rf"({_NAME})\s*([+-])\s*({_NUMBER})\s*%", right):
         factor = 1 + float(f"{less[2]}{less[3]}") / 100
-        return f"{text!r}: a share stands as a factor: '{before} {factor:.6g} * {less[1]}'"
+        return f"{text!r}: write the share as a factor: '{before} {factor:.6g} * {less[1]}'"
     _, star, name = right.rpartition("*")
     if star and name.strip() and "'" not in name:
-        return f"{text!r}: put a name with other signs than letters first in quotes: 0.99 * '{name.strip()}'"
+        return f"{text!r}: put a name that does not begin with a letter in quotes: 0.99 * '{name.strip()}'"
     return f"{text!r}: {right!r} is neither a number nor a share of a model's value, as in '0.99 * popularity'"
 
 
@@ -395,7 +395,7 @@ def _of_nothing(result: pl.DataFrame, gate: Gate) -> list[str]:
     """Return the requirements that were tested nowhere, and the reason."""
     absent = without_rows(result, gate)
     if result.is_empty():
-        return ["nothing was judged: there is no segment and no model that anything is required of"]
+        return ["nothing was judged: no model and no segment has a requirement"]
     told_already = (pl.col("state") == MISSING) & (gate.missing == "fails" or gate.strict)
     rows = result.filter(_is_nowhere(gate) & ~told_already)
     names = rows["requirement"].unique(maintain_order=True).to_list()

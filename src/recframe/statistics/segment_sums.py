@@ -38,7 +38,7 @@ from recframe.statistics.shrinkage import (
 PLAN, APART = "plan", "apart"
 MOST_TOGETHER = 1000
 """Most overlapping segments whose groups and pairs are in memory together."""
-OF_PARTS = "slices of parts of users' lists take no cluster=; give by= columns of users alone"
+OF_PARTS = "slices by parts of users' lists take no cluster=; give by= only columns of users"
 OF_USERS = {"users", "recommendations", "user id"}
 """Owners of segments that are properties of users."""
 

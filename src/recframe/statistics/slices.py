@@ -151,7 +151,7 @@ def _with_values(rows: pl.DataFrame, how: Segmenting) -> pl.DataFrame:
     found = summary.with_intervals(whole, summary.Intervals(how.level))
     notes = [
         pl.when(pl.col("rest").is_null()).then(pl.lit("nobody is outside")),
-        pl.when(pl.col("shared")).then(pl.lit("users stand in several segments")),
+        pl.when(pl.col("shared")).then(pl.lit("some users are in several segments")),
         pl.when(pl.col("pooled_low").is_null()).then(
             pl.lit("no slice of these columns has two users")
         ),

@@ -20,8 +20,8 @@ OF_NUMBER = pl.col("requirement").cast(pl.String).str.contains(r" [<>]= -?[\d.]+
 CUT_OFF = r"@(\d+)$"
 MOST_DECIMALS = 9
 WITHOUT_INTERVAL = (
-    "the earlier result is a short one of require(...), which has no interval of a value that was held against another value; "
-    "keep that of summarize(...), or of require(..., wide=True)"
+    "the earlier result is a short one of require(...), which has no interval for a comparison of two values; keep the "
+    "result of summarize(...), or of require(..., wide=True)"
 )
 
 

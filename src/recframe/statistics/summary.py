@@ -82,7 +82,7 @@ FEW = 30
 """Equal-sized clusters below which intervals of means under-cover."""
 FEW_VALUES = 15
 """Users with a non-zero value, or differing values, below which intervals under-cover."""
-ONE_TRAINING = "one training, which says nothing of another"
+ONE_TRAINING = "one training, so no spread between trainings"
 ONE_CLUSTER = "clusters count as fewer than two of one size, so no interval"
 
 

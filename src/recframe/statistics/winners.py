@@ -266,8 +266,8 @@ def _notes(
         "no interval: it depends on too few lists": np.isnan(winner["units"]),
         "no other model is better than the baseline": behind,
         "one model beside the baseline, so there is no runner-up": n_models == 1,
-        "fewer than three models, so none is shrunk": n_models == FEWEST_SHRUNK - 1,
-        "the runner-up is as good, and comes behind by its name alone": found["ahead"] == 0,
+        "fewer than three models, so no shrinkage": n_models == FEWEST_SHRUNK - 1,
+        "the runner-up is equally good, and second only by its name": found["ahead"] == 0,
         f"fewer than {how.min_users} {kind}, so not judged": found["few"],
         SELECTED_NOTE: is_selected(winner, of) | is_selected(ahead, of) & (n_models > 1),
         f"significant alone, not after correcting for {tests} comparisons": alone

@@ -50,7 +50,7 @@ COLUMNS = {
 }
 """Columns behind the keys."""
 EXPECTED, OPEN = "as expected", "open"
-ANEW = "the metric stood for something else before"
+ANEW = "the metric had another definition before"
 
 
 @overload
@@ -248,10 +248,12 @@ def _note(how: Watched, *, of_mix: bool = False) -> pl.Expr:
         ),
         pl.when(~pl.col("first") & known).then(again),
         pl.when("twice").then(
-            pl.lit("tracked of several data or definitions; the last one counts")
+            pl.lit("tracked with several data or definitions; the last one counts")
         ),
         pl.when((pl.col("n_far") > 0) & ~few).then(far),
-        pl.when(alone).then(pl.format("outside the band of one number, but not of {}", tests)),
+        pl.when(alone).then(
+            pl.format("outside the band for one number, not after correcting for {}", tests)
+        ),
         pl.when(pl.col("alike") & ~few).then(pl.lit("the runs before are all the same")),
     ]
     return joined_notes(told)

@@ -98,7 +98,7 @@ def tables(place: Path) -> tuple[list[Table], list[str]]:
         try:
             return named(rows)
         except (TypeError, ValueError):
-            msg = f"the table {TABLE!r} in {str(place)!r} has rows that are no run's, with no 'columns' of one; delete them"
+            msg = f"the table {TABLE!r} in {str(place)!r} has rows of no run, without 'columns'; delete them"
             raise DataError(msg) from None
 
     return _when_free(place, read, read_only=True), []
@@ -111,7 +111,7 @@ def _own_table(connection: Any, place: Path) -> dict[str, str]:
         own = Either(
             f"history={str(place.with_stem(f'{place.stem}_runs'))!r}", "--history FILE.duckdb"
         )
-        msg = f"{str(place)!r} has a table {TABLE!r} that is no history of recframe; name a file of its own, such as {own}"
+        msg = f"{str(place)!r} has a table {TABLE!r} that is not a history of recframe; name another file, such as {own}"
         raise RecframeError(msg)
     return found
 
@@ -208,8 +208,8 @@ def _wait(place: Path, until: float) -> None:
     """Wait a moment, or say that it has been long enough."""
     if time.monotonic() > until:
         msg = (
-            f"the history {str(place)!r} is held by another process for more than {PATIENCE:g} seconds: DuckDB gives a file to "
-            "one at a time. Close it there, or track into a folder, which takes several at once: "
+            f"the history {str(place)!r} has been locked by another process for more than {PATIENCE:g} seconds: DuckDB opens "
+            "a file for one process at a time. Close it there, or track into a folder, which takes several at once: "
             f"history={str(place.with_suffix('.parquet'))!r}"
         )
         raise RecframeError(msg)

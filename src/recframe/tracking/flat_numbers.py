@@ -52,8 +52,8 @@ def flat(result: Any, *, model: str = "model") -> dict[str, float]:
         raise RecframeError(msg)
     if "as_of" in columns and "fingerprint" in columns:
         msg = (
-            "flat takes the result of one run, and found a history, whose runs are apart by 'as_of': "
-            "rf.flat(rec.summarize(...)), or what rec.track(...) returns"
+            "flat takes the result of one run, but found a history with the column 'as_of': rf.flat(rec.summarize(...)), or "
+            "what rec.track(...) returns"
         )
         raise RecframeError(msg)
     keys = [one for one in columns[: columns.index(LAST_KEY)] if one not in {"metric", model}]
@@ -69,7 +69,7 @@ def flat(result: Any, *, model: str = "model") -> dict[str, float]:
             if name in found:
                 msg = (
                     f"two numbers of the result would be called {name!r}, where other characters than letters, digits, '_', "
-                    "'.' and '-' are '_'; rename one of the values before, or take a part of the result"
+                    "'.' and '-' are '_'; first rename one of the values, or take a part of the result"
                 )
                 raise RecframeError(msg)
             found[name] = value

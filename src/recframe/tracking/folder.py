@@ -193,12 +193,12 @@ def _check_own(place: Path, others: str) -> None:
     found = min((one.name for one in place.glob(others)), default=None)
     if found is not None and not any(place.glob(RUNS)):
         own = Either("history='history.parquet'", "--history history.parquet")
-        msg = f"{str(place)!r} is no history: it has {found!r} and no run; a history has a folder of its own, such as {own}"
+        msg = f"{str(place)!r} is not a history: it has {found!r} and no run; give the history its own folder, such as {own}"
         raise RecframeError(msg)
 
 
 def _no_run(path: Path, reason: str) -> str:
-    return f"{str(path)!r} is no run of a history that can be read: {reason}; move it elsewhere, or track it again"
+    return f"{str(path)!r} cannot be read as a run of a history: {reason}; move it elsewhere, or track it again"
 
 
 def _is_run(path: Path) -> bool:

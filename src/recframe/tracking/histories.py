@@ -31,7 +31,7 @@ SAME = ("as_of", "name", "fingerprint", "columns")
 NUMBERS: dict[str, Any] = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
 """Columns of every result behind those of its segments."""
 SALT_BYTES = 32
-_SALT_AGAIN = "bring it back, or remove the values of users, which nobody can read without it"
+_SALT_AGAIN = "restore it, or remove the values of users, which cannot be read without it"
 
 
 class DamagedRunsError(DataError):
@@ -142,9 +142,9 @@ def salt_of(history: History, *, make: bool = False) -> bytes:
     if salt is not None and len(salt) == SALT_BYTES:
         return salt
     msg = (
-        f"the history has values of users, and the salt that their ids were hashed with is not at {str(path)!r}"
+        f"the history has values of users, but the salt of their hashed ids is not at {str(path)!r}"
         if salt is None
-        else f"{str(path)!r} is no salt of {SALT_BYTES} bytes, by which the history knows its users"
+        else f"{str(path)!r} is not the salt of {SALT_BYTES} bytes for the history's user ids"
     )
     raise DataError(f"{msg}; {_SALT_AGAIN}")
 

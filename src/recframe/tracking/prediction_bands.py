@@ -80,13 +80,16 @@ def no_run_by(mix: str) -> RecframeError:
 
 def no_column_of_users(mix: str) -> RecframeError:
     """Return the error of a mix that is a property of items or of the truth."""
-    msg = f"mix={mix!r} is no column of users, but of items or the truth; name one of users, such as their country"
+    msg = f"mix={mix!r} is a column of items or the truth, not of users; name one of users, such as their country"
     return RecframeError(msg)
 
 
 def no_mean(metric: str, mix: str) -> RecframeError:
     """Return the error of a metric that no shares of users make up."""
-    msg = f"mix={mix!r}: {metric} is no mean over users that is known here, so no shares of users make it up; leave it out"
+    msg = (
+        f"mix={mix!r}: {metric} is not a built-in mean over users, so it cannot be standardised by shares of users; leave it "
+        "out"
+    )
     return RecframeError(msg)
 
 
@@ -133,7 +136,7 @@ def of_mix(runs: Runs, how: Watched, mix: object) -> Runs:
     """Return the runs that were tracked by a mix, standardised to the shares of the window before the last of them."""
     name = check_mix(mix)
     if how.of != "value":
-        msg = f"of={how.of!r}: a mix={name!r} is of values, which alone are means over users; leave one of them out"
+        msg = f"of={how.of!r}: mix={name!r} works only for values, which are means over users; leave one of them out"
         raise RecframeError(msg)
     is_by_mix = pl.col("split_by").str.split(", ").list.contains(name)
     rows = runs.rows.filter(is_by_mix.fill_null(value=False))
@@ -178,11 +181,11 @@ def _check(rows: pl.DataFrame, mix: str) -> None:
     if not rows.filter(pl.col("definition").is_not_null()).select(of_users.all()).item():
         raise no_column_of_users(mix)
     if rows["n_users"].null_count():
-        msg = f"mix={mix!r} takes the numbers of users, and runs of the history have none in 'n_users'"
+        msg = f"mix={mix!r} needs numbers of users, but runs of the history have none in 'n_users'"
         raise RecframeError(msg)
 
 
-OTHERWISE = "the metric stands for something else than in the history"
+OTHERWISE = "the metric has another definition than in the history"
 
 
 @dataclass(frozen=True)

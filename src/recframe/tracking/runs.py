@@ -180,7 +180,9 @@ def run_of(  # noqa: PLR0913  what is known of a run
     words = _tags({} if tags is None else tags)
     for column in rows.columns:
         if column in ABOUT or column.startswith(TAGS):
-            msg = f"column {column!r} is also the name of one that a history has; rename the column before"
+            msg = (
+                f"column {column!r} has the name of a history's own column; rename the column first"
+            )
             raise ColumnError(msg)
     return Run(rows, moment(as_of), fingerprint, name, words, definitions or {}, tracked_from)
 
@@ -200,7 +202,7 @@ def moment(as_of: object) -> datetime:
             return _in_utc(datetime.fromisoformat(found.isoformat(timespec="microseconds")))
     if isinstance(found, date) and not isinstance(found, datetime):
         return datetime(found.year, found.month, found.day)  # noqa: DTZ001  which is UTC
-    msg = f"{Given('as_of', as_of)} is no time that a result holds for; write {AS_OF}"
+    msg = f"{Given('as_of', as_of)} is not a time; write {AS_OF}"
     raise RecframeError(msg)
 
 
@@ -224,7 +226,7 @@ def _tags(tags: Mapping[str, object]) -> dict[str, str]:
         raise RecframeError(msg)
     for name in tags:
         if not isinstance(name, str) or not TAG.fullmatch(name):
-            msg = f"tags={shown(dict(tags))}: {shown(name)} is no name of a tag; write letters, digits and _"
+            msg = f"tags={shown(dict(tags))}: {shown(name)} cannot name a tag; write letters, digits and _"
             raise RecframeError(msg)
     return {name: str(value) for name, value in tags.items()}
 

@@ -87,8 +87,8 @@ def _check_rows(runs: Runs) -> None:
     without = runs.rows["as_of"].null_count()
     if without:
         msg = (
-            f"the column 'as_of' is null in {without:,} of {len(runs.rows):,} rows, and each number of a history has a "
-            "time that it holds for; drop those rows, or read their times again"
+            f"the column 'as_of' is null in {without:,} of {len(runs.rows):,} rows, but each number of a history needs a "
+            "time; drop those rows, or read their times again"
         )
         raise DataError(msg)
     number, of_number = pl.col("value"), [*runs.inside, "metric", "k"]
@@ -98,7 +98,7 @@ def _check_rows(runs: Runs) -> None:
     if len(mixed):
         first = mixed.select("metric", time_shown(pl.col("as_of")), "least", "most").row(0)
         msg = (
-            "the history has several values of {} for {}, such as {:.6g} and {:.6g}, and nothing that tells them apart: keep "
+            "the history has several values of {} for {}, such as {:.6g} and {:.6g}, and no column to distinguish them: keep "
             "the columns of models and segments, before the column 'k', or filter the rows of one"
         )
         raise DataError(msg.format(*first))

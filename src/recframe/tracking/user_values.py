@@ -95,7 +95,7 @@ def unpacked_users(where: str, packed: bytes, salt: bytes) -> pl.DataFrame:
         raise DataError(msg)
     if content[:MARK] != _mark(salt):
         msg = f"the values of users in {where!r} were hashed with another salt than the history has now"
-        raise DataError(f"{msg}; bring back the old one, or remove these values")
+        raise DataError(f"{msg}; restore the old salt, or remove these values")
     return pl.read_parquet(BytesIO(content[MARK:]))
 
 
@@ -134,7 +134,7 @@ def users_of_runs(
     means = ordered.agg(pl.col("value").mean()).pivot("metric", index=index, values="value")
     few, n = pl.lit(least(how.window)), pl.col("window_n").cast(pl.Int64)
     note = pl.format("{} of its runs have users' values, fewer than {}", n, few)
-    note = pl.when(n < few).then(note + ", so held against the band of runs")
+    note = pl.when(n < few).then(note + ", so compared with the band of runs")
     return UsersOfRuns(salt, means, windows.with_columns(users_note=note))
 
 

@@ -85,7 +85,7 @@ def in_memory(thing: Any, title: str = "the frame") -> Any:
         raise RecframeError(msg) from error
     if found.is_empty() and not hasattr(thing, "columns"):
         msg = (
-            f"{title} is {kind_of(thing)} without rows; a stream can be read once: hold it in memory before, as a "
+            f"{title} is {kind_of(thing)} without rows; a stream can be read only once: first hold it in memory, as a "
             "pyarrow.Table or a polars.DataFrame"
         )
         raise RecframeError(msg)
@@ -143,9 +143,7 @@ def _made_a_frame(thing: Any) -> str:
         known["str"] += ", or a table's name: spark.table(name)"
     rows = ": spark.createDataFrame(rdd, ['user', 'item', 'rank'])"
     known |= dict.fromkeys(("RDD", "PipelinedRDD"), rows)
-    columns = (
-        ", with a column for each of user, item and what is known of both: pl.DataFrame({...})"
-    )
+    columns = ", with columns of users, items and ranks or scores: pl.DataFrame({...})"
     known |= dict.fromkeys(("list", "dict", "ndarray"), columns)
     if "Group" in kind:
         return ": the one that was grouped, with the groups as by='...'"

@@ -108,7 +108,7 @@ class Arrow(EagerKind):
         column = self.frame.column(name)
         taken = _read(column)
         if taken is None:
-            msg = f"column {name!r} of the pyarrow table is {column.type}, which Polars has not; cast it before"
+            msg = f"column {name!r} of the pyarrow table is {column.type}, which Polars does not have; cast it first"
             raise ColumnError(msg)
         return taken
 

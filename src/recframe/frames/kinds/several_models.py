@@ -138,7 +138,7 @@ def _checked(frames: Mapping[Any, Any], model: str) -> dict[str, Any]:
             different = (
                 f"{kind_of(found[first])} for {first!r} and {kind_of(found[name])} for {name!r}"
             )
-            msg = f"the frames of the models are of one kind; found {different}"
+            msg = f"the frames of all models must be of one kind; found {different}"
             raise RecframeError(msg)
     for name, kind in kinds.items():
         if model in kind.columns:
@@ -147,7 +147,7 @@ def _checked(frames: Mapping[Any, Any], model: str) -> dict[str, Any]:
             raise ColumnError(msg)
         if not kind.size and not kind.is_lazy:
             warn(
-                f"{_title(name)} has no rows, so that no result has the model; leave it out, or look where its rows are"
+                f"{_title(name)} has no rows, so no result has the model; leave it out, or look for its rows"
             )
     return found
 

@@ -179,9 +179,7 @@ class At:
 
     def __getattr__(self, name: str) -> pl.Expr:
         words = [word for word in dir(type(self)) if not word.startswith("_")]
-        found = sentence(
-            f"{name!r} is not a word that metrics are written in", suggestion(name, words)
-        )
+        found = sentence(f"{name!r} is not a word for writing metrics", suggestion(name, words))
         msg = f"{found} There are {', '.join(words)}"
         raise AttributeError(msg)
 
@@ -302,9 +300,7 @@ class At:
     def ideal(self, order: Literal["relevant", "list", "all"] = "relevant") -> At:
         """Return the same words for the best order: of the relevant rows up to k, of the list's own hits, of all without k."""
         if order == "list":
-            self._needs_an_order(
-                "it puts the hits among the first k in their best order, one by one"
-            )
+            self._needs_an_order("it orders the hits among the first k one by one")
         return replace(self, order=order, cut=self.cut and order == "list")
 
     def best(
@@ -355,7 +351,7 @@ class At:
     @property
     def judged_misses_above(self) -> pl.Expr:
         """On a relevant listed row, how many rows that are judged not relevant rank above it."""
-        self._needs_an_order("it takes the lesser of two counts")
+        self._needs_an_order("it takes the smaller of two counts")
         return pl.when(self.relevant).then(self.source.column("judged_misses_above"))
 
     # Words of the whole list
@@ -402,7 +398,7 @@ class At:
 
         With `ties="last"` it is another thing too: what a row counts is that of all hits of a tie together.
         """
-        self._needs_an_order("it divides by a count of hits, or compares what they count or gain")
+        self._needs_an_order("it divides by a count of hits, or compares their counts or gains")
         return count
 
     @property

@@ -63,7 +63,7 @@ class AtLists:
     def __getattr__(self, name: str) -> pl.Expr:
         words = [word for word in dir(type(self)) if not word.startswith("_")]
         found = sentence(
-            f"{name!r} is not a word that metrics over lists are written in",
+            f"{name!r} is not a word for writing metrics over lists",
             suggestion(name, words),
         )
         msg = f"{found} There are {', '.join(words)}"

@@ -57,7 +57,7 @@ def cutoff(k: object) -> int:
         msg = f"k is a positive whole number, a list or range of them, or None for the whole list; found {shown(k)}"
         raise RecframeError(msg)
     if number > EXACT:
-        msg = f"k is at most {EXACT} (2^53), since no larger rank differs from the next one; None is the whole list"
+        msg = f"k is at most {EXACT} (2^53), beyond which ranks are not distinct; None is the whole list"
         raise RecframeError(msg)
     return number
 
@@ -249,7 +249,7 @@ class Metric(Generic[P]):
         if args:
             named = signature_of(definition)
             of_it = f"parameters of {self.name} are given by name: {self.name}({named})"
-            msg = f"{of_it if named else f'{self.name} has no parameters'}; a frame is asked: frame.rec.{self.name}(k=10)"
+            msg = f"{of_it if named else f'{self.name} has no parameters'}; call it on a frame: frame.rec.{self.name}(k=10)"
             raise RecframeError(msg)
         if not kwargs:
             return self
@@ -397,7 +397,7 @@ class Metric(Generic[P]):
         └──────┴────────┘
         """
         if self.definition.over_lists:
-            msg = f"{self.name} needs more than one judged list, so it is no expression over it; ask frame.rec.{self.name}()"
+            msg = f"{self.name} needs more than one judged list, so it is not an expression; write frame.rec.{self.name}()"
             raise RecframeError(msg)
         metric = self if k is None or self.k is not None else self @ k
         words = At(metric.k, JudgedList(pl.col(rank), pl.col(relevance), pl.col(item)))
@@ -445,10 +445,10 @@ def _of_a_call(metric: str, name: str, value: object) -> str:
     begin = "" if name == own else f"{name}= is {own}= here; "
     if own == "by":
         by = value if isinstance(value, str) else "country"
-        return f"{begin}segments are asked of a frame, by their columns: {call}(k=10, by={by!r})"
+        return f"{begin}segments are columns of a frame: {call}(k=10, by={by!r})"
     cut = value if type(value) is int and value > 0 else 10
-    behind = f"the cut-off stands behind a metric: write rf.{metric} @ {cut}, or '{metric}@{cut}'"
-    return f"{begin}{behind}, or ask a frame: {call}(k={cut})" if own else ""
+    behind = f"the cut-off follows the metric: write rf.{metric} @ {cut}, or '{metric}@{cut}'"
+    return f"{begin}{behind}, or call it on a frame: {call}(k={cut})" if own else ""
 
 
 def _checked(definition: Definition, name: str, value: object) -> Value:

@@ -20,8 +20,8 @@ from recframe.ranking.relevance import (
 )
 
 SEVERAL_LISTS = (
-    "more items stand above a rank than there are places, so the group has the rows of several lists, or dense ranks; an "
-    "expression takes one list: group by the user too, or ask frame.rec.evaluate(..., by=...) for the mean over users"
+    "more items are above a rank than there are places, so the group has rows of several lists, or dense ranks; an "
+    "expression takes one list: group by the user too, or write frame.rec.evaluate(..., by=...) for the mean over users"
 )
 
 
@@ -45,7 +45,7 @@ class JudgedList:
             return self._list_ideal_rank(name.partition("@")[2])
         found: Callable[[], pl.Expr] | None = getattr(self, f"_{name}", None)
         if found is None:
-            msg = "a metric over the catalogue, or of what is listed, is no expression over one list; ask frame.rec for it"
+            msg = "a metric over the catalogue or over lists is not an expression over one list; call it on frame.rec"
             raise RecframeError(msg)
         return found()
 

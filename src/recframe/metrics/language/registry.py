@@ -114,8 +114,8 @@ def _of_predictions(name: object) -> str:
     call = CALLS.get(folded(name), "") if isinstance(name, str) else ""
     if not call:
         return ""
-    what = "how far predictions are from what happened, row by row"
-    return f"not here, since recframe measures rankings, and that is {what}; use {call}"
+    what = "the errors of predictions, row by row"
+    return f"not here: recframe measures rankings, not {what}; use {call}"
 
 
 def form_of(name: str) -> str:
@@ -229,7 +229,7 @@ def _check_names(definition: Definition) -> None:
             msg = f"{name!r} cannot name a metric; write the metric as a function with `def`"
             raise RecframeError(msg)
         if name in reserved:
-            msg = f"{name!r} is a name of recframe's own; give the metric another name"
+            msg = f"{name!r} is a name that recframe uses; give the metric another name"
             raise RecframeError(msg)
         if name.casefold() in taken:
             msg = f"{name!r} already names the metric {taken[name.casefold()].name!r}; give the metric another name"
@@ -238,7 +238,7 @@ def _check_names(definition: Definition) -> None:
 
 def _check_signature(definition: Definition) -> None:
     if not (definition.parameters or inspect.signature(definition.function).parameters):
-        msg = f"a metric takes the words it is written in: def {definition.name}(at): ..."
+        msg = f"a metric takes the words for writing it: def {definition.name}(at): ..."
         raise RecframeError(msg)
     for name, parameter in definition.parameters.items():
         if parameter.default is parameter.empty or parameter.kind is not parameter.KEYWORD_ONLY:
@@ -266,7 +266,7 @@ def parse(text: str) -> Metric[...]:
         if meant := meant_by(text):
             msg = f"{text!r} is not a metric; that is {str(meant)!r}"
             raise UnknownMetricError(msg)
-        what = "a metric already, no text" if isinstance(text, Metric) else "not a metric"
+        what = "already a metric, not text" if isinstance(text, Metric) else "not a metric"
         msg = f"{shown(text)} is {what}; write a name, parameters and a cut-off, as in 'map(normalizer=min)@10'"
         raise UnknownMetricError(msg)
     name, settings, k = parts.groups()
@@ -276,7 +276,7 @@ def parse(text: str) -> Metric[...]:
         found(**dict(_setting(found, part) for part in parts_of_settings)) if settings else found
     )
     if k is not None and (not k.isdecimal() or len(k) > _DIGITS):
-        msg = f"{text!r}: the cut-off behind @ is a positive whole number, as in '{name}@10'{_as_parameter(found, k)}"
+        msg = f"{text!r}: the cut-off after @ is a positive whole number, as in '{name}@10'{_as_parameter(found, k)}"
         raise UnknownMetricError(msg)
     return chosen if k is None else chosen @ int(k)
 
@@ -400,7 +400,7 @@ def cutoffs_for(metrics: Sequence[Metric[...]], k: object) -> list[int | None]:
     if k is not None and all(one.k is not None for one in metrics):
         names = [str(one) for one in metrics]
         plain = names[0].rpartition("@")[0]
-        msg = f"{Given('k', k)} applies to no metric of the call, since each has its own cut-off: {', '.join(names)}; "
+        msg = f"{Given('k', k)} applies to no metric of the call, as each has its own cut-off: {', '.join(names)}; "
         raise RecframeError(f"{msg}leave one of the two out, as in {plain!r}")
     return ks
 
@@ -411,7 +411,9 @@ def _metric_of(one: object) -> Metric[...]:
         return one
     if isinstance(one, str):
         return parse(one)
-    msg = f"{shown(one)} is not a metric; write names or metric objects, one after another or in a list: "
+    msg = (
+        f"{shown(one)} is not a metric; write names or metric objects, as arguments or in a list: "
+    )
     msg += "evaluate('ndcg@10', rf.recall @ 20)"
     raise RecframeError(msg)
 
