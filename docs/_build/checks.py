@@ -12,9 +12,12 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import project
+import redirects
 
 LOADING = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src"}
 """Elements that a browser fetches something for."""
+ELSEWHERE = [project.ROOT / name for name in ("README.md", "pyproject.toml", "CITATION.cff")]
+"""Files that name addresses of the site, beside those of the package."""
 NOT_FETCHED = {"canonical", "alternate", "next", "prev", "edit"}
 
 
@@ -59,16 +62,19 @@ def wrong() -> list[str]:
     """Return what is wrong with the site."""
     paths = sorted(project.SITE.rglob("*.html"))
     found = [f"{path.relative_to(project.SITE)}: {one}" for path in paths for one in _of(path)]
-    return [*found, *(f"README.md: {one} leads nowhere" for one in _from_the_readme())]
+    return [*found, *_from_elsewhere()]
 
 
-def _from_the_readme() -> Iterator[str]:
-    """Walk the README's links to pages of the site that are not there."""
-    text = (project.ROOT / "README.md").read_text(encoding="utf-8")
-    for url in re.findall(rf"{re.escape(project.ON_SITE)}[^\s)#]*", text):
-        goal = project.SITE / url.removeprefix(project.ON_SITE)
-        if not (goal / "index.html" if goal.is_dir() else goal).is_file():
-            yield url
+def _from_elsewhere() -> Iterator[str]:
+    """Walk the addresses of the site that stand in messages, docstrings and other files, and that no page has any more."""
+    for path in [*ELSEWHERE, *sorted((project.ROOT / "src").rglob("*.py"))]:
+        text = path.read_text(encoding="utf-8")
+        for url in re.findall(rf"{re.escape(project.ON_SITE)}[^\s)#\"'\\]*", text):
+            inside = url.removeprefix(project.ON_SITE)
+            goal = project.SITE / inside
+            there = (goal / "index.html" if goal.is_dir() else goal).is_file()
+            if not there or inside in redirects.MOVED:
+                yield f"{path.relative_to(project.ROOT)}: {url} leads nowhere"
 
 
 def _of(path: Path) -> Iterator[str]:

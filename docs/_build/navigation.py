@@ -41,7 +41,7 @@ SECTIONS: dict[str, list[Any]] = {
 }
 """The pages of each tab: a folder with all of it that stands nowhere before, a table with a group of them."""
 
-TITLES = {"index.md": "recframe", "benchmarks.md": "Benchmarks"}
+TITLES = {"index.md": "recframe"}
 """Pages whose title is too long for a menu."""
 
 

@@ -215,6 +215,33 @@ def test_the_theme_is_chosen_and_kept(visit):
     assert seen.wrong == []
 
 
+def test_home_says_its_claim_and_shows_a_report_five_lines_and_how_to_install(visit):
+    seen = visit()
+    seen.open("index.html")
+    page = seen.page
+
+    assert page.locator("h1").inner_text().startswith("recframe says which recommender to ship")
+    picture = page.locator("article a[href='live/report.html'] img").bounding_box()
+    assert picture["y"] + picture["height"] / 2 < page.viewport_size["height"]
+    first = page.locator(".language-python pre").first.inner_text()
+    assert len([line for line in first.splitlines() if line.strip()]) == 5
+    assert "better" in page.locator(".language-text pre").first.inner_text()
+    assert "pip install" in page.locator(".language-sh pre").first.inner_text()
+    assert page.locator(".md-tabs__item").count() <= 6
+    search, text = (
+        page.locator(one).bounding_box() for one in (".md-search", ".md-sidebar--secondary")
+    )
+    assert abs(search["x"] + search["width"] - text["x"] - text["width"]) < 20
+
+
+def test_on_a_phone_what_a_metric_is_has_the_width_of_the_page(visit):
+    seen = visit(width=360)
+    seen.open("metrics/index.html")
+    told = seen.page.locator("article table").first.locator("td:nth-child(2)").first
+
+    assert told.bounding_box()["width"] > 300
+
+
 def test_every_address_that_a_page_had_leads_to_a_page(visit):
     seen = visit()
     found = {}

@@ -18,6 +18,7 @@ import for_machines
 import links
 import navigation
 import project
+import redirects
 
 PLACES = {
     "docs/a.md": "a.md",
@@ -163,8 +164,24 @@ def test_what_is_wrong_with_a_page_is_found(html, wrong, tmp_path, monkeypatch):
     (tmp_path / "b.html").write_text(PAGE)
     (tmp_path / "a.html").write_text(PAGE + html)
 
-    found = [one for one in checks.wrong() if not one.startswith("README.md")]
+    found = [one for one in checks.wrong() if one.startswith("a.html")]
     assert found == ([f"a.html: {wrong}"] if wrong else [])
+
+
+def test_an_address_that_a_message_names_and_no_page_has_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(project, "SITE", tmp_path)
+    monkeypatch.setattr(project, "ROOT", tmp_path)
+    monkeypatch.setattr(checks, "ELSEWHERE", [])
+    moved = next(iter(redirects.MOVED))
+    for there in ("a.html", moved):
+        (tmp_path / there).parent.mkdir(exist_ok=True)
+        (tmp_path / there).write_text(PAGE, encoding="utf-8")
+    addresses = [f"{project.ON_SITE}{one}" for one in ("a.html#there", "gone.html", moved)]
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "errors.py").write_text(f"{addresses}", encoding="utf-8")
+
+    found = [one for one in checks.wrong() if one.startswith("src")]
+    assert found == [f"src/errors.py: {one} leads nowhere" for one in addresses[1:]]
 
 
 PAGES = {
@@ -241,3 +258,14 @@ def test_the_proofs_of_home_are_what_other_pages_have_measured():
     assert f"there are {rf.list_profiles().height} profiles" in home
     libraries = sum(count > 0 for count in rows)
     assert f"pages of {libraries} libraries, all {sum(rows)} recorded numbers" in home
+
+
+@pytest.mark.slow
+def test_the_picture_of_the_report_is_of_the_live_one():
+    pytest.importorskip("altair")
+    import pictures  # noqa: PLC0415  it needs what makes charts
+
+    now = pictures.fingerprint(pictures.front_report())
+    assert f"fingerprint\0{now}".encode() in pictures.REPORT.read_bytes(), (
+        "write: python tests/surface/pictures.py report.png"
+    )
