@@ -27,7 +27,6 @@ from recframe.charts.formatting import (
     share,
 )
 from recframe.charts.long_format import Intervals, interval_words, keyed, models_of
-from recframe.charts.themes import ALL
 from recframe.errors import RecframeError, RecframeWarning, short, warn
 from recframe.evaluation import trainings
 from recframe.evaluation.caching import held_values
@@ -35,7 +34,6 @@ from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.evaluation.user_values import HeldValues
 from recframe.frames.collecting import stream
-from recframe.frames.hints import Either
 from recframe.metrics import catalogue_metrics, popularity_metrics
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -43,14 +41,18 @@ from recframe.profiles import explanation, under_profile
 from recframe.reports import headline, provenance, report_cases
 from recframe.reports.decision import Asking, Decision, decided
 from recframe.reports.page import Content, Page, Section, Text, figure, where_it_can
+from recframe.reports.report_segments import (
+    MOST_ALIKE,
+    MOST_MARKS,
+    OF_ONE_TRAINING,
+    TO_BIND,
+    SectionsOfSegments,
+)
 from recframe.reports.report_tables import (
     ahead_table,
     costs_table,
     differences_table,
     findings_table,
-    gaps_table,
-    segments_table,
-    slices_table,
     values_table,
 )
 from recframe.side_info.requirements import check_needs
@@ -59,26 +61,7 @@ from recframe.statistics import options
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 """The cut-offs of curves."""
 MOST_CURVES = 2
-MOST_ALIKE = 8
-"""Most models of which each is compared with each; of more with the best alone."""
 MOST_RANKS = 20
-MOST_SEGMENTS = 30
-"""Of a column in a chart, the largest."""
-MOST_MARKS = 120
-"""Of a chart of segments or differences, one below the other."""
-TO_BIND = {
-    "truth": Either("truth=, or a column of relevance,", "TRUTH, or a column of relevance,"),
-    "model": Either(
-        "model=, a column that tells models apart, or a frame for each, rf.rec({'a': a, 'b': b}),",
-        "--model, a column that tells models apart,",
-    ),
-    "baseline": Either("baseline=", "--baseline"),
-    "by": Either("by=", "--by"),
-    "train": Either("train=", "--train"),
-    "items": Either("items=", "--items"),
-}
-"""The arguments that let a report show more, in Python and in a shell."""
-OF_ONE_TRAINING = "a report of one training, whose lists are one of each user,"
 BEYOND = (
     catalogue_metrics.coverage,
     catalogue_metrics.gini,
@@ -149,7 +132,7 @@ def report(rec: Any, columns: Sequence[Any], **asked: Any) -> Report:
 
 
 @dataclass
-class ReportBuilder:
+class ReportBuilder(SectionsOfSegments):
     """The sections of a report, in their order, each of which asks one `rec` for its numbers."""
 
     plain: Any
@@ -282,11 +265,6 @@ class ReportBuilder:
         names = ("baseline", "by", "level", "min_users", "cluster", "margin", "title", "title_of")
         return {name: getattr(self, name) for name in (*names, "item_columns")}
 
-    def _keep(self, name: str, result: pl.DataFrame) -> list[dict[str, Any]]:
-        """Return the rows of a result, which are numbers of the page."""
-        self.data[name] = result.drop("place", "model_place", "known", strict=False).to_dicts()
-        return self.data[name]
-
     def _summary(self) -> pl.DataFrame:
         result = self.rec.summarize(self.metrics, **self.sure, wide=True)
         if self.rec._kind.is_lazy:  # noqa: SLF001  whose calls tell nothing
@@ -328,13 +306,6 @@ class ReportBuilder:
             section.lead = (
                 "Formulas, empty cases and options of each metric, for those who check the numbers."
             )
-
-    @property
-    def plot(self) -> Any:
-        """Charts in which best, runner-up and baseline stand out."""
-        named = [] if self.decision is None else [self.decision.best, self.decision.runner_up]
-        named += [] if self.baseline is None else [self.baseline]
-        return self.rec.plot
 
     @property
     def _tested(self) -> list[Metric[...]]:
@@ -386,78 +357,6 @@ class ReportBuilder:
         untested = [one for one in self.metrics if one not in self._tested]
         section.notes = [f"{one}: no test is known." for one in untested]
         section.notes += noted((row["note"], f"{row['model']} ({row['metric']})") for row in rows)
-
-    def segments(self, section: Section) -> None:
-        """Show where the best model gains and loses, the gaps between segments, and the worst slices."""
-        if not self.columns:
-            words = f"{TO_BIND['by']} shows segments, by columns of users, items or lists."
-            section.missing.append(words)
-        if not self.columns or not self.of_users:
-            return
-        with where_it_can(section):
-            self._for_whom(section)
-        self._gaps(section)
-
-    def _for_whom(self, section: Section) -> None:
-        """Show the best model less the other one in each segment, the worst first."""
-        if self.decision is None:
-            return
-        of, first = self.decision, self.asking.metrics[0]
-        columns = dict(zip(self.by, self.columns, strict=True))
-        frames = self.asking.in_segments((of.best, of.runner_up), columns)
-        self.decision = replace(of, segments=self.asking.worst_first(frames))
-        if of.loser != of.runner_up:
-            frames = self.asking.in_segments((of.best, of.loser), columns)
-        rows = self.data["segments"] = self.asking.worst_first(frames)
-        if not rows:
-            return
-        section.lead = headline.for_whom(rows, of.best, of.loser)
-        names = of.best, of.loser
-        section.parts.append(segments_table(rows, names, self.at, self.level))
-        for place, found in enumerate(frames.values()):
-            largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS)
-            chart = self._chart_of(largest, [first], of.loser)
-            section.parts.append(figure(f"chart-for-whom-{place}", chart))
-
-    def _chart_of(
-        self, found: pl.DataFrame, metrics: Sequence[Metric[...]], baseline: str | None
-    ) -> Any:
-        """Return the chart of comparisons at hand."""
-        return self.plot._differences(  # noqa: SLF001  what plot.compare draws of a result
-            found, metrics, self.how, baseline=baseline, margin=self.margin
-        )
-
-    def _gaps(self, section: Section) -> None:
-        """Show the gaps between segments, the worst slices, and a chart of each column."""
-        first, min_users = self.of_users[0], self.min_users
-        given = {"by": self.columns, "min_users": min_users, **self.sure, "wide": True}
-        is_training = self.inputs.training
-        gaps = [] if is_training else self._of_model("gaps", self.rec.gaps(self.of_users, **given))
-        most = max(min(MOST_SEGMENTS, MOST_MARKS // max(len(self.models), 1)), 3)
-        of_chart = {"min_users": min_users, "most": most, **self.sure}
-        charts = [self.plot.segments(first, by=column, **of_chart) for column in self.columns]
-        if is_training:
-            section.missing.append(f"{OF_ONE_TRAINING} shows gaps between segments.")
-            return
-        slices = self._of_model("slices", self.rec.slices(first, **given, depth=1))
-        figures = [figure(f"chart-segments-{place}", one) for place, one in enumerate(charts)]
-        section.lead = section.lead or headline.widest_gap(gaps)
-        section.parts += [gaps_table(gaps, min_users, several=self.has_models), *figures]
-        if slices:
-            is_lower = first.definition.direction == "lower"
-            worst = slices_table(slices, lower_is_better=is_lower, several=self.has_models)
-            section.parts.append(worst)
-        section.notes = noted((row["note"], row["by"]) for row in gaps)
-
-    def _of_model(self, name: str, found: pl.DataFrame) -> list[dict[str, Any]]:
-        """Return the rows of a result with the model as text, in `model`."""
-        model = self.rec._context.model  # noqa: SLF001
-        if model is None:
-            return self._keep(name, found.with_columns(model=pl.lit(ALL)))
-        # NOTE: under a name of our own, since one such as "^.*$" is a pattern to Polars
-        models = found[model].alias("model").to_frame()
-        text = models.select(self.names.text(pl.col("model")))
-        return self._keep(name, found.drop(model).with_columns(text))
 
     def distributions(self, section: Section) -> None:
         """Show how users' values are spread, and how many have 0."""
@@ -546,7 +445,7 @@ class ReportBuilder:
             section.missing.append(f"{OF_ONE_TRAINING} shows lists of users.")
             return
         columns = report_cases.ItemColumns.of(self.inputs, self.title_of, self.item_columns)
-        lacking = {
+        lacking: dict[str, Any] = {
             f"{TO_BIND['items']}, one row for each item with a title, names items.": self.inputs.items,
             f"{TO_BIND['train']} shows each user's history.": self.inputs.train,
         }

@@ -1,0 +1,165 @@
+"""Sections of a report on segments: for whom, gaps, slices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from recframe.charts.formatting import Row, listed, noted
+from recframe.charts.long_format import Intervals, Names
+from recframe.charts.themes import ALL
+from recframe.frames.hints import Either
+from recframe.frames.inputs import Inputs
+from recframe.metrics.language.definition import Metric
+from recframe.reports import headline
+from recframe.reports.decision import Asking, Decision
+from recframe.reports.page import Section, Text, figure, where_it_can
+from recframe.reports.report_tables import gaps_table, segments_table, slices_table
+
+MOST_SEGMENTS = 30
+"""Of a column in a chart, the largest."""
+MOST_MARKS = 120
+"""Of a chart of segments or differences, one below the other."""
+OF_ONE_TRAINING = "a report of one training, whose lists are one of each user,"
+MOST_ALIKE = 8
+"""Most models of which each is compared with each; of more with the best alone."""
+TO_BIND = {
+    "truth": Either("truth=, or a column of relevance,", "TRUTH, or a column of relevance,"),
+    "model": Either(
+        "model=, a column that tells models apart, or a frame for each, rf.rec({'a': a, 'b': b}),",
+        "--model, a column that tells models apart,",
+    ),
+    "baseline": Either("baseline=", "--baseline"),
+    "by": Either("by=", "--by"),
+    "train": Either("train=", "--train"),
+    "items": Either("items=", "--items"),
+}
+"""The arguments that let a report show more, in Python and in a shell."""
+
+
+class SectionsOfSegments:
+    """Sections on segments; best, runner-up and baseline stand out in them."""
+
+    rec: Any
+    inputs: Inputs
+    data: dict[str, list[dict[str, Any]]]
+    decision: Decision | None
+    asking: Asking
+    how: Intervals
+    names: Names
+    models: list[str]
+    has_models: bool
+    of_users: list[Metric[...]]
+    columns: list[Any]
+    by: list[str]
+    baseline: str | None
+    at: str
+    level: float
+    margin: float | None
+    min_users: int
+    sure: dict[str, Any]
+
+    def _keep(self, name: str, result: pl.DataFrame) -> list[dict[str, Any]]:
+        """Return the rows of a result, which are numbers of the page."""
+        self.data[name] = result.drop("place", "model_place", "known", strict=False).to_dicts()
+        return self.data[name]
+
+    @property
+    def named(self) -> list[str]:
+        """Best, runner-up and baseline."""
+        named = [] if self.decision is None else [self.decision.best, self.decision.runner_up]
+        return list(dict.fromkeys([*named, *([] if self.baseline is None else [self.baseline])]))
+
+    def _of_named(self, rows: Sequence[Row]) -> list[Row]:
+        """Return the rows of best, runner-up and baseline where there are many models, else all."""
+        few = len(self.models) <= MOST_ALIKE or not self.named
+        return [row for row in rows if few or row["model"] in self.named]
+
+    @property
+    def plot(self) -> Any:
+        """Charts in which best, runner-up and baseline stand out."""
+        return self.rec.plot
+
+    def segments(self, section: Section) -> None:
+        """Show where the best model gains and loses, the gaps between segments, and the worst slices."""
+        if not self.columns:
+            words = f"{TO_BIND['by']} shows segments, by columns of users, items or lists."
+            section.missing.append(words)
+        if not self.columns or not self.of_users:
+            return
+        with where_it_can(section):
+            self._for_whom(section)
+        self._gaps(section)
+
+    def _for_whom(self, section: Section) -> None:
+        """Show the best model less the other one in each segment, the worst first."""
+        if self.decision is None:
+            return
+        of, first = self.decision, self.asking.metrics[0]
+        columns = dict(zip(self.by, self.columns, strict=True))
+        frames = self.asking.in_segments((of.best, of.runner_up), columns)
+        self.decision = replace(of, segments=self.asking.worst_first(frames))
+        if of.loser != of.runner_up:
+            frames = self.asking.in_segments((of.best, of.loser), columns)
+        rows = self.data["segments"] = self.asking.worst_first(frames)
+        if not rows:
+            return
+        section.lead = headline.for_whom(rows, of.best, of.loser)
+        names = of.best, of.loser
+        section.parts.append(segments_table(rows, names, self.at, self.level))
+        for place, found in enumerate(frames.values()):
+            largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS)
+            chart = self._chart_of(largest, [first], of.loser)
+            section.parts.append(figure(f"chart-for-whom-{place}", chart))
+
+    def _chart_of(
+        self, found: pl.DataFrame, metrics: Sequence[Metric[...]], baseline: str | None
+    ) -> Any:
+        """Return the chart of comparisons at hand."""
+        return self.plot._differences(  # noqa: SLF001  what plot.compare draws of a result
+            found, metrics, self.how, baseline=baseline, margin=self.margin
+        )
+
+    def _gaps(self, section: Section) -> None:
+        """Show the gaps between segments, the worst slices, and a chart of each column."""
+        first, min_users = self.of_users[0], self.min_users
+        given = {"by": self.columns, "min_users": min_users, **self.sure, "wide": True}
+        is_training = self.inputs.training
+        gaps = [] if is_training else self._of_model("gaps", self.rec.gaps(self.of_users, **given))
+        most = max(min(MOST_SEGMENTS, MOST_MARKS // max(len(self.models), 1)), 3)
+        of_chart = {"min_users": min_users, "most": most, **self.sure}
+        charts = [self.plot.segments(first, by=column, **of_chart) for column in self.columns]
+        if is_training:
+            section.missing.append(f"{OF_ONE_TRAINING} shows gaps between segments.")
+            return
+        slices = self._of_model("slices", self.rec.slices(first, **given, depth=1))
+        figures = [figure(f"chart-segments-{place}", one) for place, one in enumerate(charts)]
+        section.lead = section.lead or headline.widest_gap(gaps)
+        section.parts += [
+            gaps_table(self._of_named(gaps), min_users, several=self.has_models),
+            *figures,
+        ]
+        if len(self.models) > len(self.named) and len(self.models) > MOST_ALIKE:
+            section.parts.append(
+                Text([f"Tables show {listed(self.named)}, of {len(self.models)} models."])
+            )
+        if slices:
+            is_lower = first.definition.direction == "lower"
+            worst = slices_table(
+                self._of_named(slices), lower_is_better=is_lower, several=self.has_models
+            )
+            section.parts.append(worst)
+        section.notes = noted((row["note"], row["by"]) for row in gaps)
+
+    def _of_model(self, name: str, found: pl.DataFrame) -> list[dict[str, Any]]:
+        """Return the rows of a result with the model as text, in `model`."""
+        model = self.rec._context.model  # noqa: SLF001
+        if model is None:
+            return self._keep(name, found.with_columns(model=pl.lit(ALL)))
+        # NOTE: under a name of our own, since one such as "^.*$" is a pattern to Polars
+        models = found[model].alias("model").to_frame()
+        text = models.select(self.names.text(pl.col("model")))
+        return self._keep(name, found.drop(model).with_columns(text))
