@@ -1,28 +1,21 @@
-"""Draws the pictures that notebooks and README have stored, `python tests/surface/pictures.py [part of a name]`; tests compare.
+"""Draws the pictures of README and of the site's home, `python tests/surface/pictures.py [part of a name]`; tests compare.
 
-GitHub shows a stored picture, and no chart or page that a script would draw. So each chart of a notebook is stored as a PNG,
-and of a report what is seen first, with a fingerprint of numbers and words, which tells when the cell would show others. Other
-outputs are not stored. It takes Pillow, which makes pictures small, and for a report Chromium.
+Each has a fingerprint of its numbers and words in it, which tells when the library would draw others. It takes Pillow, which
+makes pictures small, and for a report Chromium.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import html
 import io
 import json
 import re
 import shutil
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import nbformat
-from nbclient import NotebookClient
 
 import recframe as rf
 
@@ -30,43 +23,14 @@ FRONT = Path(__file__).parents[2] / "docs" / "images" / "segments.png"
 """What README shows; its fingerprint stands in it."""
 REPORT = FRONT.with_name("report.png")
 """The first screen of the site's live report, which README and home show."""
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
-SPECIFICATION = "application/vnd.vegalite+json"
 SCALE = 2
 """Pixels of a picture for each pixel of its chart: screens have two and more."""
 COLOURS = 48
 VIEW, SECONDS = {"width": 860, "height": 1120}, 3
 """How much of a report is seen, and how long its charts may take."""
 FIRST_SCREEN = {"width": 1280, "height": 860}
-MOST_BYTES, MOST_OF_ALL = 60_000, 300_000
-"""Of a picture as it is stored, and of a notebook."""
 DIGITS = 6
 """So many digits of a number count, since the last ones depend on the machine."""
-RENDERED = f"""\
-import altair
-altair.renderers.register("specification", lambda spec, **_: {{{SPECIFICATION!r}: spec}})
-altair.renderers.enable("specification");"""
-
-
-def run(path: Path, working: Path, kernel: str = "python3") -> nbformat.NotebookNode:
-    """Return a notebook as it has been run, with charts as specifications."""
-    notebook = nbformat.read(path, as_version=4)
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(RENDERED))
-    resources = {"metadata": {"path": str(working)}}
-    NotebookClient(notebook, kernel_name=kernel, timeout=180, resources=resources).execute()
-    notebook.cells.pop(0)
-    return notebook
-
-
-def shown(notebook: nbformat.NotebookNode) -> Iterator[tuple[Any, Chart | Report]]:
-    """Walk what a notebook that has been run shows a picture of: the cell, and the chart or the report."""
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            data = output.get("data", {})
-            if SPECIFICATION in data:
-                yield cell, Chart(data[SPECIFICATION])
-            elif data.get("text/html", "").startswith("<iframe"):
-                yield cell, Report(html.unescape(data["text/html"].partition('srcdoc="')[2]))
 
 
 @dataclass(frozen=True)
@@ -154,7 +118,7 @@ def small(drawn: Any, **texts: str) -> bytes:
     return file.getvalue()
 
 
-def _image(one: Chart | Report) -> Any:
+def image(one: Chart | Report) -> Any:
     from PIL import Image  # noqa: PLC0415
 
     return Image.open(io.BytesIO(one.png())).convert("RGB")
@@ -177,35 +141,12 @@ def front_report() -> Report:
     return Report(live.report(), FIRST_SCREEN)
 
 
-def picture(one: Chart | Report) -> nbformat.NotebookNode:
-    """Return a chart or a report as an output that GitHub shows."""
-    drawn = _image(one)
-    scale = SCALE if isinstance(one, Chart) else 1
-    size = {"width": drawn.width // scale, "height": drawn.height // scale}
-    data = {"image/png": base64.b64encode(small(drawn)).decode(), "text/plain": one.words}
-    metadata = {"image/png": size, "fingerprint": fingerprint(one)}
-    return nbformat.v4.new_output("display_data", data=data, metadata=metadata)
-
-
 def main(part: str = "") -> None:
-    """Store the pictures of the notebooks, and of README, whose names have a part in them."""
+    """Store the pictures whose names have a part in them."""
     for path, made in ((FRONT, front), (REPORT, front_report)):
         if part in path.name:
             one = made()
-            path.write_bytes(small(_image(one), fingerprint=fingerprint(one)))
-    for path in (each for each in NOTEBOOKS if part in each.name):
-        with tempfile.TemporaryDirectory() as working:
-            ran = run(path, Path(working))
-        stored = nbformat.read(path, as_version=4)
-        cells = {cell.id: cell for cell in stored.cells}
-        for cell in stored.cells:
-            if cell.cell_type == "code":
-                cell.outputs, cell.execution_count = [], None
-        for cell, one in shown(ran):
-            cells[cell.id].outputs.append(picture(one))
-        text = nbformat.writes(stored).rstrip() + "\n"
-        path.write_text(text, encoding="utf-8", newline="\n")
-        sys.stdout.write(f"{path.name}: {len(text):,} bytes\n")
+            path.write_bytes(small(image(one), fingerprint=fingerprint(one)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom, and are committed as they were written, with pictures of charts and no other output."""
+"""The notebooks run from top to bottom, what is claimed of them holds, and their stored outputs are those that they have."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
 
+import notebook_outputs
 import pictures
 from engines_here import is_here
+from notebook_claims import CLAIMS
 
-NOTEBOOKS = pictures.NOTEBOOKS
+NOTEBOOKS = notebook_outputs.NOTEBOOKS
+MOST_BYTES = 400_000
+"""Of a notebook, tables and pictures included."""
 MACHINE = re.compile(r"/(home|Users|root|tmp|work|mnt|opt|var)/|[A-Z]:\\", re.ASCII)
 
 OF_A_JVM = re.compile(r"^WARNING: |WARN |log level|^$")
@@ -46,53 +49,123 @@ def test_the_notebooks_are_found():
 
 @pytest.mark.slow
 @each_notebook
-def test_a_notebook_runs_without_a_warning_and_its_pictures_show_what_it_draws(
+def test_a_notebook_runs_without_a_warning_and_has_the_outputs_that_are_stored(
     path: Path, kernel: str, tmp_path: Path
 ):
     if "pyspark" in path.read_text(encoding="utf-8") and not is_here("spark"):
         pytest.skip("there is no pyspark, or no Java")
     working = tmp_path / "working"
     working.mkdir()
-    notebook = pictures.run(path, working, kernel)
+    notebook = notebook_outputs.run(path, working, kernel)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     told = [output["text"].splitlines() for output in outputs if output.get("name") == "stderr"]
     assert [line for lines in told for line in lines if not OF_A_JVM.search(line)] == []
-    assert any(output["output_type"] == "execute_result" for output in outputs)
 
-    drawn = [(cell.id, pictures.fingerprint(one)) for cell, one in pictures.shown(notebook)]
-    shown = [(cell.id, output.metadata["fingerprint"]) for cell, output in stored(path)]
-    assert shown == drawn, "write: python tests/surface/pictures.py"
+    new = notebook_outputs.as_stored(notebook, draws=False)
+    assert notebook_outputs.differences(read(path), new) == [], (
+        "write: python tests/surface/notebook_outputs.py"
+    )
 
 
-def stored(path: Path) -> list[tuple[Any, Any]]:
-    notebook = nbformat.read(path, as_version=nbformat.NO_CONVERT)
-    return [(cell, output) for cell in notebook.cells for output in cell.get("outputs", [])]
+def read(path: Path) -> nbformat.NotebookNode:
+    return nbformat.read(path, as_version=nbformat.NO_CONVERT)
 
 
 @each_notebook
-def test_a_notebook_is_committed_as_it_was_written(path: Path):
-    notebook = nbformat.read(path, as_version=nbformat.NO_CONVERT)
+def test_a_notebook_is_committed_as_it_was_stored(path: Path):
+    notebook = read(path)
     assert (notebook.nbformat, notebook.nbformat_minor) >= (4, 5)
     nbformat.validate(notebook)
     ids = [cell.id for cell in notebook.cells]
     assert len(set(ids)) == len(ids)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert [cell.id for cell in code if cell.execution_count is not None] == []
-    text = path.read_text(encoding="utf-8")
-    for _, output in stored(path):
-        text = text.replace(output.data["image/png"], "")
-    assert MACHINE.search(text) is None
+    assert [cell.execution_count for cell in code] == [*range(1, len(code) + 1)]
+    outputs = [output for cell in code for output in cell.outputs]
+    assert {output.output_type for output in outputs} <= {"stream", "execute_result"}
+    for output in outputs:
+        output.get("data", {}).pop("image/png", None)
+        assert MACHINE.search(json.dumps(output)) is None
+    assert path.stat().st_size <= MOST_BYTES
 
 
 @each_notebook
-def test_a_notebook_has_pictures_that_are_small_and_said_in_words(path: Path):
-    outputs = [output for _, output in stored(path)]
-    assert outputs
+def test_what_a_notebook_shows_needs_no_script_and_no_network(path: Path):
+    outputs = [output for cell in read(path).cells for output in cell.get("outputs", [])]
+    forms = [set(output.data) for output in outputs if "data" in output]
+    charts = [one for one in forms if notebook_outputs.VEGA_LITE in one]
+
+    assert all("text/plain" in one for one in forms)
+    assert charts
+    assert all(one & notebook_outputs.IMAGES for one in charts)
     for output in outputs:
-        assert set(output.data) == {"image/png", "text/plain"}
-        assert len(output.data["image/png"]) <= pictures.MOST_BYTES
-        assert re.search(r"\w: \w", output.data["text/plain"])
-    assert path.stat().st_size <= pictures.MOST_OF_ALL
+        shown = output.get("data", {}).get("text/html", "")
+        assert not re.search(r"<script|<iframe|(src|href)=", shown)
+
+
+def test_claims_are_of_cells_that_there_are_and_readers_see_no_assertion():
+    cells = {
+        path.stem: {cell.id: cell for cell in read(path).cells if cell.cell_type == "code"}
+        for path in NOTEBOOKS
+    }
+
+    for name, claims in CLAIMS.items():
+        assert claims.keys() <= cells[name].keys()
+        assert all("assert" in claim for claim in claims.values())
+    assert not [one.id for of in cells.values() for one in of.values() if "assert" in one.source]
+
+
+def outputs(*, text: str = "", **data: object) -> nbformat.NotebookNode:
+    made = (
+        nbformat.v4.new_output("stream", text=text)
+        if text
+        else nbformat.v4.new_output("execute_result", data=data)
+    )
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", id="a", outputs=[made])])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("took 1.5 s", "took 12 s"),
+        ("recframe 0.1.0 in /home/ann/x.parquet", "recframe 0.2.0 in /tmp/a/b.parquet"),
+        ("<object at 0x7f3a>", "<object at 0x11>"),
+        ("hashpartitioning(plan#700)", "hashpartitioning(plan#12)"),
+        ("0.63504802371046", "0.63504802371047"),
+    ],
+)
+def test_outputs_that_differ_by_the_run_are_the_same(one, other):
+    assert notebook_outputs.differences(outputs(text=one), outputs(text=other)) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("0.635048", "0.635049"), ("better", "worse"), ("ndcg@10", "ndcg@5"), ("-0.1", "0.1")],
+)
+def test_outputs_that_say_something_else_differ(one, other):
+    (told,) = notebook_outputs.differences(outputs(text=one), outputs(text=other))
+
+    assert told.startswith("a: ")
+    assert told.endswith(f"is now {json.dumps([notebook_outputs.words(other)])}")
+    html = [outputs(**{"text/html": f"<p>{text}</p>"}) for text in (one, other)]
+    assert len(notebook_outputs.differences(*html)) == 1
+
+
+def test_charts_are_compared_by_their_data_and_not_by_their_pictures():
+    def chart(value: float, name: str, title: str = "T") -> nbformat.NotebookNode:
+        spec = {
+            "title": title,
+            "layer": [{"data": {"name": name}}],
+            "datasets": {name: [{"x": value}]},
+        }
+        return outputs(**{notebook_outputs.VEGA_LITE: spec, "image/svg+xml": f"<svg>{name}</svg>"})
+
+    stored = chart(1 / 3, "data-1")
+
+    assert notebook_outputs.differences(stored, chart(1 / 3 + 1e-12, "data-2")) == []
+    assert len(notebook_outputs.differences(stored, chart(1 / 3 + 1e-8, "data-1"))) == 1
+    assert len(notebook_outputs.differences(stored, chart(1 / 3, "data-1", "U"))) == 1
+    only_svg = outputs(**{"image/svg+xml": "<svg/>"})
+    assert len(notebook_outputs.differences(stored, only_svg)) == 1
 
 
 @pytest.mark.slow
