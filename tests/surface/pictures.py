@@ -7,6 +7,7 @@ makes pictures small, and for a report Chromium.
 from __future__ import annotations
 
 import hashlib
+import html
 import io
 import json
 import re
@@ -69,7 +70,8 @@ class Report:
     def words(self) -> str:
         """Its title and what stands below it."""
         found = re.search(r"<h1[^>]*>(.*?)</h1>\s*<p[^>]*>(.*?)</p>", self.page, re.DOTALL)
-        return ": ".join(" ".join(one.split()) for one in found.groups()) if found else ""
+        lines = [re.sub(r"<[^>]*>", "", one) for one in found.groups()] if found else []
+        return ": ".join(" ".join(html.unescape(line).split()) for line in lines)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
