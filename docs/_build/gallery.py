@@ -69,7 +69,7 @@ GROUPS = {
             f'{SCORED}scored.rec(shop.truth, score="score", model="model").plot.scores()',
         ),
         "audit": (
-            "What is odd about the data",
+            "Findings of the audit",
             f'{SLIPS}slips.rec(shop.truth, model="model").plot.audit()',
         ),
     },
