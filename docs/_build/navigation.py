@@ -36,7 +36,8 @@ SECTIONS: dict[str, list[Any]] = {
         "reference/",
     ],
     "About": [
-        *("benchmarks.md", "architecture.md", "contributing.md", "releasing.md", "changelog.md"),
+        *("about.md", "benchmarks.md", "architecture.md", "contributing.md", "releasing.md"),
+        "changelog.md",
     ],
 }
 """The pages of each tab: a folder with all of it that stands nowhere before, a table with a group of them."""
