@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import re
 import tempfile
 from functools import cache
 from typing import Any
@@ -106,16 +107,29 @@ def pages() -> dict[str, str]:
 
 def shown(name: str, up: str = "") -> str:
     """Return the picture of a chart and its call, on a page that is so far below the gallery."""
-    told, call = CHARTS[name]
     pictures = "\n".join(
-        f"![{told}: the chart that the call below draws]({up}gallery/{name}_{theme}.svg#only-{theme})"
+        f"![{_said(name)}]({up}gallery/{name}_{theme}.svg#only-{theme})"
         for theme in ("light", "dark")
     )
-    return f"{pictures}\n\n```python\n{call}\n```"
+    return f"{pictures}\n\n```python\n{CHARTS[name][1]}\n```"
+
+
+def _said(name: str) -> str:
+    """Return a chart in words: its description, or its title and what stands below it."""
+    spec = _spec(name, "light")
+    titles = [" ".join(spec["title"].get(part, [])) for part in ("text", "subtitle")]
+    return re.sub(r"[\[\]\n]", " ", spec.get("description") or ": ".join(titles))
 
 
 def _drawn(name: str, theme: str) -> str:
-    """Return the picture of a chart as SVG, without ground of its own."""
+    """Return the picture of a chart as SVG."""
+    drawn: str = vl_convert.vegalite_to_svg(_spec(name, theme))
+    return drawn
+
+
+@cache
+def _spec(name: str, theme: str) -> dict[str, Any]:
+    """Return the specification of a chart, without ground of its own."""
     *before, call = CHARTS[name][1].splitlines()
     known = {**_known()}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
@@ -123,11 +137,10 @@ def _drawn(name: str, theme: str) -> str:
             demo_shop.track(folder)
         exec("\n".join(before), known)  # noqa: S102  our own lines, which the page shows
         chart: Any = eval(call.replace(".plot.", f'.plot(theme="{theme}").'), known)  # noqa: S307
-    spec = chart.to_dict()
+    spec: dict[str, Any] = chart.to_dict()
     spec["background"] = None
     spec.setdefault("config", {})["background"] = None
-    drawn: str = vl_convert.vegalite_to_svg(spec)
-    return drawn
+    return spec
 
 
 @cache

@@ -269,3 +269,34 @@ def test_the_picture_of_the_report_is_of_the_live_one():
     assert f"fingerprint\0{now}".encode() in pictures.REPORT.read_bytes(), (
         "write: python tests/surface/pictures.py report.png"
     )
+
+
+def test_a_notebook_is_a_page_with_its_text_code_tables_and_charts(tmp_path, monkeypatch):
+    nbformat = pytest.importorskip("nbformat")
+    import notebooks  # noqa: PLC0415  it needs what reads notebooks
+
+    monkeypatch.setattr(notebooks, "FOLDER", tmp_path)
+    new = nbformat.v4
+    frame = {"text/html": "<table></table>", "text/plain": "shape: (1, 1)"}
+    chart = {"image/svg+xml": "<svg/>", "text/plain": "nDCG [of two]: a line each"}
+    photo = {"image/png": "cG5n", "text/plain": "A report"}
+    outputs = [new.new_output("execute_result", data=data) for data in (frame, chart, photo)]
+    code = new.new_code_cell("rec.ndcg()", outputs=[*outputs, new.new_output("stream", text="1\n")])
+    head = "# About\n\nAfter this notebook you can say it. And more: [b](02_b.ipynb#c)."
+    nbformat.write(
+        new.new_notebook(cells=[new.new_markdown_cell(head), code]), tmp_path / "01_a.ipynb"
+    )
+
+    made = notebooks.pages()
+
+    assert "- [About](01_a.md): say it." in made["notebooks/index.md"]
+    assert made["notebooks/01_a_1_1.svg"] == b"<svg/>"
+    assert made["notebooks/01_a_1_2.png"] == b"png"
+    assert made["notebooks/01_a.md"].split("\n\n")[1:-1] == [
+        "After this notebook you can say it. And more: [b](02_b.md#c).",
+        "```python\nrec.ndcg()\n```",
+        "```text\nshape: (1, 1)\n```",
+        "![nDCG of two: a line each](01_a_1_1.svg)",
+        "![A report](01_a_1_2.png)",
+        "```text\n1\n```",
+    ]
