@@ -215,12 +215,13 @@ import recframe as rf
 from recframe.demo import simulate
 
 sim = simulate(seed={seed}, n_users={n_users}, n_items={n_items})
-rec = sim.recs.rec(truth=sim.truth, train=sim.train, users=sim.users, items=sim.items, model="model")
+rec = sim.recs.rec(truth=sim.truth, train=sim.train, users=sim.users,
+                   items=sim.items, model="model")
 """
 
 
 def answers(simulation: Simulation) -> Iterator[Answer]:
-    """Answer the first questions that one asks of three recommenders: which one, at what price, for whom, with which items."""
+    """Answer the first questions that one asks of three recommenders: which one, at what price, for whom."""
     sim = simulation
     rec = rec_of(
         sim.recs, truth=sim.truth, train=sim.train, users=sim.users, items=sim.items, model="model"
@@ -229,20 +230,12 @@ def answers(simulation: Simulation) -> Iterator[Answer]:
     overall = rec.evaluate(*METRICS)
     yield Answer("Which model is best?", f"rec.evaluate({asked})", overall, _ranking(overall))
     beside = rec.evaluate(*SIDE_EFFECTS)
-    question = "At what price? The share of items that are shown, how new they are (in bits), how many users know them"
+    question = "At what price? Share of the items shown, novelty in bits, users who know an item"
     yield Answer(question, f"rec.evaluate({beyond})", beside, _price(beside))
     best = overall.sort(METRICS[0])["model"][-1]
-    questions = {
-        "country": "For whom? By country, a property of the users",
-        "activity": "For whom? By activity, a property of the users",
-        "shelf": "With which items? By shelf (head: the bestsellers), a property of the items",
-    }
-    for by, question in questions.items():
-        frame = rec.evaluate(*METRICS, by=by)
-        words = ". ".join(
-            _spread(frame, model, by) for model in dict.fromkeys(["popularity", best])
-        )
-        yield Answer(question, f'rec.evaluate({asked}, by="{by}")', frame, f"{words}.")
+    frame = rec.evaluate(*METRICS, by="country")
+    question = 'For whom? By country; by="activity", "genre" or "shelf" would do as well'
+    yield Answer(question, f'rec.evaluate({asked}, by="country")', frame, _spread(frame, best))
 
 
 def _quoted(metrics: Iterable[str]) -> str:
@@ -253,23 +246,33 @@ def _ranking(overall: pl.DataFrame) -> str:
     """Say how far the best model is from popularity."""
     metric = METRICS[0]
     values = dict(overall.sort(metric, descending=True).select("model", metric).iter_rows())
-    best = next(iter(values))
-    if best == "popularity" or not values["popularity"]:
-        return f"{best} has the highest {metric}."
-    return f"{best} has the highest {metric}: {values[best] / values['popularity']:.1f} times that of popularity."
+    best, base = next(iter(values)), values["popularity"]
+    if best == "popularity" or not base:
+        return f"{best} is the best model, with {metric} {values[best]:.3f}."
+    times = f"{values[best] / base:.1f} times that of popularity ({base:.3f})"
+    return f"{best} is the best model: its {metric} of {values[best]:.3f} is {times}."
 
 
 def _price(beside: pl.DataFrame) -> str:
-    """Say which model shows the most of the catalogue, and how much of it popularity does."""
+    """Say which model shows the most of the catalogue, and how much of it the others do."""
     metric = SIDE_EFFECTS[0]
-    values = dict(beside.sort(metric, descending=True).select("model", metric).iter_rows())
-    widest = next(iter(values))
-    return f"{widest} shows the most items: {values[widest]:.0%} of the catalogue; popularity {values['popularity']:.0%}."
+    values = beside.sort(metric, descending=True).select("model", metric).rows()
+    (widest, share), *others = values
+    less = ", ".join(f"{model} {value:.0%}" for model, value in others)
+    return f"{widest} shows the most of the catalogue, {share:.0%}; {less}."
 
 
-def _spread(frame: pl.DataFrame, model: str, by: str) -> str:
-    """Say in which segments a model is at its worst and at its best."""
+def _spread(frame: pl.DataFrame, best: str) -> str:
+    """Say which country popularity serves best and worst, and in how many countries the best model is better."""
     metric = METRICS[0]
-    rows = frame.filter(pl.col("model") == model).sort(metric).select(by, metric).rows()
-    (worst, low), (best, high) = rows[0], rows[-1]
-    return f"{model}: {metric} from {low:.3f} ({worst}) to {high:.3f} ({best})"
+    of_model = {
+        model: dict(frame.filter(model=model).sort(metric).select("country", metric).iter_rows())
+        for model in ("popularity", best)
+    }
+    base, values = of_model.values() if best != "popularity" else 2 * [*of_model.values()]
+    (worst, low), *_, (first, high) = base.items()
+    ends = f"popularity serves {first} best ({metric} {high:.3f}) and {worst} worst ({low:.3f})"
+    if best == "popularity":
+        return f"{ends}."
+    better = sum(values[country] > value for country, value in base.items())
+    return f"{ends}; {best} beats it in {better} of {len(base)} countries."

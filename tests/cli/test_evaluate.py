@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 import recframe as rf
 from recframe.cli import output
-from recframe.cli.output import markdown
+from recframe.cli.files import markdown
 from recframe.cli.readers import ROWS_TO_INFER
 from shop_files import RECS, TRUTH, TWO, TWO_TRUTH, USERS, evaluate, failure, run, write_tables
 
@@ -290,12 +290,15 @@ def test_on_a_terminal_columns_that_do_not_fit_follow_in_another_block(monkeypat
     text = click.unstyle(run(*command, COLUMNS="60").stdout)
     headers = [line.split() for line in text.splitlines() if "country" in line]
     assert len(headers) > 1
-    assert all(header[:2] == ["country", "n_users"] for header in headers)
-    shown = [name for header in headers for name in header[2:]]
+    assert {header[0] for header in headers} == {"country"}
+    shown = [name for header in headers for name in header[1:]]
     assert shown == [
-        f"{name}@{k}"
-        for name in ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
-        for k in (1, 2)
+        "n_users",
+        *(
+            f"{name}@{k}"
+            for name in ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
+            for k in (1, 2)
+        ),
     ]
     assert max(map(len, text.splitlines())) <= 60
 

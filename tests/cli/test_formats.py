@@ -14,7 +14,8 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from recframe.cli import output
-from recframe.cli.output import FORMATS, _cells
+from recframe.cli.files import FORMATS
+from recframe.cli.output import _cells
 from shop_files import TWO, TWO_TRUTH, USERS, failure, run, write_tables
 
 BY_COUNTRY = (

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import re
+import struct
 import subprocess
 import sys
+import termios
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+import click
 import polars as pl
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, _NamedTextIOWrapper
+from rich.cells import cell_len
 
+import recframe as rf
 from recframe.cli.commands import main
+from recframe.demo import simulate
 from recframe.errors import LONGEST
+from recframe.statistics.stored_results import with_interval
 
 # sets the clipboard (OSC 52), clears the screen, colours by a C1 control, turns the direction of text, ends a line
 SIGNS = "\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202e\u2028"
 SEEN = r"\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202e\u2028"
 OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-OWN = re.compile(r"\x1b\[[01]m")
-"""Bold heads of tables, which are the command's own."""
+OWN = re.compile(r"\x1b\[\d+m")
+"""Bold heads and colours of tables, which are the command's own."""
+EMPTY: Mapping[str, str] = {}
 
 
 @pytest.fixture(autouse=True)
@@ -81,16 +91,22 @@ def test_what_a_terminal_would_obey_is_seen_as_text(arguments):
         assert r"\x1b]52;c;aGk" in printed
 
 
-def on_a_terminal(*arguments: str) -> str:
-    """Return what a command writes to a terminal."""
+def on_a_terminal(
+    *arguments: str, columns: int = 80, environment: Mapping[str, str] = EMPTY
+) -> str:
+    """Return what a command writes to a terminal of the system."""
     ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     command = [sys.executable, "-m", "recframe", *arguments]
-    with subprocess.Popen(command, stdin=its, stdout=its, stderr=its) as process:  # noqa: S603
+    around = {name: one for name, one in os.environ.items() if name not in {"COLUMNS", "NO_COLOR"}}
+    with subprocess.Popen(  # noqa: S603
+        command, stdin=its, stdout=its, stderr=its, env={**around, **environment}
+    ) as process:
         os.close(its)
         found = b"".join(iter(partial(_piece, ours), b""))
         assert process.wait(60) == 0
     os.close(ours)
-    return OWN.sub("", found.decode()).replace("\r\n", "\n")
+    return found.decode().replace("\r\n", "\n")
 
 
 def _piece(terminal: int) -> bytes:
@@ -102,9 +118,9 @@ def _piece(terminal: int) -> bytes:
 
 def test_a_terminal_of_the_system_is_sent_text_alone_and_csv_too():
     for extra in [(), ("--format", "csv")]:
-        printed = on_a_terminal("evaluate", *FILES, *BY, "-m", "mrr", *extra)
-        assert OBEYED.findall(printed) == []
-        assert SEEN in printed
+        shown = OWN.sub("", on_a_terminal("evaluate", *FILES, *BY, "-m", "mrr", *extra))
+        assert OBEYED.findall(shown) == []
+        assert SEEN in "".join(shown.split())
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv", "json", "ndjson", "md", "tex"])
@@ -142,3 +158,165 @@ def test_an_id_of_megabytes_makes_a_short_message(arguments):
     assert "x" * (LONGEST - 1) + "..." in result.output
     assert len(result.stderr) < 1_000
     assert len(result.output) < 10_000
+
+
+# tables
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a simulated shop, whose names are long, and a history of it."""
+    folder = tmp_path_factory.mktemp("shop")
+    simulate(seed=1, n_users=150, n_items=80).save(folder)
+    by = ("--users", f"{folder}/users.parquet", "--by", "country", "--history", f"{folder}/runs")
+    for day in range(1, 12):
+        command = ("track", *LISTS, "--as-of", f"2026-11-{day:02}", "--name", "nightly", *by)
+        result = CliRunner().invoke(main, [one.replace("SHOP", str(folder)) for one in command])
+        assert result.exit_code == 0, result.output
+    return folder
+
+
+LISTS = ("SHOP/recs.parquet", "SHOP/truth.parquet", "--model", "model", "-m", "ndcg@10,recall@10")
+SEGMENTS = (*LISTS, "--users", "SHOP/users.parquet", "--by", "country,activity")
+GATE = ("ndcg@10 >= 0.2", "recall@10 >= 0.99 * popularity")
+TABLES = {
+    "values": ("evaluate", *SEGMENTS, "-m", "mrr,map,hit_rate@10,precision@10"),
+    "intervals": ("summarize", *SEGMENTS),
+    "pairs": ("compare", *SEGMENTS, "--min-users", "5"),
+    "baseline": ("compare", *LISTS, "--baseline", "popularity"),
+    "winner": ("winner", *LISTS, "--baseline", "popularity", "--resamples", "99"),
+    "power": ("power", *LISTS, "--baseline", "popularity"),
+    "gaps": ("gaps", *SEGMENTS, "--min-users", "5"),
+    "slices": ("slices", *SEGMENTS, "--min-users", "5"),
+    "gate": ("require", *SEGMENTS[:4], *GATE, *SEGMENTS[6:]),
+    "findings": ("audit", *LISTS[:2]),
+    "history": ("history", "SHOP/runs"),
+    "changes": ("changes", "SHOP/runs", "--window", "5"),
+    "explained": ("explain", "map@10", "ranx", "recbole", *LISTS[:4]),
+    "metrics": ("metrics",),
+    "metric": ("metrics", "ndcg"),
+    "profiles": ("profiles",),
+    "profile": ("profiles", "ranx"),
+    "demo": ("demo", "--users", "100", "--items", "60"),
+}
+RAW = {"history", "changes"}
+"""Tables whose values and intervals are columns of their own in a pipe."""
+
+
+def printed(shop: Path, name: str, width: int | None = None) -> str:
+    """Return what a command prints to a pipe, or to a terminal of some columns."""
+    arguments = [one.replace("SHOP", str(shop)) for one in TABLES[name]]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_NamedTextIOWrapper, "isatty", lambda _: width is not None)
+        result = CliRunner(env={"COLUMNS": str(width), "NO_COLOR": "1"}).invoke(main, arguments)
+    assert result.exit_code in {0, 1}, result.output
+    return click.unstyle(result.stdout)
+
+
+def words(text: str) -> set[str]:
+    """Return the words of a text, numbers without groups of digits, and notes without what parts them."""
+    return {re.sub(r"(?<=\d),(?=\d{3})|;$", "", word) for word in text.split()}
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", TABLES)
+def test_a_terminal_shows_all_that_a_pipe_does_in_its_width_and_breaks_no_word(shop, name, width):
+    shown = printed(shop, name, width)
+
+    assert max(map(cell_len, shown.splitlines())) <= width
+    # lines of code go on behind three points, and a table is underlined as far as it is wide
+    own = {"...", "·", *re.findall("─+", shown)}
+    wide, piped = printed(shop, name, 1_000), printed(shop, name)
+    if name == "findings":
+        # an example of many is another one each time
+        shown, wide, piped = (re.sub(r"\d+", "1", one) for one in (shown, wide, piped))
+    assert words(shown) - own <= words(wide)
+    if name not in RAW:
+        assert words(piped) - {*re.findall("─+", piped)} - words(shown) == set()
+
+
+@pytest.mark.parametrize("name", ["pairs", "gate", "slices", "gaps"])
+def test_a_row_takes_two_lines_at_most(shop, name):
+    body = re.split("─{9,}\n|\n\n|note 1:", printed(shop, name, 80))[1].splitlines()
+    # what several rows have in common stands above them
+    heads = [line for line in body if re.match("(model|baseline|country) ", line)]
+    n_rows = len(printed(shop, name).partition("\n\n")[0].splitlines()) - 2
+    assert 0 < len(body) - len(heads) <= 2 * n_rows
+
+
+def test_a_history_has_values_with_their_intervals(shop):
+    shown = printed(shop, "history", 80)
+    found = rf.history(shop / "runs").select("value", "value_low", "value_high")
+    for row in found.tail(5).iter_rows():
+        assert with_interval(*row) in shown
+
+
+def test_what_is_the_same_in_all_rows_stands_once_above_them(shop):
+    caption, head, *_ = printed(shop, "baseline", 80).splitlines()
+    assert caption.startswith("n_users 150 · baseline popularity · test paired t")
+    assert "n_users" not in head
+    assert len(re.findall(r" 150\b", printed(shop, "baseline"))) == 4
+
+
+def test_a_verdict_that_is_open_beside_an_interval_beyond_0_says_why(shop):
+    command = ("compare", *SEGMENTS, "--min-users", "5", "-o", str(shop / "pairs.parquet"))
+    CliRunner().invoke(main, [one.replace("SHOP", str(shop)) for one in command])
+    pairs = pl.read_parquet(shop / "pairs.parquet")
+    beyond = (pl.col("difference_low") > 0) | (pl.col("difference_high") < 0)
+    beyond = pairs.filter(beyond, pl.col("verdict") == "open")
+
+    assert len(beyond) > 0
+    why = f"significant alone, not after correcting for {pairs['p_adjusted'].count()} comparisons"
+    assert beyond["note"].str.contains(why).all()
+    assert f"note 1: {why}\n" in " ".join(printed(shop, "pairs", 120).split("  "))
+
+
+def test_a_name_longer_than_the_terminal_is_all_that_is_broken(shop):
+    name = "x" * 100
+    long = (
+        f"a model of {name} and several words, more than there is room for in a line of a terminal"
+    )
+    recs = pl.read_parquet(shop / "recs.parquet").with_columns(model=pl.lit(long) + pl.col("model"))
+    recs.write_parquet(shop / "long.parquet")
+    files = (str(shop / "long.parquet"), *LISTS[1:])
+    TABLES["long"] = ("summarize", *files)
+    shown = printed(shop, "long", 80)
+    del TABLES["long"]
+
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "".join(shown.split()).count(name) == 3
+    assert words(shown) - words(long) - words(printed(shop, "intervals", 1_000)) - {"·"} != set()
+
+
+GREEN, RED, YELLOW = "\x1b[32m", "\x1b[31m", "\x1b[33m"
+
+
+@pytest.mark.parametrize(
+    ("environment", "colours"),
+    [({}, {GREEN, RED, YELLOW}), ({"NO_COLOR": "1"}, set()), ({"TERM": "dumb"}, set())],
+    ids=["colours", "no_color", "dumb"],
+)
+def test_words_have_colours_where_a_terminal_has_them(shop, environment, colours):
+    pair = ("compare", *(one.replace("SHOP", str(shop)) for one in LISTS), "--test", "t")
+    sent = on_a_terminal(*pair, columns=80, environment={"TERM": "xterm-256color"} | environment)
+
+    assert {*re.findall(r"\x1b\[3\dm", sent)} == colours
+    assert max(map(len, click.unstyle(sent).splitlines())) <= 80
+    assert {"better", "worse", "open"} <= words(click.unstyle(sent))
+    piped = CliRunner(env={"FORCE_COLOR": "1"}).invoke(main, pair, color=True)
+    assert "\x1b" not in piped.stdout
+
+
+@pytest.mark.parametrize("command", [None, *main.commands])
+def test_help_fits_a_terminal(command):
+    asked = [command, "--help"] if command else ["--help"]
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(main, asked).stdout
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_the_demo_ends_with_three_sentences_on_one_screen_of_sixty_lines():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_NamedTextIOWrapper, "isatty", lambda _: True)
+        shown = CliRunner(env={"COLUMNS": "80"}).invoke(main, ["demo"]).stdout
+    assert len(shown.splitlines()) <= 60
+    assert re.search(r"\nWhat you just saw:\n1\. .*\.\n2\. .*\.\n3\. .*\.\n$", shown, re.DOTALL)

@@ -12,7 +12,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.cli.output import latex, view
+from recframe.cli.files import latex
+from recframe.cli.statistics import view
 from shop_files import run
 
 N = 100

@@ -36,12 +36,15 @@ from recframe.cli.output import (
     Failure,
     Options,
     check_output,
+    fit_behind,
     give,
+    in_long_lines,
     is_table,
     is_terminal,
     note,
     print_frame,
     say,
+    tell,
     words_of_the_shell,
 )
 from recframe.cli.over_time import changes, history, report, track
@@ -57,6 +60,8 @@ from recframe.cli.values import (
 )
 from recframe.errors import readable
 from recframe.frames.atomic_write import is_utf8
+
+DECIMALS_OF_DEMO = 3
 
 
 @click.command(short_help="Simulate a shop with three recommenders and evaluate them.")
@@ -93,27 +98,33 @@ def demo(seed: int, n_users: int, n_items: int, save: Path | None) -> None:
     """Simulate a shop with three recommenders and evaluate them, overall and by segment.
 
     The catalogue has a long tail, users have tastes, and a quarter of what they kept is held out as the truth. Popularity,
-    item neighbours and a matrix factorisation are fitted on the rest. Every table comes with the Python line that gives it.
+    item neighbours and a matrix factorisation are fitted on the rest. Every table comes with the Python line that gives it, and
+    the last three sentences say what the tables do.
     """
     try:
         from recframe import demo as simulated  # noqa: PLC0415  only the demo needs NumPy
     except ModuleNotFoundError as missing:
         raise Failure(f"the demo needs {missing.name}: pip install 'recframe[cli]'") from None
     simulation = simulated.simulate(seed, n_users, n_items)
-    say(
-        f"A simulated shop: {n_users} users, {n_items} items, {simulation.train.height} rows to train on, "
-        f"{simulation.truth.height} held out as the truth.\n\n{simulated.python_lines(seed, n_users, n_items)}"
+    tell(
+        f"A simulated shop: {n_users:,} users, {n_items:,} items, {simulation.train.height:,} rows to train on, "
+        f"{simulation.truth.height:,} held out as the truth."
     )
-    for answer in simulated.answers(simulation):
-        say(f"{answer.question}\n{answer.line}\n")
-        print_frame(answer.frame)
-        say(f"{answer.words}\n")
+    say(f"\n{simulated.python_lines(seed, n_users, n_items)}")
+    answers = [*simulated.answers(simulation)]
+    for answer in answers:
+        tell(answer.question)
+        say(f"{answer.line}\n")
+        print_frame(answer.frame.with_columns(pl.col(pl.Float64).round(DECIMALS_OF_DEMO)))
     if save is None:
-        say(
+        tell(
             "recframe demo --save DIR writes these tables as Parquet files, to try recframe evaluate on."
         )
     else:
         _save(simulation, save)
+    say("\nWhat you just saw:")
+    for number, answer in enumerate(answers, 1):
+        tell(f"{number}. {answer.words}")
 
 
 def _save(simulation: Any, folder: Path) -> None:
@@ -153,22 +164,24 @@ def metrics(name: str | None, **options: Any) -> None:
     if not is_table(options):
         give(registry, options)
     elif name is None:
-        print_frame(registry.select("name", "aliases", "parameters", "formula"), wrapped=True)
+        others = ("formula", "parameters") if is_terminal() else ("parameters", "formula")
+        print_frame(registry.select("name", "aliases", *others))
         said = "recframe metrics NAME explains one. Write name(parameter=value)@k: ndcg@10, 'f_score(beta=2)@5'."
         if is_terminal():
-            say(said)
+            tell(said)
     else:
         about = registry.row(0, named=True)
-        say(f"{metric.name}{'(' + about['parameters'] + ')' if about['parameters'] else ''}\n")
+        tell(f"{metric.name}{'(' + about['parameters'] + ')' if about['parameters'] else ''}\n")
         titles = ("aliases", "formula", "range", "direction", "shape", "needs")
         _print_fields({title: about[title] for title in titles}, 11)
-        say(f"\n{metric.__doc__ or 'This metric has no docstring.'}")
+        text = metric.__doc__ or "This metric has no docstring."
+        tell(f"\n{in_long_lines(text) if is_terminal() else text}")
 
 
 def _print_fields(fields: dict[str, Any], width: int) -> None:
     for title, value in fields.items():
         if value:
-            say(f"  {title + ':':<{width}}{value}")
+            tell(f"  {title + ':':<{width}}{value}", hanging=width + 2)
 
 
 @click.command(short_help="List the conventions of other libraries.")
@@ -183,10 +196,10 @@ def profiles(name: str | None, **options: Any) -> None:
     if not is_table(options):
         give(table, options)
     elif name is None:
-        print_frame(table.select("profile", "metrics"), wrapped=True)
+        print_frame(table.select("profile", "metrics"))
         said = "recframe profiles NAME shows the policies, the notes and the source of one."
         if is_terminal():
-            say(said)
+            tell(said)
     else:
         for about in table.iter_rows(named=True):
             _print_fields(about, 19)
@@ -241,7 +254,7 @@ def explain(metric: str, names: Sequence[str], **options: Any) -> None:
     if not is_table(options):
         give(explanation.frame, options)
         return
-    say(explanation.text)
+    tell(explanation.text)
     if recs is not None:
         say()
         print_frame(explanation.frame)
@@ -312,7 +325,7 @@ def _words_of_usage() -> Iterator[None]:
         yield
     except click.UsageError as error:
         # NOTE: it is final to type checkers, and what its own show() prints
-        error.message = readable(error.message)  # type: ignore[misc]
+        error.message = fit_behind("Error: ", readable(error.message))  # type: ignore[misc]
         raise
 
 
@@ -326,17 +339,17 @@ def main() -> None:
     """Recommender metrics from tables of recommendations.
 
     \b
-    recframe demo                                         see it work, without any file
-    recframe evaluate recs.parquet truth.parquet          your own files
-    recframe audit recs.parquet truth.parquet             what is odd about them
-    recframe summarize recs.parquet truth.parquet         how sure the numbers are
+    recframe demo                                   see it work, without any file
+    recframe evaluate recs.parquet truth.parquet    your own files
+    recframe audit recs.parquet truth.parquet       what is odd about them
+    recframe summarize recs.parquet truth.parquet   how sure the numbers are
     recframe compare recs.parquet truth.parquet --model model --baseline svd
     recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28'
-    recframe report recs.parquet truth.parquet            all of it in one page
-    recframe track recs.parquet truth.parquet ...         keep results from run to run
-    recframe metrics                                      what can be computed
-    recframe profiles                                     as which other library
-    recframe explain ndcg@10 elliot recbole               why two libraries differ
+    recframe report recs.parquet truth.parquet      all of it in one page
+    recframe track recs.parquet truth.parquet ...   keep results from run to run
+    recframe metrics                                what can be computed
+    recframe profiles                               as which other library
+    recframe explain ndcg@10 elliot recbole         why two libraries differ
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     for stream in (sys.stdout, sys.stderr):
         # a terminal that cannot show a character shows a question mark
@@ -370,11 +383,14 @@ def evaluate() -> None:
       recframe evaluate recs.parquet truth.parquet
       recframe evaluate recs.csv truth.csv --columns user=user_id,item=movie_id
       recframe evaluate 'recs/*.parquet' truth.parquet -m ndcg@10 -m recall@20
-      recframe evaluate recs.parquet truth.parquet --model model --users users.csv --by country
-      recframe evaluate r.txt t.txt --separator tab --header recs=user,item,rank --header truth=user,item
+      recframe evaluate recs.parquet truth.parquet --model model \\
+        --users users.csv --by country
+      recframe evaluate r.txt t.txt --separator tab \\
+        --header recs=user,item,rank --header truth=user,item
       recframe evaluate svd.run test.qrels -m ndcg@10 --format json
       recframe evaluate judged.parquet -m ndcg,recall -k 5,10,20 -o table.md
-      recframe evaluate s3a://bucket/recs s3a://bucket/truth --engine spark --master yarn
+      recframe evaluate s3a://bucket/recs s3a://bucket/truth --engine spark \\
+        --master yarn
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
@@ -407,19 +423,20 @@ def audit() -> None:
     \b
     Examples:
       recframe audit recs.parquet truth.parquet
-      recframe audit recs.parquet truth.parquet --train train.parquet --items items.parquet -k 10 -o findings.csv
+      recframe audit recs.parquet truth.parquet --train train.parquet \\
+        --items items.parquet -k 10 -o findings.csv
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
 def _print_findings(found: pl.DataFrame) -> None:
     """Print what was found as a table, and below it what is done about each and how to mend it."""
     if found.is_empty():
-        say("nothing odd was found")
+        tell("nothing odd was found")
         return
     print_frame(found.drop("treatment", "remedy"))
     checks = found.select("check", "treatment", "remedy").unique(maintain_order=True)
     for check, treatment, remedy in checks.iter_rows():
-        say(f"{check}: {treatment}. To mend: {remedy}.")
+        tell(f"{check}: {treatment}. To mend: {remedy}.", hanging=2)
 
 
 ALL = (

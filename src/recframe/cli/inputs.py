@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from typing import Any, TypeAlias
 
 import click
 import polars as pl
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import recframe as rf
 from recframe.cli import files
@@ -22,12 +25,11 @@ from recframe.cli.output import (
     check_output,
     note,
     noted,
-    reading,
     words_of_the_shell,
 )
 from recframe.cli.readers import PARQUET, READERS, ROWS_TO_INFER, ending_of, is_address, is_text
 from recframe.cli.values import form_of
-from recframe.errors import RecframeError
+from recframe.errors import RecframeError, plan_errors
 from recframe.frames.collecting import stream
 from recframe.frames.hints import FrameOf
 from recframe.frames.kinds.lookup import kind_for
@@ -180,6 +182,40 @@ def arguments_of_call(
         return [], arguments
     cutoffs = options["k"] or (None if names else [DEFAULT_K])
     return [rf.parse(name) for name in names or DEFAULT_METRICS], arguments | {"k": cutoffs}
+
+
+MOMENT = 1.5
+"""Seconds after which a bar is shown."""
+
+
+@contextmanager
+def reading() -> Iterator[Callable[[float], None]]:
+    """Read files: show a bar after a moment if stderr is a terminal, and turn errors into ones of data, in one line.
+
+    It gives a function that sets the finished share.
+    """
+    console = Console(stderr=True)
+    shown = Progress(
+        TextColumn("reading"), BarColumn(), TimeElapsedColumn(), console=console, transient=True
+    )
+    task = shown.add_task("reading", total=None)
+    timer = threading.Timer(MOMENT, shown.start)
+    timer.daemon = True
+    if console.is_terminal:
+        timer.start()
+    try:
+        with plan_errors():
+            yield lambda share: shown.update(task, total=1.0, completed=share)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        text = files.first_line(error)
+        hint = ""
+        if "could not parse" in text:
+            hint = f"; the first {ROWS_TO_INFER} rows are otherwise. Use --ids-as-text for ids, or write Parquet"
+        raise rf.DataError(f"the files cannot be read: {text}{hint}") from None
+    finally:
+        timer.cancel()
+        if shown.live.is_started:
+            shown.stop()
 
 
 @contextmanager

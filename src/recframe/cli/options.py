@@ -11,7 +11,8 @@ import click
 
 import recframe as rf
 from recframe.cli.engine_files import DEFAULT_MASTER, ENGINES
-from recframe.cli.output import FORMATS, TABLE, WRITERS
+from recframe.cli.files import FORMATS, WRITERS
+from recframe.cli.output import TABLE
 from recframe.cli.readers import MOST, MOST_OF_JSON
 from recframe.cli.values import (
     bytes_of,
@@ -207,6 +208,8 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
 """The help of an option, behind the word for its value where it has one, by its argument, or the method's name before it."""
 FLAGS = {"n_resamples": "resamples", "per_user": "users-values", "wide": "all-columns"}
 """Options that have another name than their argument."""
+LONGEST_METAVAR = 60
+"""Length above which the words that an option takes stand in its help."""
 LEAST = {"seed": 0, "trainings": 2, "window": 5}
 """The smallest whole numbers of options, where these are not 1."""
 
@@ -233,13 +236,17 @@ def _option(method: Callable[..., Any], argument: inspect.Parameter) -> Decorato
     if made is not None or text is None:
         return made
     metavar, text = (None, text) if isinstance(text, str) else text
+    settings = _type_of(method, argument)
+    words = getattr(settings.get("type"), "choices", ())
+    if len("|".join(words)) > LONGEST_METAVAR:
+        metavar, text = "WORD", f"{text}  One of {', '.join(words)}."
     flag = "--" + FLAGS.get(name, name).replace("_", "-")
     says_default = default not in (None, argument.empty) and default is not False
     return option(
         f"{flag} {name}",
         text,
         metavar,
-        **_type_of(method, argument),
+        **settings,
         default=None if default is argument.empty else default,
         show_default=says_default,
         required=default is argument.empty,

@@ -6,32 +6,29 @@ import math
 import re
 import shutil
 import sys
-import threading
+import textwrap
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import zip_longest
+from itertools import groupby, pairwise, takewhile, zip_longest
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import click
 import polars as pl
-from rich import box
 from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 import recframe as rf
-from recframe.charts.table import plain
 from recframe.cli import files
-from recframe.cli.readers import ROWS_TO_INFER, is_address
-from recframe.errors import CUT, RecframeError, plan_errors, readable, visible, wrong_ending
+from recframe.cli.files import BINARY, ENDINGS, FORMATS, WRITERS
+from recframe.cli.readers import is_address
+from recframe.errors import CUT, RecframeError, readable, visible, wrong_ending
 from recframe.frames import atomic_write, hints
 from recframe.frames.hints import InShell
-from recframe.statistics.stored_results import with_interval
 from recframe.tracking.histories import is_kept
 
 Options: TypeAlias = dict[str, Any]
@@ -43,21 +40,89 @@ FIRST_ROWS = 20
 LONGEST_CELL = 1_000
 """Characters above which a cell is cut on a terminal."""
 ROWS_AT_ONCE = 1_000
+SPACE = 2
+"""Blanks between columns on a terminal."""
+LINES = 2
+"""Lines that a row takes at most where there is another way."""
+FOLDED = 30
+"""Width in which any text is fit to be broken into lines."""
 NOTE = "note"
-"""The column that is a line below a row where it does not fit."""
+"""The column whose texts stand below a table on a terminal."""
+COUNTS = {"n_users", "n_lists", "users_needed", "rows", "users"}
+IN_ROWS = {"verdict", "state", "severity", "value", "difference", "gap", "users_needed", NOTE}
+"""Columns that stay in the rows where all values are the same."""
+OF_ROWS = {"metric", "requirement"}
+"""The last key of a result."""
+ENDS = {"n_users", "n_lists", *OF_ROWS}
+PAIRS = {
+    *(("model", "baseline"), ("value", "baseline_value"), ("value", "bound"), ("value", "rest")),
+    *(("best", "worst"), ("best_value", "worst_value"), ("detectable", "detectable_relative")),
+    *(
+        ("difference", "p_adjusted"),
+        ("difference", "difference_shrunk"),
+        ("name", "aliases"),
+        ("rows", "users"),
+    ),
+    *(("formula", "parameters"), ("verdict", "runner_up")),
+}
+"""Columns of which the second stands below the first where not all fit side by side."""
+STYLES = {
+    **dict.fromkeys(("better", "holds", "not worse"), "green"),
+    **dict.fromkeys(("worse", "fails", "missing", "error", "not better"), "red"),
+    **dict.fromkeys(("open", "few", "warning"), "yellow"),
+}
+"""Colours of words."""
+_NUMBER = re.compile(r"(< )?-?[\d.,e+-]+( %| x)?( \[.*\])?|null|-?inf|nan|")
 DIGITS = 6
 TINY = 1e-3
-LARGE = 1e12
-"""Value from which numbers are shown in scientific notation."""
+LEAST, LARGE = 1e-9, 1e12
+"""Values below and from which numbers are shown in scientific notation."""
 
 
-def say(text: str = "", *, err: bool = False, bold: bool = False) -> None:
+def say(text: str = "", *, err: bool = False) -> None:
     """Print text for people, without control characters in ids and names.
 
     NOTE: all that a command prints goes by this function, or by `put` where it is data.
     """
-    lines = "\n".join(map(visible, text.split("\n")))
-    click.echo(click.style(lines, bold=True) if bold else lines, err=err)
+    click.echo("\n".join(map(visible, text.split("\n"))), err=err)
+
+
+def tell(text: str, *, err: bool = False, hanging: int | None = None) -> None:
+    """Print prose: on a terminal in lines of its width, broken between words."""
+    stream = sys.stderr if err else sys.stdout
+    width = shutil.get_terminal_size().columns
+    say(folded(text, width, hanging) if stream.isatty() else text, err=err)
+
+
+def folded(text: str, width: int, hanging: int | None = None) -> str:
+    """Return text in lines of a width, broken between words; the later ones stand below the first word of a line."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        start = re.match(r" *(\d+\. |- |-> |>>> )?", line)
+        size = start.end() if start else 0
+        indent = (
+            "...     " if line.startswith(">>> ") else " " * (size if hanging is None else hanging)
+        )
+        fit = textwrap.wrap(
+            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+        lines += fit or [""]
+    return "\n".join(lines)
+
+
+def fit_behind(start: str, text: str) -> str:
+    """Return text that is printed to stderr behind a start, in lines of a terminal's width."""
+    if not sys.stderr.isatty():
+        return text
+    return folded(start + text, shutil.get_terminal_size().columns).removeprefix(start)
+
+
+def in_long_lines(text: str) -> str:
+    """Return a docstring with each paragraph, and each item of a list, in one line; code as it is."""
+    parts = text.split("\n\n")
+    return "\n\n".join(
+        part if part.startswith(">>>") else re.sub(r"\n(?!- )\s*", " ", part) for part in parts
+    )
 
 
 def put(text: str) -> None:
@@ -69,31 +134,12 @@ def put(text: str) -> None:
         click.echo(text.encode(), nl=False)
 
 
-def print_frame(frame: pl.DataFrame, *, wrapped: bool = False) -> None:
-    """Print a frame as a table: each row on one line, in full where the output is no terminal.
-
-    On a terminal columns stand in blocks that fit side by side, and a last column of notes that does not is lines below the
-    rows; or with `wrapped` long text is broken into lines. Of a long table the first rows are shown, and how many more there
-    are.
-    """
-    width = shutil.get_terminal_size().columns if is_terminal() else None
-    cut = width is not None and frame.height > MOST_ROWS
-    shown = frame.head(FIRST_ROWS) if cut else frame
-    columns = {name: [name, *_cells(shown[name])] for name in shown.columns}
-    for name, cells in columns.items():
-        columns[name] = [visible(_cut(cell) if width else cell) for cell in cells]
-    if wrapped and width is not None:
-        Console(width=width).print(_wrapped(columns))
-        say()
+def print_frame(frame: pl.DataFrame, once: Sequence[str] = ()) -> None:
+    """Print a frame as a table: elsewhere than on a terminal each row on one line, in full, and nothing that is said `once`."""
+    if is_terminal():
+        _print_table(frame, once)
     else:
-        _print_blocks(shown, columns, width)
-    if cut:
-        more = f"{frame.height - FIRST_ROWS:,} more rows"
-        say(f"{more}: -o FILE, or a pipe, has all {frame.height:,}", err=True)
-
-
-def _cut(cell: str) -> str:
-    return cell if len(cell) <= LONGEST_CELL else cell[:LONGEST_CELL] + CUT
+        _print_lines(frame)
 
 
 def is_terminal() -> bool:
@@ -101,36 +147,20 @@ def is_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def _print_blocks(frame: pl.DataFrame, columns: dict[str, list[str]], width: int | None) -> None:
-    """Print columns in blocks that fit a width, or in one."""
+def _print_lines(frame: pl.DataFrame) -> None:
+    """Print each row on a line, whatever its length."""
+    columns = {name: [name, *_cells(frame[name])] for name in frame.columns}
     widths = {name: max(map(cell_len, cells)) for name, cells in columns.items()}
-    notes: list[str] = []
-    if width is not None and frame.columns[-1:] == [NOTE] and _total(widths.values()) > width:
-        # a line below each row with a note
-        given = zip(frame[NOTE], columns[NOTE][1:], strict=True)
-        notes = [f"\n{GAP}{text}" if note else "" for note, text in given]
-        frame = frame.drop(NOTE)
-    # a terminal that cannot show a line has a hyphen
-    line = "─" if (sys.stdout.encoding or "").lower().startswith("utf") else "-"
-    blocks = [frame.columns] if width is None else list(_blocks(frame, widths, width))
-    for names in blocks:
-        padded = [
-            _padded(columns[name], widths[name], to_right=frame.schema[name].is_numeric())
-            for name in names
-        ]
-        head, *rows = (GAP.join(row).rstrip() for row in zip(*padded, strict=True))
-        say(head, bold=True)
-        say(line * _total(widths[name] for name in names))
-        if names == blocks[-1]:
-            rows = [row + note for row, note in zip_longest(rows, notes, fillvalue="")]
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            say("\n".join(rows[start : start + ROWS_AT_ONCE]))
-        say()
-
-
-def _total(widths: Iterable[int]) -> int:
-    """Return the total width of columns, in characters."""
-    return sum(width + len(GAP) for width in widths) - len(GAP)
+    padded = [
+        _padded(cells, widths[name], to_right=frame.schema[name].is_numeric())
+        for name, cells in columns.items()
+    ]
+    head, *rows = (GAP.join(row).rstrip() for row in zip(*padded, strict=True))
+    say(head)
+    say(_sign("─", "-") * (sum(widths.values()) + len(GAP) * (len(widths) - 1)))
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        say("\n".join(rows[start : start + ROWS_AT_ONCE]))
+    say()
 
 
 def _padded(cells: list[str], width: int, *, to_right: bool) -> Iterator[str]:
@@ -140,28 +170,250 @@ def _padded(cells: list[str], width: int, *, to_right: bool) -> Iterator[str]:
         yield space + cell if to_right else cell + space
 
 
-def _wrapped(columns: dict[str, list[str]]) -> Table:
-    """Return a table of rich, which breaks long text into lines."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for name, (title, *_) in columns.items():
-        table.add_column(Text(title), no_wrap=name == "name", overflow="fold")
-    for row in zip(*(cells[1:] for cells in columns.values()), strict=True):
-        table.add_row(*map(Text, row))
-    return table
+class _Column(NamedTuple):
+    """A column of a table on a terminal."""
+
+    cells: list[str]
+    """Its title, and its values as text."""
+    is_number: bool
+    """Whether its cells stand to the right."""
+
+    @property
+    def width(self) -> int:
+        """The width of its longest cell."""
+        return max(map(cell_len, self.cells))
+
+    def least(self, *, alone: bool) -> int:
+        """Return the least width: that of a number, or of text in lines without a broken word; two lines if it is alone."""
+        if all(map(_NUMBER.fullmatch, self.cells[1:])):
+            return self.width
+        longest = max(cell_len(word) for cell in self.cells for word in cell.split() or [""])
+        few = min(max(map(_halved, self.cells)), FOLDED) if alone else FOLDED
+        return min(self.width, max(longest, few))
 
 
-def _blocks(frame: pl.DataFrame, widths: dict[str, int], width: int) -> Iterator[list[str]]:
-    """Yield the columns in blocks that fit the width, each with the key columns."""
-    keys = [name for name, dtype in frame.schema.items() if dtype != pl.Float64]
-    block = keys
-    for name in frame.columns:
-        if name in keys:
-            continue
-        if block != keys and _total(widths[one] for one in [*block, name]) > width:
+def _halved(text: str) -> int:
+    """Return the least width in which text takes two lines."""
+    words = text.split()
+    ends = [cell_len(" ".join(words[:at])) for at in range(len(words) + 1)]
+    starts = [cell_len(" ".join(words[at:])) for at in range(len(words) + 1)]
+    return min(map(max, ends, starts))
+
+
+Columns: TypeAlias = dict[str, _Column]
+Slots: TypeAlias = list[list[str]]
+"""The columns of a table from left to right, in each place those that stand below one another."""
+
+
+def _print_table(frame: pl.DataFrame, once: Sequence[str]) -> None:
+    """Print a table in a terminal's width.
+
+    What is the same in all rows stands above it, with what is said `once`, and notes stand below. Columns that do not fit stand
+    below one another, in two lines a row, or leading ones in lines above their rows; values of metrics in blocks.
+    """
+    width = shutil.get_terminal_size().columns
+    cut = frame.height > MOST_ROWS
+    shown = frame.head(FIRST_ROWS) if cut else frame
+    columns = {name: _read(shown[name]) for name in shown.columns}
+    notes = _as_numbers(columns[NOTE].cells) if shown.columns[-1:] == [NOTE] else []
+    if frame.height > 1 or _needs(columns, [[name] for name in columns]) > width:
+        same = [f"{name} {columns.pop(name).cells[-1]}" for name in _same(frame)]
+    else:
+        same = []
+    if same or once:
+        say(_joined([*same, *once], width))
+    console = Console(width=width, highlight=False)
+    heads = {name: columns.pop(name) for name in _heads(columns, shown.schema, width)}
+    for number, block in enumerate(_blocks(columns, shown.schema, width)):
+        if number:
+            say()
+        _print_block(console, block, heads)
+    for note in notes:
+        tell(note)
+    say()
+    if cut:
+        more = f"{frame.height - FIRST_ROWS:,} more rows"
+        tell(f"{more}: -o FILE, or a pipe, has all {frame.height:,}", err=True)
+
+
+def _read(column: pl.Series) -> _Column:
+    """Return a column as people read it: counts in groups of three digits."""
+    if column.name in COUNTS and column.dtype.is_integer():
+        cells = ["null" if value is None else f"{value:,}" for value in column]
+    else:
+        cells = _cells(column)
+    cells = [visible(cell) for cell in (column.name, *cells)]
+    cells = [cell if len(cell) <= LONGEST_CELL else cell[:LONGEST_CELL] + CUT for cell in cells]
+    return _Column(cells, column.dtype.is_numeric())
+
+
+def _same(frame: pl.DataFrame) -> list[str]:
+    """Return the columns that have one value in all rows, and are no results; the first column only of several rows."""
+    names = frame.columns if frame.height > 1 else frame.columns[1:]
+    names = [name for name in names if name not in IN_ROWS and not frame.schema[name].is_float()]
+    found = [name for name in names if frame[name].n_unique() == 1]
+    return found if len(found) < frame.width else found[1:]
+
+
+def _as_numbers(cells: list[str]) -> list[str]:
+    """Put numbers in place of the notes of a column, and return what they stand for."""
+    numbers: dict[str, int] = {}
+    for at, cell in enumerate(cells[1:], 1):
+        parts = [] if cell in {"", "null"} else cell.split("; ")
+        cells[at] = ", ".join(str(numbers.setdefault(part, len(numbers) + 1)) for part in parts)
+    return [f"note {number}: {part}" for part, number in numbers.items()]
+
+
+def _joined(items: Iterable[str], width: int) -> str:
+    """Return items behind one another, in lines that fit a width."""
+    lines: list[str] = []
+    for item in items:
+        longer = f"{lines[-1]}{_sign(' · ', ', ')}{item}" if lines else item
+        lines[-1:] = [longer] if cell_len(longer) <= width else [*lines[-1:], item]
+    return folded("\n".join(lines), width)
+
+
+def _sign(text: str, plain: str) -> str:
+    """Return text, or what stands in for it where an output cannot show it."""
+    return text if (sys.stdout.encoding or "").lower().startswith("utf") else plain
+
+
+def _heads(columns: Columns, schema: pl.Schema, width: int) -> list[str]:
+    """Return the leading columns whose values are to stand above their rows, as few as leave two lines to a row."""
+    keys = [name for name in _keys(columns, schema) if name not in OF_ROWS]
+    best, least = 0, math.inf
+    for n in range(min(len(keys) + 1, len(columns))):
+        below = {name: one for name, one in columns.items() if name not in keys[:n]}
+        lines = max(LINES, *map(len, _slots(next(_blocks(below, schema, width)), width)))
+        # so that rows have their values in common
+        groups = {*zip(*(columns[name].cells[1:] for name in keys[:n]), strict=True)}
+        if lines < least and (n == 0 or len(groups) < len(columns[keys[0]].cells) - 1):
+            best, least = n, lines
+    return keys[:best]
+
+
+def _keys(columns: Columns, schema: pl.Schema) -> list[str]:
+    """Return the leading columns, up to the metric or the number of users, or else up to the first value."""
+    names = schema.names()
+    ends = [at + (name in OF_ROWS) for at, name in enumerate(names) if name in ENDS]
+    keys = names[: ends[0]] if ends else takewhile(lambda name: not schema[name].is_float(), names)
+    return [name for name in keys if name in columns]
+
+
+def _blocks(columns: Columns, schema: pl.Schema, width: int) -> Iterator[Columns]:
+    """Yield the columns in blocks that fit the width, each behind the keys, if values of metrics are among them."""
+    keys = _keys(columns, schema) if any(schema[name].is_float() for name in columns) else columns
+    block = start = {name: columns[name] for name in keys}
+    for name in [name for name in columns if name not in start]:
+        longer = {**block, name: columns[name]}
+        if len(block) > len(start) and _needs(longer, [[one] for one in longer]) > width:
             yield block
-            block = keys
-        block = [*block, name]
+            longer = {**start, name: columns[name]}
+        block = longer
     yield block
+
+
+def _slots(columns: Columns, width: int) -> Slots:
+    """Return the columns in as few lines a row as fit a width, those that belong together below one another."""
+    slots = [[name] for name in columns]
+    while len(slots) > 1 and _needs(columns, slots) > width:
+        costs = [_cost(columns, *pair) for pair in pairwise(slots)]
+        at = costs.index(min(costs))
+        slots[at : at + 2] = [slots[at] + slots[at + 1]]
+    if max(map(len, slots)) <= LINES:
+        return slots
+    narrow = _narrowest(columns)
+    return narrow if _needs(columns, narrow) <= width else slots
+
+
+def _narrowest(columns: Columns) -> Slots:
+    """Return the columns in two lines a row, in the least width."""
+    names = [*columns]
+    best: list[Slots] = [[]]
+    for end in range(1, len(names) + 1):
+        found = [[*best[start], names[start:end]] for start in range(max(end - LINES, 0), end)]
+        best.append(min(found, key=lambda slots: _needs(columns, slots)))
+    return best[-1]
+
+
+def _needs(columns: Columns, slots: Slots) -> int:
+    """Return the least width of a table."""
+    return sum(_least(columns, slot) for slot in slots) + SPACE * (len(slots) - 1)
+
+
+def _least(columns: Columns, slot: list[str]) -> int:
+    return max(columns[name].least(alone=len(slot) == 1) for name in slot)
+
+
+def _cost(columns: Columns, left: list[str], right: list[str]) -> tuple[Any, ...]:
+    """Return how little two places of a table are fit to be one: the fewer lines and the more alike they are, the better."""
+    n_lines, kinds = len(left) + len(right), {columns[name].is_number for name in (*left, *right)}
+    saved = _least(columns, left) + _least(columns, right) - _least(columns, left + right)
+    apart = (left[-1], right[0]) not in PAIRS
+    return n_lines > LINES, apart, saved <= 0, n_lines, len(kinds), -saved
+
+
+def _print_block(console: Console, columns: Columns, heads: Columns) -> None:
+    """Print a head, a line, and the rows, each group of those below its values of `heads`."""
+    slots = _slots(columns, console.width)
+    sizes = _sizes(columns, slots, console.width)
+    console.print(_grid(columns, slots, sizes, [0]), style="bold")
+    say(_sign("─", "-") * (sum(sizes) + SPACE * (len(sizes) - 1)))
+    n_rows = len(next(iter(columns.values())).cells)
+    for head, rows in groupby(
+        range(1, n_rows), lambda row: [f"{name} {one.cells[row]}" for name, one in heads.items()]
+    ):
+        if head:
+            console.print(Text(_joined(head, console.width), style="bold"))
+        console.print(_grid(columns, slots, sizes, rows))
+
+
+def _sizes(columns: Columns, slots: Slots, width: int) -> list[int]:
+    """Return the widths of a table's places; what is left over goes to where text is broken into lines."""
+    sizes = [min(_least(columns, slot), width) for slot in slots]
+    widths = {name: one.width for name, one in columns.items()}
+    wanted = [max(map(widths.__getitem__, slot)) for slot in slots]
+    for _ in range(width - sum(sizes) - SPACE * (len(slots) - 1)):
+        lacks = [want - size for want, size in zip(wanted, sizes, strict=True)]
+        sizes[lacks.index(max(lacks))] += max(lacks) > 0
+    return sizes
+
+
+def _grid(columns: Columns, slots: Slots, sizes: list[int], rows: Iterable[int]) -> Table:
+    """Return rows as a table of rich."""
+    grid = Table.grid(padding=(0, SPACE, 0, 0), pad_edge=False)
+    for slot, size in zip(slots, sizes, strict=True):
+        to_right = all(columns[name].is_number for name in slot)
+        grid.add_column(width=size, justify="right" if to_right else "left", overflow="fold")
+    lines = max(map(len, slots))
+    for row in rows:
+        stacks = [
+            _stack(columns, slot, row, (size, lines))
+            for slot, size in zip(slots, sizes, strict=True)
+        ]
+        for line in zip_longest(*stacks):
+            if any(line):
+                grid.add_row(*line)
+    return grid
+
+
+def _stack(columns: Columns, slot: list[str], row: int, room: tuple[int, int]) -> list[Text]:
+    """Return the cells of a row at one place, the later ones dim; text that is alone takes its lines."""
+    width, lines = room
+    cells = [columns[name].cells[row] for name in slot]
+    styles = [
+        STYLES.get(cell, "") if name in IN_ROWS else ""
+        for name, cell in zip(slot, cells, strict=True)
+    ]
+    if len(slot) == 1:
+        parts = folded(cells[0], width).split("\n")
+        cells = [*parts[: lines - 1], " ".join(parts[lines - 1 :])]
+        return [Text(part, styles[0]) for part in cells]
+    later = "dim" if row else ""
+    return [
+        Text(cells[0], styles[0]),
+        *map(Text, cells[1:], (style or later for style in styles[1:])),
+    ]
 
 
 def _cells(column: pl.Series) -> list[str]:
@@ -170,7 +422,7 @@ def _cells(column: pl.Series) -> list[str]:
     if not column.dtype.is_float():
         return ["null" if value is None else str(value) for value in values]
     finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
-    if max(finite, default=0) >= LARGE:
+    if max(finite, default=0) >= LARGE or 0 < max(finite, default=0) < LEAST:
         return ["null" if value is None else f"{value:.{DIGITS}g}" for value in values]
     digits = _decimals(finite)
     return [
@@ -191,144 +443,8 @@ def _decimals(values: Sequence[float]) -> int:
     return max(len(f"{value:.{most}f}".partition(".")[2].rstrip("0")) for value in values)
 
 
-MOMENT = 1.5
-"""Seconds after which a bar is shown."""
-
-
-@contextmanager
-def reading() -> Iterator[Callable[[float], None]]:
-    """Read files: show a bar after a moment if stderr is a terminal, and turn errors into ones of data, in one line.
-
-    It gives a function that sets the finished share.
-    """
-    console = Console(stderr=True)
-    shown = Progress(
-        TextColumn("reading"), BarColumn(), TimeElapsedColumn(), console=console, transient=True
-    )
-    task = shown.add_task("reading", total=None)
-    timer = threading.Timer(MOMENT, shown.start)
-    timer.daemon = True
-    if console.is_terminal:
-        timer.start()
-    try:
-        with plan_errors():
-            yield lambda share: shown.update(task, total=1.0, completed=share)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        text = files.first_line(error)
-        hint = ""
-        if "could not parse" in text:
-            hint = f"; the first {ROWS_TO_INFER} rows are otherwise. Use --ids-as-text for ids, or write Parquet"
-        raise rf.DataError(f"the files cannot be read: {text}{hint}") from None
-    finally:
-        timer.cancel()
-        if shown.live.is_started:
-            shown.stop()
-
-
 STDOUT = "-"
 TABLE = "table"
-
-
-def markdown(frame: pl.DataFrame) -> str:
-    """Return a frame as a Markdown table, numbers in full precision and to the right, null as an empty cell.
-
-    >>> import polars as pl
-    >>> print(markdown(pl.DataFrame({"country": ["DE", None], "mrr": [0.5, 1 / 3]})))
-    | country | mrr |
-    | :--- | ---: |
-    | DE | 0.5 |
-    |  | 0.3333333333333333 |
-    <BLANKLINE>
-    """
-    rules = ["---:" if dtype.is_numeric() else ":---" for dtype in frame.dtypes]
-    lines = [
-        map(_markdown_cell, frame.columns),
-        rules,
-        *(map(_markdown_cell, row) for row in frame.iter_rows()),
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def _markdown_cell(value: object) -> str:
-    return "" if value is None else plain(str(value))
-
-
-_IN_LATEX = {
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<=": r"$\le$",
-    ">=": r"$\ge$",
-    **{sign: f"${sign}$" for sign in "<>|-"},
-    "\n": " ",
-}
-_MINUS = r"(?<![\w.-])-(?=[\d.])"
-_SIGNS = re.compile(
-    "|".join([_MINUS, *map(re.escape, sorted({*_IN_LATEX} - {"-"}, key=len, reverse=True))])
-)
-
-
-def latex(frame: pl.DataFrame) -> str:
-    r"""Return a frame as a tabular of LaTeX, which needs no package, numbers to the right, null as an empty cell.
-
-    >>> import polars as pl
-    >>> print(latex(pl.DataFrame({"model": ["item_knn", None], "mrr": [0.5, -0.25]})))
-    \begin{tabular}{lr}
-    \hline
-    model & mrr \\
-    \hline
-    item\_knn & 0.5 \\
-     & $-$0.25 \\
-    \hline
-    \end{tabular}
-    <BLANKLINE>
-    """
-    sides = "".join("r" if dtype.is_numeric() else "l" for dtype in frame.dtypes)
-    head, *rows = (_latex_row(row) for row in [frame.columns, *frame.iter_rows()])
-    body = [r"\hline", head, r"\hline", *rows, r"\hline"]
-    lines = [rf"\begin{{tabular}}{{{sides}}}", *body, r"\end{tabular}"]
-    return "\n".join(lines) + "\n"
-
-
-def _latex_row(values: Iterable[object]) -> str:
-    line = " & ".join(map(_latex_cell, values)) + r" \\"
-    # behind the end of a row LaTeX takes a bracket for the space below it
-    return f"{{}}{line}" if line.startswith(("[", "*")) else line
-
-
-def _latex_cell(value: object) -> str:
-    if value is None:
-        return ""
-    return _SIGNS.sub(lambda found: _IN_LATEX[found[0]], str(value))
-
-
-def _json(frame: pl.DataFrame) -> str:
-    """Return a list of rows, each on a line of its own."""
-    lines = _ndjson(frame).splitlines()
-    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
-
-
-def _ndjson(frame: pl.DataFrame) -> str:
-    """Return a row on each line; JSON has no words for NaN and infinite numbers, which are null."""
-    floats = [pl.col(name) for name, dtype in frame.schema.items() if dtype.is_float()]
-    return frame.with_columns(pl.when(one.is_finite()).then(one) for one in floats).write_ndjson()
-
-
-FORMATS: dict[str, Callable[[pl.DataFrame], str]] = {
-    "json": _json,
-    "ndjson": _ndjson,
-    "csv": pl.DataFrame.write_csv,
-    "tsv": partial(pl.DataFrame.write_csv, separator="\t"),
-    "md": markdown,
-    "tex": latex,
-}
-BINARY: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
-    ".parquet": pl.DataFrame.write_parquet,
-    ".arrow": pl.DataFrame.write_ipc,
-}
-ENDINGS = {f".{name}": name for name in FORMATS} | {".jsonl": "ndjson"}
-WRITERS = (".csv", ".tsv", ".json", ".ndjson", ".jsonl", ".md", ".tex", *BINARY)
 
 
 def check_output(path: str | None, form: str | None, inputs: Iterable[str] = ()) -> None:
@@ -368,11 +484,11 @@ def is_table(options: Options) -> bool:
     return form == TABLE or (form is None and path is None)
 
 
-def give(frame: pl.DataFrame, options: Options) -> None:
+def give(frame: pl.DataFrame, options: Options, once: Sequence[str] = ()) -> None:
     """Show a frame as a table, or write it in full precision: to a file, or to stdout, as CSV if nothing else is said."""
     path, form = options.get("output"), options["form"]
     if is_table(options):
-        print_frame(frame)
+        print_frame(frame, once)
     elif path in {None, STDOUT}:
         put(FORMATS[form or "csv"](frame))
     else:
@@ -394,53 +510,6 @@ def write(frame: pl.DataFrame, path: str, form: str | None) -> None:
         atomic_write.write_text(path, FORMATS[form or ENDINGS[ending]](frame))
 
 
-SHARES = ("detectable_relative", "margin", "wanted", "chance")
-"""Columns that are shown in per cent."""
-TIMES = 10
-"""Share from which it is shown as a multiple."""
-
-
-def view(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a short result for reading: keys, numbers with intervals, and a note."""
-    names = frame.columns
-    first = min(names.index(one) for one in ("metric", "requirement") if one in names)
-    ends = {f"{name}_{end}" for name in names[first:] for end in ("low", "high")}
-    shown = [name for name in names[first:] if name not in ends]
-    if frame["note"].null_count() == frame.height:
-        shown.remove("note")
-    return frame.select(*names[:first], *(_read_cells(frame, name) for name in shown))
-
-
-def _read_cells(frame: pl.DataFrame, name: str) -> pl.Series:
-    """Return a column as people read it: shares in per cent, and values with their intervals."""
-    column = frame[name]
-    if name == NOTE:
-        return column.fill_null("")
-    if name in {"p_value", "p_adjusted"}:
-        return pl.Series(name, map(_p_value, column), dtype=pl.String)
-    if name not in SHARES and not column.dtype.is_float():
-        return column
-    if name in SHARES:
-        return pl.Series(name, map(_share, column), dtype=pl.String)
-    ends = {f"{name}_low", f"{name}_high"} <= {*frame.columns}
-    low, high = (
-        frame[f"{name}_{end}"] if ends else [None] * len(column) for end in ("low", "high")
-    )
-    return pl.Series(name, map(with_interval, column, low, high), dtype=pl.String)
-
-
-def _share(value: float | None) -> str:
-    if value is None:
-        return "null"
-    return f"{value:,.0f} x" if value >= TIMES else f"{100 * value + 0.0:.1f} %"
-
-
-def _p_value(value: float | None) -> str:
-    if value is None:
-        return "null"
-    return "< 0.0001" if value < 1e-4 else f"{value:.4f}"  # noqa: PLR2004  the last digit
-
-
 class Failure(click.ClickException):
     """An error of files, columns, metrics or data, in one line."""
 
@@ -450,7 +519,7 @@ class Failure(click.ClickException):
     def show(self, file: Any = None) -> None:
         """Print the line to stderr."""
         del file
-        say(f"error: {' '.join(readable(self.message).split())}", err=True)
+        tell(f"error: {' '.join(readable(self.message).split())}", err=True)
 
 
 APART = " ids in common"
@@ -474,7 +543,7 @@ def noted(*, ids_as_text: bool = False) -> Iterator[None]:
 
 def note(text: str) -> None:
     """Print a note to stderr."""
-    say(f"note: {' '.join(text.split())}", err=True)
+    tell(f"note: {' '.join(text.split())}", err=True)
 
 
 @contextmanager

@@ -36,11 +36,12 @@ from recframe.cli.output import (
     check_place,
     give,
     is_table,
+    is_terminal,
     put,
     say,
     words_of_the_shell,
 )
-from recframe.cli.statistics import command_of
+from recframe.cli.statistics import command_of, view
 from recframe.cli.values import time_of
 from recframe.errors import RecframeError, plan_errors, suggestion
 from recframe.reports.page import Page, check_ending
@@ -82,9 +83,11 @@ def track() -> None:
 
     \b
     Examples:
-      recframe track recs.parquet truth.parquet -m ndcg@10 --history history.parquet --as-of 2026-11-22
-      recframe track recs.parquet truth.parquet -m ndcg,mrr -k 10 --by country --users users.csv \\
-        --history history.parquet --as-of 2026-11-22 --tag commit=3f2a1c
+      recframe track recs.parquet truth.parquet -m ndcg@10 \\
+        --history history.parquet --as-of 2026-11-22
+      recframe track recs.parquet truth.parquet -m ndcg,mrr -k 10 --by country \\
+        --users users.csv --history history.parquet --as-of 2026-11-22 \\
+        --tag commit=3f2a1c
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
@@ -106,7 +109,8 @@ def history(history: str, metrics: list[str], since: datetime | None, **options:
     \b
     Examples:
       recframe history history.parquet
-      recframe history history.parquet -m ndcg@10 --since 2026-11-01 -o month.csv
+      recframe history history.parquet -m ndcg@10 --since 2026-11-01 \\
+        -o month.csv
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     check_output(options["output"], options["form"])
     with words_of_the_shell({}):
@@ -177,6 +181,7 @@ def _show(result: pl.DataFrame, options: Options) -> None:
         days = times.dt.date()
         if len(days) and (times == days.cast(pl.Datetime("us"))).all():
             result = result.with_columns(days)
+        result = view(result) if is_terminal() else result
     give(result, options)
 
 
@@ -208,8 +213,10 @@ def report(recs: str | None, truth: str | None, **options: Any) -> None:
     \b
     Examples:
       recframe report recs.parquet truth.parquet -m ndcg@10 -o report.html
-      recframe report recs.parquet truth.parquet --model model --baseline popularity --users users.parquet --by country
-      recframe report recs.parquet truth.parquet --items items.parquet --train train.parquet --title 'Week 47'
+      recframe report recs.parquet truth.parquet --model model \\
+        --baseline popularity --users users.parquet --by country
+      recframe report recs.parquet truth.parquet --items items.parquet \\
+        --train train.parquet --title 'Week 47'
       recframe report --history history.parquet -o dashboard.html
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     if options["history"] is not None:

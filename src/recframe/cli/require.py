@@ -17,6 +17,7 @@ import polars as pl
 import recframe as rf
 from recframe.api.gates import gate_of
 from recframe.cli import files
+from recframe.cli.files import FORMATS
 from recframe.cli.inputs import columns_of, on_files, paths_of
 from recframe.cli.options import (
     COLUMNS,
@@ -32,7 +33,6 @@ from recframe.cli.options import (
     options_of,
 )
 from recframe.cli.output import (
-    FORMATS,
     STDOUT,
     TABLE,
     Failure,
@@ -230,11 +230,17 @@ def require(recs: str, given: Given, **options: Any) -> None:
 
     \b
     Examples:
-      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28' 'mrr@10 >= 0.2'
-      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.99 * popularity' --model model --by country --users users.csv
-      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.99 * reference' --reference last.json --store last.json
-      recframe require recs.parquet truth.parquet 'ndcg@10 >= trailing' --history history.parquet --as-of 2026-11-22
-      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28' --format junit -o report.xml
+      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28' \\
+        'mrr@10 >= 0.2'
+      recframe require recs.parquet truth.parquet \\
+        'ndcg@10 >= 0.99 * popularity' --model model --by country \\
+        --users users.csv
+      recframe require recs.parquet truth.parquet \\
+        'ndcg@10 >= 0.99 * reference' --reference last.json --store last.json
+      recframe require recs.parquet truth.parquet 'ndcg@10 >= trailing' \\
+        --history history.parquet --as-of 2026-11-22
+      recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28' \\
+        --format junit -o report.xml
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     with as_not_judged():
         earlier = _earlier(options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,6 +12,7 @@ import click
 import polars as pl
 
 import recframe as rf
+from recframe.cli.files import ENDINGS
 from recframe.cli.inputs import call_of
 from recframe.cli.options import (
     ENGINE,
@@ -22,12 +24,61 @@ from recframe.cli.options import (
     declared,
     options_of,
 )
-from recframe.cli.output import ENDINGS, Options, give, is_table, view
+from recframe.cli.output import NOTE, Options, give, is_table
+from recframe.statistics.stored_results import with_interval
+
+SHARES = ("detectable_relative", "margin", "wanted", "chance")
+"""Columns that are shown in per cent."""
+P_VALUES = ("p_value", "p_adjusted")
+TIMES = 10
+"""Share from which it is shown as a multiple."""
+
+
+def view(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a short result for reading: keys, numbers with intervals, and a note where there is one."""
+    names = frame.columns
+    first = min(names.index(one) for one in ("metric", "requirement") if one in names)
+    # an interval without its number, such as what is expected, is a column of its own
+    of_ends = dict.fromkeys(re.sub("_(low|high)$", "", name) for name in names[first:])
+    shown = [name for name in of_ends if name != NOTE or frame[NOTE].count()]
+    return frame.select(*names[:first], *(_read_cells(frame, name) for name in shown))
+
+
+def _read_cells(frame: pl.DataFrame, name: str) -> pl.Series:
+    """Return a column as people read it: shares in per cent, and values with their intervals."""
+    rows = len(frame)
+    column = frame.get_column(name, default=pl.Series(name, [None] * rows, dtype=pl.Float64))
+    if name == NOTE:
+        return column.fill_null("")
+    if name not in SHARES and not column.dtype.is_float():
+        return column
+    low, high = (
+        frame.get_column(f"{name}_{end}", default=pl.Series([None] * rows))
+        for end in ("low", "high")
+    )
+    write = {**dict.fromkeys(SHARES, _share), **dict.fromkeys(P_VALUES, _p_value)}.get(name)
+    cells = map(write, column) if write else map(with_interval, column, low, high)
+    return pl.Series(name, cells, dtype=pl.String)
+
+
+def _share(value: float | None) -> str:
+    if value is None:
+        return "null"
+    return f"{value:,.0f} x" if value >= TIMES else f"{100 * value + 0.0:.1f} %"
+
+
+def _p_value(value: float | None) -> str:
+    if value is None:
+        return "null"
+    return "< 0.0001" if value < 1e-4 else f"{value:.4f}"  # noqa: PLR2004  the last digit
+
 
 FOR_READING = {"md", "tex"}
 """Formats of tables for people, which have the columns that a table on a terminal has."""
 
 
+WORDS = {"t": "paired t"}
+"""Words of a table for words of options."""
 Show = Callable[[pl.DataFrame, Options], None]
 
 
@@ -35,7 +86,19 @@ def shown(frame: pl.DataFrame, options: Options) -> None:
     """Print a result as a table of numbers with intervals, or write it in full precision."""
     ending = ENDINGS.get(f".{(options['output'] or '').rpartition('.')[2].lower()}")
     is_read = is_table(options) or (options["form"] or ending) in FOR_READING
-    give(view(frame) if is_read and not options["wide"] else frame, options)
+    give(view(frame) if is_read and not options["wide"] else frame, options, _once(frame, options))
+
+
+def _once(frame: pl.DataFrame, options: Options) -> list[str]:
+    """Return the options that a reader of the result has to know, in words."""
+    words = {
+        name: WORDS.get(options[name], options[name])
+        for name in ("baseline", "test", "correction")
+        if options.get(name) is not None and name not in frame.columns
+    }
+    if any(name.endswith("_low") for name in frame.columns) and "level" in options:
+        words["intervals"] = f"{100 * options['level']:g} %"
+    return [f"{name} {word}" for name, word in words.items()]
 
 
 def command_of(
@@ -70,7 +133,8 @@ def summarize() -> None:
 
     \b
     Examples:
-      recframe summarize recs.parquet truth.parquet -m ndcg@10 --by country --users users.parquet
+      recframe summarize recs.parquet truth.parquet -m ndcg@10 --by country \\
+        --users users.parquet
       recframe summarize recs.parquet truth.parquet --model model -o table.tex
       recframe summarize recs.parquet truth.parquet -m ndcg@10 -o last.json
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
@@ -85,9 +149,12 @@ def compare() -> None:
 
     \b
     Examples:
-      recframe compare recs.parquet truth.parquet --model model --baseline popularity -m ndcg@10
-      recframe compare recs.parquet truth.parquet --model model --baseline svd --margin 0.01 --by country --users users.csv
-      recframe compare 'runs/*.run' test.qrels --model model -m ndcg@10,map -o table.tex
+      recframe compare recs.parquet truth.parquet --model model \\
+        --baseline popularity -m ndcg@10
+      recframe compare recs.parquet truth.parquet --model model --baseline svd \\
+        --margin 0.01 --by country --users users.csv
+      recframe compare 'runs/*.run' test.qrels --model model -m ndcg@10,map \\
+        -o table.tex
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
@@ -100,7 +167,8 @@ def winner() -> None:
 
     \b
     Examples:
-      recframe winner recs.parquet truth.parquet --model model --baseline svd -m ndcg@10
+      recframe winner recs.parquet truth.parquet --model model --baseline svd \\
+        -m ndcg@10
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
@@ -110,9 +178,12 @@ def power() -> None:
 
     \b
     Examples:
-      recframe power recs.parquet truth.parquet --model model --baseline svd -m ndcg@10 --wanted 0.01
-      recframe power recs.parquet truth.parquet --model model --baseline svd -m ndcg@10 --margin 0.01
-      recframe power recs.parquet truth.parquet --model model --baseline svd --training seed --trainings 5 -m ndcg@10
+      recframe power recs.parquet truth.parquet --model model --baseline svd \\
+        -m ndcg@10 --wanted 0.01
+      recframe power recs.parquet truth.parquet --model model --baseline svd \\
+        -m ndcg@10 --margin 0.01
+      recframe power recs.parquet truth.parquet --model model --baseline svd \\
+        --training seed --trainings 5 -m ndcg@10
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
@@ -122,7 +193,8 @@ def gaps() -> None:
 
     \b
     Examples:
-      recframe gaps recs.parquet truth.parquet -m ndcg@10 --users users.parquet --by country,device
+      recframe gaps recs.parquet truth.parquet -m ndcg@10 \\
+        --users users.parquet --by country,device
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
@@ -132,5 +204,6 @@ def slices() -> None:
 
     \b
     Examples:
-      recframe slices recs.parquet truth.parquet -m ndcg@10 --users users.parquet --by country,device,age
+      recframe slices recs.parquet truth.parquet -m ndcg@10 \\
+        --users users.parquet --by country,device,age
     """  # noqa: D301  click reads the backspace as: leave these lines as they are

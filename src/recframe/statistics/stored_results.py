@@ -75,12 +75,14 @@ def with_intervals(rows: Frame, metrics: Collection[str]) -> Frame:
 
 
 def with_interval(value: float | None, low: float | None, high: float | None) -> str:
-    """Return a number with its interval, to two digits of half its width: 0.251 [0.193, 0.317]; or the number alone."""
-    if value is None or low is None or high is None:
+    """Return a number with its interval, to two digits of half its width: 0.251 [0.193, 0.317]; or one of them alone."""
+    if low is None or high is None:
         return rounded(value)
     decimals = decimals_of(low, high)
-    number, *ends = (rounded(one, decimals) for one in (value, low, high))
-    return f"{number} [{', '.join(ends)}]"
+    number, *ends = (
+        "" if one is None else f"{rounded(one, decimals)}" for one in (value, low, high)
+    )
+    return f"{number} [{', '.join(ends)}]".lstrip()
 
 
 def decimals_of(low: float | None, high: float | None) -> int | None:
