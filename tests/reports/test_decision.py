@@ -100,6 +100,15 @@ def test_a_best_model_is_not_shipped_that_beats_the_baseline_alone():
     assert " a beats the baseline, old, by 5" in text
 
 
+def test_a_name_is_left_as_it_is_where_a_sentence_begins():
+    ranks = turns(N, wins=4)
+    users = pl.DataFrame({"user": range(N + 4)})
+    items = pl.DataFrame({"item": range(4)})
+    found = rec(ranks)(users=users, items=items, train=pl.DataFrame({"user": [0], "item": [1]}))
+
+    assert " a shows 25 % of the catalogue, b 25 %." in said(found, "mrr@5")
+
+
 def test_one_model_has_a_value_and_no_verb():
     found = rec({"only": HALF})
     low, high = found.summarize("mrr").select("value_low", "value_high").row(0)
@@ -141,6 +150,7 @@ def test_ids_that_do_not_meet_make_a_red_page_without_a_headline(which):
     )
     assert page.content.subtitle == ""
     assert '<p class="banner" role="alert"' in page.html
+    assert "highest" not in page.html.partition('id="comparison"')[0]
     assert "<strong>" not in page.html
     assert "The best value" not in page.html
 

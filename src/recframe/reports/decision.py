@@ -280,7 +280,9 @@ def decided(asking: Asking, values: Sequence[Row], baseline: str | None) -> Deci
 
 def _sentence(parts: Sequence[str]) -> str:
     joined = "; ".join(parts)
-    return f"{joined[0].upper()}{joined[1:]}." if joined else ""
+    # not a model's name
+    joined = joined.replace("it ", "It ", 1) if joined.startswith("it ") else joined
+    return f"{joined}." if joined else ""
 
 
 def _reason(row: Row) -> str:

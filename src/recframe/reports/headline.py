@@ -118,11 +118,12 @@ def by_value(rows: Sequence[Row], metric: Metric[...]) -> list[Row]:
 
 def tally(rows: Sequence[Row], baseline: str | None) -> str:
     """Return how many comparisons show a difference."""
-    shown = sum(row["verdict"] in {"better", "worse", "higher", "lower"} for row in rows)
+    n = sum(row["verdict"] in {"better", "worse", "higher", "lower"} for row in rows)
     other = "" if baseline is None else f" with {baseline}"
-    left = len(rows) - shown
-    end = "" if not left else f"; {left:,} {'does' if left == 1 else 'do'} not"
-    return f"Of {counted(len(rows), 'comparison')}{other}, {shown:,} {'shows' if shown == 1 else 'show'} a difference{end}."
+    of = f"{counted(len(rows), 'comparison')}{other}"
+    if n in {0, len(rows)}:
+        return f"{'None' if not n else 'Each'} of {of} shows a difference."
+    return f"{n:,} of {of} {'shows' if n == 1 else 'show'} a difference."
 
 
 def for_whom(rows: Sequence[Row], best: str, other: str) -> str:
@@ -161,6 +162,8 @@ def best_value(rows: Sequence[Row], metric: Metric[...]) -> str:
     users = counted(best["n_users"], noun_of(metric))
     if len(rows) == 1:
         return f"{metric} is {value}, over {users}."
+    if len({row["value"] for row in rows}) == 1:
+        return f"All models have the same {metric}: {value}, over {users}."
     extreme = "lowest" if is_lower else "highest"
     return f"{best['model']} has the {extreme} {metric}: {value}, over {users}."
 

@@ -282,7 +282,9 @@ class ReportBuilder(SectionsOfSegments):
         if rows:
             first = self.metrics[0]
             section.lead = headline.best_value(rows, first)
-            if not self.nothing:
+            if self.nothing:
+                section.lead = "The values, which say nothing of the models."
+            else:
                 section.parts.append(headline.tiles(self.data, first, self.decision))
             if self.has_models:
                 of_chart = self.plot.models(first, **self.sure)
