@@ -179,6 +179,16 @@ def test_five_users_decide_nothing():
     )
 
 
+def test_few_clusters_decide_nothing_whatever_the_number_of_users():
+    users = pl.DataFrame({"user": range(N), "house": [user % 3 for user in range(N)]})
+    found = rec({"a": [1] * N, "b": HALF}, users=users)
+
+    text = said(found, cluster="house")
+    assert text.startswith(
+        "Do not decide on this: there are too few clusters to tell a and b apart in mrr"
+    )
+
+
 def segmented(n: int = 120, **ranks: tuple[int, int]) -> Any:
     """Two models with a rank in each of two groups of users, one rank more for each third of them."""
     every = {

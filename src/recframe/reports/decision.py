@@ -196,7 +196,12 @@ class Decision:
         gain, low, high = self.gain(row)
         numbers = f"({gain}, {low} to {high})"
         if verdict == "few":
-            return f"{users} are too few to tell {pair} apart in {metric} {numbers}"
+            few = (
+                "there are too few clusters"
+                if "clusters" in (row["note"] or "")
+                else f"{users} are too few"
+            )
+            return f"{few} to tell {pair} apart in {metric} {numbers}"
         within = f"within {100 * (self.margin or 0):.3g} %"
         if verdict == "same":
             return f"{pair} are the same in {metric}, {within} {numbers}"
