@@ -143,8 +143,41 @@ def front_report() -> Report:
     return Report(live.report(), FIRST_SCREEN)
 
 
+def badges() -> dict[Path, str]:
+    """Return the badges of README, of what pyproject.toml says."""
+    project = (FRONT.parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    versions = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', project)
+    found = {
+        "python": ("Python", f"{versions[0]} to {versions[-1]}"),
+        "licence": ("licence", re.findall(r'^license = "(.*)"', project, re.MULTILINE)[0]),
+        "typed": ("typed", "mypy, strict" if "\nstrict = true" in project else "no"),
+        "status": ("status", re.findall(r"Development Status :: \d - (\w+)", project)[0].lower()),
+    }
+    return {FRONT.with_name(f"{name}.svg"): _badge(*texts) for name, texts in found.items()}
+
+
+def _badge(name: str, said: str) -> str:
+    """Return a text on grey and one on green, as an SVG that needs no font in particular."""
+    widths = [round(6.4 * len(text)) for text in (name, said)]
+    left, right = (width + 14 for width in widths)
+    boxes = f'<path fill="#3c4650" d="M0 0h{left}v20H0z"/><path fill="#0b6e4f" d="M{left} 0h{right}v20H{left}z"/>'
+    texts = "".join(
+        f'<text x="{start + 7}" y="14" textLength="{width}">{text}</text>'
+        for start, width, text in ((0, widths[0], name), (left, widths[1], said))
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" aria-label="{name}: {said}">'
+        f'<clipPath id="corners"><rect width="{left + right}" height="20" rx="4"/></clipPath>'
+        f'<g clip-path="url(#corners)">{boxes}<g fill="#fff" font-family="Verdana, DejaVu Sans, sans-serif" font-size="11">'
+        f"{texts}</g></g></svg>\n"
+    )
+
+
 def main(part: str = "") -> None:
     """Store the pictures whose names have a part in them."""
+    for path, text in badges().items():
+        if part in path.name:
+            path.write_text(text, encoding="utf-8")
     for path, made in ((FRONT, front), (REPORT, front_report)):
         if part in path.name:
             one = made()

@@ -247,6 +247,22 @@ def front_table() -> str:
     return "\n".join([head, "", *lines])
 
 
+def front_numbers() -> str:
+    """Return the table that the five lines of README make."""
+    from recframe.demo import simulate  # noqa: PLC0415  it takes NumPy
+
+    shop = simulate()
+    rec = rf.rec(shop.recs, shop.truth, model="model")
+    return str(rec.table("ndcg@10", "recall@10", "mrr", baseline="popularity")).rstrip()
+
+
+def front_proofs() -> str:
+    """Return the proofs of the site's home, which compares them with what was measured."""
+    home = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    proofs = home.partition("## Three proofs\n")[2].partition("\n## ")[0].strip()
+    return re.sub(r"\]\((?!https?:)", "](docs/", proofs)
+
+
 def _least(contenders: list[dict[str, Any]], begins: str) -> float:
     return min(one["ratio"] for one in contenders if one["name"].startswith(begins))
 
@@ -329,6 +345,8 @@ def _numbers(n: int) -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "checks": check_table,
     "speed": speed_table,
+    "front table": front_numbers,
+    "front proofs": front_proofs,
     "front speed": front_table,
     "cases": case_table,
     "growth": growth_table,

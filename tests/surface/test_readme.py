@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import pictures
 import readme
 import recframe as rf
 
@@ -77,3 +78,33 @@ def test_the_commands_of_a_newcomer_are_there():
         command = re.search(rf"^<!-- {mark} -->\n```sh\n(.+)\n```$", TEXT, re.MULTILINE)
         assert command, mark
         assert ".venv/bin/" in command[1]
+
+
+def fences(text, language):
+    return re.findall(rf"^ *```{language}\n(.*?)\n *```$", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_first_screen_has_a_claim_badges_a_report_and_five_lines():
+    first = TEXT.partition("\n## Three proofs")[0]
+    claim, picture, code = (first.index(one) for one in ("**recframe says", "report.png", "```"))
+    (lines,) = fences(first, "python")
+
+    assert claim < picture < code
+    assert len([line for line in lines.splitlines() if line]) == 5
+    for path in re.findall(r"\]\((docs/images/[^)]*)\)", TEXT):
+        assert (readme.ROOT / path).is_file(), path
+
+
+def test_badges_say_what_is_declared():
+    for path, text in pictures.badges().items():
+        assert path.read_text(encoding="utf-8") == text, "run: python tests/surface/pictures.py svg"
+        said = re.search(r'aria-label="(.*?)"', text)[1]
+        assert f"![{said[0].upper()}{said[1:]}](docs/images/{path.name})" in TEXT
+
+
+def test_there_is_one_way_to_install():
+    pages = [readme.README, *(readme.ROOT / "docs" / name for name in ("index.md", "start.md"))]
+    texts = [page.read_text(encoding="utf-8").partition("\n## Install")[2] for page in pages]
+
+    assert len({fences(text, "sh")[0] for text in texts}) == 1
+    assert "pip install recframe" not in TEXT
