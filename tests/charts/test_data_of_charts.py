@@ -12,6 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from charts_asked import channels
 from frame_kinds import KINDS, sharp_and_thorough
 from planted_shop import shop
 from recframe.charts.list_charts import lorenz
@@ -88,7 +89,7 @@ def test_the_other_charts_of_intervals_take_clusters_too():
     assert alone["value"].to_list() == together["value"].to_list()
     assert (alone["low"] != together["low"]).all()
     told = " ".join(plot.compare("ndcg@3", **options).to_dict()["title"]["subtitle"])
-    assert "each interval at 90% (users in 40 clusters, by household) by itself" in told
+    assert "intervals at 90% (users in 40 clusters, by household), each by itself" in told
 
 
 def test_curves_by_segment_have_the_values_and_intervals_of_summarize():
@@ -192,7 +193,7 @@ def test_bins_of_a_metric_without_an_end_run_over_its_values():
 @each_kind_thoroughly
 def test_differences_are_those_of_compare(kind):
     options = {"baseline": "old", "by": "country", "margin": 0.1}
-    data = bound(kind).plot.compare("ndcg@5", **options).data
+    data = bound(kind).plot.compare("ndcg@5", **options).data.sort("place")
     found = bound().compare("ndcg@5", **options, wide=True)
 
     columns = ["difference", "difference_low", "difference_high", "p_adjusted", "n_users"]
@@ -205,14 +206,56 @@ def test_differences_are_those_of_compare(kind):
     ]
 
 
-def test_several_metrics_are_compared_as_shares_of_the_baseline():
-    data = bound().plot.compare("ndcg@5", "recall@5", baseline="old", margin=0.1).data
-    found = bound().compare("ndcg@5", "recall@5", baseline="old", margin=0.1, wide=True)
+def test_each_of_several_metrics_has_a_panel_in_its_own_unit():
+    chart = bound().plot.compare("ndcg@5", "first_rank", baseline="old", margin=0.1)
+    found = bound().compare("ndcg@5", "first_rank", baseline="old", margin=0.1, wide=True)
+    spec = chart.to_dict()
 
-    columns = ["relative", "relative_low", "relative_high"]
-    assert data.select("difference", "low", "high").rows() == values(found, *columns)
-    assert data["row"].to_list() == ["ndcg@5", "recall@5"]
-    assert set(data["margin_high"]) == {0.1}
+    columns = ["difference", "difference_low", "difference_high"]
+    assert chart.data.select("difference", "low", "high").rows() == values(found, *columns)
+    assert [one["title"]["text"] for one in spec["vconcat"]] == ["ndcg@5", "first_rank"]
+    titles, turned = [], []
+    for panel in spec["vconcat"]:
+        (x,) = [one for one in channels(panel, "x") if one.get("field") == "_low"]
+        titles.append(" ".join(x["title"]))
+        turned.append(x["scale"]["reverse"])
+    assert turned == [False, True]
+    assert titles[0] == "difference in ndcg@5 (right of 0 is better)"
+    assert "lower is better: axis reversed" in titles[1]
+    assert chart.data["margin_high"].to_list() == [
+        pytest.approx(0.1 * value) for value in found["baseline_value"]
+    ]
+
+
+def many_models(n: int) -> Any:
+    """Return models of which each has a hit at rank 1 for ten times as many users as its number says."""
+    users = range(10 * n)
+    frames = {
+        f"m{name:02}": pl.DataFrame(
+            {"user": users, "item": [1 if user < 10 * name else 2 for user in users], "rank": 1}
+        )
+        for name in range(1, n + 1)
+    }
+    return rf.rec(frames, truth=pl.DataFrame({"user": users, "item": 1}))
+
+
+def test_of_many_models_without_a_baseline_the_pairs_with_the_best_are_drawn():
+    rec = many_models(10)
+    chart = rec.plot.compare("hit_rate@1")
+    found = rec.compare("hit_rate@1", wide=True)
+
+    assert set(chart.data["baseline"]) == {"m10"}
+    assert chart.data["model"].to_list() == [f"m{name:02}" for name in range(9, 0, -1)]
+    # m04 hits 40 of 100 users, m10 all of them
+    (row,) = chart.data.filter(model="m04").to_dicts()
+    pair = found.row(
+        by_predicate=(pl.col("model") == "m10") & (pl.col("baseline") == "m04"), named=True
+    )
+    assert row["difference"] == pytest.approx(-0.6)
+    ends = [-pair["difference_high"], -pair["difference_low"]]
+    assert [row["low"], row["high"]] == pytest.approx(ends)
+    assert row["p_adjusted"] == pair["p_adjusted"]
+    assert (row["verdict"], pair["verdict"]) == ("worse", "better")
 
 
 def test_without_a_baseline_each_two_models_have_a_row():
@@ -401,10 +444,20 @@ def test_scores_are_counted_by_what_is_known_of_their_items(kind):
     found = {(row["group"], row["low"], row["high"]): row["share"] for row in data.to_dicts()}
     assert found == {
         ("relevant", 2.0, 4.0): 1.0,
-        ("judged not relevant", 0.0, 2.0): 1.0,
-        ("not judged", 0.0, 2.0): 0.5,
-        ("not judged", 2.0, 4.0): 0.5,
+        ("all others", 0.0, 2.0): pytest.approx(2 / 3),
+        ("all others", 2.0, 4.0): pytest.approx(1 / 3),
     }
+    # 4.0 is above all three others
+    assert set(data["area"]) == {1.0}
+
+
+def test_the_auc_of_scores_counts_pairs_and_equal_scores_half():
+    recs = pl.DataFrame({"user": 1, "item": range(5), "score": [3.0, 1.0, 2.0, 2.0, 0.0]})
+    truth = pl.DataFrame({"user": 1, "item": [0, 2]})
+    data = recs.rec(truth=truth).plot.scores().data
+
+    # 3 beats 1, 2 and 0; 2 beats 1 and 0, and is equal to 2
+    assert data["area"].unique().to_list() == pytest.approx([(3 + 2.5) / 6])
 
 
 def test_scores_are_read_beside_ranks_that_are_given():
@@ -415,7 +468,7 @@ def test_scores_are_read_beside_ranks_that_are_given():
 
     assert dict(data.filter(pl.col("n") > 0).select("group", "low").rows()) == {
         "relevant": 0.1,
-        "judged not relevant": 0.1,
+        "all others": 0.1,
     }
 
 

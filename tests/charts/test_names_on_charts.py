@@ -48,14 +48,20 @@ def test_a_model_keeps_its_colour_where_another_has_nothing_to_be_drawn(name):
         assert {one: found[one] for one in places} == places
 
 
-def test_relevant_items_have_the_colour_of_their_model_and_a_legend_has_what_is_there():
+def test_relevant_items_have_the_colour_of_their_model():
     spec = ASKED["scores"](BARE_FIRST.plot).to_dict()
 
-    own = [one["condition"][0]["value"] for one in channels(spec, "color")]
-    assert own == list(THEMES["light"].models[1:3])
-    legends = [one["legend"]["values"] for one in channels(spec, "strokeDash") if one["legend"]]
-    # none is judged not relevant
-    assert legends == [["relevant", "not judged"]]
+    colours = {
+        panel["title"]["text"][0].partition(":")[0]: [
+            one["value"] for one in channels(panel, "color")
+        ]
+        for panel in spec["vconcat"]
+    }
+    theme = THEMES["light"]
+    # others behind, relevant ones in front
+    assert colours == {
+        name: [theme.others, theme.models[place]] for name, place in (("new", 1), ("old", 2))
+    }
 
 
 def test_a_segment_that_is_null_is_none_of_those_with_its_name():

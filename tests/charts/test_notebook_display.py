@@ -133,7 +133,7 @@ def test_rec_plot_lists_its_charts():
     lines = repr(REC.plot).splitlines()
 
     assert [line.split()[0] for line in lines[1:]] == list(ASKED)
-    assert "  segments                a metric in each segment, the highest first" in lines
+    assert "  segments                a metric in each segment, the best first" in lines
     html = REC.plot._repr_html_()
     assert html.count("<tr>") == len(ASKED)
     assert "interpolated precision over recall" in html

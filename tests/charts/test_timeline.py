@@ -62,7 +62,7 @@ def test_what_is_flagged_is_a_triangle_that_points_to_its_side():
     told = {
         field["title"] for one, _ in marks(chart, "point") for field in one["encoding"]["tooltip"]
     }
-    assert {"expected from", "expected up to", "rule", "verdict", "note"} < told
+    assert {"expected", "expected interval", "rule", "verdict"} < told
 
 
 def test_a_line_ends_where_runs_are_missing():
@@ -89,10 +89,12 @@ def test_one_run_is_a_point_with_its_interval():
 
 def test_segments_are_views_of_their_own():
     runs = history(runs=12, models=("a", "b"), countries=("FR", "DE", None))
+    more = pl.col("country").replace_strict({"DE": 0.2, "FR": 0.1}, default=0.0)
+    runs = runs.with_columns(value=pl.col("value") + more, n_users=pl.lit(1200))
     chart = runs.rec.plot.timeline("ndcg@10", by="country")
     titles = [view["title"]["text"] for view in chart.to_dict()["vconcat"]]
 
-    assert titles == [["(none)"], ["DE"], ["FR"]]
+    assert titles == [["DE (1,200)"], ["FR (1,200)"], ["(none) (1,200)"]]
     assert chart.to_dict() == runs.rec.group_by("country").plot.timeline("ndcg@10").to_dict()
     few = runs.rec.plot.timeline("ndcg@10", by="country", most=2)
     assert len(few.to_dict()["vconcat"]) == 2
@@ -126,7 +128,9 @@ def test_models_stand_in_their_own_order():
 def test_a_metric_of_ones_own_is_drawn_without_being_there():
     chart = history(runs=9, metrics=("of_a_shop@3",)).rec.plot.timeline("of_a_shop@3")
 
-    assert chart.to_dict()["title"]["text"] == ["of_a_shop@3 over time"]
+    words = chart.to_dict()["title"]
+    assert words["text"] == ["of_a_shop@3: every run is as expected"]
+    assert words["subtitle"][0].startswith("of_a_shop@3 over time. ")
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -57,10 +57,12 @@ def test_flagged_changes_stand_the_newest_first(page):
 
 
 def test_each_metric_has_its_chart(page):
-    assert [one.title for one in section(page, "over-time").parts] == [
+    charts = section(page, "over-time").parts
+    assert [one.told.partition(".")[0] for one in charts] == [
         "ndcg@10 over time",
         "recall@10 over time",
     ]
+    assert all("flagged, the latest of 2026-10-30" in one.title for one in charts)
     many = rf.dashboard(history(runs=3, metrics=[f"ndcg@{k}" for k in range(1, 15)]))
     assert len(section(many, "over-time").parts) == 12
     assert section(many, "over-time").missing == ["Without a chart: ndcg@13, ndcg@14."]

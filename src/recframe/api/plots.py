@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING, Any
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Cutoffs
 from recframe.api.reprs import Card
+from recframe.charts.bin_charts import PlotsOfBins
+from recframe.charts.comparison_charts import PlotsOfDifferences
 from recframe.charts.cutoff_charts import PlotsOverCutoffs
 from recframe.charts.list_charts import PlotsOfLists
 from recframe.charts.model_charts import PlotsOfModels
 from recframe.charts.themes import Look, ThemeName
-from recframe.charts.value_chart import PlotsOfValues
 from recframe.errors import suggestion
+from recframe.frames.dtypes import text_of
 from recframe.metrics.language.definition import Metric
 
 if TYPE_CHECKING:
     import altair as alt
 
 
-class Plot(PlotsOverCutoffs, PlotsOfValues, PlotsOfModels, PlotsOfLists):
+class Plot(PlotsOverCutoffs, PlotsOfModels, PlotsOfDifferences, PlotsOfBins, PlotsOfLists):
     """Charts of a frame: each method asks for numbers, sums them up in Polars, and returns an Altair chart.
 
     A chart is yours to restyle (`chart.properties(height=200)`) and to save: `chart.save("ndcg.svg")`, `"ndcg.png"`, and
@@ -41,9 +43,19 @@ class Plot(PlotsOverCutoffs, PlotsOfValues, PlotsOfModels, PlotsOfLists):
     """
 
     @argument_errors.understood
-    def __call__(self, *, theme: ThemeName | None = "light", width: int = 600) -> Plot:
-        """Return the same with another look: the theme "light", "dark" or None, and the width of charts in pixels."""
-        return Plot(self._of, Look(theme, width))
+    def __call__(
+        self,
+        *,
+        theme: ThemeName | None = "light",
+        width: int = 600,
+        highlight: object | Sequence[object] = (),
+    ) -> Plot:
+        """Return the same with another look: the theme "light", "dark" or None, and the width of charts in pixels.
+
+        highlight: the models in colour; all others are grey.
+        """
+        models = highlight if isinstance(highlight, list | tuple) else (highlight,)
+        return Plot(self._of, Look(theme, width, tuple(map(text_of, models))))
 
     @argument_errors.understood
     def timeline(

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property
 from typing import Any
 
 import polars as pl
 
+from recframe.charts.chart_words import (
+    Fields,
+    best_at,
+    best_over,
+    by_value,
+    in_words,
+    said_of,
+)
 from recframe.charts.long_format import (
     Intervals,
+    Summary,
     check_whole,
     evaluated,
     longest_list,
@@ -19,14 +28,14 @@ from recframe.charts.long_format import (
     summary,
     users_of,
 )
-from recframe.charts.model_charts import largest, segments_shown
+from recframe.charts.segment_rows import CLIPPED, clipped, in_order, largest, segments_shown
 from recframe.charts.style import (
     SIDES,
     Canvas,
-    Fields,
     Series,
     alt,
     axis_title,
+    best_word,
     drawn,
     finished,
     inner_width,
@@ -35,6 +44,7 @@ from recframe.charts.style import (
     lines,
     number_format,
     safe,
+    series_of,
     spoken,
     tooltips,
 )
@@ -113,6 +123,8 @@ class Lines:
     y: Axis
     fields: Fields = field(default_factory=dict)
     """More fields of the tooltips."""
+    interval: str = ""
+    """The title of the intervals in tooltips, where there are some."""
     order: str = "k"
     """The column by which points are joined."""
     x_zero: bool = False
@@ -120,6 +132,21 @@ class Lines:
     """Padding at the ends of x, in pixels."""
     mark: int | None = None
     """A cut-off with a rule and a tick of its own."""
+    ends: Sequence[float] | None = None
+    """The ends of the axis of values, where intervals go on beyond them."""
+
+    @cached_property
+    def _told(self) -> tuple[pl.DataFrame, dict[str, Any]]:
+        fields: Fields = {f"{one.column}:Q": (one.field, one.format) for one in (self.x, self.y)}
+        if self.interval:
+            fields = {**fields, "low,high:Q": (self.interval, self.y.format)}
+        fields = {**fields, **self.fields, "n_users:Q": ("users", ",d")}
+        return in_words(self.series.in_front(self.data), self.series.told(fields))
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        """The data as it is drawn."""
+        return self._told[0]
 
     @property
     def base(self) -> alt.Chart:
@@ -133,13 +160,12 @@ class Lines:
                 values = ticks(self.data[x.column], self.mark)
                 # NOTE: where there are more values than the theme's tickCount, Vega leaves some of them out
                 axis |= {"values": values, "tickCount": len(values), "labelOverlap": "greedy"}
-        fields: Fields = {f"{one.column}:Q": (one.field, one.format) for one in (x, y)}
-        fields = {**fields, **self.fields, "n_users:Q": ("users", ",d")}
         of_y = {"format": "%"} if y.format.endswith("%") else {}
-        base: alt.Chart = drawn(self.data).encode(
+        up = {"zero": True} if self.ends is None else {"domain": list(self.ends)}
+        base: alt.Chart = drawn(self.rows).encode(
             x=alt.X(f"{x.column}:Q", title=x.title, axis=axis, scale=scale),
-            y=alt.Y(f"{y.column}:Q", title=y.title, axis=of_y, scale={"zero": True}),
-            tooltip=tooltips(self.series.told(fields)),
+            y=alt.Y(f"{y.column}:Q", title=y.title, axis=of_y, scale=up),
+            tooltip=tooltips(self._told[1]),
         )
         return base
 
@@ -156,35 +182,67 @@ class Lines:
     def lines(self) -> list[alt.Chart]:
         """Lines, and points to point at: all of them are seen where they are few, and else those at the ticks."""
         places = self.data[self.order]
-        # NOTE: a value of a channel is named as such: Altair takes milliseconds to find out what `alt.value` is one of
-        opacity: Any = alt.OpacityValue(1)
+        seen: Any = None
         if places.n_unique() > MOST_POINTS:
-            seen = alt.FieldOneOfPredicate(field=self.order, oneOf=ticks(places))
-            opacity = alt.condition(seen, alt.value(1), alt.value(0))
+            seen = alt.FieldOneOfPredicate(field=self.order, oneOf=ticks(places, self.mark))
         order = alt.Order(f"{self.order}:Q")
         return [
             self.series.line(self.base, order=order),
-            self.series.points(self.base, 38, opacity),
+            self.series.points(self.base, 38, seen),
         ]
 
-    def chart(self, title: str, subtitle: str, *layers: alt.Chart) -> alt.LayerChart:
-        """Return layers, or lines alone, as a chart with its title."""
-        chart = layered(self.data, *(layers or self.lines), height=HEIGHT)
+    def chart(
+        self, title: str, subtitle: str, *layers: alt.Chart | alt.LayerChart, finding: str = ""
+    ) -> alt.LayerChart:
+        """Return layers, or lines alone, as a chart with its title; of many models it says which are in colour."""
+        chart = layered(self.rows, *(layers or self.lines), height=HEIGHT)
         empty = is_bare(self.data, self.y.column)
-        return finished(chart, self.series.look, title, subtitle, empty=empty)
+        subtitle += self.series.words
+        words: dict[str, Any] = {"finding": finding, "numbers": self.numbers, "empty": empty}
+        return finished(chart, self.series.look, title, subtitle, **words)
+
+    @property
+    def numbers(self) -> list[str]:
+        """The values at the marked cut-off, or at the last one or the first rank, for an alternative text."""
+        places = self.data[self.order]
+        at: Any = places.min() if self.order == "rank" else places.max()
+        at = self.mark if self.mark in places else at
+        rows = self.data.filter(pl.col(self.order) == at) if at is not None else self.data.clear()
+        said = said_of(rows, self.y.column, self.y.format, interval=bool(self.interval))
+        return [f"At {self.order} = {at:g}: {said[0]}", *said[1:]] if said else []
+
+    def words_of_bands(self, level: str) -> str:
+        """Return the end of a sentence on what is drawn: the level of the intervals, and the marked cut-off."""
+        words = f"; band: interval at {level}" if self.series.has_bands else ""
+        return words + (f"; dashed: k = {self.mark}." if self.mark else ".")
 
     @property
     def with_bands(self) -> list[alt.Chart]:
-        """Lines with the bands of their intervals."""
-        ends = {f"{end}:Q": (end, self.y.format) for end in ("low", "high")}
-        banded = replace(self, fields={**self.fields, **ends})
+        """Lines with the bands of their intervals, as far as the axis goes."""
+        found = [*self.rule]
         # an area of one point has no width
-        alone = self.data[self.x.column].n_unique() == 1
-        base = banded.base
-        mark = base.mark_rule(strokeWidth=2) if alone else base.mark_area(opacity=0.16)
-        low = alt.Y("low:Q", title=self.y.title)
-        bands = mark.encode(y=low, y2="high:Q", color=self.series.colour())
-        return [*self.rule, bands, *banded.lines]
+        is_alone = self.data[self.x.column].n_unique() == 1
+        base, low, high = self.base, *(("low", "high") if self.ends is None else ("_low", "_high"))
+        if self.series.others:
+            base = base.transform_filter(self.series.is_coloured)
+        mark = base.mark_rule(strokeWidth=2) if is_alone else base.mark_area(opacity=0.16)
+        encoded = {
+            "y": alt.Y(f"{low}:Q", title=self.y.title),
+            "y2": alt.Y2(f"{high}:Q", title=self.y.title),
+        }
+        if self.series.has_bands:
+            found.append(mark.encode(**encoded, color=self.series.colour()))
+        found += self.lines
+        if self.ends is None or not self.series.has_bands:
+            return found
+        for side, shape in (("low", "triangle-down"), ("high", "triangle-up")):
+            beyond = alt.FieldEqualPredicate(field=f"_beyond_{side}", equal=True)
+            at_ticks = alt.FieldOneOfPredicate(field=self.order, oneOf=ticks(self.data[self.order]))
+            arrows = base.transform_filter(beyond).transform_filter(at_ticks)
+            arrows = arrows.mark_point(shape=shape, filled=True, size=24, opacity=0.6)
+            y = alt.Y(f"_{side}:Q", title=self.y.title)
+            found.append(arrows.encode(y=y, color=self.series.colour()))
+        return found
 
 
 def _over_cutoffs(metric: str | Metric[...], k: Any) -> list[Metric[...]]:
@@ -204,6 +262,39 @@ def _up_to(metrics: Sequence[Metric[...]], longest: int | None) -> list[Metric[.
     """Return the metrics whose cut-offs the longest list reaches; at least those with the first cut-off."""
     last = max(longest or 0, min(one.k or 0 for one in metrics))
     return [one for one in metrics if longest is None or (one.k or 0) <= last]
+
+
+def _values(metric: Metric[...], look: Look) -> Axis:
+    title = axis_title(metric, look, length=HEIGHT)
+    return Axis("value", title, spoken(str(metric)), number_format(metric))
+
+
+def _in_views(
+    over: Lines, found: Summary, metric: Metric[...], title: str, band: str
+) -> alt.FacetChart:
+    """Return a curve with a view for each segment."""
+    series, look = over.series, over.series.look
+    lower, n = metric.definition.direction == "lower", over.data["place"].n_unique()
+    data, ends = clipped(largest(over.data, MOST_VIEWS), zero=True)
+    columns = max(min(look.width // LEAST_VIEW, n), 1)
+    names = in_order(data, own=found.own_order, lower=lower)["label"].unique(maintain_order=True)
+    over = replace(
+        over,
+        data=data,
+        x=replace(over.x, title=["cut-off k"]),
+        y=replace(over.y, title=lines(str(metric), VIEW)),
+        fields={"segment:N": spoken(found.by)},
+        ends=ends,
+    )
+    width = inner_width(look, BETWEEN * columns) // columns
+    view = layered(over.rows, *over.with_bands, height=VIEW).properties(width=width)
+    header = alt.Header(title=None, labelLimit=look.width // columns, labelAnchor="start")
+    facet = alt.Facet("label:N", sort=names.to_list(), header=header)
+    chart = view.facet(facet, columns=columns)
+    more = f"{segments_shown(n, MOST_VIEWS)}{CLIPPED if ends else ''}{series.words}"
+    subtitle, title = f"In brackets: users{band}{more}", f"{title}, by {found.by}"
+    empty = is_bare(data, "value")
+    return finished(chart, look, title, subtitle, numbers=over.numbers, empty=empty)
 
 
 def ticks(places: pl.Series, mark: int | None = None) -> list[int]:
@@ -263,28 +354,17 @@ class PlotsOverCutoffs(Canvas):
         if mark is not None and mark > max(one.k or 0 for one in metrics):
             mark = None
         found, metric = summary(rec, metrics, how, by), replace(metrics[0], k=None)
-        series, title = Series(found.models, look), f"{metric} over the cut-off k"
-        band = f"band: interval at {found.level}."
-        value = partial(Axis, "value", field=spoken(str(metric)), format=number_format(metric))
-        data = safe(found.data)
+        lower, data = metric.definition.direction == "lower", safe(found.data)
+        series = series_of(found, data if mark is None else data.filter(k=mark), look, lower=lower)
+        title, what = f"{metric} over the cut-off k", f"{best_word(metric)} {metric}"
+        over = Lines(data, series, _cutoffs(look), _values(metric, look), {}, how.title, mark=mark)
+        band = over.words_of_bands(found.level)
         if not found.by:
-            y = value(axis_title(metric, look, length=HEIGHT))
-            over = Lines(data, series, _cutoffs(look), y, mark=mark)
-            users = users_of(data, noun=noun_of(metric))
-            return over.chart(title, f"Mean over {users}; {band}", *over.with_bands)
-        n = data["place"].n_unique()
-        data = largest(data, MOST_VIEWS)
-        columns = max(min(look.width // LEAST_VIEW, n), 1)
-        names = data.sort("place")["label"].unique(maintain_order=True).to_list()
-        x, y = replace(_cutoffs(look), title=["cut-off k"]), value(lines(str(metric), VIEW))
-        over = Lines(data, series, x, y, {"segment:N": spoken(found.by)}, mark=mark)
-        width = inner_width(look, BETWEEN * columns) // columns
-        view = layered(data, *over.with_bands, height=VIEW).properties(width=width)
-        header = alt.Header(title=None, labelLimit=look.width // columns, labelAnchor="start")
-        chart = view.facet(alt.Facet("label:N", sort=names, header=header), columns=columns)
-        subtitle = f"In brackets: users; {band}{segments_shown(n, MOST_VIEWS)}"
-        title, empty = f"{title}, by {found.by}", is_bare(data, "value")
-        return finished(chart, look, title, subtitle, empty=empty)
+            places = best_at(data, "k", lower=lower) if len(series.names) > 1 else []
+            subtitle = f"Mean over {users_of(data, noun=noun_of(metric))}{band}"
+            finding = best_over(places, what)
+            return over.chart(title, subtitle, *over.with_bands, finding=finding)
+        return _in_views(over, found, metric, title, band)
 
     def gains(
         self,
@@ -320,17 +400,18 @@ class PlotsOverCutoffs(Canvas):
         y = Axis(
             "value", lines("gain of the hits up to k (sum of relevance)", HEIGHT), "gain", GAIN
         )
-        over = Lines(safe(data), Series(found.models, look), _cutoffs(look), y)
+        data = safe(data)
+        over = Lines(data, series_of(found, data, look), _cutoffs(look), y, {}, how.title)
         best = over.data.drop_nulls("best").unique("k", keep="first", maintain_order=True)
         dashes = drawn(best).mark_line(color=look.colours.quiet, strokeDash=[3, 3], strokeWidth=1.5)
         tooltip = tooltips({"k:Q": ("k", COUNT), "best:Q": ("best possible gain", GAIN)})
         subtitle = (
-            f"Mean over {users_of(data)}; grey dashes: the best possible order; "
-            f"band: interval at {found.level}."
+            f"Mean over {users_of(data)}; grey dashes: the best possible order"
+            f"{over.words_of_bands(found.level)}"
         )
         layers = [
             dashes.encode(x="k:Q", y="best:Q", tooltip=tooltip),
-            layered(over.data, *over.with_bands, height=HEIGHT),
+            layered(over.rows, *over.with_bands, height=HEIGHT),
         ]
         return over.chart("Cumulative gain over the cut-off k", subtitle, *layers)
 
@@ -360,21 +441,25 @@ class PlotsOverCutoffs(Canvas):
         ranks = range(1, options.whole("k", k, 1) + 1)
         metrics = _up_to(registry.asked([HIT_AT], ranks), longest_list(rec))
         found = summary(rec, metrics, how)
-        series, data = Series(found.models, look), safe(found.data.rename({"k": "rank"}))
+        data = safe(found.data.rename({"k": "rank"}))
+        series = series_of(found, data, look)
         size = max(int((look.width - SIDES) / max(data["rank"].n_unique(), 1) * 0.7), 1)
         title = lines("rank (1 is the first place)", look.width - SIDES)
         share = lines("share of lists with a hit at the rank (%)", HEIGHT)
         x = Axis("rank", title, "rank", COUNT)
         y = Axis("value", share, "lists with a hit here", ".2%")
         padding = 0 if series.named else size / 2 + 3
-        over = Lines(data, series, x, y, order="rank", padding=padding)
-        subtitle = f"Of {users_of(data)}; the shares up to k add up to n_hits@k; "
+        over = Lines(data, series, x, y, {}, how.title, order="rank", padding=padding)
+        subtitle = f"Of {users_of(data)}; the shares up to k add up to n_hits@k"
+        places = best_at(data, "rank") if len(series.names) > 1 else []
+        finding = best_over(places, "most hits", "rank")
         if series.named:
-            return over.chart(
-                "Hits by rank", f"{subtitle}band: interval at {found.level}.", *over.with_bands
-            )
+            subtitle += over.words_of_bands(found.level)
+            return over.chart("Hits by rank", subtitle, *over.with_bands, finding=finding)
         bars = over.base.mark_bar(size=size).encode(color=series.colour(legend=False))
-        ends = over.base.mark_rule().encode(y=alt.Y("low:Q", title=y.title), y2="high:Q")
+        ends = over.base.mark_rule().encode(
+            y=alt.Y("low:Q", title=y.title), y2=alt.Y2("high:Q", title=y.title)
+        )
         return over.chart(
             "Hits by rank", f"{subtitle}rules: intervals at {found.level}.", bars, ends
         )
@@ -407,7 +492,8 @@ class PlotsOverCutoffs(Canvas):
             Axis(name, lines(axis.format(f"{name}@k"), width), f"{name}@k", ".4f")
             for name, width in zip(("recall", "precision"), widths, strict=True)
         )
-        over = Lines(data, Series(models, look), x, y, {"k:Q": ("k", COUNT)}, x_zero=True)
+        series = Series(models, look, by_value(data, "precision"))
+        over = Lines(data, series, x, y, {"k:Q": ("k", COUNT)}, x_zero=True)
         along = ", ".join(map(str, ticks(data["k"])))
         subtitle = f"Along each line k = {along}; mean over {users_of(data)}."
         return over.chart("Precision over recall, by cut-off", subtitle)
@@ -445,9 +531,10 @@ class PlotsOverCutoffs(Canvas):
         y_title = lines("interpolated precision (0 to 1)", HEIGHT)
         x = Axis("recall", title, "recall", ".1f")
         y = Axis("value", y_title, "interpolated precision", ".4f")
-        over = Lines(data, Series(found.models, look), x, y, x_zero=True, order="recall")
+        series = series_of(found, data, look)
+        over = Lines(data, series, x, y, {}, how.title, order="recall", x_zero=True)
         subtitle = (
             "The highest precision at any rank where so much is found, at 11 points of recall; "
-            f"mean over {users_of(data)}; band: interval at {found.level}."
+            f"mean over {users_of(data)}{over.words_of_bands(found.level)}"
         )
         return over.chart("Interpolated precision over recall", subtitle, *over.with_bands)

@@ -8,8 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from recframe.charts.long_format import Names, one_metric
+from recframe.charts.chart_words import Fields, by_value, in_words, said_of
+from recframe.charts.formatting import counted
+from recframe.charts.long_format import Names, has_own_order, one_metric
+from recframe.charts.segment_rows import in_order
 from recframe.charts.style import (
+    HEADING,
     Series,
     alt,
     axis_title,
@@ -40,14 +44,10 @@ MOST_POINTS = 60
 """Most runs of a line with visible points."""
 SHAPES = {"higher": "triangle-up", "lower": "triangle-down"}
 A_HISTORY = "rf.history('history.parquet').rec.plot.timeline('ndcg@10')"
-HEADING: dict[str, Any] = {"anchor": "start", "fontSize": 12, "fontWeight": "normal", "offset": 4}
-"""The look of a segment's title."""
 NUMBERS = {
-    "value_low": "low",
-    "value_high": "high",
+    "value_low,value_high": "interval",
     "expected": "expected",
-    "expected_low": "expected from",
-    "expected_high": "expected up to",
+    "expected_low,expected_high": "expected interval",
 }
 """The titles of numbers in a tooltip."""
 Chart = alt.LayerChart | alt.VConcatChart
@@ -84,11 +84,16 @@ class Lines:
         shown_segments = sizes.head(most)["segment"]
         data = every.filter(pl.col("segment").is_in(shown_segments.implode()))
         names = data.sort("order", "model", nulls_last=True)["model"].unique(maintain_order=True)
-        data = data.sort("segment", "order", "model", "as_of", maintain_order=True)
+        metric_in_use = metric_of(metric)
+        lower = metric_in_use is not None and metric_in_use.definition.direction == "lower"
+        data = data.sort("order", "model", "as_of", maintain_order=True)
+        data = in_order(data, own=bool(data["has_own_order"].any()), lower=lower)
         told = self._told(data)
         if len(sizes) > most:
             told += f" {most} of {len(sizes):,} segments, those with the most users."
-        series = Series(names.to_list(), look)
+        latest = data.filter(pl.col("as_of") == pl.col("as_of").max())
+        series = Series(names.to_list(), look, by_value(safe(latest), lower=lower))
+        told += series.words
         return Timeline(_in_stretches(data), series, metric, split).chart(told)
 
     def _columns(self, split_by: str | None) -> list[str]:
@@ -109,11 +114,17 @@ class Lines:
         texts = [pl.col(name).cast(pl.String) for name in names]
         who = pl.concat_str(texts or pl.lit(ALL), separator=" · ", ignore_nulls=True)
         keys = [inside[name] for name in split]
+        has_order = bool(keys) and has_own_order(rows, *keys)
         segment = [Names.of([rows[key]]).text(pl.col(key)) for key in keys] or [pl.lit("")]
+        places = rows.select(pl.lit(0).alias("of all"), *keys).unique()
+        places = places.sort(pl.all(), nulls_last=True).with_row_index("place")
+        rows = rows.drop("place", strict=False).with_columns(pl.lit(0).alias("of all"))
+        rows = rows.join(places, on=["of all", *keys], nulls_equal=True, maintain_order="left")
         return rows.with_columns(
             order=pl.col(model[0]).rank("dense") if model else pl.lit(0),
             model=who.replace("", ALL),
             segment=pl.concat_str(segment, separator=" · "),
+            has_own_order=pl.lit(has_order),
         )
 
     def _told(self, data: pl.DataFrame) -> str:
@@ -209,37 +220,89 @@ class Timeline:
         """Return the chart, a view for each segment."""
         side = pl.when(pl.col("change") > 0).then(pl.lit("higher")).otherwise(pl.lit("lower"))
         data = safe(self.rows.select(*DRAWN, flag=pl.when("flagged").then(side)))
-        look, title, empty = self.series.look, f"{self.name} over time", is_bare(data, "value")
+        data, fields = in_words(self.series.in_front(data), self._fields)
+        look, title = self.series.look, f"{self.name} over time"
+        words: dict[str, Any] = {"empty": is_bare(data, "value"), "finding": self._finding}
+        words["numbers"] = self._numbers
+        tooltip = tooltips(fields)
         if not self.by:
-            return finished(self._panel(data, HEIGHT), look, title, told, empty=empty)
+            return finished(self._panel(data, HEIGHT, tooltip), look, title, told, **words)
         views = []
         for (segment,), rows in data.group_by("segment", maintain_order=True):
-            text = lines(str(segment), look.width * 0.8)
+            n: Any = rows["n_users"].max()
+            users = "" if n is None else f" ({int(n):,})"
+            text = lines(f"{segment}{users}", look.width * 0.8)
             above = alt.TitleParams(text=text, color=look.colours.quiet, **HEADING)
-            panel = self._panel(rows, OF_SEGMENT)
+            panel = self._panel(rows, OF_SEGMENT, tooltip)
             views.append(panel.properties(width=inner_width(look), title=above))
         whole = alt.vconcat(*views, spacing=14)
-        return finished(whole, look, f"{title}, by {', '.join(self.by)}", told, empty=empty)
+        return finished(whole, look, f"{title}, by {', '.join(self.by)}", told, **words)
 
-    def _panel(self, data: pl.DataFrame, height: int) -> alt.LayerChart:
+    @property
+    def _finding(self) -> str:
+        """How many runs are flagged, of those that were judged, and the latest of them."""
+        judged_runs = self.rows.drop_nulls("flagged")
+        flagged = judged_runs.filter("flagged")
+        if not len(flagged):
+            return f"{self.name}: every run is as expected" if len(judged_runs) else ""
+        n = len(flagged)
+        latest: Any = flagged["as_of"].max()
+        return f"{self.name}: {counted(n, 'run')} {'is' if n == 1 else 'are'} flagged, the latest of {latest:%Y-%m-%d}"
+
+    @property
+    def _numbers(self) -> list[str]:
+        """The latest values, for an alternative text."""
+        is_latest = pl.col("as_of") == pl.col("as_of").max().over("segment", "model")
+        rows = self.rows.filter(is_latest).rename({"value_low": "low", "value_high": "high"})
+        rows = rows.with_columns(label="segment")
+        said = said_of(rows, "value", self._kind)
+        return [f"Latest: {said[0]}", *said[1:]] if said else []
+
+    @property
+    def _kind(self) -> str:
+        metric = metric_of(self.name)
+        return number_format(metric) if metric else ",.4~f"
+
+    @property
+    def _fields(self) -> Fields:
+        """The fields of a run's tooltip: its number, what is expected of it, and by which rule it is flagged."""
+        fields: dict[str, Any] = {"segment:N": spoken(", ".join(self.by))} if self.by else {}
+        fields["as_of:T"] = ("as of", self._format_of_times)
+        fields["value:Q"] = (spoken(safe_text(self.name)), self._kind)
+        fields |= {f"{field}:Q": (title, self._kind) for field, title in NUMBERS.items()}
+        fields |= {f"{one}:N": one for one in ("verdict", "rule", "note")}
+        fields["n_users:Q"] = ("users", ",d")
+        return self.series.told(fields)
+
+    @property
+    def _format_of_times(self) -> str:
+        times = self.rows["as_of"].cast(pl.Datetime("us"))
+        are_days = (times == times.dt.truncate("1d")).all()
+        return "%Y-%m-%d" if are_days else "%Y-%m-%d %H:%M"
+
+    def _panel(self, data: pl.DataFrame, height: int, tooltip: list[Any]) -> alt.LayerChart:
         """Return one view."""
         series, colour, stretch = self.series, self.series.colour(), alt.Detail("stretch:N")
-        channels = self._channels(height)
+        channels = {**self._channels(height), "tooltip": tooltip}
         base = drawn(data).encode(**channels)
         alone = drawn(data.filter("alone")).encode(**channels)
         along: dict[str, Any] = {"color": colour, "detail": stretch, "order": "as_of:T"}
-        low = alt.Y("value_low:Q", title=self._title(height))
-        band = base.mark_area(opacity=0.16)
-        band = band.encode(y=low, y2="value_high:Q", color=colour, detail=stretch)
+        title = self._title(height)
+        low, high = alt.Y("value_low:Q", title=title), alt.Y2("value_high:Q", title=title)
+        shown = base.transform_filter(series.is_coloured) if series.others else base
+        band = shown.mark_area(opacity=0.16)
+        band = band.encode(y=low, y2=high, color=colour, detail=stretch)
         # where a band has no width
         bars = alone.mark_rule(strokeWidth=2, opacity=0.5)
-        bars = bars.encode(y="value_low:Q", y2="value_high:Q", color=colour)
-        thin = base.mark_line(strokeWidth=1, opacity=0.75, interpolate="step", clip=True)
+        bars = bars.encode(y=low, y2=high, color=colour)
+        thin = shown.mark_line(strokeWidth=1, opacity=0.75, interpolate="step")
         thin = thin.encode(strokeDash=alt.StrokeDashValue([2, 2]), **along)
         ends = [thin.encode(y=f"expected_{end}:Q") for end in ("low", "high")]
         line = base.mark_line(strokeWidth=2).encode(strokeDash=series.dash(), **along)
-        few = float(self.rows["as_of"].n_unique() <= MOST_POINTS)
-        opacity = alt.condition(alt.datum.alone, alt.value(1.0), alt.value(few))
+        if series.others:
+            line = line.encode(strokeWidth=series.of_coloured(2.5, 1))
+        has_few = self.rows["as_of"].n_unique() <= MOST_POINTS
+        seen = None if has_few else alt.FieldEqualPredicate(field="alone", equal=True)
         colours = series.look.colours
         triangle: dict[str, Any] = {"fill": colours.severities["warning"], "stroke": colours.ink}
         triangle |= {"filled": True, "size": 150, "opacity": 1, "strokeWidth": 1.5}
@@ -247,8 +310,9 @@ class Timeline:
             drawn(data.filter(flag=side)).encode(**channels).mark_point(shape=shape, **triangle)
             for side, shape in SHAPES.items()
         ]
-        dots = series.points(base, 30, opacity)
-        return layered(data, band, bars, *ends, line, dots, *flags, height=height)
+        bands = [band, bars] if series.has_bands else []
+        dots = series.points(base, 30, seen)
+        return layered(data, *bands, *ends, line, dots, *flags, height=height)
 
     def _title(self, height: int) -> list[str]:
         metric = metric_of(self.name)
@@ -258,30 +322,19 @@ class Timeline:
         return axis_title(metric, self.series.look, length=height)
 
     def _channels(self, height: int) -> dict[str, Any]:
-        """Return the axes, and the tooltip of a run: its number, what is expected of it, and by which rule it is flagged."""
-        whole, look, metric = self.rows, self.series.look, metric_of(self.name)
-        times = whole["as_of"].cast(pl.Datetime("us"))
-        are_days = (times == times.dt.truncate("1d")).all()
-        format_of_times = "%Y-%m-%d" if are_days else "%Y-%m-%d %H:%M"
+        """Return the axes: that of values has all intervals and all predictions."""
+        whole, look = self.rows, self.series.look
         ticks = max(look.width // 90, 2)
         axis: dict[str, Any] = {"grid": False, "tickCount": ticks, "labelOverlap": True}
-        if times.n_unique() == 1:
-            axis["format"] = format_of_times
-        numbers = whole.select(pl.col("value", "value_low", "value_high"))
+        if whole["as_of"].n_unique() == 1:
+            axis["format"] = self._format_of_times
+        numbers = whole.select("value", "value_low", "value_high", "expected_low", "expected_high")
         low = numbers.min().min_horizontal()[0] or 0.0
         high = numbers.max().max_horizontal()[0]
         high = 1.0 if high is None else high
         domain = [low, high] if low < high else [low - 0.05, high + 0.05]
-        kind = number_format(metric) if metric else ",.4~f"
-        fields: dict[str, Any] = {"segment:N": spoken(", ".join(self.by))} if self.by else {}
-        fields["as_of:T"] = ("as of", format_of_times)
-        fields["value:Q"] = (spoken(safe_text(self.name)), kind)
-        fields |= {f"{field}:Q": (title, kind) for field, title in NUMBERS.items()}
-        fields |= {f"{one}:N": one for one in ("verdict", "rule", "note")}
-        fields["n_users:Q"] = ("users", ",d")
         scale = {"zero": False, "padding": 8, "domain": domain}
         return {
             "x": alt.X("as_of:T", title=None, axis=axis, scale={"padding": 8}),
             "y": alt.Y("value:Q", title=self._title(height), scale=scale),
-            "tooltip": tooltips(self.series.told(fields)),
         }

@@ -166,6 +166,11 @@ class Intervals(NamedTuple):
     cluster: str | None = None
     profile: str | None = None
 
+    @property
+    def title(self) -> str:
+        """The title of an interval in a tooltip."""
+        return f"{options.per_cent(self.level)} interval"
+
 
 class Summary(NamedTuple):
     """A summary under the names of charts."""
@@ -176,15 +181,30 @@ class Summary(NamedTuple):
     """Names of the columns that make the segments, or ""."""
     level: str
     """The level of the intervals and the number of clusters, in words."""
+    own_order: bool
+    """Whether segments have an order of their own."""
+    own_order_of_models: bool
+
+
+def has_own_order(result: pl.DataFrame, *names: str | None) -> bool:
+    """Return whether some columns are all enums, whose values have an order of their own."""
+    return all(isinstance(result.schema[name], pl.Enum) for name in names if name is not None)
+
+
+def segment_columns(rec: Any, result: pl.DataFrame) -> list[str]:
+    """Return the columns of a result in long form that make segments."""
+    return [name for name in _keys(result) if name not in {rec._context.model, "baseline"}]  # noqa: SLF001
 
 
 def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = None) -> Summary:
     """Return a result of `summarize` for a chart."""
     result = rec.summarize(metrics, by=by, **how._asdict(), wide=True)
     data = keyed(rec, result).rename({"value_low": "low", "value_high": "high"})
-    names = ", ".join(name for name in _keys(result) if name != rec._context.model)  # noqa: SLF001
-    models = models_in(rec, result).order
-    return Summary(data, models, names, interval_words(rec, metrics[0], how))
+    names = segment_columns(rec, result)
+    models = models_in(rec, result)
+    level = interval_words(rec, metrics[0], how)
+    own = has_own_order(result, *names), isinstance(models.dtype, pl.Enum)
+    return Summary(data, models.order, ", ".join(names), level, *own)
 
 
 def evaluated(

@@ -1,32 +1,48 @@
-"""Charts of models and segments: values, differences, trade-offs and overlaps."""
+"""Charts of models and segments: values, trade-offs and overlaps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from recframe.charts.chart_words import (
+    Fields,
+    best_at,
+    best_in,
+    in_words,
+    said_of,
+    written,
+)
 from recframe.charts.long_format import (
     WITHOUT_MODELS,
     Intervals,
     Names,
     check_whole,
-    interval_words,
     keyed,
-    models_in,
     models_of,
+    noun_of,
     one_metric,
     summary,
+    users_of,
+)
+from recframe.charts.segment_rows import (
+    CLIPPED,
+    clipped,
+    in_order,
+    largest,
+    segments_shown,
+    with_pooled,
 )
 from recframe.charts.style import (
     LETTER,
-    SIDES,
+    ROWS_AXIS,
     Canvas,
-    Fields,
     Series,
     alt,
     axis_title,
+    best_word,
     drawn,
     finished,
     inner_width,
@@ -34,24 +50,20 @@ from recframe.charts.style import (
     layered,
     lines,
     number_format,
-    rows_of_models,
+    open_ends,
     safe,
+    series_of,
     spoken,
     tooltips,
 )
 from recframe.charts.themes import Look
 from recframe.errors import RecframeError
-from recframe.frames.dtypes import text_of
 from recframe.frames.hints import bind
-from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.metrics.language.registry import Asked, By, Cutoffs
+from recframe.metrics.language.registry import By
 
-if TYPE_CHECKING:
-    from recframe.statistics.options import Correction, Family, Test
-
-STEP = 18
-"""Height of a model's row, in pixels."""
+STEP = 26
+"""Height of the row of a model by itself, in pixels."""
 STEP_OF_SEGMENTS = 14
 """Height of a model's row in a segment, in pixels."""
 HEIGHT = 320
@@ -66,112 +78,52 @@ LEAST_WRITTEN = 24
 """Least cell width for a number, in pixels."""
 TURNS = 0.55
 """Value from which a cell is dark enough for the other text colour."""
-ROWS_AXIS = {"grid": True, "tickSize": 0}
 OVERLAP = {"model": pl.String, "other": pl.String, "value": pl.Float64, "n": pl.Int64}
 
 
-def _segment_marks(base: alt.Chart, series: Series, title: list[str]) -> list[alt.Chart]:
+def _segment_marks(
+    base: alt.Chart, series: Series, title: list[str], ends: Sequence[float] | None
+) -> list[alt.Chart]:
     """Return the rules, the dots and the diamonds of segments."""
-    rule = base.mark_rule(strokeWidth=2, opacity=0.75)
+    if series.named:
+        base = base.encode(yOffset=series.offset)
+    if ends or not series.named:
+        scale: dict[str, Any] = {"domain": ends, "nice": False} if ends else {"zero": False}
+        base = base.encode(x=alt.X(scale=alt.Scale(**scale)))
+    in_colour = base.transform_filter(series.is_coloured) if series.others else base
+    rule = in_colour.mark_rule(strokeWidth=2, opacity=0.75)
     dots = base.mark_point(filled=True, size=56, opacity=1)
-    pooled = base.mark_point(filled=False, size=70, shape="diamond", strokeWidth=1.8)
+    pooled = in_colour.mark_point(filled=False, size=70, shape="diamond", strokeWidth=1.8)
     return [
-        rule.encode(x=alt.X("low:Q", title=title), x2="high:Q"),
+        rule.encode(x=alt.X("_low:Q", title=title), x2=alt.X2("_high:Q", title=title)),
+        *(open_ends(in_colour, title, series.colour()) if ends else []),
         dots.encode(x="value:Q", **series.marks()),
         pooled.encode(x="pooled:Q", shape=alt.ShapeValue("diamond")),
     ]
 
 
-def with_pooled(data: pl.DataFrame) -> pl.DataFrame:
-    """Return segments with the pooled estimates of `slices`: place, model_place, known, n_users, value, std.
-
-    Without NumPy and SciPy there are none; nor has a segment one whose value of the `by` column is null.
-    """
-    try:
-        from recframe.statistics import shrinkage  # noqa: PLC0415  NumPy and SciPy are an extra
-        from recframe.statistics.arrays import np, ratio  # noqa: PLC0415
-    except RecframeError:
-        return data.with_columns(pooled=pl.lit(None, pl.Float64))
-    shape = [data[name].n_unique() for name in ("place", "model_place")]
-    at = data["place"].to_numpy(), data["model_place"].to_numpy()
-    n, mean, variance = np.zeros(shape), np.full(shape, np.nan), np.zeros(shape)
-    n[at] = data.select(pl.when("known").then("n_users").otherwise(0)).to_series().to_numpy()
-    mean[at] = data["value"].fill_null(float("nan")).to_numpy()
-    variance[at] = (data["std"].fill_null(0.0) ** 2).to_numpy()
-    borrowed = shrinkage.borrowed_variances(variance, n)
-    mean = np.where(n > 0, mean, np.nan)
-    found = shrinkage.pooled(mean, np.sqrt(ratio(borrowed, n))).value
-    return data.with_columns(pooled=pl.Series(found[at]).fill_nan(None))
+def _diamonds(rows: pl.DataFrame, min_users: int) -> str:
+    """Return the sentence on pooled estimates, where there are some."""
+    if not rows["pooled"].count():
+        return ""
+    return f" Diamonds: pooled estimates of segments with fewer than {min_users} users."
 
 
-def largest(data: pl.DataFrame, most: int) -> pl.DataFrame:
-    """Return the segments with the most users, with labels of name and number of users."""
-    sizes = data.group_by("place").agg(pl.col("n_users").max()).sort("n_users", "place")
-    kept = sizes.tail(most)["place"]
-    found = data.filter(pl.col("place").is_in(kept.implode()))
-    found = found.with_columns(users=pl.col("n_users").max().over("place"))
-    counts = found["users"].unique().to_list()
-    written = pl.col("users").replace_strict(
-        counts, [f"{count:,}" for count in counts], return_dtype=pl.String
-    )
-    return found.with_columns(label=pl.format("{} ({})", "segment", written)).drop("users")
-
-
-def segments_shown(n: int, most: int) -> str:
-    """Return the words of a chart that does not show all segments."""
-    return f" {most} of {n:,} segments, those with the most users." if n > most else ""
-
-
-def _rows_compared(data: pl.DataFrame, margin: float | None, *, several: bool) -> pl.DataFrame:
-    """Return differences with the words on their rows."""
-    start = "relative" if several else "difference"
-    words = [pl.col("metric")] * several + [pl.col("segment")] * (data["segment"] != "").any()
-    if data["baseline"].n_unique() > 1:
-        words.append(pl.format("{} - {}", "model", "baseline"))
-    elif not words or data.select("metric", "segment").is_unique().all():
-        words += [pl.col("model")] * (not words or data["model"].n_unique() > 1)
-    size = pl.lit(margin, pl.Float64) * (1.0 if several else pl.col("baseline_value").abs())
-    return data.with_columns(
-        row=pl.concat_str(words, separator=" · "),
-        difference=pl.col(start),
-        low=pl.col(f"{start}_low"),
-        high=pl.col(f"{start}_high"),
-        margin_low=-size,
-        margin_high=size,
-    )
-
-
-def _fields(kind: str) -> Fields:
-    """Return the fields of a difference's tooltip."""
-    return {
-        **{f"{one}:N": one for one in ("model", "baseline", "row")},
-        **{f"{one}:Q": (one, kind) for one in ("difference", "low", "high")},
-        "verdict:N": "verdict",
-        "p_adjusted:Q": ("p, corrected", ".3~g"),
-        "n_users:Q": ("users with both", ",d"),
-    }
-
-
-def _unit(metrics: Sequence[Metric[...]]) -> str:
-    """Return the name of differences, with their unit and their better end."""
-    if len(metrics) > 1:
-        return "relative difference (% of the baseline's value)"
-    better = {"higher": " (right of 0 is better)", "lower": " (left of 0 is better)"}
-    return f"difference in {metrics[0]}{better.get(metrics[0].definition.direction, '')}"
-
-
-def _margin_band(base: alt.Chart, title: list[str], look: Look) -> alt.Chart:
-    low, colour = alt.X("margin_low:Q", title=title), alt.ColorValue(look.colours.band)
-    band: alt.Chart = base.mark_bar(opacity=0.8).encode(x=low, x2="margin_high:Q", color=colour)
-    return band
-
-
-def _subtitle(level: str, margin: float | None) -> str:
-    words = f"Users' values paired; each interval at {level} by itself. Hollow marks: open, nothing could be shown."
-    if margin is None:
-        return words
-    share = f"{margin * 100:.3g}%"
-    return f"{words} Band: within {share} of the baseline's value, which does not matter."
+def _finding(rows: pl.DataFrame, series: Series, metric: Metric[...], *, whole: bool) -> str:
+    """Return which model has the best value in most segments, or of one model the segments with the best and the worst."""
+    what, lower = f"{best_word(metric)} {metric}", metric.definition.direction == "lower"
+    if len(series.names) > 1:
+        places = best_at(rows, "place", lower=lower)
+        n = len(places)
+        every = "in every segment" if whole else f"in all {n} segments drawn"
+        return best_in(places, what, every, "in {} of {} segments") if n > 1 else ""
+    known = rows.drop_nulls("value").sort("value", descending=not lower)
+    first, last = known.head(1), known.tail(1)
+    if len(known) < 2 or first["value"].item() == last["value"].item():  # noqa: PLR2004  two to compare
+        return ""
+    worst = "worst" if metric.definition.direction else "lowest"
+    names = first["segment"].item(), last["segment"].item()
+    return f"{metric} is {best_word(metric)} for {names[0]}, {worst} for {names[1]}"
 
 
 def _of_axes(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
@@ -203,18 +155,38 @@ def _is_beaten(point: tuple[float, ...], others: Sequence[tuple[float, ...]]) ->
     return any(other != point and other[0] >= x and other[1] >= y for other in others)
 
 
-def _front(data: pl.DataFrame) -> str:
-    """Return the subtitle on the Pareto front, which takes two models to be drawn."""
+def _fields_of_axes(metrics: Sequence[Metric[...]], how: Intervals) -> Fields:
+    """Return the fields of a tooltip on two metrics."""
+    fields: dict[str, Any] = {}
+    for axis, metric in zip("xy", metrics, strict=True):
+        kind, name = number_format(metric), spoken(str(metric))
+        fields[f"{axis}:Q"] = (name, kind)
+        fields[f"{axis}_low,{axis}_high:Q"] = (f"{how.title} of {name}", kind)
+    return {**fields, "_front:N": "on the Pareto front"}
+
+
+def _points(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> list[str]:
+    """Return the values of both metrics, for an alternative text."""
+    across, up = map(number_format, metrics)
+    rows = data.drop_nulls(["x", "y"]).to_dicts()
+    return [
+        f"{row['model']} {written(row['x'], across)} and {written(row['y'], up)}" for row in rows
+    ]
+
+
+def _front(data: pl.DataFrame) -> tuple[str, str]:
+    """Return the sentence on the Pareto front, which takes two models to be drawn, and the finding where one beats all."""
     best = data.filter("best")["model"].to_list()
     if len(best) > 1:
-        return "Dashed: the Pareto front, models that no other beats in both."
-    return f"No other model beats {best[0]} in either." if best and len(data) > 1 else ""
+        return " Dashed: the Pareto front, models that no other beats in both.", ""
+    return "", f"No other model beats {best[0]} in either" if best and len(data) > 1 else ""
 
 
 def _names(data: pl.DataFrame, series: Series, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Return model labels at their points, inside the view and clear of near points."""
     layers, ground = [], series.look.ground
-    for (align, below), rows in placed(data).group_by("align", "below", maintain_order=True):
+    in_colour = data.filter(pl.col("model").is_in(series.coloured))
+    for (align, below), rows in placed(in_colour).group_by("align", "below", maintain_order=True):
         text = drawn(rows).encode(x=x, y=y, text="model:N")
         of: dict[str, Any] = {"align": align, "dx": 9 if align == "left" else -9}
         of |= {"dy": 13 if below else -9, "fontSize": 12}
@@ -275,6 +247,65 @@ def _cells(base: alt.Chart, size: float, metric: Metric[...], look: Look) -> lis
 class PlotsOfModels(Canvas):
     """Charts of models and segments."""
 
+    def models(
+        self,
+        metric: str | Metric[...],
+        *,
+        k: int | None = None,
+        level: float = 0.95,
+        cluster: str | None = None,
+        profile: str | None = None,
+    ) -> alt.LayerChart:
+        """Draw a metric of each model, the best first: a dot with its interval.
+
+        The numbers are those of `summarize(metric)`. Intervals of two models that overlap do not say that the models are alike,
+        since both have the same users: `compare` draws their difference.
+
+        Raises what `summarize` raises.
+
+        >>> import polars as pl, recframe as rf
+        >>> truth = pl.DataFrame({"user": [1, 2], "item": [1, 2]})
+        >>> recs = {name: truth.with_columns(rank=pl.lit(rank)) for name, rank in {"a": 2, "b": 1}.items()}
+        >>> rf.rec(recs, truth=truth).plot.models("mrr").data.select("model", "value").rows()
+        [('b', 1.0), ('a', 0.5)]
+        """
+        rec, look = self._rec, self._look
+        check_whole(rec, "models()")
+        metric, how = one_metric("models", metric, k), Intervals(level, cluster, profile)
+        found, lower = summary(rec, [metric], how), metric.definition.direction == "lower"
+        keys = ("model_place",) if found.own_order_of_models else ("value", "model")
+        turned = [key == "value" and not lower for key in keys]
+        data = safe(found.data.sort(keys, descending=turned, nulls_last=True))
+        series, kind = series_of(found, data, look, lower=lower), number_format(metric)
+        fields: Fields = {
+            "value:Q": (spoken(str(metric)), kind),
+            "low,high:Q": (how.title, kind),
+            "n_users:Q": (f"{noun_of(metric)}s", ",d"),
+        }
+        best = best_at(data, "place", lower=lower)[0][1] if len(data) > 1 else ""
+        numbers = said_of(data, "value", kind)
+        data, told = in_words(data, series.told(fields))
+        axis = {**ROWS_AXIS, "labels": series.named}
+        row = alt.Y("model:N", sort=data["model"].to_list(), title=None, axis=axis)
+        base = drawn(data).encode(y=row, tooltip=tooltips(told))
+        across_title = axis_title(metric, look)
+        across = alt.X("low:Q", title=across_title, scale=alt.Scale(zero=False))
+        rule = base.mark_rule(strokeWidth=2).encode(
+            x=across, x2=alt.X2("high:Q", title=across_title), color=series.colour(legend=False)
+        )
+        dots = base.mark_point(filled=True, size=90, opacity=1)
+        dots = dots.encode(x="value:Q", **series.marks(legend=False))
+        chart = layered(data, rule, dots, height=len(data) * STEP + 10)
+        users = users_of(data, noun=noun_of(metric))
+        subtitle = f"Means over {users}, with intervals at {found.level}.{series.words}"
+        words: dict[str, Any] = {
+            "numbers": numbers,
+            "empty": is_bare(data, "value") or data.is_empty(),
+        }
+        words["finding"] = f"{best} has the {best_word(metric)} {metric}" if best else ""
+        title = f"{metric} of each model" if series.named else str(metric)
+        return finished(chart, look, title, subtitle, **words)
+
     def segments(  # noqa: PLR0913  those of summarize, and which segments are shown
         self,
         metric: str | Metric[...],
@@ -287,11 +318,14 @@ class PlotsOfModels(Canvas):
         cluster: str | None = None,
         profile: str | None = None,
     ) -> alt.LayerChart:
-        """Draw a metric in each segment, the highest first: dots with intervals, and in brackets the number of users.
+        """Draw a metric in each segment, the best first: dots with intervals, and in brackets the number of users.
 
         The numbers are those of `summarize(metric, by=by)`. A segment with fewer than `min_users` users has its pooled estimate
         beside the raw one: what `slices` calls `pooled`, drawn towards the other segments by what its few users leave open; it
         takes NumPy, SciPy and four segments, and there is none for a metric that is one function of a segment's lists.
+
+        Segments are in the order of their values, the best first; those of an enum in its own. Intervals of few users do not
+        stretch the axis: those that go on beyond it end in arrows.
 
             by: the columns, or none where `group_by` has bound them. most: so many segments are shown, the largest.
 
@@ -304,137 +338,43 @@ class PlotsOfModels(Canvas):
         [('DE', 1.0, 1), ('FR', 0.5, 1)]
         """
         rec, look = self._rec, self._look
-        metric = one_metric("segments", metric, k)
-        found = summary(rec, [metric], Intervals(level, cluster, profile), by)
+        metric, how = one_metric("segments", metric, k), Intervals(level, cluster, profile)
+        found = summary(rec, [metric], how, by)
         if not found.by:
             msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
             raise RecframeError(msg)
-        series, kind = Series(found.models, look), number_format(metric)
+        lower, kind = metric.definition.direction == "lower", number_format(metric)
         has_pooled = pl.col("n_users") < min_users if metric.shape != "set" else pl.lit(value=False)
-        rows = largest(with_pooled(found.data), most)
-        rows = rows.with_columns(
-            mean=pl.col("value").mean().over("place"), pooled=pl.when(has_pooled).then("pooled")
-        )
         rows = safe(
-            rows.sort("mean", "place", descending=[True, False], nulls_last=True).drop("mean")
+            in_order(largest(with_pooled(found.data), most), own=found.own_order, lower=lower)
         )
-        names = rows["label"].unique(maintain_order=True).to_list()
-        axis, title = {**ROWS_AXIS, "labelPadding": 6}, lines(f"{found.by} (users)", 240)
-        row = alt.Y("label:N", sort=names, title=title, axis=axis)
+        rows = rows.with_columns(pooled=pl.when(has_pooled).then("pooled"))
+        series = series_of(found, rows, look, lower=lower)
+        names = rows["label"].unique(maintain_order=True)
+        n = found.data["segment"].n_unique()
+        finding = _finding(rows, series, metric, whole=n <= most)
         fields: Fields = {
             "segment:N": spoken(found.by),
             "value:Q": (spoken(str(metric)), kind),
-            **{f"{one}:Q": (one, kind) for one in ("low", "high", "pooled")},
+            "low,high:Q": (how.title, kind),
+            "pooled:Q": ("pooled", kind),
             "n_users:Q": ("users", ",d"),
         }
-        base = rows_of_models(rows, series, row, series.told(fields), side_by_side=series.named)
-        base = base.encode(color=series.colour())
-        if not series.named:
-            base = base.encode(x=alt.X(scale=alt.Scale(zero=False)))
-        height = len(names) * (max(len(series.names), 2) * STEP_OF_SEGMENTS + 6) + 10
-        chart = layered(
-            rows, *_segment_marks(base, series, axis_title(metric, look)), height=height
-        )
+        numbers = said_of(rows, "value", kind)
+        rows, ends = clipped(series.in_front(rows))
+        rows, told = in_words(rows, series.told(fields))
+        axis, title = {**ROWS_AXIS, "labelPadding": 6}, lines(f"{found.by} (users)", 240)
+        row = alt.Y("label:N", sort=names.to_list(), title=title, axis=axis)
+        base = drawn(rows).encode(y=row, tooltip=tooltips(told), color=series.colour())
+        height = max(len(names), 1) * (max(len(series.lanes), 2) * STEP_OF_SEGMENTS + 6) + 10
+        layers = _segment_marks(base, series, axis_title(metric, look), ends)
+        chart = layered(rows, *layers, height=height)
         subtitle = f"Dots: means with intervals at {found.level}; in brackets: users."
-        if rows["pooled"].count():
-            subtitle += (
-                f" Diamonds: pooled estimates of segments with fewer than {min_users} users."
-            )
-        subtitle += segments_shown(found.data["segment"].n_unique(), most)
-        empty = found.data.is_empty()
-        return finished(chart, look, f"{metric} by {found.by}", subtitle, empty=empty)
-
-    def compare(  # noqa: PLR0913  those of rec.compare
-        self,
-        *metrics: Asked,
-        baseline: object = None,
-        k: Cutoffs = None,
-        by: By = None,
-        level: float = 0.95,
-        margin: float | None = None,
-        test: Test = "t",
-        correction: Correction | None = "holm",
-        family: Family = "table",
-        cluster: str | None = None,
-        profile: str | None = None,
-    ) -> alt.LayerChart:
-        """Draw the differences of models from a baseline, with their intervals and the margin that does not matter.
-
-        Takes the arguments of `rec.compare`. One metric is drawn in its own unit, several as
-        shares of the baseline's values. A filled mark has a verdict, a hollow one is open. It takes recframe[stats].
-
-        >>> import polars as pl, recframe as rf
-        >>> old = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 9], "rank": 1})
-        >>> rec = rf.rec({"new": old.with_columns(item=pl.col("user")), "old": old}, truth=old.select("user", item="user"))
-        >>> chart = rec.plot.compare("hit_rate@1", baseline="old")
-        >>> chart.data.select("model", "baseline", "difference").rows()
-        [('new', 'old', 0.3333333333333333)]
-        """
-        result = self._rec.compare(
-            *metrics,
-            baseline=baseline,
-            k=k,
-            by=by,
-            level=level,
-            margin=margin,
-            test=test,
-            correction=correction,
-            family=family,
-            cluster=cluster,
-            profile=profile,
-            wide=True,
-        )
-        compared = registry.asked(registry.each(metrics), k)
-        how = Intervals(level, cluster, profile)
-        return self._differences(result, compared, how, baseline=baseline, margin=margin)
-
-    def _differences(
-        self,
-        result: pl.DataFrame,
-        metrics: Sequence[Metric[...]],
-        how: Intervals,
-        *,
-        baseline: object,
-        margin: float | None,
-    ) -> alt.LayerChart:
-        """Draw a result of `compare`; differences of several metrics are relative."""
-        rec, look = self._rec, self._look
-        several, series = len(metrics) > 1, Series(models_in(rec, result).order, look)
-        data = safe(_rows_compared(keyed(rec, result), margin, several=several))
-        names = data["row"].unique(maintain_order=True).to_list()
-        is_open, alone = pl.col("verdict").is_in(["open", "few"]), len(names) == len(data)
-        row = alt.Y("row:N", sort=names, title=None, axis=ROWS_AXIS)
-        fields = _fields("+.2%" if several else f"+{number_format(metrics[0])}")
-        base, filled, hollow = (
-            rows_of_models(rows, series, row, fields, side_by_side=not alone)
-            for rows in (data, data.filter(~is_open), data.filter(is_open))
-        )
-        title = lines(_unit(metrics), look.width - SIDES)
-        encoded = series.marks(legend=not alone, shown=data["model"].to_list())
-        axis = {
-            "format": "+%" if several else "+",
-            # nothing is no more than it
-            "labelExpr": "datum.value === 0 ? '0' : datum.label",
-            "tickCount": look.width // 90,
-        }
-        low = alt.X("low:Q", title=title, axis=axis, scale={"zero": True})
-        zero = (
-            alt.Chart(pl.DataFrame({"x": [0.0]}))
-            .mark_rule(color=look.colours.quiet)
-            .encode(x="x:Q")
-        )
-        rule = base.mark_rule(strokeWidth=2).encode(x=low, x2="high:Q", color=encoded["color"])
-        dots = filled.mark_point(filled=True, size=80, opacity=1)
-        rings = hollow.mark_point(fill=look.ground, size=60, strokeWidth=2, opacity=1)
-        points = [one.encode(x="difference:Q", **encoded) for one in (dots, rings)]
-        bands = [] if margin is None else [_margin_band(base, title, look)]
-        most: int = data.group_by("row").len()["len"].max() or 1  # type: ignore[assignment]
-        height = len(names) * (most * STEP + 12) + 10
-        chart = layered(data, *bands, zero, rule, *points, height=height)
-        of = "pairwise differences" if baseline is None else f"differences from {text_of(baseline)}"
-        heading = f"{', '.join(map(str, metrics))}: {of}"
-        subtitle = _subtitle(interval_words(rec, metrics[0], how), margin)
-        return finished(chart, look, heading, subtitle, empty=data.is_empty())
+        subtitle += _diamonds(rows, min_users) + segments_shown(n, most)
+        subtitle += (CLIPPED if ends else "") + series.words
+        words: dict[str, Any] = {"finding": finding, "numbers": numbers}
+        words["empty"] = found.data.is_empty()
+        return finished(chart, look, f"{metric} by {found.by}", subtitle, **words)
 
     def tradeoff(
         self,
@@ -464,23 +404,25 @@ class PlotsOfModels(Canvas):
             msg = f"tradeoff takes two metrics, and found {str(metrics[0])!r} twice"
             raise RecframeError(msg)
         found = summary(rec, metrics, how)
-        series = Series(found.models, look)
         data = safe(_on_front(_of_axes(found.data, metrics), metrics))
-        is_named = series.named and len(series.names) <= MOST_NAMED
+        series = series_of(found, data, look, "x", lower=metrics[0].definition.direction == "lower")
+        is_named = series.named and len(series.coloured) <= MOST_NAMED
         marks = series.marks(legend=not is_named)
-        told: dict[str, Any] = {}
-        for axis, metric in zip("xy", metrics, strict=True):
-            kind = number_format(metric)
-            told[f"{axis}:Q"] = (spoken(str(metric)), kind)
-            told |= {f"{axis}_{end}:Q": (end, kind) for end in ("low", "high")}
-        fields = series.told({**told, "best:N": "on the Pareto front"})
+        yes = pl.when("best").then(pl.lit("yes")).otherwise(pl.lit("no"))
+        data = series.in_front(data).with_columns(_front=yes)
+        data, fields = in_words(data, series.told(_fields_of_axes(metrics, how)))
         base = drawn(data).encode(color=marks["color"], tooltip=tooltips(fields))
         x_title, y_title = axis_title(metrics[0], look), axis_title(metrics[1], look, length=HEIGHT)
         across = alt.X("x:Q", title=x_title, scale={"zero": False, "padding": 28})
         up = alt.Y("y:Q", title=y_title, scale={"zero": False, "padding": 20})
-        rule = base.mark_rule(strokeWidth=1.5, opacity=0.7)
-        wide = rule.encode(x="x_low:Q", x2="x_high:Q", y=up)
-        tall = rule.encode(y="y_low:Q", y2="y_high:Q", x=across)
+        crosses = base.transform_filter(series.is_coloured) if series.others else base
+        rule = crosses.mark_rule(strokeWidth=1.5, opacity=0.7)
+        wide = rule.encode(
+            x=alt.X("x_low:Q", title=x_title), x2=alt.X2("x_high:Q", title=x_title), y=up
+        )
+        tall = rule.encode(
+            y=alt.Y("y_low:Q", title=y_title), y2=alt.Y2("y_high:Q", title=y_title), x=across
+        )
         dots = base.mark_point(filled=True, size=90, opacity=1)
         dots = dots.encode(x=across, y=up, shape=marks["shape"])
         names = _names(data, series, across, up) if is_named else []
@@ -488,9 +430,11 @@ class PlotsOfModels(Canvas):
         front = front.mark_line(color=look.colours.quiet, strokeDash=[4, 3], strokeWidth=1.5)
         layers = [front.encode(x=across, y=up, order="x:Q"), wide, tall, dots, *names]
         chart = layered(data, *layers, height=HEIGHT)
-        title, subtitle = "{1} against {0}", f"Crosses: intervals at {found.level}. {_front(data)}"
-        empty = is_bare(data, "x", "y")
-        return finished(chart, look, title.format(*metrics), subtitle, empty=empty)
+        sentence, finding = _front(data)
+        subtitle = f"Crosses: intervals at {found.level}.{sentence}{series.words}"
+        words: dict[str, Any] = {"finding": finding, "numbers": _points(data, metrics)}
+        words["empty"] = is_bare(data, "x", "y")
+        return finished(chart, look, f"{metrics[1]} against {metrics[0]}", subtitle, **words)
 
     def overlap(
         self,
@@ -527,18 +471,30 @@ class PlotsOfModels(Canvas):
         cell = min(inner_width(look, longest * LETTER + 60) / n, WIDEST_CELL)
         fields: Fields = {
             "model:N": "lists of",
-            "other:N": "held against",
+            "other:N": "compared with",
             "value:Q": (spoken(str(metric)), number_format(metric)),
             "n:Q": ("lists", ",d"),
         }
         axis = {"labelAngle": -40, "tickSize": 0}
-        across = alt.X("other:N", sort=names, title="held against", axis=axis)
+        across = alt.X("other:N", sort=names, title="compared with", axis=axis)
         up = alt.Y("model:N", sort=names, title="lists of", axis={"tickSize": 0})
-        base = drawn(data).encode(x=across, y=up, tooltip=tooltips(fields))
+        data, told = in_words(data, fields)
+        base = drawn(data).encode(x=across, y=up, tooltip=tooltips(told))
         layers = _cells(base, cell, metric, look)
         chart = layered(data, *layers, height=max(cell, 22) * n)
         title = f"Overlap of the lists: {metric}"
         subtitle = (
             "The mean over the users of how far a model's list agrees with the other model's."
         )
-        return finished(chart, look, title, subtitle, empty=data.is_empty())
+        pairs = data.filter(pl.col("model") < pl.col("other")).drop_nulls("value")
+        pairs = pairs.sort("value", descending=True, maintain_order=True)
+        numbers = [
+            f"{one['model']} and {one['other']} {one['value']:.2f}" for one in pairs.to_dicts()
+        ]
+        empty, finding = data.is_empty(), ""
+        if len(pairs) > 1 and pairs["value"][0] > pairs["value"][1]:
+            finding = "{model} and {other} have the most alike lists".format(
+                **pairs.row(0, named=True)
+            )
+        words: dict[str, Any] = {"finding": finding, "numbers": numbers, "empty": empty}
+        return finished(chart, look, title, subtitle, **words)

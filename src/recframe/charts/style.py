@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
-from recframe.charts.themes import ALL, DASHES, FONT, SHAPES, Look
-from recframe.errors import RecframeError
+from recframe.charts.chart_words import Fields, by_value, read_aloud
+from recframe.charts.formatting import listed
+from recframe.charts.themes import ALL, DASHES, FONT, MOST_COLOURED, SHAPES, Look
+from recframe.errors import RecframeError, sentence, suggestion
 from recframe.metrics.language.definition import Metric
 
 if TYPE_CHECKING:
@@ -37,24 +40,27 @@ else:
     alt = _Altair()
 
 Chart = TypeVar("Chart", "alt.LayerChart", "alt.VConcatChart", "alt.FacetChart")
-Fields = Mapping[str, str | tuple[str, str]]
-"""The titles of a tooltip's fields, and of numbers their formats."""
 LETTER = 6.4
 """Average width of a letter, in pixels."""
 SIDES = 110
 """The width beside the marks: the axis on the left and the padding."""
 SYMBOL = 34
 """Width of a legend symbol with the gap after its name, in pixels."""
+ROWS_AXIS = {"grid": True, "tickSize": 0}
+HEADING: dict[str, Any] = {"anchor": "start", "fontSize": 12, "fontWeight": "normal", "offset": 4}
+"""The look of the title of one of several views."""
 TITLE = {"fontSize": 15, "subtitleFontSize": 12, "font": FONT, "subtitleFont": FONT}
 
 __all__ = [
+    "HEADING",
     "LETTER",
+    "ROWS_AXIS",
     "SIDES",
     "Canvas",
-    "Fields",
     "Series",
     "alt",
     "axis_title",
+    "best_word",
     "drawn",
     "finished",
     "inner_width",
@@ -63,9 +69,10 @@ __all__ = [
     "legend_of",
     "lines",
     "number_format",
-    "rows_of_models",
+    "open_ends",
     "safe",
     "safe_text",
+    "series_of",
     "spoken",
     "tooltips",
 ]
@@ -87,12 +94,16 @@ class Canvas:
 
 @dataclass(frozen=True)
 class Series:
-    """Models of a chart by name, each with fixed colour and shape."""
+    """Models of a chart by name, each with fixed colour and shape; of many, most are grey."""
 
     given: Sequence[str]
     look: Look
+    best: Sequence[str] = ()
+    """The models by their values, the best first: of many models two have a colour, and legends are in this order."""
+    baseline: str | None = None
+    """A model with a colour, whatever its value."""
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The names as they stand in safe data."""
         return [safe_text(one) for one in self.given or [ALL]]
@@ -102,45 +113,143 @@ class Series:
         """Whether there are models to tell apart."""
         return self.names != [ALL]
 
+    @cached_property
+    def coloured(self) -> list[str]:
+        """The models in colour, in the order of the legend."""
+        ordered = sorted(self.names, key=self.by_value.index) if self.best else self.names
+        chosen = [*map(safe_text, self.look.highlight)]
+        if chosen and self.named:
+            self._check_highlight()
+        elif len(self.names) <= MOST_COLOURED:
+            return ordered
+        else:
+            chosen = [*ordered[:2], safe_text(self.baseline or "")]
+        return [one for one in ordered if one in chosen]
+
+    @cached_property
+    def by_value(self) -> list[str]:
+        """All names, the best first."""
+        best = [*map(safe_text, self.best)]
+        return [*best, *(one for one in self.names if one not in best)]
+
+    def _check_highlight(self) -> None:
+        for one in self.look.highlight:
+            if one not in self.given:
+                found = sentence(f"highlight={one!r} is no model", suggestion(one, self.given))
+                msg = f"{found} There are {listed(self.given)}"
+                raise RecframeError(msg)
+
+    @cached_property
+    def others(self) -> str:
+        """The name of the grey models in a legend, or "" where all have a colour."""
+        n = len(self.names) - len(self.coloured)
+        words = (f"{n} {word}" for word in ("others", "other models", "models in grey"))
+        return next(one for one in words if one not in self.names) if n else ""
+
+    @property
+    def words(self) -> str:
+        """The sentence of a chart in which some models are grey."""
+        if not self.others:
+            return ""
+        if self.look.highlight or not self.coloured:
+            return f" Grey: {self.others}."
+        also = safe_text(self.baseline or "") in self.coloured
+        return f" In colour: the two best by value{' and the baseline' if also else ''}; grey: {self.others}."
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether intervals are drawn as bands, which would cover one another where models are many."""
+        return len(self.names) <= MOST_COLOURED
+
     @property
     def colours(self) -> list[str]:
         """The colour of each model."""
-        colours = self.look.colours.models
-        return [colours[place % len(colours)] for place in range(len(self.names))]
+        of = self.look.colours
+        # NOTE: by its place among all models, and only of more models than colours by that among the coloured ones
+        places = (
+            self.names if len(self.names) <= len(of.models) or not self.others else self.coloured
+        )
+        numbers = {name: place for place, name in enumerate(places)}
+        return [
+            of.models[numbers[name] % len(of.models)] if name in self.coloured else of.others
+            for name in self.names
+        ]
 
     @property
     def dashes(self) -> list[list[int]]:
         """The dashes of each model, which change with each round of colours."""
         every = len(self.look.colours.models)
-        return [DASHES[place // every % len(DASHES)] for place in range(len(self.names))]
+        rounds = [0 if self.others else place // every for place in range(len(self.names))]
+        return [DASHES[one % len(DASHES)] for one in rounds]
 
     def colour(self, *, legend: bool = True, shown: Collection[str] | None = None) -> alt.Color:
         """Return the encoding of models by colour; a legend may show some of them alone."""
-        return alt.Color(**self._each(self.colours, shown, legend=legend))
+        return alt.Color(
+            **self._each([*self.colours, self.look.colours.others], shown, legend=legend)
+        )
 
     def dash(self, *, legend: bool = True) -> alt.StrokeDash:
         """Return the encoding of models by dashes, beyond the colours."""
-        return alt.StrokeDash(**self._each(self.dashes, legend=legend))
+        return alt.StrokeDash(**self._each([*self.dashes, DASHES[0]], legend=legend))
 
     def shape(self, *, legend: bool = True, shown: Collection[str] | None = None) -> alt.Shape:
         """Return the encoding of models by shapes, which are told apart on paper without colours, too."""
-        shapes = [SHAPES[place % len(SHAPES)] for place in range(len(self.names))]
-        return alt.Shape(**self._each(shapes, shown, legend=legend))
+        places = {
+            name: place for place, name in enumerate(self.coloured if self.others else self.names)
+        }
+        shapes = [SHAPES[places.get(name, 0) % len(SHAPES)] for name in self.names]
+        return alt.Shape(**self._each([*shapes, SHAPES[0]], shown, legend=legend))
 
     def marks(self, **legend: Any) -> dict[str, Any]:
         """Return the encodings of points: colours and shapes."""
         return {"color": self.colour(**legend), "shape": self.shape(**legend)}
 
+    @property
+    def is_coloured(self) -> Any:
+        """The condition on a mark that its model has a colour."""
+        return alt.FieldOneOfPredicate(field="model", oneOf=self.coloured)
+
+    def of_coloured(self, full: float, grey: float) -> Any:
+        """Return a number for models in colour and one for the others, such as the opacity of their marks."""
+        return alt.condition(self.is_coloured, alt.value(full), alt.value(grey))
+
+    def in_front(self, data: pl.DataFrame) -> pl.DataFrame:
+        """Return data with the rows of models in colour last, so that they are drawn in front of grey ones."""
+        if not self.others:
+            return data
+        in_colour = pl.col("model").is_in(self.coloured)
+        lane = pl.when(in_colour).then("model").otherwise(pl.lit(self.others))
+        return data.with_columns(_lane=lane).sort(in_colour, maintain_order=True)
+
+    @property
+    def lanes(self) -> list[str]:
+        """The models side by side in a row: each one in colour, and all grey ones together."""
+        return [*self.coloured, *filter(None, [self.others])]
+
+    @property
+    def offset(self) -> alt.YOffset:
+        """The encoding of models side by side in a row, of data `in_front`."""
+        field = "_lane:N" if self.others else "model:N"
+        return alt.YOffset(field, sort=self.lanes, scale=alt.Scale(paddingOuter=0.35))
+
     def line(self, base: alt.Chart, **encodings: Any) -> alt.Chart:
         """Return a line for each model."""
+        if self.others:
+            encodings |= {"strokeWidth": self.of_coloured(2.5, 1)}
         line: alt.Chart = base.mark_line(strokeWidth=2).encode(
             color=self.colour(), strokeDash=self.dash(), **encodings
         )
         return line
 
-    def points(self, base: alt.Chart, size: float, opacity: Any) -> alt.Chart:
-        """Return the points on the lines of models."""
-        solid = alt.StrokeDashValue([])
+    def points(self, base: alt.Chart, size: float, seen: Any = None) -> alt.Chart:
+        """Return the points on the lines of models, of which some are seen, and of grey ones none."""
+        solid, conditions = alt.StrokeDashValue([]), [one for one in [seen] if one is not None]
+        conditions += [self.is_coloured] if self.others else []
+        # NOTE: a value of a channel is named as such: Altair takes milliseconds to find out what `alt.value` is one of
+        opacity: Any = alt.OpacityValue(1)
+        if conditions:
+            every: Any = alt.LogicalAndPredicate
+            opacity = alt.condition(every(**{"and": conditions}), alt.value(1), alt.value(0))
         points: alt.Chart = base.mark_point(filled=True, size=size).encode(
             **self.marks(), strokeDash=solid, opacity=opacity
         )
@@ -153,13 +262,34 @@ class Series:
     def _each(
         self, values: Sequence[Any], shown: Collection[str] | None = None, *, legend: bool
     ) -> dict[str, Any]:
-        scale = {"domain": self.names, "range": values}
-        above = legend_of(self.names, self.look, shown) if legend and self.named else None
+        domain = [*self.names, *filter(None, [self.others])]
+        scale = {"domain": domain, "range": list(values[: len(domain)])}
+        kept = [one for one in self.coloured if shown is None or one in shown]
+        has_others = self.others and (shown is None or len({*shown} - {*kept}))
+        kept += [self.others] * bool(has_others)
+        above = legend_of(kept, self.look) if legend and self.named else None
         return {"shorthand": "model:N", "scale": scale, "legend": above}
 
 
-def tooltips(fields: Fields) -> list[alt.Tooltip]:
-    """Return the tooltips of fields, by their titles, and of numbers their formats."""
+def series_of(
+    found: Any, data: pl.DataFrame, look: Look, column: str = "value", *, lower: bool = False
+) -> Series:
+    """Return the models of a summary, in their own order, that of an enum, or by their values."""
+    best = (
+        []
+        if found.own_order_of_models and len(found.models) <= MOST_COLOURED
+        else by_value(data, column, lower=lower)
+    )
+    return Series(found.models, look, best)
+
+
+def best_word(metric: Metric[...]) -> str:
+    """Return the word for the best value of a metric, or for the highest of one without a better end."""
+    return "best" if metric.definition.direction else "highest"
+
+
+def tooltips(fields: Mapping[str, Any]) -> list[alt.Tooltip]:
+    """Return the tooltips of fields, by their titles, and of numbers their formats; see `in_words`."""
     parts = ("title", "format")
     found = []
     for name, said in fields.items():
@@ -168,25 +298,8 @@ def tooltips(fields: Fields) -> list[alt.Tooltip]:
     return found
 
 
-def rows_of_models(
-    data: pl.DataFrame,
-    series: Series,
-    row: alt.Y,
-    fields: Fields,
-    *,
-    side_by_side: bool,
-) -> alt.Chart:
-    """Return rows with what is told of each, in which models may stand side by side."""
-    base = drawn(data).encode(y=row, tooltip=tooltips(fields))
-    if not side_by_side:
-        return base
-    offset = alt.YOffset("model:N", sort=series.names, scale=alt.Scale(paddingOuter=0.35))
-    return base.encode(yOffset=offset)
-
-
-def legend_of(names: Sequence[str], look: Look, shown: Collection[str] | None = None) -> alt.Legend:
+def legend_of(kept: Sequence[str], look: Look) -> alt.Legend:
     """Return a legend above the marks, in as many columns as fit."""
-    kept = [name for name in names if shown is None or name in shown]
     # a legend begins where the marks do, and each name has a symbol and a gap beside it
     room = look.width - SIDES
     widths = [min(len(one) * LETTER, room - SYMBOL) + SYMBOL for one in kept]
@@ -197,7 +310,7 @@ def legend_of(names: Sequence[str], look: Look, shown: Collection[str] | None = 
         direction="horizontal",
         columns=max(min(fit, len(kept)), 1),
         labelLimit=math.ceil(max(widths, default=SYMBOL)),
-        values=kept,
+        values=[*kept],
         symbolOpacity=1,
     )
 
@@ -239,6 +352,18 @@ def safe(data: pl.DataFrame) -> pl.DataFrame:
     return data.with_columns(texts) if pl.String in data.dtypes else data
 
 
+def open_ends(base: alt.Chart, title: Any, colour: alt.Color) -> list[alt.Chart]:
+    """Return the arrows of intervals that go on beyond an axis; see `clipped`."""
+    found = []
+    for side, shape in (("low", "triangle-left"), ("high", "triangle-right")):
+        beyond = alt.FieldEqualPredicate(field=f"_beyond_{side}", equal=True)
+        arrows = base.transform_filter(beyond).mark_point(
+            shape=shape, filled=True, size=60, opacity=1
+        )
+        found.append(arrows.encode(x=alt.X(f"_{side}:Q", title=title), color=colour))
+    return found
+
+
 def is_bare(data: pl.DataFrame, *columns: str) -> bool:
     """Whether there is no number to draw in any of some columns."""
     return not any(data[name].count() for name in columns)
@@ -276,11 +401,25 @@ def number_format(metric: Metric[...]) -> str:
     return ".4f" if metric.range == (0.0, 1.0) else ",.4~f"
 
 
-def finished(
-    chart: Chart, look: Look, title: str, subtitle: str = "", *, empty: bool = False
+def finished(  # noqa: PLR0913  the words of a chart
+    chart: Chart,
+    look: Look,
+    title: str,
+    subtitle: str = "",
+    *,
+    finding: str = "",
+    numbers: Iterable[str] = (),
+    empty: bool = False,
 ) -> Chart:
-    """Return a chart with its title and in its theme."""
-    subtitle = "There is nothing to draw: no user, list or finding." if empty else subtitle
+    """Return a chart with its title and in its theme; its main `numbers` are for those who do not see it.
+
+    A `finding` is the title, where there is one, and what is drawn stands below it.
+    """
+    if empty:
+        finding, subtitle = "", "There is nothing to draw: no user, list or finding."
+    elif finding:
+        title, subtitle = finding, f"{title}. {subtitle}"
+    description = safe_text(f"{title}. {subtitle}{'' if empty else read_aloud(numbers)}")
     heading = alt.TitleParams(
         text=lines(title, look.width * 0.8),
         subtitle=lines(subtitle, look.width - 20),
@@ -288,7 +427,7 @@ def finished(
         frame="bounds",
         offset=10,
     )
-    options: dict[str, Any] = {"title": heading}
+    options: dict[str, Any] = {"title": heading, "description": description}
     if isinstance(chart, alt.LayerChart) and look.theme is None:
         # charts that are put together cannot be fitted
         options["width"] = inner_width(look)

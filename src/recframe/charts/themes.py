@@ -15,9 +15,11 @@ from recframe.frames.options import plain_number
 ThemeName = Literal["light", "dark"]
 NARROWEST = 240
 """Least width of a chart, in pixels."""
+MOST_COLOURED = 8
+"""Most models that all have a colour; of more, the best two and the baseline have one."""
 ALL = "all lists"
 """Name of the series where no models are bound."""
-GROUPS = ("relevant", "judged not relevant", "not judged")
+GROUPS = ("relevant", "all others")
 """Groups of listed items, by their relevance."""
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
@@ -36,6 +38,8 @@ class Theme:
     grid: str
     band: str
     """Colour of areas behind the marks, such as a margin."""
+    others: str
+    """Colour of models that are not highlighted."""
     models: tuple[str, ...]
     severities: Mapping[str, str]
     heat: tuple[str, str]
@@ -51,6 +55,7 @@ THEMES: Mapping[ThemeName, Theme] = {
         quiet="#59636e",
         grid="#e4e7eb",
         band="#d9dee4",
+        others="#b3bac2",
         models=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d"),
         severities={"error": "#d55e00", "warning": "#e69f00", "info": "#56b4e9"},
         heat=("#f1f6fa", "#0072b2"),
@@ -62,6 +67,7 @@ THEMES: Mapping[ThemeName, Theme] = {
         quiet="#a4adb6",
         grid="#2c3238",
         band="#3a424b",
+        others="#5a636d",
         models=("#3fa0dc", "#f0803c", "#22b98d", "#d88fb8", "#eab13c", "#8accf2", "#c9ced3"),
         severities={"error": "#f0803c", "warning": "#eab13c", "info": "#8accf2"},
         heat=("#1e2a33", "#56b4e9"),
@@ -78,6 +84,8 @@ class Look:
     """None leaves ground, fonts and grid to whoever puts charts together or has a theme of their own."""
     width: int = 600
     """Of the whole chart, in pixels."""
+    highlight: tuple[str, ...] = ()
+    """Names of the models in colour; all others are grey. Without any, a chart chooses where there are many models."""
 
     def __post_init__(self) -> None:
         """Reject unknown themes and invalid widths."""

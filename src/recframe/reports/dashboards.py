@@ -227,11 +227,7 @@ class Dashboard:
         return section
 
     def _over_time(self, charts: dict[str, Any]) -> Section:
-        alt = "A line for each model: {} of the runs in the order of their time, and what the runs before predict."
-        figures = [
-            figure(f"chart-{place}", chart, alt.format(name))
-            for place, (name, chart) in enumerate(charts.items())
-        ]
+        figures = [figure(f"chart-{place}", one) for place, one in enumerate(charts.values())]
         left = ", ".join(self.metrics[len(figures) :])
         missing = [f"Without a chart: {left}."] if left else []
         lead = f"{counted(len(figures), 'metric')}, run by run."

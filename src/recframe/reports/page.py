@@ -41,7 +41,7 @@ LONGEST_OF_CHARTS = 200
 """Longest text of a chart, in characters."""
 HEIGHT = 720
 """Height of a page's frame in a notebook, in pixels."""
-GROUNDS = ("background", "ink", "quiet", "grid", "band")
+GROUNDS = ("background", "ink", "quiet", "grid", "band", "others")
 """The colours of a theme that a page's styles name."""
 GROUND: Callable[..., Sequence[str]] = attrgetter(*GROUNDS)
 SNIPPET = "window.vegaEmbed = vegaEmbed;"
@@ -216,9 +216,12 @@ def figure(name: str, chart: Any, alt: str = "") -> Figure:
     """Return a chart of `rec.plot`, drawn in the light theme, as a figure of a page.
 
     NOTE: colours become names of the page's styles, so that a drawn chart follows the theme, on paper too, without being
-    drawn again. Data is left as it is: a title of an item may look like a colour.
+    drawn again. Data is left as it is: a title of an item may look like a colour. Vega names the chart by its description,
+    for those who do not see it.
     """
-    spec = _shortened(chart.to_dict(validate=False))
+    given: dict[str, Any] = chart.to_dict(validate=False)
+    words = alt or f"{given.pop('description', '')} Its numbers stand below it.".strip()
+    spec = _shortened(given)
     datasets, heading = spec.pop("datasets", {}), spec.pop("title", {})
     spec.pop("usermeta", None)
     variables = {colour: f"var({variable(colour)})" for colour in dark_colours()}
@@ -226,8 +229,8 @@ def figure(name: str, chart: Any, alt: str = "") -> Figure:
     config = {**spec.get("config", {}), "background": None, "font": FONT, "aria": False}
     lines = [heading.get(part, "") for part in ("text", "subtitle")]
     title, told = (line if isinstance(line, str) else " ".join(line) for line in lines)
-    alt = alt or f"Chart: {title}. {told} Its numbers stand below it."
-    return Figure(name, title, told, alt, {**spec, "datasets": datasets, "config": config})
+    spec = {**spec, "description": _cut(words), "datasets": datasets, "config": config}
+    return Figure(name, title, told, words, spec)
 
 
 def check_ending(path: str) -> None:

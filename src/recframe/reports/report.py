@@ -395,8 +395,9 @@ class ReportBuilder(SectionsOfSegments):
         if section.parts:
             # of a part that cannot be drawn nothing is to be bound
             section.missing.clear()
-            titles = listed([part.title[0].lower() + part.title[1:] for part in section.parts])
-            section.lead = f"How the numbers change with the cut-off: {titles}."
+            names = [f"{one} over the cut-off" for one in self.over_cutoffs]
+            names = [*names, "hits by rank"][: len(section.parts)]
+            section.lead = f"How the numbers change with the cut-off: {listed(names)}."
 
     def costs(self, section: Section) -> None:
         """Show what is beyond accuracy, and who is shown what."""

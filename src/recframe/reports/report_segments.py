@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe.charts.formatting import Row, listed, noted
 from recframe.charts.long_format import Intervals, Names
-from recframe.charts.themes import ALL
+from recframe.charts.themes import ALL, MOST_COLOURED
 from recframe.frames.hints import Either
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
@@ -24,7 +24,7 @@ MOST_SEGMENTS = 30
 MOST_MARKS = 120
 """Of a chart of segments or differences, one below the other."""
 OF_ONE_TRAINING = "a report of one training, whose lists are one of each user,"
-MOST_ALIKE = 8
+MOST_ALIKE = MOST_COLOURED
 """Most models of which each is compared with each; of more with the best alone."""
 TO_BIND = {
     "truth": Either("truth=, or a column of relevance,", "TRUTH, or a column of relevance,"),
@@ -81,7 +81,9 @@ class SectionsOfSegments:
     @property
     def plot(self) -> Any:
         """Charts in which best, runner-up and baseline stand out."""
-        return self.rec.plot
+        return (
+            self.rec.plot(highlight=self.named) if len(self.models) > MOST_ALIKE else self.rec.plot
+        )
 
     def segments(self, section: Section) -> None:
         """Show where the best model gains and loses, the gaps between segments, and the worst slices."""

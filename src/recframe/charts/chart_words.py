@@ -1,0 +1,139 @@
+"""Words on charts: findings in titles, cells of tooltips, and numbers in alternative texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from recframe.charts.formatting import MINUS, NONE, counted
+from recframe.charts.themes import ALL
+
+Written = str | Callable[[Any], str]
+"""A number format of D3 (those of Python, and "~" for numbers without trailing zeros), or a function that writes a value."""
+Fields = Mapping[str, str | tuple[str, Written]]
+"""The titles of a tooltip's fields, and of numbers their formats; "low,high" is an interval in one field."""
+MOST_READ = 12
+"""Most numbers in an alternative text."""
+
+
+def in_words(data: pl.DataFrame, fields: Fields) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return data with the fields of a tooltip that are text, and the fields without those that have no value in any row.
+
+    Intervals are one text, such as "0.307 to 0.337"; where some rows have no value of a field, theirs is a dash.
+    """
+    found: dict[str, Any] = {}
+    texts = {}
+    for shorthand, said in fields.items():
+        names = shorthand.rpartition(":")[0].split(",")
+        if any(data[name].null_count() == len(data) for name in names) and len(data):
+            continue
+        title, kind = (said, str) if isinstance(said, str) else said
+        has_nulls = any(data[name].null_count() for name in names)
+        if len(names) == 1 and isinstance(kind, str | type) and not has_nulls:
+            found[shorthand] = said
+            continue
+        column = f"_{'_'.join(names)}"
+        texts[column] = [_cell(row, kind) for row in data.select(names).rows()]
+        found[f"{column}:N"] = title
+    return data.with_columns(
+        pl.Series(name, text, pl.String) for name, text in texts.items()
+    ), found
+
+
+def _cell(values: Sequence[Any], kind: Written) -> str:
+    return NONE if None in values else " to ".join(written(one, kind) for one in values)
+
+
+def written(value: Any, kind: Written) -> str:
+    """Return a value as text, as Vega writes it."""
+    if not isinstance(kind, str):
+        return kind(value)
+    is_trimmed, python = "~" in kind, kind.replace("~", "")
+    text = f"{value:{python.replace('d', '.0f') if isinstance(value, float) else python}}"
+    unit = "%" * text.endswith("%")
+    text = text.removesuffix("%")
+    if is_trimmed and "." in text and "e" not in text:
+        text = text.rstrip("0").rstrip(".")
+    return text.replace("-", MINUS) + unit
+
+
+def with_interval(values: Sequence[float | None], kind: Written) -> str:
+    """Return a number with its interval in brackets, where it has one."""
+    ends = _cell(values[1:], kind)
+    return _cell(values[:1], kind) + (f" ({ends})" if ends not in {NONE, ""} else "")
+
+
+def said_of(data: pl.DataFrame, column: str, kind: Written, *, interval: bool = True) -> list[str]:
+    """Return values with their intervals by model, and by segment where there are some, for an alternative text."""
+    ends = ("low", "high") if interval else ()
+    said = []
+    for row in data.to_dicts():
+        model = "" if row["model"] == ALL and row.get("label") else row["model"]
+        name = ", ".join(filter(None, [row.get("label"), model]))
+        known = [row[column], *(row.get(end) for end in ends)]
+        said.append(f"{name} {with_interval(known, kind)}")
+    return said
+
+
+def read_aloud(numbers: Iterable[str]) -> str:
+    """Return the main numbers of a chart as the end of its alternative text."""
+    every = [*numbers]
+    more = len(every) - MOST_READ
+    words = [*every[:MOST_READ], *([f"and {counted(more, 'more number')}"] if more > 0 else [])]
+    return f" {'; '.join(words)}." if words else ""
+
+
+def by_value(data: pl.DataFrame, column: str = "value", *, lower: bool = False) -> list[str]:
+    """Return the models by the mean of a column, the best first: the highest, or the lowest."""
+    means = data.group_by("model", maintain_order=True).agg(pl.col(column).mean())
+    ordered = means.sort(column, "model", descending=[not lower, False], nulls_last=True)
+    order: list[str] = ordered["model"].to_list()
+    return order
+
+
+def best_at(data: pl.DataFrame, place: str, *, lower: bool = False) -> list[tuple[Any, str]]:
+    """Return the model with the best value at each place, in order; "" where two have it, or none has a value."""
+    sign = -1 if lower else 1
+    found = []
+    for (at,), rows in data.group_by(place, maintain_order=True):
+        best, *rest = rows.select("model", pl.col("value") * sign).drop_nulls().sort(
+            "value", descending=True
+        ).rows() or [("", None)]
+        is_alone = not rest or rest[0][1] < best[1]
+        found.append((at, best[0] if is_alone else ""))
+    return found
+
+
+def best_over(places: Sequence[tuple[Any, str]], what: str, name: str = "k") -> str:
+    """Return the finding on who has the best value over cut-offs: along all, up to one, or from one on."""
+    stretches: list[tuple[str, list[Any]]] = []
+    for at, model in places:
+        if not stretches or stretches[-1][0] != model:
+            stretches.append((model, []))
+        stretches[-1][1].append(at)
+    first, last = (stretches or [("", [])])[0], (stretches or [("", [])])[-1]
+    if not last[0] or len(stretches) > 2:  # noqa: PLR2004  one change
+        return best_in(places, what, "at every cut-off", "at {} of {} cut-offs")
+    if len(stretches) == 1:
+        at = f"at {name} = {last[1][0]}" if len(places) == 1 else f"at every {name}"
+        return f"{last[0]} has the {what} {at}"
+    from_on = f"from {name} = {last[1][0]} on"
+    if not first[0]:
+        return f"{last[0]} has the {what} {from_on}"
+    return f"{first[0]} has the {what} up to {name} = {first[1][-1]}, {last[0]} {from_on}"
+
+
+def best_in(places: Sequence[tuple[Any, str]], what: str, every: str, some: str) -> str:
+    """Return the finding on who has the best value at the most places, in words for all places and for some of how many."""
+    counts: dict[str, int] = {}
+    for _, model in places:
+        counts[model] = counts.get(model, 0) + 1
+    counts.pop("", None)
+    most = max(counts.values(), default=0)
+    leaders = [model for model, n in counts.items() if n == most]
+    if len(leaders) != 1:
+        return ""
+    where = every if most == len(places) else some.format(most, len(places))
+    return f"{leaders[0]} has the {what} {where}".rstrip()
