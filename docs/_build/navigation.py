@@ -30,17 +30,16 @@ SECTIONS: dict[str, list[Any]] = {
     "Metrics": ["metrics/"],
     "Coming from": ["from/"],
     "Reference": [
-        "reference/index.md",
+        "reference/",
         {"Methods of rec": ["reference/rec/"]},
         {"Charts": ["reference/plot/"]},
-        "reference/",
     ],
     "About": [
         *("about.md", "benchmarks.md", "architecture.md", "contributing.md", "releasing.md"),
         "changelog.md",
     ],
 }
-"""The pages of each tab: a folder with all of it that stands nowhere before, a table with a group of them."""
+"""The pages of each tab: a folder with all that stands right in it, a table with a group of them."""
 
 TITLES = {"index.md": "recframe"}
 """Pages whose title is too long for a menu."""
@@ -63,24 +62,23 @@ def config(pages: Mapping[str, str]) -> str:
 
 def sections(pages: Mapping[str, str]) -> dict[str, Any]:
     """Return the sections, each its one page or a list of what is in it, as the generator takes it."""
-    placed: set[str] = set()
-    found = {title: _section(parts, pages, placed) for title, parts in SECTIONS.items()}
+    found = {title: _section(parts, pages) for title, parts in SECTIONS.items()}
+    placed = {*re.findall(r"[\w/.-]+\.md", json.dumps(found))}
     if lost := {page for page in pages if page.endswith(".md")} - placed:
         msg = f"pages that stand in no section of docs/_build/navigation.py: {sorted(lost)}"
         raise ValueError(msg)
     return {title: one for title, one in found.items() if one}
 
 
-def _section(parts: list[Any], pages: Mapping[str, str], placed: set[str]) -> list[Any]:
-    """Return the pages and groups of a section, without pages that were placed before."""
+def _section(parts: list[Any], pages: Mapping[str, str]) -> list[Any]:
+    """Return the pages and groups of a section."""
     found: list[Any] = []
     for part in parts:
         if isinstance(part, dict):
-            groups = {name: _section(inside, pages, placed) for name, inside in part.items()}
+            groups = {name: _section(inside, pages) for name, inside in part.items()}
             found += [{name: inside} for name, inside in groups.items() if inside]
             continue
-        paths = [path for path in _paths(part, pages) if path not in placed]
-        placed.update(paths)
+        paths = _paths(part, pages)
         found += _by_family(paths, pages) if part == "metrics/" else _titled(paths, pages)
     return found
 
@@ -98,7 +96,9 @@ def _paths(part: str, pages: Mapping[str, str]) -> list[str]:
     """Return the pages of a part of a section: the index, those that it links in that order, then the rest by title."""
     if not part.endswith("/"):
         return [part] if part in pages else []
-    inside = [path for path in pages if path.startswith(part) and path.endswith(".md")]
+    inside = [
+        path for path in pages if path.endswith(".md") and f"{posixpath.dirname(path)}/" == part
+    ]
     index = f"{part}index.md"
     linked = re.findall(r"\]\(([^)#\s]+\.md)", pages.get(index, ""))
     named = [posixpath.normpath(part + one) for one in linked]

@@ -300,3 +300,20 @@ def test_a_notebook_is_a_page_with_its_text_code_tables_and_charts(tmp_path, mon
         "![A report](01_a_1_2.png)",
         "```text\n1\n```",
     ]
+
+
+def test_home_start_and_the_readme_install_in_the_same_way():
+    texts = [
+        path.read_text(encoding="utf-8")
+        for path in (
+            project.DOCS / "index.md",
+            project.DOCS / "start.md",
+            project.ROOT / "README.md",
+        )
+    ]
+    blocks = [
+        re.search(r"^## Install.*?```sh\n(.*?)```", text, re.DOTALL | re.MULTILINE)
+        for text in texts
+    ]
+
+    assert blocks[0][1] == blocks[1][1] == blocks[2][1]
