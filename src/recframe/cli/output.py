@@ -44,8 +44,8 @@ SPACE = 2
 """Blanks between columns on a terminal."""
 LINES = 2
 """Lines that a row takes at most where there is another way."""
-FOLDED = 30
-"""Width in which any text is fit to be broken into lines."""
+FOLDED, STACKED = 30, 50
+"""Widths in which any text is fit to be broken into lines: alone, and above or below others."""
 NOTE = "note"
 """The column whose texts stand below a table on a terminal."""
 COUNTS = {"n_users", "n_lists", "users_needed", "rows", "users"}
@@ -188,7 +188,7 @@ class _Column(NamedTuple):
         if all(map(_NUMBER.fullmatch, self.cells[1:])):
             return self.width
         longest = max(cell_len(word) for cell in self.cells for word in cell.split() or [""])
-        few = min(max(map(_halved, self.cells)), FOLDED) if alone else FOLDED
+        few = min(max(map(_halved, self.cells)), FOLDED) if alone else STACKED
         return min(self.width, max(longest, few))
 
 
@@ -398,22 +398,22 @@ def _grid(columns: Columns, slots: Slots, sizes: list[int], rows: Iterable[int])
 
 
 def _stack(columns: Columns, slot: list[str], row: int, room: tuple[int, int]) -> list[Text]:
-    """Return the cells of a row at one place, the later ones dim; text that is alone takes its lines."""
+    """Return the cells of a row at one place; text that is alone takes its lines."""
     width, lines = room
     cells = [columns[name].cells[row] for name in slot]
-    styles = [
-        STYLES.get(cell, "") if name in IN_ROWS else ""
-        for name, cell in zip(slot, cells, strict=True)
-    ]
     if len(slot) == 1:
         parts = folded(cells[0], width).split("\n")
-        cells = [*parts[: lines - 1], " ".join(parts[lines - 1 :])]
-        return [Text(part, styles[0]) for part in cells]
-    later = "dim" if row else ""
-    return [
-        Text(cells[0], styles[0]),
-        *map(Text, cells[1:], (style or later for style in styles[1:])),
-    ]
+        style = _style(slot[0], cells[0])
+        return [Text(part, style) for part in (*parts[: lines - 1], " ".join(parts[lines - 1 :]))]
+    firsts = [True] + [row == 0] * len(cells[1:])
+    return [*map(Text, cells, map(_style, slot, cells, firsts))]
+
+
+def _style(name: str, cell: str, first: bool = True) -> str:  # noqa: FBT001, FBT002  in a map
+    """Return the style of a cell: words have colours, and what is below another cell is dim if it is no result."""
+    if name in IN_ROWS:
+        return STYLES.get(cell, "")
+    return "" if first else "dim"
 
 
 def _cells(column: pl.Series) -> list[str]:
