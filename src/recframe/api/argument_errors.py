@@ -130,7 +130,7 @@ def _check_places(
         takes_some = f"takes {', '.join(places) or 'nothing'} by position"
         beyond = ", ".join(map(shown, arguments[len(places) :]))
         msg = f"rec.{call}() {takes_some}, but found {beyond} after it; {example}"
-        raise CallError(msg if places else msg.replace(" behind it", ""))
+        raise CallError(msg if places else msg.replace(" after it", ""))
     if lacking:
         msg = f"rec.{call}() needs {' and '.join(lacking)}; {example}"
         raise CallError(msg)

@@ -147,10 +147,10 @@ class _Accessor:
 def register(frame_class: type) -> None:
     """Put `.rec` on the frames of an engine: `rf.register(pyspark.sql.DataFrame)`, and then `df.rec.ndcg(k=10)`.
 
-    It holds for the process, and for classes that are made of this one, such as those of Spark Connect. A frame with a column
-    `rec` gives that column as before; `rf.rec(df)` is the same object, for any frame.
+    It holds for the process, and for subclasses, such as those of Spark Connect. A frame with a column `rec` still gives that
+    column; `rf.rec(df)` is the same object, for any frame.
 
-    Raises a RecframeError for a class of frames that no engine holds, or that has something else of this name.
+    Raises a RecframeError for a class that is not an engine's, or that already has another attribute `rec`.
 
     >>> import recframe as rf
     >>> rf.register(int)
@@ -198,11 +198,11 @@ def rec(
 def rec(frame: Any, *truth: Any, **options: Any) -> Rec[Any]:
     """Return `frame.rec`, or with a truth and options `frame.rec(...)`, in a form that type checkers and editors know.
 
-    A dict of frames of one kind, `rf.rec({"svd": svd, "knn": knn}, truth)`, compares models: they stand one below the other,
-    and a column of text, `model` or what `model=` names, has the keys. What a call does not need may differ between them.
+    A dict of frames of one kind, `rf.rec({"svd": svd, "knn": knn}, truth)`, compares models: they are concatenated, with the
+    keys in a text column, `model` or the name in `model=`. Columns that a call does not need may differ between them.
 
     A frame with Arrow's PyCapsule interface (a DuckDB relation, an Ibis or Modin table, a stream) is read into memory once,
-    with all its columns, and answers in frames of Polars; a pyarrow.Table answers in tables. Side frames are taken likewise.
+    with all its columns, and gives Polars frames; a pyarrow.Table gives tables. Side frames work the same way.
 
     >>> import polars as pl, recframe as rf
     >>> df = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]})

@@ -119,63 +119,60 @@ class Gates(Generic[F]):
         wide: bool = False,
         profile: str | None = None,
     ) -> Any:
-        """Raise where a requirement fails, and return a row for each segment, model and requirement.
+        """Raise if a requirement fails, and return a row for each segment, model and requirement.
 
         A requirement is a text such as `"ndcg@10 >= 0.28"`, `"gini@10 <= 0.9"` or `"ndcg@10 >= 0.99 * popularity"` (at most 1 %
-        below that model), or a `rf.Requirement`. `k` goes to metrics without an `@`, `by` and `profile` are those of
-        `evaluate`. A number is asked of every model, a share of a model of all the others, user by user; `models` names those
-        that are asked.
+        below that model), or a `rf.Requirement`. `k` applies to metrics without an `@`, `by` and `profile` are those of
+        `evaluate`. A number is required of every model, a share of a model of all the others, paired by user; `models` names
+        those it is required of.
 
         Each row has a state, with the interval `difference_low` to `difference_high` of the value's difference to
         the bound (that of the value itself, or of the users' differences b - f a, with f the factor):
 
-            fails: it is shown to be on the wrong side. The interval lies beyond the bound, and does so among all rows of the
-                table: `p_adjusted`, by Holm, is at most 1 - level. So many segments make no false alarm.
-            holds: it is shown to be on the right side. The interval reaches up to the bound and no further, and held against
-                another model it does so with two more users, whose values are as far apart as the metric's can be.
-            open: it cannot be told with so many users. `detectable` is the smallest difference that they show, four times in
-                five; it is null where all users are the same distance apart. So is a row of nobody, of one user, or of fewer
-                than `min_users`, which is not tested at all.
-            missing: earlier numbers of the metric have the model or the segment, and today's rows do not: `last`, or every
-                run of the trailing window of `history`, of at least `min_users` users, whatever the value is held against.
-                By default such a row counts as one that fails, and with `missing="open"` as one that is open.
+            fails: significantly on the wrong side. The interval is beyond the bound, and `p_adjusted`, corrected by Holm for
+                all rows of the table, is at most 1 - level. So many segments make no false alarm.
+            holds: significantly on the right side. The interval reaches at most to the bound; compared with another model, also
+                with two added users with the most extreme differences.
+            open: the data cannot tell. `detectable` is the smallest difference that these users show four times in five; it is
+                null if all users have the same difference. Rows of no user, one user, or fewer than `min_users`, which are not
+                tested, are open too.
+            missing: the model or segment is in earlier numbers of the metric, but not in today's: in `last`, or in every run of
+                the trailing window of `history`, with at least `min_users` users. By default such a row counts as failed, with
+                `missing="open"` as open.
 
-        `strict=True` raises where a row is open, too, but for rows below `min_users` beside others that were judged. `cluster`
-        is that of `summarize`.
-        `on="value"` takes the values alone, without the intervals: a false alarm for half of the systems that are just as
-        required, and for nearly all that are asked in many segments. A metric that never has an interval is judged so in
-        any case, and its `note` says it; one that so few lists decide that none holds is open. `raises=False` returns the frame
-        and raises nothing.
+        `strict=True` raises for open rows too, except rows below `min_users` if others were judged. `cluster` is that of
+        `summarize`. `on="value"` compares values alone, without intervals: a false alarm for half of the systems that exactly
+        meet the requirement, and for nearly all in many segments. A metric without intervals is always judged so, and its
+        `note` says it; one that depends on too few lists is open. `raises=False` returns the frame and does not raise.
 
-        Values are shown as `decimals=` or a profile rounds them, and judged as they are.
+        Values are shown rounded by `decimals=` or a profile, and judged unrounded.
 
-        `last` is an earlier result, which `"ndcg@10 >= 0.99 * last"` holds values against: one of `summarize` or `require`
-        (whose short form lacks the intervals of values that were held against others'), whose intervals count as if they were
-        of other users, so that less can be shown; or, better, users' values, of `evaluate(..., by="user")`, who are paired; or
-        both in a list.
+        `last` is an earlier result for comparison, as in `"ndcg@10 >= 0.99 * last"`: of `summarize` or `require` (whose short
+        form lacks intervals of comparisons with other values), whose intervals count as if of other users, so that less can be
+        shown; or, better, users' values, of `evaluate(..., by="user")`, which are paired; or both in a list.
 
-        `history` holds values against what the last runs before predict, in `"ndcg@10 >= trailing"` or `"ndcg@10 >= 0.95 *
+        `history` compares values with the prediction from the last runs, in `"ndcg@10 >= trailing"` or `"ndcg@10 >= 0.95 *
         trailing"`: a frame of `rf.history(...)`, or its path. The prediction and its error are those of `rf.changes`, from the
-        last `window` runs that were split by the same columns and whose metric stood for the same. So it fails where the
-        value lies below the band, and holds where a value of that factor would. With too few runs it is open, and its note
-        says so; a history with runs of the metric and none of its definition is an error. Have runs in it that were before:
-        track this one after the gate, or filter the history by `as_of`.
+        last `window` runs with the same segments and the same definition of the metric. So it fails if the value is below the
+        band, and holds if a value of that factor would. With too few runs it is open, and its note says so; a history with runs
+        of the metric, but none with its definition, is an error. It should only have earlier runs: track this one after the
+        gate, or filter the history by `as_of`.
 
-        Where the path of a history is given whose runs were tracked with `per_user=True`, users whom it knows are held against
-        their own means of these runs: the error is that of the users' differences, or what the runs differ by once users are
-        allowed for, whichever is larger. To leave runs out, give the path and the others: `history=[path, frame]`. `mix` names
-        a column of users that the runs were tracked by: values are standardised to its shares of users in the window.
+        With the path of a history whose runs were tracked with `per_user=True`, known users are compared with their own means
+        of these runs: the error is that of the users' differences, or the spread between runs after allowing for users,
+        whichever is larger. To leave runs out, give the path and the remaining runs: `history=[path, frame]`. `mix` names a
+        column of users that the runs were tracked by: values are standardised to its shares of users in the window.
 
         Columns: the `by` columns and a bound model; `requirement`, `state`; `value`, `bound` (times the other's value),
-        `baseline_value`, `difference` with its interval; `p_adjusted`, `n_users`, `note`. With `wide=True` there are `metric`,
-        `k`, `value_low` and `value_high`, `n_differ` (users, or clusters, whose two values differ, where it is another
-        model's), `detectable` and `p_value` too, in the order of earlier versions. A null value (nobody has one) is open. It
-        needs NumPy and SciPy, the extra recframe[stats].
+        `baseline_value`, `difference` with its interval; `p_adjusted`, `n_users`, `note`. `wide=True` adds `metric`, `k`,
+        `value_low` and `value_high`, `n_differ` (users, or clusters, whose values differ between the two models), `detectable`
+        and `p_value`, in the order of earlier versions. A null value (nobody has one) is open. It needs NumPy and SciPy, the
+        extra recframe[stats].
 
-        Raises a RequirementError, which is an AssertionError too, with a table of what fails. So that no gate passes unseen, a
-        LazyFrame, or a frame of an engine, is run at once, and the result is a DataFrame of Polars; `raises=False` gives a
-        plan, which runs when it is collected and raises nothing. Raises what `evaluate` raises, and a RecframeError for what is
-        no requirement.
+        Raises a RequirementError, which is an AssertionError too, with a table of the failed rows. So that no gate passes
+        unseen, a LazyFrame, or a frame of an engine, runs at once, and the result is a Polars DataFrame; `raises=False` gives a
+        plan, which runs when it is collected and does not raise. Raises what `evaluate` raises, and a RecframeError for an
+        invalid requirement.
 
         In a test of pytest:
 

@@ -46,19 +46,19 @@ class Tracked(Generic[F]):
         seed: int = 0,
         profile: str | None = None,
     ) -> F:
-        """Return `summarize(...)`, and append it to a history, with what it was made of.
+        """Return `summarize(...)`, and append it to a history, with its definition and versions.
 
-        Behind each number stand the fingerprint of the data (see `fingerprint`), its metric with every parameter and the
-        policies, and the versions of recframe and Polars. `history`, `as_of`, `name` and `tags` are those of `rf.track`,
-        which says how runs replace themselves; `rf.history(...)` has all runs as a frame.
+        Each number is stored with the fingerprint of the data (see `fingerprint`), its metric with every parameter and policy,
+        and the versions of recframe and Polars. `history`, `as_of`, `name` and `tags` are those of `rf.track`, which says how
+        runs are replaced; `rf.history(...)` has all runs as a frame.
 
         `per_user=True` keeps the users' values of the metrics too, so that `require("ndcg@10 >= 0.98 * trailing", history=...)`
-        holds each user against their own mean of the last runs. A user takes 8 bytes and a metric up to 8 more, before they are
-        packed; the note of the result says how many bytes they are. Ids are hashed with a salt of the history's own.
+        compares each user with their own mean over the last runs. A user takes 8 bytes and a metric up to 8 more, before
+        compression; the note of the result has the size. Ids are hashed with the history's salt.
 
-        Of a LazyFrame the plan runs, and the result comes back as a LazyFrame of it.
+        A LazyFrame is collected, and the result is a LazyFrame.
 
-        Raises what `summarize` and `rf.track` raise, and a RecframeError where no metric has values of users.
+        Raises what `summarize` and `rf.track` raise, and a RecframeError if no metric has values of users.
 
         >>> import polars as pl, recframe as rf, tempfile
         >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
@@ -111,11 +111,11 @@ class Tracked(Generic[F]):
 
     @argument_errors.understood
     def fingerprint(self, *, by: By = None) -> str:
-        """Return a short text that is the same for the same data, and another for other data.
+        """Return a short text that identifies the data.
 
-        It goes by the rows of all frames that are bound, in the columns that a call reads: the roles, and `by`. In whatever
-        order, kind of frame and dtype they stand, rows that say the same have the same one; it is promised for one version
-        of Polars, whose hashes it is made of. Columns that no call reads change nothing, nor do policies.
+        It depends on the rows of all bound frames, in the columns that a call reads: the roles, and `by`. Row order, kind of
+        frame and dtype do not matter. It is stable within one version of Polars, whose hashes it uses. Unread columns and
+        policies do not change it.
 
         Of LazyFrames the plan runs, in a streaming pass.
 

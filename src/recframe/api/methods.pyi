@@ -390,7 +390,7 @@ class Methods(Generic[F]):
         log_base: float = 2,
         weight: Literal["none", "log", "reciprocal"] = "none",
     ) -> float:
-        """How far the list's mix of categories is from that of the user's history: 0 is the same mix; larger is further."""
+        """Distance of the list's mix of categories from that of the user's history: 0 is the same mix; larger is further."""
     @overload
     def miscalibration(
         self, k: Cutoffs = None, by: By = None,
@@ -402,7 +402,7 @@ class Methods(Generic[F]):
         log_base: float = 2,
         weight: Literal["none", "log", "reciprocal"] = "none",
     ) -> F:
-        """How far the list's mix of categories is from that of the user's history: 0 is the same mix; larger is further."""
+        """Distance of the list's mix of categories from that of the user's history: 0 is the same mix; larger is further."""
     @overload
     def coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -1112,7 +1112,7 @@ class SegmentedMethods(Generic[F]):
         log_base: float = 2,
         weight: Literal["none", "log", "reciprocal"] = "none",
     ) -> F:
-        """How far the list's mix of categories is from that of the user's history: 0 is the same mix; larger is further."""
+        """Distance of the list's mix of categories from that of the user's history: 0 is the same mix; larger is further."""
     def coverage(
         self, k: Cutoffs = None, by: By = None,
         *,

@@ -49,7 +49,7 @@ class Rec(Methods[F], Answers[F]):
     """Recommender metrics of one frame in long format, one row for each user and item.
 
     The frame is a judged frame (columns user, item, rank, relevance; rank null: judged but not recommended, relevance
-    null: recommended but not judged), or recommendations that `rec(truth=...)` holds against a truth. Call it to bind
+    null: recommended but not judged), or recommendations to which `rec(truth=...)` adds a truth. Call it to bind
     column names, side frames and policies; see `__call__`.
     """
 
@@ -75,27 +75,27 @@ class Rec(Methods[F], Answers[F]):
     ) -> Segmented[F]: ...
     @argument_errors.understood
     def __call__(self, truth: Any = None, **options: Any) -> Rec[F]:
-        """Bind column names, side frames and policies, and return a new object; the frame and this object stay as they are.
+        """Bind column names, side frames and policies, and return a new object; the frame and this object do not change.
 
         Column names hold for every frame of the call:
-            user, item: the ids; any dtype that can be a key. In a judged frame without ids of items each row is an item.
-            rank: from 1, lower is better. score: higher is better, ties by item ascending; used where there is no rank
-                column, or where it is named here and the rank is not.
-            relevance: above 0 is relevant; a truth without the column counts 1 for each row. False says that each row is to
-                count 1, whatever its columns say (of a judged frame each judged row), and nothing warns of these.
-            model: the column that tells systems apart. Each is held against the same truth and the same users.
-            training: the column that tells trainings of one model apart, such as the seed, in the lists. Values are the mean
-                over trainings, `by=` the column gives each, and verdicts are over users and trainings. A null is one too.
-            propensity: in the truth, how likely it was to observe a relevant pair; what `weights=` of a metric goes by.
-            weight: in the users frame, how much each user counts in means over users, such as revenue or impressions: a
-                number from 0 up. Values of metrics over users are then Σ weight · value / Σ weight, over the users with a
-                value; a user without a weight is left out, though n_users counts all. Metrics over lists take none.
+            user, item: the ids; any dtype that can be a key. In a judged frame without item ids each row is an item.
+            rank: from 1, lower is better. score: higher is better, ties by item ascending; used if there is no rank column, or
+                if it is named here and the rank is not.
+            relevance: above 0 is relevant; a truth without the column counts 1 for each row. False makes each row (of a judged
+                frame each judged row) count 1, whatever its columns, without a warning.
+            model: the column of systems. All are evaluated with the same truth and users.
+            training: the column of trainings of one model, such as the seed, in the lists. Values are means over trainings,
+                `by=` the column gives each, and verdicts are over users and trainings. Null counts as a training.
+            propensity: in the truth, the probability that a relevant pair was observed; used by `weights=` of a metric.
+            weight: in the users frame, the weight of each user in means over users, such as revenue or impressions: 0 or more.
+                Values of metrics over users are then Σ weight · value / Σ weight, over the users with a value; a user without a
+                weight is left out, though n_users counts all. Metrics over lists take none.
 
         Side frames, of any kind:
-            truth: what users really liked: user, item and, if graded, relevance. It may stand first, without its name.
+            truth: what users really liked: user, item and, if graded, relevance. It may come first, without its name.
             users: one row for each user. items: one row for each item. Their columns serve `by=`.
-            train: what the systems were fitted on: user and item; each pair counts once. Popularity and histories come from
-                it, and `audit()` holds the lists and the truth against it.
+            train: what the systems were fitted on: user and item; each pair counts once. Popularity and histories come from it,
+                and `audit()` compares the lists and the truth with it.
             reference: recommendations to compare with, under the same column names, or the name of a model.
 
         Policies:
@@ -104,28 +104,27 @@ class Rec(Methods[F], Answers[F]):
             no_relevant: a user without a relevant item counts "zero", "skip" leaves the user out, "null" gives null.
             min_relevance: rows from this relevance up are relevant; a number above 0, or "any" for every judged row.
             relevant_from: "truth", or "list" for the relevant rows of the list alone.
-            strict: True makes what `audit()` finds with the severity "error" raise when a metric is asked for.
-            min_relevance_for: "all" metrics, or "binary" for those that count relevant rows, while those that weigh gains
-                take every relevance above 0.
-            ties: how items of one score are ranked, where ranks come from scores:
-                "item": by item, ascending, categories as text; "item_reverse": descending. "item_text", "item_text_reverse":
-                the same by items as text (whole numbers as their digits), byte by byte. "item_desc": as trec_eval, scores
-                compared in 32 bits, then as "item_text_reverse". "pessimistic", "optimistic": the lowest, the highest gain
-                first, then by item. "order": as the rows stand; a LazyFrame's source must then give them in a certain order,
-                as files and frames do and joins and group-bys do not. "expected": metrics are their expectation over all
-                orders of tied items; those without a closed form (err, bpref, map by hits, ndcg by the list's own best
-                order, auc with a cut-off) raise an error, as judge() does; first_rank with a cut-off is that of the orders
-                with a hit. "last": all items of a tie stand at its last place, as in scikit-learn's average precision and as
-                ranks by SciPy's rankdata(method="max"); a tie that a cut-off divides is behind it, in list_length and judged
-                too. What takes the items of a tie one by one (as with "expected", but auc with a cut-off) raises an error.
-                Where ranks are given, any of them but "item" says how items of one rank stand: each listed item then has
-                a rank of its own, at least that of the one before + 1. So 1, 1, 1, 4 become 1, 2, 3, 4, and gaps stay. Under
-                "item", the default, ranks stay as they are, and all items of one rank count up to it.
-            decimals: means are shown with so many decimals; tests and gates go by them as they are.
+            strict: True makes findings of `audit()` with severity "error" raise when a metric is computed.
+            min_relevance_for: "all" metrics, or "binary": only those that count relevant rows; metrics of gains then take every
+                relevance above 0.
+            ties: how items of one score are ranked, where ranks come from scores: "item": by item, ascending, categories as
+                text; "item_reverse": descending. "item_text", "item_text_reverse": the same by items as text (whole numbers as
+                their digits), byte by byte. "item_desc": as trec_eval, scores compared in 32 bits, then as "item_text_reverse".
+                "pessimistic", "optimistic": the lowest, the highest gain first, then by item. "order": in row order; a
+                LazyFrame's source must then have a fixed order, as files and frames do and joins and group-bys do not.
+                "expected": metrics are their expectation over all orders of tied items; those without a closed form (err,
+                bpref, map by hits, ndcg by the list's own best order, auc with a cut-off) raise an error, as judge() does;
+                first_rank with a cut-off is over the orders with a hit. "last": all items of a tie take its last place, as in
+                scikit-learn's average precision and SciPy's rankdata(method="max"); a tie that a cut-off divides is after it,
+                also in list_length and judged. Metrics that take the items of a tie one by one (as with "expected", except auc
+                with a cut-off) raise an error. With given ranks, any value but "item" orders items of equal rank: each listed
+                item then has its own rank, at least the previous one + 1. So 1, 1, 1, 4 become 1, 2, 3, 4, and gaps stay. With
+                "item", the default, given ranks do not change, and all items of equal rank count at it.
+            decimals: means are rounded to this number of decimals; tests and gates use the full values.
             profile: the conventions of another library, such as "trec_eval" (see `rf.list_profiles`): these policies and
                 the parameters of metrics. What is given here or with a metric wins over the profile.
 
-        Raises a RecframeError for an unknown value; columns and dtypes are checked when a metric is asked for.
+        Raises a RecframeError for an unknown value; columns and dtypes are checked when a metric is computed.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"user": [1, 1], "movie": [10, 11], "rank": [1, 2]})
@@ -149,30 +148,30 @@ class Rec(Methods[F], Answers[F]):
     ) -> F:
         """Return several metrics, at several cut-offs, overall or by segment, in one pass over the frame.
 
-        A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`); several may stand in a
-        list. `k`, an int, a list or range of them or None, goes to the metrics without an `@` of their own. `by` names columns
-        of the judged frame, of `users` or of `items`, or makes one of them: `pl.col("age") // 10 * 10`; `by="user"` gives each
-        user's own values. `profile` is that of `rec(...)`.
+        A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`); several may be in a list.
+        `k`, an int, a list or range of ints or None, applies to metrics without an `@`. `by` names columns of the judged frame,
+        of `users` or of `items`, or is an expression of them: `pl.col("age") // 10 * 10`; `by="user"` gives each user's values.
+        `profile` is as in `rec(...)`.
 
         The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, `n_lists` if a metric runs
         over lists (the users with a ranked row, whatever the truth says), and a column for each metric, named by its string;
         rows sorted by the `by` columns, nulls last. Means run over values that are not null; without a counted user a mean is
-        null and n_users is 0. A set metric is one function of a segment's lists. Where a profile's metrics run over different
-        users, n_users is that of the profile's own universe. `support=True` puts behind each metric a column `n ndcg@10`: the
-        number of users or lists that have a value and were averaged, of a set metric the lists with an item up to k.
-        `tidy=True` gives the same in long form, for charts, trackers and files: a row for each segment, metric and cut-off, in
-        the columns `metric` (without its cut-off), `k` (null: the whole list), `value` and `n`, that number.
+        null and n_users is 0. A set metric is computed from all lists of a segment together. If a profile's metrics run over
+        different users, n_users is that of the profile's universe. `support=True` adds after each metric a column `n ndcg@10`:
+        the number of users or lists that were averaged, for a set metric the lists with an item up to k. `tidy=True` gives the
+        same in long form, for charts, trackers and files: a row for each segment, metric and cut-off, in the columns `metric`
+        (without its cut-off), `k` (null: the whole list), `value` and `n`, the support.
 
-        A LazyFrame whose source is a Python function, such as a generator, is read several times, since Polars shares scans of
-        files alone: write it to a file first, `lf.sink_parquet(...)`, or hold it in memory, `lf.cache()`.
+        A LazyFrame whose source is a Python function, such as a generator, is read several times, since Polars shares only
+        scans of files: write it to a file first, `lf.sink_parquet(...)`, or hold it in memory, `lf.cache()`.
 
         For a judged frame without the rules (duplicates, nulls, unranked rows, empty users), `df.rec.evaluate("recall@10",
-        by="country")` stands for: for each user of each country, relevant rows with rank <= 10 over relevant rows; then
+        by="country")` means: for each user of each country, relevant rows with rank <= 10 over relevant rows; then
         the mean over the country's users.
 
-        Raises an UnknownMetricError, a ColumnError for a column that is missing or cannot serve, and a DataError for what
-        only the data shows (ranks below 1, a user with two values of a `by` column); the last when a LazyFrame is
-        collected, as Polars' own error. Warns (RecframeWarning) of what is rarely meant, such as a frame without a rank.
+        Raises an UnknownMetricError, a ColumnError for a missing or unusable column, and a DataError for errors in the data
+        (ranks below 1, a user with two values of a `by` column), on a LazyFrame when it is collected, as Polars' error. Warns
+        (RecframeWarning) of what is rarely intended, such as a frame without a rank.
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 1], "relevance": [0, 1, 1]})
@@ -206,10 +205,10 @@ class Rec(Methods[F], Answers[F]):
         tidy: bool = False,
         tell: Callable[[float], object] | None = None,
     ) -> pl.DataFrame:
-        """Return `evaluate(...)` of LazyFrames as a DataFrame, a part of the users after the other.
+        """Return `evaluate(...)` of LazyFrames as a DataFrame, computed for one part of the users at a time.
 
-        The memory is that of one part's truth, some 200 bytes for each of its rows, whatever the number of recommendations;
-        every part reads the files anew. `tell` is called with the share that is done after each part.
+        It needs memory for one part's truth, some 200 bytes a row, whatever the number of recommendations; every part reads the
+        files again. `tell` is called after each part with the share done.
 
         Raises what `evaluate` raises.
 
@@ -245,8 +244,8 @@ class Rec(Methods[F], Answers[F]):
 
         Columns: the model and the training where bound, user, item, rank (null: not recommended) and relevance (null: not
         judged). Users outside the universe are left out, duplicates count once; with a model each has all rows of the truth,
-        and so has each training. The rows stand in no order. Asking a metric of the result, with the same options bound except
-        `ties`, gives the number of the frames.
+        and so has each training. The rows have no order. A metric of the result, with the same options bound except `ties`,
+        equals that of the frames.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"user": [1], "item": [10], "rank": [1]})
@@ -277,19 +276,19 @@ class Rec(Methods[F], Answers[F]):
 
     @argument_errors.understood
     def audit(self, k: int | None = None, *, by: By = None) -> F:
-        """Return what is odd about the frames, one row for each finding; no row where all is well. No number changes.
+        """Return data quality findings, one row each; no row if all is well. No number changes.
 
-        Columns: `check` names the rule and `severity` is "error" (a metric raises, or its number is not what is meant),
-        "warning" (the number depends on a convention) or "info"; rows are sorted by it. `frame` says in which frame ("judged",
-        "recommendations", "truth", "users", "items" or "train"), `rows` in how many of its rows and `users` for how many users
-        (0 where the frame has none); `example` is one of them. `treatment` says what recframe does about it, `remedy` how to
-        mend it. `findings` has the same to read.
+        Columns: `check` names the rule and `severity` is "error" (a metric raises, or its number is not the intended one),
+        "warning" (the number depends on a convention) or "info"; rows are sorted by it. `frame` is the frame ("judged",
+        "recommendations", "truth", "users", "items" or "train"), `rows` the number of its rows and `users` of users concerned
+        (0 if the frame has none); `example` is one of them. `treatment` says what recframe does about it, `remedy` how to fix
+        it. `findings` shows the same for reading.
 
-        `k` finds lists with fewer than k rows; without it, lists shorter than the longest. `by` names columns that are to
-        serve as segments, as bound by `group_by`: it finds users with two values of one; by those that lists and truth have,
-        findings are those of the filtered frames. Ids of dtypes that cannot match are a finding here.
+        `k` finds lists with fewer than k rows; without it, lists shorter than the longest. `by` names columns of segments, like
+        `group_by`: it finds users with two values of one; with columns of lists and truth, the filtered frames are checked. Ids
+        of dtypes that cannot match are a finding, not an error.
 
-        Raises a ColumnError for a column that is missing or of no use for its role.
+        Raises a ColumnError for a missing or unusable column.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"user": [1, 1, 2], "item": [1, 1, 2], "rank": [1, 2, 1]})
@@ -320,12 +319,11 @@ class Rec(Methods[F], Answers[F]):
     ) -> explanation.Explanation[F]:
         """Say what a metric means on this frame, or why it differs under two profiles, with the numbers.
 
-        As `rf.explain`, under the options that are bound here. With two profiles, `frame` has one row for each switch that
-        differs, after one of the start, in the order in which they are switched: what the switch adds to the number
-        (`contribution`), and the number that it makes (`value`); the contributions sum to the whole difference. What a
-        switch adds depends on the order, so with at most six switches `shapley` is its mean over all orders. `by` columns
-        and models come first. The frame is of the same kind; nothing of a LazyFrame is collected, so its `text` has no
-        numbers.
+        As `rf.explain`, with the bound options. With two profiles, `frame` has a row for the start and one for each switch that
+        differs, in the order of switching: what the switch adds to the number (`contribution`), and the number after it
+        (`value`); the contributions sum to the whole difference. They depend on the order, so with at most six switches
+        `shapley` is the mean over all orders. `by` columns and models come first. The frame is of the same kind; a LazyFrame is
+        not collected, so its `text` has no numbers.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"user": [1, 1], "item": [10, 11], "rank": [1, 2]})
@@ -356,7 +354,7 @@ class Rec(Methods[F], Answers[F]):
         return explanation.Explanation(asked.text(self._kind.rows(result)), result)
 
     def group_by(self, *by: str | pl.Expr | Iterable[str | pl.Expr]) -> Segmented[F]:
-        """Return the same object with `by` columns bound, so that any metric asked of it comes by segment.
+        """Return the same object with `by` columns bound, so that every metric is by segment.
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 1], "relevance": [0, 1], "country": ["FR", "DE"]})
@@ -463,7 +461,7 @@ class Rec(Methods[F], Answers[F]):
 if TYPE_CHECKING:
 
     class Segmented(SegmentedMethods[F], Rec[F]):
-        """A Rec with a model or `by` columns bound, as type checkers see it: every answer is a frame."""
+        """A Rec with a model or `by` columns bound, for type checkers: every result is a frame."""
 
         def __call__(  # noqa: D102  that of a Rec
             self, truth: Any = None, *, model: str | None = None, **options: Unpack[Options]
@@ -479,8 +477,8 @@ class Accessor:
     """Descriptor of `rec` on a frame class: a new Rec per access.
 
     NOTE: Polars and pandas 2 keep a namespace object on the frame, and a Rec holds its frame. The two would be a circle, which
-    keeps the memory of frames that nobody has any more until Python's collector comes by. A Rec of a clone would let them go,
-    but would not see what is changed in place.
+    keeps unused frames in memory until Python's collector runs. A Rec of a clone would free them, but would not see changes in
+    place.
     """
 
     def __get__(self, frame: Any, owner: type | None = None) -> Any:
@@ -515,7 +513,7 @@ class _AfterPandas(importlib.abc.MetaPathFinder):
     def find_spec(
         self, name: str, _path: Sequence[str] | None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find pandas as the other finders do, and have it registered on once it is loaded."""
+        """Find pandas like the other finders, and register on it once it is loaded."""
         if name != "pandas" or self._looking:
             return None
         self._looking = True

@@ -64,18 +64,18 @@ class ResultsShown(Generic[F]):
         by: By = None,
         profile: str | None = None,
     ) -> F:
-        """Return the users with the worst values of a metric, with their lists against their truth.
+        """Return the users with the worst values of a metric, with their lists and their truth.
 
-        A row for each item of such a user that is recommended, up to the metric's cut-off, or relevant. Columns: `by` columns
-        (a bound model first), `place` (1 is the worst user), the user, the metric, the rank (null: relevant, but never
-        recommended; beyond the cut-off: recommended too low), the item, the relevance, `hit` (relevant, and recommended up to
-        the cut-off), and the columns of `items`, which may name what it is. Rows stand in the order of `by`, place, rank and
-        item; users of one value by user. Users without a value are left out.
+        A row for each item of such a user that is recommended up to the metric's cut-off, or relevant. Columns: `by` columns (a
+        bound model first), `place` (1 is the worst user), the user, the metric, the rank (null: relevant, but never
+        recommended; after the cut-off: recommended too low), the item, the relevance, `hit` (relevant, and recommended up to
+        the cut-off), and the columns of `items`, such as a title. Rows are sorted by `by`, place, rank and item; users of equal
+        value by user. Users without a value are left out.
 
-        The `n` users are counted in each `by` segment and each model; a user's whole list is shown, whatever the segment. The
-        worst are those with the lowest values, with a metric whose direction is "lower" those with the highest.
+        There are `n` users for each `by` segment and each model; a user's whole list is shown, whatever the segment. The worst
+        have the lowest values, or the highest if the metric's direction is "lower".
 
-        Raises a RecframeError for a metric of whole segments, such as coverage, of which no user has a value.
+        Raises a RecframeError for a set metric, such as coverage, which has no values of users.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "rank": [1, 2, 1]})
@@ -106,7 +106,7 @@ class ResultsShown(Generic[F]):
         by: By = None,
         profile: str | None = None,
     ) -> F:
-        """Return the users with the best values of a metric, with their lists against their truth; otherwise as `worst`.
+        """Return the users with the best values of a metric, with their lists and their truth; otherwise as `worst`.
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 2], "item": [10, 10], "rank": [1, 2], "relevance": [1, 1]})
@@ -125,17 +125,17 @@ class ResultsShown(Generic[F]):
 
     @argument_errors.understood
     def findings(self, k: int | None = None, *, by: By = None) -> Findings[F]:
-        """Return what `audit` finds, to read: what each check looks for, where, an example and the remedy, in full.
+        """Return the findings of `audit` for reading: what each check looks for, where, an example and the remedy, in full.
 
-        Printed it is a text, in a notebook a table; `frame` is what `audit` returns. `k` and `by` are those of `audit`. Nothing
-        of a LazyFrame is collected, so that its findings are in `frame` alone.
+        It prints as text, in a notebook as a table; `frame` is what `audit` returns. `k` and `by` are those of `audit`. A
+        LazyFrame is not collected, so its findings are only in `frame`.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"user": [1, 1], "item": [1, 1], "rank": [1, 2]})
         >>> recs.rec(truth=pl.DataFrame({"user": [1], "item": [1]})).findings()
         1 finding: 1 error
         <BLANKLINE>
-        1. duplicate_items (error): Items that stand twice in one list.
+        1. duplicate_items (error): Items that are twice in one list.
            in        the recommendations: 2 rows, 1 user
            example   user 1, item 1, rows 2
            recframe  the item counts once, at its best rank
@@ -160,21 +160,20 @@ class ResultsShown(Generic[F]):
         title: str = "",
         profile: str | None = None,
     ) -> Table:
-        r"""Return a table to publish: models as rows, metrics as columns, the best in bold, with intervals and marks.
+        r"""Return a table for publication: models as rows, metrics as columns, the best in bold, with intervals and marks.
 
-        `.html()`, `.latex()` and `.markdown()` return it as text, `.save("table.tex")` writes it by the ending, a notebook
-        shows it, and `.gt` is an object of Great Tables, to be styled further. HTML and LaTeX need recframe[table].
+        `.html()`, `.latex()` and `.markdown()` return it as text, `.save("table.tex")` writes the format of the ending, a
+        notebook shows it, and `.gt` is a Great Tables object for further styling. HTML and LaTeX need recframe[table].
 
-            baseline: the name of a model: others are marked * where they are shown to be better, † where worse, by the paired
-                t test of `compare` after Holm's correction for the whole table. It needs recframe[stats].
-            level: that of the intervals, which are those of `summarize`; p values are held against 1 - level.
-            decimals: how many each number has. Models whose numbers look alike are equally good, and all of them bold; where
-                all models do, none is.
+            baseline: the name of a model: others are marked * if they are significantly better, † if worse, by the paired t
+                test of `compare` with Holm's correction for the whole table. It needs recframe[stats].
+            level: of the intervals, which are those of `summarize`; p values are compared with 1 - level.
+            decimals: of each number. Models whose rounded numbers are equal are all bold; if all models' are, none is.
             intervals: False leaves them out.
-            title: what stands above the table.
+            title: the text above the table.
 
-        Below the table stand the number of users, and what the signs say. By segment, models stand in a group for each; without
-        a model, the rows are the segments. Of a LazyFrame the plan runs.
+        Below the table are the number of users and the meaning of the marks. By segment, models are grouped by segment; without
+        a model, the rows are the segments. A LazyFrame is collected.
 
         Raises what `summarize` and `compare` raise.
 
@@ -474,4 +473,4 @@ class Answers(
     ResultsShown[F],
     Tracked[F],
 ):
-    """The methods of `rec` beside its metrics: statistics, segments, gates, histories, lists, tables, charts and reports."""
+    """The methods of `rec` but metrics: statistics, segments, gates, histories, lists, tables, charts and reports."""

@@ -48,35 +48,34 @@ class SegmentsCompared(Generic[F]):
         wide: bool = False,
         profile: str | None = None,
     ) -> F:
-        """Return the best and the worst segment of each `by` column, and how sure it is that they differ.
+        """Return the best and the worst segment of each `by` column, and the gap between them with its interval.
 
         A row for each `by` column, model and metric. `by` takes what `evaluate` takes, but the user and the model; each column
-        is looked at by itself. `metrics`, `k` and `profile` are those of `evaluate`. With `baseline=`, the name of a model, the
+        is analysed alone. `metrics`, `k` and `profile` are those of `evaluate`. With `baseline=`, the name of a model, the
         values are those of the other models minus its own, user by user.
 
         Columns: `by`, the column's name; the model; `metric`; `best` and `worst`, as text, each with its `_value`, never a
-        segment of fewer than `min_users` users. Best is the highest value, of a metric of which less is better the lowest.
-        `p_value` is that of the null that no two segments differ. `gap` is the one value minus the other, from 0 up;
-        `gap_low` to `gap_high` holds with `level` for all pairs of segments at once, since the two were picked. `note` says
-        what else is to be known; what has no number is null, and the note says why. With `wide=True` there are too `k`;
-        `n_segments` with a value, of which `n_small` have fewer than `min_users` users; the `_n_users` of the two;
-        `gap_pooled`, the gap after each value was drawn towards the centre of all segments, the small ones among them, by what
-        its users leave open (from four segments on); `ratio`, the worst value over the best (null with a baseline); `spread`,
-        the standard deviation between segments beyond that of their users. Their order is that of earlier versions.
+        segment of fewer than `min_users` users. Best is the highest value, or the lowest if less is better. `p_value` is that
+        of the null that no two segments differ. `gap` is their absolute difference; `gap_low` to `gap_high` holds with `level`
+        for all pairs of segments at once, since the two were picked. `note` has caveats, and the reason for nulls. `wide=True`
+        adds `k`; `n_segments` with a value, of which `n_small` have fewer than `min_users` users; the `_n_users` of the two;
+        `gap_pooled`, the gap after shrinking each value towards the mean of all segments, small ones included (from four
+        segments on); `ratio`, the worst value over the best (null with a baseline); `spread`, the standard deviation between
+        segments beyond that of their users, in the order of earlier versions.
 
         With several properties of users the note names Simpson's paradox: a segment that is below another one, but above it
-        within every value of another column (with `min_users` of both, and neither by chance). Users whose value is null are
-        in no segment; the note counts them. By a property of items, users stand in several segments, each with their own
-        items there, and are drawn together in the intervals.
+        within every value of another column (with `min_users` of both, and neither by chance). Users whose value is null are in
+        no segment; the note counts them. With a property of items, users are in several segments, each with their items there,
+        and intervals allow for that.
 
         d ± t sqrt(s² / n + s'² / n'), s² the variance of a segment's users and of 30 of all together, or of 300 where that is
         larger; t at the level of Tukey and Kramer for all pairs, or with users in several segments of Šidák, with Welch's
         degrees of freedom. `cluster` is that of `slices`. Without two segments that are large enough there is no gap, and a
         note says so.
 
-        Raises a RecframeError for a metric that is one function of a segment's lists: coverage, tail_coverage, gini and entropy
-        grow with the number of users, so that a large segment has more of it by its size alone; without a column in `by`;
-        and what `evaluate` raises. It needs NumPy and SciPy: `pip install 'recframe[stats]'`.
+        Raises a RecframeError for a set metric: coverage, tail_coverage, gini and entropy change with the number of users, so
+        segments of different sizes are not comparable; without a column in `by`; and what `evaluate` raises. It needs NumPy and
+        SciPy: `pip install 'recframe[stats]'`.
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": range(8), "item": [1] * 8, "rank": [1] * 8, "relevance": [1, 1, 1, 0, 1, 0, 0, 0],
@@ -120,37 +119,35 @@ class SegmentsCompared(Generic[F]):
         wide: bool = False,
         profile: str | None = None,
     ) -> F:
-        """Return the segments of columns, alone and crossed, each against the rest, the worst first.
+        """Return segments of columns, alone and crossed, each compared with the rest, the worst first.
 
         A row for each slice that has at least `min_users` users with a value: a combination of values of up to `depth` of the
         `by` columns, such as country=FR, age=20. `by` takes what `evaluate` takes, but the user and the model. With
         `baseline=`, the name of a model, the values are those of the other models minus its own, user by user.
 
         Columns: the model; `segment`, the columns with their values, as text; `metric`; `value`; `rest`, that of frames without
-        the slice; `difference`, value - rest, with an interval that holds for all slices of the result at once; `p_adjusted`
-        of the null that it is 0, for as many as were looked at, by `correction`: "holm", "bonferroni", "benjamini-hochberg" or
-        None. `pooled` is the value drawn towards the centre of all slices of the same columns by what its users leave open
-        (from four of them on, those that are too small to be listed among them). Rows stand by model and metric, the worst
-        `pooled` first: a few users with bad luck are not the worst slice. `n_users` have a value; `note` says what is to be
-        known. With `wide=True` there are `by`, the columns' names, `depth`, how many they are, `k`, `p_value`, and the
-        intervals of `value` (that of `summarize`) and `pooled` too, in the order of earlier versions.
+        the slice; `difference`, value - rest, with an interval that holds for all slices of the result at once; `p_adjusted` of
+        the null that it is 0, corrected for all slices by `correction`: "holm", "bonferroni", "benjamini-hochberg" or None.
+        `pooled` is the value shrunk towards the mean of all slices of the same columns (from four on, including those too small
+        to be listed). Rows are sorted by model and metric, the worst `pooled` first: a few unlucky users are not the worst
+        slice. `n_users` have a value; `note` has caveats. `wide=True` adds `by`, the columns' names, `depth`, their number,
+        `k`, `p_value`, and the intervals of `value` (as in `summarize`) and `pooled`, in the order of earlier versions.
 
-        `cluster` names a column of users who hang together, such as a household: no error is then below what leaving out one
-        whole cluster at a time changes, or one random group of them where there are many. It takes columns of users in `by`.
+        `cluster` names a column of clusters of users, such as households: errors are then at least those of leaving out one
+        whole cluster at a time, or one random group of clusters where there are many. It needs columns of users in `by`. With a
+        baseline, `difference` says where a model gains or loses more than elsewhere; whether the model loses at all in a slice
+        is the interval of `value`, and for all slices of a column `compare(by=...)`.
 
-        With a baseline, `difference` asks where a model gains or loses more than elsewhere; that the model loses at all in a
-        slice is the interval of `value`, and for all slices of a column `compare(by=...)`.
-
-        `rest` is what the same call returns on frames filtered to what is not in the slice: of columns of users all others; of
-        columns of rows, items or the truth, the rows of other values as one list of each user. A user in both is one cluster
-        of the difference. A slice has a value of each of its columns; those with a null in one are in no slice, but in
-        `rest`. There is no row where no slice has `min_users` users. Columns that cut different frames are not crossed.
+        `rest` is what the same call returns on frames filtered to what is not in the slice: for columns of users all other
+        users; for columns of rows, items or the truth, the rows of other values as one list of each user. A user in both is one
+        cluster of the difference. Rows with a null in a column are in no slice, but in `rest`. There is no row if no slice has
+        `min_users` users. Columns that filter different frames are not crossed.
 
         difference ± t sqrt(s² / n + s'² / n'), s² the variance of a slice's users and of 30 of all together, or of 300 where
-        that is larger, with Welch's degrees of freedom and t at level^(1 / number of slices); without what users in both have
-        in common.
+        that is larger, with Welch's degrees of freedom and t at level^(1 / number of slices), minus the covariance of users in
+        both.
 
-        Raises a RecframeError for a metric that is one function of a segment's lists, as `gaps`; without a column in `by`; for
+        Raises a RecframeError for a set metric, as `gaps` does; without a column in `by`; for
         too many crossings, or columns of different frames; and what `evaluate` raises. It needs NumPy and SciPy:
         `pip install 'recframe[stats]'`.
 

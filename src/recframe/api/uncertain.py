@@ -51,32 +51,31 @@ class Uncertain(Generic[F]):
     ) -> F:
         """Return metrics with the intervals of their values, a row for each segment, model and metric.
 
-        The interval speaks of users like these: another sample of as many, from the same population, catalogue and time. The
-        arguments `metrics`, `k`, `by` and `profile` are those of `evaluate`, and `value` is its number.
+        The interval is for another sample of as many users, from the same population, catalogue and time. The arguments
+        `metrics`, `k`, `by` and `profile` are those of `evaluate`, and `value` is its number.
 
-            level: the probability that an interval holds, for each row by itself.
+            level: the probability that an interval holds, for each row alone.
             method: "auto" is Wilson's interval on the effective number of users, n_eff = p (1 - p) / se^2, for metrics from 0
                 to 1, and t for others; "t" is t, value ± t(n - 1) · std / √n, for all; "bootstrap" is the percentile interval
                 of `n_resamples` resamples, drawn with `seed`, of users in up to 10,000 random groups (by segment 2,000). It
                 needs recframe[stats].
-            cluster: a column of the users who hang together, such as a household: the error is then that of leaving out one
-                cluster at a time, with (sum n)^2 / sum n^2 - 1 degrees of freedom of clusters of n users. A user without a
-                cluster is one by themself.
+            cluster: a column of clusters of users, such as households: the error is then that of leaving out one cluster at a
+                time, with (sum n)^2 / sum n^2 - 1 degrees of freedom for clusters of n users. A user without a cluster is a
+                cluster.
 
-        A metric that is one function of a segment's lists, such as coverage, has its interval by what each list contributes,
-        T + (n - 1) (T - T without the list); there is none by the bootstrap, and none for exposure_share and
-        exposure_disparity, of which no method was shown to hold. That of a metric which grows with the number of users
-        (coverage, tail_coverage, gini, entropy) speaks of as many users, and of no other number.
+        The interval of a set metric, such as coverage, uses the contribution of each list, T + (n - 1) (T - T without the
+        list); there is none by the bootstrap, and none for exposure_share and exposure_disparity, where no method was shown to
+        hold. The interval of a metric that grows with the number of users (coverage, tail_coverage, gini, entropy) is for this
+        number of users only.
 
         Columns: the `by` columns (a bound model among them), `metric` (its string), `value`, `value_low`, `value_high`,
-        `n_users` (with a value: the metric's own support; lists, of metrics over lists) and `note`. With `wide=True` there are
-        `k` (null: the whole list) behind the metric, `std` (between users, or of the contributions), `n_zero` (of value 0),
-        `n_undefined` (who count but have no value) and `n_without_relevant` (of the universe, without a relevant item; null
-        for metrics over lists) too. Rows stand in the order of `evaluate`, and in each segment of the metrics. Of a LazyFrame
-        it is a LazyFrame of expressions alone.
+        `n_users` (with a value: the metric's own support; lists, of metrics over lists) and `note`. `wide=True` adds `k` (null:
+        the whole list) after the metric, `std` (between users, or of the contributions), `n_zero` (of value 0), `n_undefined`
+        (who count but have no value) and `n_without_relevant` (of the universe, without a relevant item; null for metrics over
+        lists). Rows are in the order of `evaluate`, then of the metrics. A LazyFrame gives a LazyFrame of expressions alone.
 
-        Without a user, with one, or where nothing tells how a metric varies, the interval is null and `note` says why. Of fewer
-        than 15 users with a value above 0 no interval holds as often as it says, which is noted too.
+        Without a user, with one, or without a known spread, the interval is null and `note` says why. With fewer than 15 users
+        with a value above 0 intervals under-cover, which is noted too.
 
         Raises what `evaluate` raises, and a RecframeError for by="user" and for options that it does not know.
 
@@ -124,42 +123,42 @@ class Uncertain(Generic[F]):
         wide: bool = False,
         profile: str | None = None,
     ) -> F:
-        """Return models held against a baseline, a row for each segment, model and metric, with a verdict in a word.
+        """Compare models with a baseline: a row for each segment, model and metric, with a verdict.
 
-        Both values of a user are paired: d = value - baseline's value, and what is tested is whether the mean of d is 0. Models
-        stand in the column that `rec(model=...)` binds, or are frames: `rf.rec({"a": a, "b": b}, truth)`.
+        Both values of a user are paired: d = value - baseline's value, and the test is whether the mean of d is 0. Models are
+        in the column that `rec(model=...)` binds, or are frames: `rf.rec({"a": a, "b": b}, truth)`.
 
-            baseline: the name of a model that all others are held against; None holds each against those before it in order.
-            level: that of the intervals, each by itself; a verdict takes `p_adjusted` of at most 1 - level.
-            margin: a share of the baseline's value, such as 0.01, that does not matter: "not worse" is shown by the mean of
-                b - (1 - margin) a, "same" by that and b - (1 + margin) a, where p is at most (1 - level) / 2, of the users and
-                of two more whose values are as far apart as the metric's can be. These two are not corrected for many rows.
+            baseline: the name of the model that all others are compared with; None compares all pairs.
+            level: of the intervals, each alone; a verdict needs `p_adjusted` of at most 1 - level.
+            margin: a share of the baseline's value, such as 0.01, that does not matter: "not worse" is shown by the mean of b -
+                (1 - margin) a, "same" by that and b - (1 + margin) a, where p is at most (1 - level) / 2, of the users and two
+                added ones with the most extreme differences. These two verdicts are not corrected for many rows.
             test: "t", paired; "permutation", sign flips of random groups of users; "bootstrap", shifted to the null.
-            correction: for many rows: "holm"; "max_t" (step-down, by sign flips, which knows how rows hang together);
+            correction: for many rows: "holm"; "max_t" (step-down, by sign flips, which allows for correlated rows);
                 "bonferroni"; "benjamini-hochberg", of the share of false findings; None.
             family: which rows are corrected together: all of the "table", those of a "metric", or those of a "segment".
-            looks: "any" where users are added and you look again: intervals and p values hold at all looks together. Intervals
-                are some 1.6 times as wide as those of one look, None. It takes no test=, no "max_t" and no metric that grows.
+            looks: "any" if users are added and you look again: intervals and p values hold for all looks together. Intervals
+                are some 1.6 times as wide as for one look, None. It takes no test=, no "max_t" and no metric that grows.
             min_users: with fewer users (or clusters) a row has its numbers, but no `p_adjusted` and the verdict "few".
-            cluster: as in `summarize`. n_resamples, seed: how often is flipped or drawn; no p is below 1 / (n_resamples + 1).
+            cluster: as in `summarize`. n_resamples, seed: of flips or draws; no p is below 1 / (n_resamples + 1).
 
         Columns: the `by` columns, the model, without `baseline=` the `baseline` of each row; `metric`, `verdict`, `value` and
-        `baseline_value` (over users with both), `difference` with `_low` and `_high`, `p_adjusted`, `n_users` and `note`. With
-        `wide=True` always `baseline`, and in the order of earlier versions, the verdict behind the numbers, `k`, `relative`
+        `baseline_value` (over users with both), `difference` with `_low` and `_high`, `p_adjusted`, `n_users` and `note`.
+        `wide=True` has, in the order of earlier versions, always `baseline`, the verdict after the numbers, `k`, `relative`
         (difference / baseline_value, with its interval), `p_value`, `effect_size` (mean of d over its standard deviation),
-        `wins`, `ties`, `losses` (users who are better off, as well off and worse off than with the baseline; null of set
-        metrics), `n_differ` (users, or clusters, whose two values differ), `n_unpaired` (users with one of the values alone,
-        left out), with a margin `p_not_worse` and `p_equivalent`. No p is below 2^(1 - n_differ): so many can show no more.
+        `wins`, `ties`, `losses` (users who are better off, equal and worse off than with the baseline; null for set metrics),
+        `n_differ` (users, or clusters, whose two values differ), `n_unpaired` (users with only one of the values, left out),
+        with a margin `p_not_worse` and `p_equivalent`. No p can be below 2^(1 - n_differ).
 
-        Verdicts: "better", "worse" ("higher", "lower" of a metric without a direction): shown. "same": for all users, or with a
-        margin shown to be within it. "not worse", "not better": shown up to the margin. "few": fewer than `min_users`. "open":
-        nothing is shown, which is no sign that models are alike, as `power` says; so is a row of which more than a fifth of the
-        users have but one value, since those with both are chosen by what is measured.
+        Verdicts: "better", "worse" ("higher", "lower" for a metric without a direction): significant. "same": equal for all
+        users, or with a margin significantly within it. "not worse", "not better": significant up to the margin. "few": fewer
+        than `min_users`. "open": the data cannot tell, which does not mean that models are equal (see `power`); also a row
+        where more than a fifth of the users have only one value, since those with both are a biased selection.
 
-        It needs recframe[stats]. Of a LazyFrame it is a LazyFrame, whose last step is a function of the sums of each row.
+        It needs recframe[stats]. A LazyFrame gives a LazyFrame, whose last step is a function of each row's sums.
 
-        Raises what `evaluate` raises; a RecframeError without a model's column, for by="user" and for a metric whose interval
-        nobody knows (see `summarize`); a DataError for a baseline that is no model, and where there is one model alone.
+        Raises what `evaluate` raises; a RecframeError without a column of models, for by="user" and for a metric without an
+        interval (see `summarize`); a DataError for a baseline that is not a model, and with a single model.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "user": [1, 2, 3, 4] * 2,
@@ -233,30 +232,29 @@ class Uncertain(Generic[F]):
         wide: bool = False,
         profile: str | None = None,
     ) -> F:
-        """Return the smallest difference that so many users can show, and how many users a wanted one needs.
+        """Return the smallest difference that these users can show, and how many users a wanted one needs.
 
-        Of the paired t test, on two sides at `level`, which finds a difference with the probability `power`.
+        Power of the paired, two-sided t test at `level`; `power` is the probability of finding the difference.
 
-            baseline: with it the users' differences to each other model say how they vary. Without, there is no second system
-                yet: it is taken to vary as the first does and to have the `correlation` r with it over users, so that a
-                difference has the standard deviation std · √(2 (1 - r)).
-            wanted: the difference that is asked for, as a share of the value (the baseline's, if there is one); None is 0.01.
-            margin: asks for the users of whom "not worse by this share" holds, in `compare` or as a gate such as
-                "ndcg@10 >= 0.99 * old": on one side at (1 - level) / 2, with the two users more that these count. `wanted` is
-                then how much better the model really is, above -margin; None is 0, as good as the baseline.
-            rows: how many rows are corrected together, by Bonferroni: 1 - level is divided by it. A gate holds where each of
-                its rows does, which no number of rows makes easier: so it is for tests of differences, and for singling rows
-                out that are not worse.
-            trainings: where trainings are bound, how many each model is to have; None is as many as there are. They are taken
-                to be as far apart as those at hand, of which each model needs two. `users_needed` is null where trainings
-                alone hide what is wanted: more of these are needed, and no more users.
+            baseline: the spread is that of users' differences to each other model. Without it, a second system is assumed to
+                vary like the first, with `correlation` r over users, so that a difference has the standard deviation std · √(2
+                (1 - r)).
+            wanted: the wanted difference, as a share of the value (the baseline's, if there is one); None is 0.01.
+            margin: asks for the users of whom "not worse by this share" holds, in `compare` or as a gate such as "ndcg@10 >=
+                0.99 * old": one-sided at (1 - level) / 2, with their two added users. `wanted` is then the model's true
+                relative difference, above -margin; None is 0, as good as the baseline.
+            rows: how many rows are corrected together, by Bonferroni: 1 - level is divided by it. A gate holds if each of its
+                rows does, which needs no correction: so it is for tests of differences, and for singling out rows that are not
+                worse.
+            trainings: if trainings are bound, how many each model will have; None is as many as now. Their spread is estimated
+                from the present ones, at least two for each model. `users_needed` is null if the spread of trainings alone
+                hides the wanted difference: more trainings are needed, not more users.
 
         Columns: the `by` columns, the model, `metric`, `users_needed` for the difference `wanted`, `detectable` (the smallest
         that n_users show), `detectable_relative` (as a share of the value), `value` (the baseline's), `n_users` and `note`.
-        With a margin, in place of what is detectable there are `margin` and `chance`, that of n_users to hold. With
-        `wide=True` there are `baseline`, `k` and the `std` of the differences (with a margin of b - (1 - margin) a) too, and
-        the order is that of earlier versions. The other arguments are those of `compare`; `cluster` takes a baseline. It needs
-        recframe[stats].
+        With a margin, `margin` and `chance`, the probability to hold with n_users, replace the detectable ones. `wide=True`
+        adds `baseline`, `k` and the `std` of the differences (with a margin of b - (1 - margin) a), in the order of earlier
+        versions. The other arguments are those of `compare`; `cluster` needs a baseline. It needs recframe[stats].
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "user": [1, 2, 3, 4] * 2,
@@ -331,27 +329,26 @@ class Uncertain(Generic[F]):
         wide: bool = False,
         profile: str | None = None,
     ) -> F:
-        """Return the best of several models beside a baseline, a row for each segment and metric, and what it may claim.
+        """Return the best of several models, and an honest estimate of its lead over a baseline, by segment and metric.
 
-        The best of many looks better than it is, since it was picked for its luck too. Other arguments are those of `compare`.
+        The best of many looks better than it is, since luck helps to win. Other arguments are those of `compare`.
 
-            baseline: the model that the others are held against; it cannot win itself.
+            baseline: the model that the others are compared with; it cannot win itself.
             n_resamples, seed: of the resamples of random groups of users, or of clusters, that `first` counts.
 
-        Columns: the `by` columns; the model (the winner: of the best mean difference to the baseline, the first by name of
-        equal ones; of a metric without a direction the highest); `metric`; the `verdict` on winner and `runner_up`, in the
-        words of `compare`; `value`, `baseline_value`, `difference` and `n_users` of users with both values; `difference_low`
-        and `_high` at level^(1/m), of m models without the baseline, so that they hold at `level` whichever model is picked;
-        `difference_shrunk`, what empirical Bayes leaves of it: drawn towards the mean of all m as far as users cannot tell
-        models apart (null of fewer than three); `first`, in which share of resamples the winner is first (equal ones share
-        it); `p_adjusted` of winner and runner-up (by Holm over the rows of the table); `note`, which says where the winner is
-        no better than the baseline. With `wide=True` there are `baseline`, `k`, `n_models` (m), and of winner and runner-up
-        `ahead` (the mean difference), `p_value`, `n_differ` and `n_unpaired` too, in the order of earlier versions.
+        Columns: the `by` columns; the model (the winner: the best mean difference to the baseline, of equal ones the first by
+        name; for a metric without a direction the highest); `metric`; the `verdict` on winner and `runner_up`, as in `compare`;
+        `value`, `baseline_value`, `difference` and `n_users` of users with both values; `difference_low` and `_high` at
+        level^(1/m), of m models without the baseline, so that they hold at `level` whichever model is picked;
+        `difference_shrunk`, shrunk by empirical Bayes towards the mean of all m (null for fewer than three); `first`, the share
+        of resamples in which the winner is first (equal ones share it); `p_adjusted` of winner and runner-up (by Holm over the
+        rows of the table); `note`, which says if the winner is not better than the baseline. `wide=True` adds `baseline`, `k`,
+        `n_models` (m), and of winner and runner-up `ahead` (the mean difference), `p_value`, `n_differ` and `n_unpaired`, in
+        the order of earlier versions.
 
-        The test of winner and runner-up is on two sides, which is what it takes that both were picked: the other could have
-        led, and the first two of many lie closer together than two that are named before. It speaks of one look, and has no
-        `looks`: as users are added another model may lead. It needs recframe[stats]. Of a LazyFrame it is a LazyFrame. Raises
-        what `compare` raises.
+        The test of winner and runner-up is two-sided, which allows for picking both: either could have led, and the first two
+        of many are closer than two named in advance. It is for one look, without `looks`: as users are added another model may
+        lead. It needs recframe[stats]. A LazyFrame gives a LazyFrame. Raises what `compare` raises.
 
         >>> import polars as pl, recframe as rf
         >>> truth = pl.DataFrame({"user": range(60), "item": 0})

@@ -324,12 +324,12 @@ def frame(  # noqa: PLR0913  a name for each role
     relevance: Relevance | None = None,
     propensity: str | None = None,
 ) -> NamedFrame:
-    """Return a frame to bind as `truth=`, `users=`, `items=`, `train=` or `reference=`, with column names of its own.
+    """Return a frame to bind as `truth=`, `users=`, `items=`, `train=` or `reference=`, with its own column names.
 
-    They hold for this frame alone and win over those of `rec(...)`, which hold for all frames. Results have the names of
-    the call.
+    They hold only for this frame and override those of `rec(...)`, which hold for all frames. Results have the names of the
+    call.
 
-    Raises a CallError for an unknown role; a ColumnError for a missing column, where a metric is asked for.
+    Raises a CallError for an unknown role, and a ColumnError for a missing column when a metric is computed.
 
     >>> import polars as pl, recframe as rf
     >>> recs = pl.DataFrame({"user": [1, 1], "item": [10, 11], "rank": [1, 2]})

@@ -39,7 +39,7 @@ def miscalibration(
     log_base: LogBase = 2,
     weight: Literal["none", "log", "reciprocal"] = "none",
 ) -> pl.Expr:
-    """How far the list's mix of categories is from that of the user's history: 0 is the same mix; larger is further.
+    """Distance of the list's mix of categories from that of the user's history: 0 is the same mix; larger is further.
 
     Use it where each of a user's tastes should get its share. Not for finding new tastes: use `diversity` or `serendipity`.
 

@@ -71,9 +71,9 @@ def explain(
 ) -> Explanation[pl.DataFrame]:
     """Say what a metric means, under one profile or recframe's own conventions, or how two profiles differ in it.
 
-    Prints the definition, the users that count, denominators, ties, duplicates, empty cases and the source. With two
-    profiles ("recframe" is one of them): the switches that differ, and for each whether it moves the number up, down or
-    either way, and why. "up" is never lower, and can be the same. `frame` has one row for each switch.
+    Prints the definition, the users that count, denominators, ties, duplicates, empty cases and the source. With two profiles
+    ("recframe" is a profile too): the switches that differ, and for each whether it moves the number up, down or either way,
+    and why. "up" means never lower. `frame` has one row for each switch.
 
     On a frame, `rec.explain` says the same with numbers.
 
@@ -85,7 +85,7 @@ def explain(
     <BLANKLINE>
     1. universe: truth -> both, up: users who can only count 0 are left out
          every user of the truth counts, one without a list as an empty list
-         -> users with a list and a truth count, no others
+         -> only users with a list and a truth count
     2. no_relevant: zero -> skip, up: users without relevant items no longer count 0
          a counted user without a relevant item counts 0 in metrics of hits
          -> a user without a relevant item is left out

@@ -256,8 +256,8 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
 ) -> Any:
     """Return nested recommendations as a frame in long form: user, item, rank and, where there are scores, score.
 
-    The order of a list is its ranking, and the ranks are its places from 1; scores come along and change no rank. What is a
-    mapping of items to scores has no other order than these: the best first, equal ones by item, ascending, NaN and None last.
+    The order of a list is its ranking, and the ranks are its places from 1; scores are kept and change no rank. A mapping of
+    items to scores is ranked by score: the best first, ties by item, ascending, NaN and None last.
 
         lists: one of
             a frame with a column of users and a list column of items, and of scores if there is one; a frame of the same kind
@@ -267,22 +267,22 @@ def from_lists(  # noqa: PLR0913  what nested lists do not say of themselves
             an array or tensor with a row of items for each user, or a list of such rows; `users` names them.
         scores: beside a mapping or rows of items, the scores in the same form.
         users: the ids of the rows, else their numbers from 0.
-        items: the ids of the places that the lists hold in place of ids, as a model gives them that was fitted on a matrix; a
-            place below 0 is padding and has no row.
+        items: the ids, if the lists hold places instead, as models fitted on a matrix give them; a place below 0 is padding and
+            has no row.
         user, item, score: the names of the columns, in the result and in the frame; its list columns may have the plural.
-        separator: what stands between the ids where a column of the frame has its lists as text: " " for "a b c". White space
-            around an id is no part of it, and the ids are text.
+        separator: between ids, if a column of the frame has its lists as text: " " for "a b c". White space around an id is
+            removed, and the ids are text.
 
     Whole numbers as ids are Int64 and categories text, the rank is Int64 and the score Float64, from `from_scores` and
-    `from_truth` too, so that `pl.concat` takes the lists of several models; pandas keeps the dtype of its users.
+    `from_truth` too, so that `pl.concat` joins the lists of several models; pandas keeps the dtype of its users.
 
-    A score of minus infinity, or below -3e38, is padding that libraries write, and has no row. A user with an empty list has
-    none either, and counts with 0 where the truth has the user. An item that a list repeats stays
-    repeated, which `audit()` finds, and a None in a list is a row without an item, which is ignored and keeps its place.
+    A score of minus infinity, or below -3e38, is padding by libraries, and has no row. A user with an empty list has no row
+    either, and counts as 0 if the truth has the user. Repeated items stay repeated, which `audit()` finds, and a None in a list
+    is a row without an item, which is ignored but keeps its place.
 
     Raises a RecframeError for sets, which have no order, for ids of several kinds, for a column of a frame that cannot be
-    repeated, such as further lists, and where a user has more scores than items or fewer; on a LazyFrame the last when it is
-    collected. Warns where a user of a frame has several lists that no other column tells apart.
+    repeated, such as further lists, and if a user has more or fewer scores than items; on a LazyFrame the last when it is
+    collected. Warns if a user of a frame has several lists that no other column distinguishes.
 
     >>> import recframe as rf
     >>> rf.from_lists({"ann": ["emma", "dune"], "bob": ["dune"]})
@@ -340,12 +340,12 @@ def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselve
             an array with a row of ids for each user, or a list of such rows; `users` names them;
             a matrix of relevances, users x items, as `from_scores` takes one: SciPy sparse, where each value that is stored
                 counts, an array or tensor of numbers or Booleans, where each number but NaN does, or a pandas frame with the
-                users in its index and the items in its columns. A 0 is judged not relevant, so that a user of zeros is in
-                the truth; where 0 means that nothing is known, give `scipy.sparse.csr_array(matrix)`.
+                users in its index and the items in its columns. A 0 is judged not relevant, so a user of zeros is in the truth;
+                if 0 means unknown, give `scipy.sparse.csr_array(matrix)`.
         relevance: beside a mapping or rows of items, the grades in the same form; for a frame, the name of their column.
-        users, items: the ids of rows, and of the places that the lists hold or that are the columns of the matrix.
+        users, items: the ids of rows, and of places in the lists or columns of the matrix.
         user, item: the names of the columns, in the result and in the frame; its list columns may have the plural.
-        separator: what stands between the ids where a column of the frame has its lists as text, as in `from_lists`.
+        separator: between ids, if a column of the frame has its lists as text, as in `from_lists`.
 
     Its other columns are kept as `from_lists` keeps them, the dtypes of ids are those of `from_lists`, and the relevance is
     Float64. A user without an item has no row, and so is not in the truth. Without grades every row is relevant.
@@ -353,8 +353,8 @@ def from_truth(  # noqa: PLR0913  what nested judgements do not say of themselve
     An array is a matrix if it holds fractions or Booleans, or a number twice in a row; it is ids if it is padded by numbers
     below 0, if `items` are more or fewer than its columns, or if a number is above 100. Nested lists are ids.
 
-    Raises a RecframeError for numbers that may be both, which says how to write either, for ids of several kinds, for a column
-    of a frame that cannot be repeated, and where a user has more grades than items or fewer.
+    Raises a RecframeError for numbers that may be either, which says how to write both, for ids of several kinds, for a column
+    of a frame that cannot be repeated, and if a user has more or fewer grades than items.
 
     >>> import recframe as rf
     >>> rf.from_truth({"ann": {"emma": 2, "ilium": 1}, "bob": {"dune": 0}})

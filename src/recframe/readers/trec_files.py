@@ -36,10 +36,10 @@ def read_trec_run(path: File) -> pl.DataFrame:
     A line is `topic Q0 document rank score tag`, with white space between; a path that ends in `.gz` is unpacked. Ids are
     text, whatever they look like. Ranks and scores are those of the file.
 
-    trec_eval ignores the ranks: it sorts by score, equal ones by document, descending. `run.rec(truth=qrels)` goes by the
-    ranks; `run.rec(truth=qrels, score="score", profile="trec_eval")` by what trec_eval makes of the scores.
+    trec_eval ignores the ranks: it sorts by score, ties by document, descending. `run.rec(truth=qrels)` uses the ranks;
+    `run.rec(truth=qrels, score="score", profile="trec_eval")` ranks by score like trec_eval.
 
-    Raises a RecframeError for a file that cannot be read, and for a line that is none of a run, with its number.
+    Raises a RecframeError for a file that cannot be read, and for a line that is not a run's, with its number.
 
     >>> import pathlib, tempfile
     >>> import recframe as rf
@@ -65,7 +65,7 @@ def read_trec_qrels(path: File) -> pl.DataFrame:
     A line is `topic iteration document relevance`, with white space between; a path that ends in `.gz` is unpacked. Ids are
     text, whatever they look like; the iteration is left out.
 
-    Raises a RecframeError for a file that cannot be read, and for a line that is none of qrels, with its number.
+    Raises a RecframeError for a file that cannot be read, and for a line that is not of qrels, with its number.
 
     >>> import pathlib, tempfile
     >>> import recframe as rf
@@ -86,12 +86,12 @@ def read_trec_qrels(path: File) -> pl.DataFrame:
 
 
 def scan_trec_run(path: File) -> pl.LazyFrame:
-    """Return what `read_trec_run` does as a LazyFrame; a line that is none of a run fails when it is collected."""
+    """Return what `read_trec_run` does as a LazyFrame; an invalid line fails when it is collected."""
     return _scan(path, RUN)
 
 
 def scan_trec_qrels(path: File) -> pl.LazyFrame:
-    """Return what `read_trec_qrels` does as a LazyFrame; a line that is none of qrels fails when it is collected."""
+    """Return what `read_trec_qrels` does as a LazyFrame; an invalid line fails when it is collected."""
     return _scan(path, QRELS)
 
 
@@ -167,14 +167,14 @@ def write_trec_run(  # noqa: PLR0913  the names of the columns
 ) -> None:
     """Write recommendations as a run in the format of trec_eval, a line for each row: topic Q0 document rank score tag.
 
-    The frame is of any kind. A row without a user, an item or a rank is none of a list and has no line; lines stand by user
-    and rank. A path that ends in `.gz` is packed.
+    The frame is of any kind. A row without a user, an item or a rank is not in a list and has no line; lines are sorted by user
+    and rank. A path that ends in `.gz` is compressed.
 
-    trec_eval sorts by score, so that a frame without scores gets minus the rank as scores, and its order is kept. Without
-    ranks these come from the scores, equal ones by item, ascending; trec_eval itself has those by document, descending.
+    trec_eval sorts by score, so a frame without scores gets minus the rank as scores, which keeps its order. Without ranks
+    these come from the scores, ties by item, ascending; trec_eval itself orders ties by document, descending.
 
-    Raises a RecframeError for ids that are empty or have white space in them, for scores that are missing, for ranks that are
-    no whole numbers, and for a path that cannot be written to.
+    Raises a RecframeError for ids that are empty or have white space in them, for missing scores, for ranks that are not whole
+    numbers, and for a path that cannot be written.
     """
     side = Side("the frame", frame, Context(user=user, item=item, rank=rank, score=score))
     orders = [role for role in ("rank", "score") if side.has(role)]
@@ -220,11 +220,11 @@ def write_trec_qrels(
 ) -> None:
     """Write a truth as qrels in the format of trec_eval, a line for each row: topic iteration document relevance.
 
-    The frame is of any kind. A row without a user, an item or a relevance has no line, and without a column of relevances
-    every row counts 1. A path that ends in `.gz` is packed.
+    The frame is of any kind. A row without a user, an item or a relevance has no line, and without a column of relevances every
+    row counts 1. A path that ends in `.gz` is compressed.
 
-    Raises a RecframeError for ids that are empty or have white space in them, for relevances that are no whole numbers, which
-    trec_eval does not read, and for a path that cannot be written to.
+    Raises a RecframeError for ids that are empty or have white space in them, for relevances that are not whole numbers, which
+    trec_eval cannot read, and for a path that cannot be written.
     """
     side = Side("the truth", frame, Context(user=user, item=item, relevance=relevance))
     rows = _with_ids(

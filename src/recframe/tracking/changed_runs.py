@@ -74,45 +74,44 @@ def changes(
     of: str = "value",
     mix: str | None = None,
 ) -> Any:
-    """Return each number of a history beside what the runs before it predict, and whether it is flagged as a change.
+    """Return each number of a history with its prediction from earlier runs, and whether it is flagged as a change.
 
     Of the last n runs of the window before a run, with mean m and standard deviation s, the band is m ± t · error, with t the
     quantile of Student's t with n - 1 degrees of freedom. The squared error is the largest of three:
 
         s² (1 + 1/n): the spread of these runs;
-        the mean square of how far each of them was from what was expected of it: larger where runs drift or hang together;
+        the mean squared error of the predictions of these runs: larger where runs drift or are correlated;
         e² + ē²/n: the users of the run, with e its standard error and ē² the mean square of theirs.
 
-    Where e is above ē, as for a run of few users, e² - ē² is added to the first two. A run is *flagged* where it lies outside
-    the band. The band allows for all numbers of the run (Bonferroni over the rows of one `as_of` and `name`), so that a run of
-    m numbers raises a false alarm as seldom as one of one number; to watch few numbers, hand in few.
+    If e is above ē, as for a run of few users, e² - ē² is added to the first two. A run outside the band is *flagged*. The band
+    is corrected for all numbers of the run (Bonferroni over the rows of one `as_of` and `name`), so that a run of m numbers
+    raises false alarms as rarely as a single number; to watch few numbers, pass only these.
 
         history: the frame of `rf.history(...)` or a part of it, of any kind; or the path of a history.
-        window: how many runs before a run it is held against, from 5 up. Half of them are enough to begin with.
-        level: how sure a flag is: at 0.99 about one run in 100 is flagged where nothing changed. Simulated, for one number and
-            windows of 7 to 28 runs: 0.6 to 1.1 in 100, whether runs are independent, hang together (AR(1) of .5 and .8) or
-            their level wanders (up to 2.3 of the first ones, until the errors of predictions are known), and 2 to 4 where
-            tails are heavy. A drop of 5 standard deviations is found by 14 runs in 94 of 100 cases, one of 3 in 46.
-        of: the number that is watched: "value", or another one that a result has, such as "difference" of `compare`.
+        window: the number of earlier runs to compare with, 5 or more. Half of them are enough to begin.
+        level: at 0.99 about one run in 100 is flagged without a change. Simulated, for one number and windows of 7 to 28 runs:
+            0.6 to 1.1 in 100, whether runs are independent, correlated (AR(1) of .5 and .8) or their level drifts (up to 2.3 of
+            the first ones, until prediction errors are known), and 2 to 4 where tails are heavy. A drop of 5 standard
+            deviations is found by 14 runs in 94 of 100 cases, one of 3 in 46.
+        of: the watched number: "value", or another one of the result, such as "difference" of `compare`.
 
         mix: a column of users that runs were tracked by, such as "country": the values of these runs' segments are weighted by
-            the mean shares of their users in the window before the last run. So no number is lower because users of another
-            country came; a note says which shares moved. Runs that were not tracked by it are left out.
+            the mean shares of their users in the window before the last run. So no number falls because users of another
+            country came; a note names the shares that moved. Runs that were not tracked by it are left out.
 
-    What is held against what: a number against those of the same `name`, segment, model, metric, k and definition, in the
-    order of `as_of`. Of several runs of one `as_of` the one that was tracked last counts. Runs whose data have the same
-    fingerprint are one run, the first of them. Flagged runs stay in the window, but a run whose own p value is below .001 is
-    left out of later windows, so that a broken day does not hide the next, until most runs of the window are so: then the
-    level is a new one.
+    A number is compared with those of the same `name`, segment, model, metric, k and definition, in the order of `as_of`. Of
+    several runs of one `as_of` the last tracked one counts. Runs with the same fingerprint count as one, the first of them.
+    Flagged runs stay in the window, but a run with a p value below .001 is left out of later windows, so that a broken day does
+    not hide the next, until most runs of the window are like that: then the level is new.
 
     Columns: `as_of`, `name`, `fingerprint`, the columns of segments and models, `metric`, `k`, the value with its interval,
-    `expected` with the band `expected_low` to `expected_high`, `change` (the value less what is expected), `n_runs` in the
+    `expected` with the band `expected_low` to `expected_high`, `change` (the value minus the expected one), `n_runs` in the
     window, `p_value`, `p_adjusted` for all numbers of the run, `flagged`, `verdict`, `rule`, `note`. The verdict is better or
-    worse (higher or lower, where neither end is the good one), "as expected", or "open" where there are too few runs before,
-    whose `flagged` is null.
+    worse (higher or lower, for a metric without a direction), "as expected", or "open" with too few earlier runs, whose
+    `flagged` is null.
 
-    Raises a RecframeError for a frame that is no history. It needs NumPy and SciPy, the extra recframe[stats]; of a LazyFrame
-    the plan runs.
+    Raises a RecframeError for a frame that is not a history. It needs NumPy and SciPy, the extra recframe[stats]; a LazyFrame
+    is collected.
 
     >>> import polars as pl, recframe as rf
     >>> days = pl.date_range(pl.date(2026, 11, 1), pl.date(2026, 11, 8), eager=True)

@@ -20,14 +20,14 @@ ENDS = ("", "_low", "_high")
 
 
 def flat(result: Any, *, model: str = "model") -> dict[str, float]:
-    """Return a tidy result as a dict of numbers, such as `{"svd/ndcg_at_10": 0.33}`, as experiment trackers take it.
+    """Return a tidy result as a dict of numbers, such as `{"svd/ndcg_at_10": 0.33}`, for experiment trackers.
 
-    A name is made of the model, where the result has one, the metric, and the other columns that say what the number is about
-    with their values: `svd/ndcg_at_10/country_FR`. The interval of `x` is `x_low` and `x_high`; other numbers that have an
-    interval stand under their column's name, such as `svd/ndcg_at_10_difference`. `model` is the column of models.
+    A name consists of the model, if there is one, the metric, and the segment columns with their values:
+    `svd/ndcg_at_10/country_FR`. The interval of `x` is `x_low` and `x_high`; other numbers with an interval have their column's
+    name, such as `svd/ndcg_at_10_difference`. `model` is the column of models.
 
     MLflow, Weights & Biases and TensorBoard take these names: letters, digits, `_`, `.`, `-`, and a slash between parts; any
-    other character is `_`. Numbers that are null are left out.
+    other character becomes `_`. Null numbers are left out.
 
         mlflow.log_metrics(rf.flat(result))     wandb.log(rf.flat(result))
         for name, value in rf.flat(result).items(): writer.add_scalar(name, value, step)

@@ -53,28 +53,28 @@ def track(
 ) -> F:
     """Append a tidy result to a history, and return it.
 
-    `rec.track("ndcg@10", ...)` asks for a result and appends it, with the fingerprint of the data and what each metric stands
-    for. This is for a result that is at hand: of `summarize`, `compare`, `gaps`, `slices`, or `evaluate(..., tidy=True)`.
+    `rec.track("ndcg@10", ...)` computes a result and appends it, with the fingerprint of the data and the metrics' definitions.
+    This function is for an existing result: of `summarize`, `compare`, `gaps`, `slices`, or `evaluate(..., tidy=True)`.
 
-        history: a folder of Parquet files, one for each run, such as "history.parquet", which is made where it is missing; or
-            the path of a DuckDB file, `.duckdb`, which gets a table `history` (it needs recframe[duckdb]).
-        as_of: the time that the result holds for: a date, a datetime, or text such as "2026-11-22" or
+        history: a folder of Parquet files, one for each run, such as "history.parquet", created if missing; or the path of a
+            DuckDB file, `.duckdb`, which gets a table `history` (it needs recframe[duckdb]).
+        as_of: the time of the result: a date, a datetime, or text such as "2026-11-22" or
             "2026-11-22T06:00+01:00". Without a zone it is UTC.
-        name: a name of the run, where several are tracked for one time and data that are not to replace each other.
-        tags: words that stand with each row, by their names, such as {"commit": "3f2a1c"}: in columns `tag_commit`.
-        fingerprint: that of the data, `rec.fingerprint()`. Without one a run replaces that of the same time and name, whatever
-            data they are of.
+        name: a name of the run, so that several runs of one time and data do not replace each other.
+        tags: values stored with each row by name, such as {"commit": "3f2a1c"}, in columns `tag_commit`.
+        fingerprint: of the data, `rec.fingerprint()`. Without one a run replaces that of the same time and name, whatever the
+            data.
 
-    A run of the same `as_of`, `name` and fingerprint replaces itself, number by number: what is tracked in several calls, by
-    other columns or for other metrics, stands side by side. Several processes may append to a
-    folder at once, and one that is killed leaves all of its run or nothing of it. With a DuckDB file they wait for one another.
-    The files, and the table, have a column that results are split by under its name behind `by_`: `by_country`; capital letters
-    and what is not printed are hexadecimal digits there, `by_%43ountry`. `rf.history` gives the names that they had.
+    A run with the same `as_of`, `name` and fingerprint replaces the earlier one, number by number: results of several calls, by
+    other columns or for other metrics, are kept together. Several processes may append to a folder at once; a killed process
+    leaves its whole run or nothing. With a DuckDB file they wait for each other. In the files and the table, segment columns
+    have the prefix `by_`: `by_country`; capital letters and unprintable characters are hexadecimal codes, `by_%43ountry`.
+    `rf.history` restores the names.
 
-    Of a LazyFrame the result is collected, and comes back as a LazyFrame of it.
+    A LazyFrame is collected, and the result is a LazyFrame.
 
-    Raises a RecframeError for a result that is not tidy, for an `as_of` that is no time and for a place that cannot be
-    written or has a table of somebody else, and a ColumnError where a column of the result has the name of one of the history.
+    Raises a RecframeError for a result that is not tidy, an `as_of` that is not a time, and a place that cannot be written or
+    has another table, and a ColumnError if a column of the result has the name of one of the history.
 
     >>> import polars as pl, recframe as rf, tempfile
     >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
@@ -162,21 +162,21 @@ def _make_salt(path: Path) -> None:
 def history(history: History) -> pl.DataFrame:
     """Return all runs of a history as a frame: a row for each number, sorted by `as_of`.
 
-    It is a frame of pandas where all runs were tracked from pandas, else one of Polars.
+    It is a pandas frame if all runs were tracked from pandas, else a Polars frame.
 
     Columns: `as_of` (in UTC), `name`, `run` (what a rerun has too), `fingerprint` of the data, `tracked_at` (never before that
-    of an earlier run, though the clock was set back), the versions of `recframe` and `polars`, `definition` (the metric with
-    every parameter, and the policies), `split_by` (the names of the columns that the result was split by, null for none: it
-    tells all users from those of a null segment), `tag_...`, and then those of the results, `by` columns first; null where a
-    run does not have a column. A `by` column that is not of one dtype in all runs is text.
+    of an earlier run, even if the clock was set back), the versions of `recframe` and `polars`, `definition` (the metric with
+    every parameter, and the policies), `split_by` (the names of the segment columns, null for none: it distinguishes all users
+    from a null segment), `tag_...`, and then those of the results, `by` columns first; null if a run does not have a column. A
+    `by` column with different dtypes is text.
 
-    A number that was tracked twice, for one `as_of`, `name` and fingerprint, is there as it was tracked last. Other data for
-    the same `as_of`, such as a truth that has grown, have another fingerprint and rows of their own.
+    Of a number tracked twice, for one `as_of`, `name` and fingerprint, the last one is kept. Other data for the same `as_of`,
+    such as a truth that has grown, have another fingerprint and separate rows.
 
-    An empty folder is a frame without rows. Files of other names beside runs are left aside.
+    An empty folder gives a frame without rows. Other files beside runs are ignored.
 
-    Raises a RecframeError where there is none, or a folder of other files, and a DataError that names the runs that are damaged
-    or cannot be read; its `others` is the frame of all other runs.
+    Raises a RecframeError if there is none, or a folder of other files, and a DataError that names damaged or unreadable runs;
+    its `others` is the frame of all other runs.
 
     >>> import polars as pl, recframe as rf, tempfile
     >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})

@@ -143,8 +143,8 @@ class Valued(Protocol):
 class At:
     """The words that a metric is written in, for one list cut at `k`.
 
-    Row words have one value per row and are null on every other row, so that a sum, count, minimum or maximum of them
-    speaks of their rows alone. List words have one value per list and stand beside such sums.
+    Row words have one value per row and are null on every other row, so a sum, count, minimum or maximum of them covers only
+    their rows. List words have one value per list, like such sums.
 
     Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`,
     `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`; `sum(...)` of a value of theirs;
@@ -153,17 +153,17 @@ class At:
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
-    Beside every one of those rows, to compare with row by row: `each_n_relevant`, `each_n_not_relevant`.
+    On each of those rows, for comparisons row by row: `each_n_relevant`, `each_n_not_relevant`.
     Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
     `n_hits_in_catalogue`, `ranks_of_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`,
     `up_to_k(...)`, `list_length`, `all_discounts`, `all_unshifted_discounts(...)`, `inverse_propensities(...)`; `certain(...)`
     for a count of hits that is not only summed up; `user_weight`. Per segment: `mean(...)`.
 
     With `ties="expected"` the hits' rows are the places that tied hits may take: `rank` and `discount` are the place's, and
-    `hit`, `first_hit`, `gain`, `exp_gain` and `hits_so_far` are expectations there, each with the probability that there is
-    a hit in it. So a metric holds in expectation if it sums up one of these words, alone or times something that depends
-    on the rank; the words that have no expectation raise an error. With `ties="last"` the rows are ties: `rank` and
-    `discount` are those of the tie's last place, the other words sums over its hits, with 1 in `first_hit` for the first.
+    `hit`, `first_hit`, `gain`, `exp_gain` and `hits_so_far` are expectations there, each with the probability that there is a
+    hit in it. So a metric holds in expectation if it sums one of these words, alone or times a function of the rank; words
+    without an expectation raise an error. With `ties="last"` the rows are ties: `rank` and `discount` are those of the tie's
+    last place, the other words sums over its hits, with 1 in `first_hit` for the first.
     """
 
     k: int | None

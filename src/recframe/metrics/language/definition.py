@@ -220,8 +220,8 @@ def _signature(metric: Metric[...]) -> inspect.Signature:
 class Metric(Generic[P]):
     """A metric with its parameters and, after `@ k`, its cut-off.
 
-    `ndcg @ 10`, `ndcg(gain="exp") @ 10` and the strings `"ndcg@10"`, `"ndcg(gain=exp)@10"` are the same thing:
-    equal, hashable, and printed alike. Calling a metric returns it with other parameters.
+    `ndcg @ 10`, `ndcg(gain="exp") @ 10` and the strings `"ndcg@10"`, `"ndcg(gain=exp)@10"` are the same metric: equal,
+    hashable, and printed alike. Calling a metric returns it with other parameters.
     """
 
     definition: Definition
@@ -378,10 +378,10 @@ class Metric(Generic[P]):
     ) -> pl.Expr:
         """Return the metric as a plain Polars expression over one judged list.
 
-        For `frame.group_by("user").agg(...)`, `.over("user")`, or `select` on the list of a single user. The rules are
-        those of `rec`: null items are ignored, an item counts once, repeated ranks follow one another in the order
-        (rank, item), null and infinite ranks mean not recommended. A rank below 1 is an error when the expression runs.
-        Items stand as their column sorts, an Enum's in the order of its categories: cast it to text for that of `rec`.
+        For `frame.group_by("user").agg(...)`, `.over("user")`, or `select` on the list of a single user. The rules are those of
+        `rec`: null items are ignored, an item counts once, equal ranks are ordered by item, null and infinite ranks mean not
+        recommended. A rank below 1 is an error when the expression runs. Items stand as their column sorts, an Enum's in the
+        order of its categories: cast it to text for that of `rec`.
 
         >>> import polars as pl, recframe as rf
         >>> judged = pl.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rank": [1, 2, 2], "relevance": [0, 1, 1]})

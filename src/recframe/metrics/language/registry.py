@@ -173,17 +173,16 @@ def metric(
 def metric(function: Any = None, /, **about: Any) -> Any:
     """Register a function as a metric; it then works wherever a built-in one does.
 
-    The function takes `at`, the words that metrics are written in (see `recframe.At`), and keyword parameters with
-    defaults. It returns a Polars expression with one value per list. Its name is the metric's name. `linear=True` says that
-    it is a sum of words of the hits, in the sense of `At`, and so holds with `ties="expected"` and `"last"`; `grows=True` that
-    its value depends on how many users there are, as that of coverage does; `tapers=True` that hits far down may add less
-    than 2^-42, as in rbp. `spellings=` has other ways to write a parameter and its value, as in
-    {("depth", "all"): ("depth", "whole")}, where the second is what prints. `later=` names parameters that were added to it
-    since runs were tracked, which go on under their definition as long as these have their defaults. `latex=` is its formula
-    as pages typeset it, where `formula=`, in plain text, does not do.
+    The function takes `at`, the words for writing metrics (see `recframe.At`), and keyword parameters with defaults. It returns
+    a Polars expression with one value per list. Its name is the metric's name. `linear=True` says that it is a sum of words of
+    the hits, in the sense of `At`, and so holds with `ties="expected"` and `"last"`; `grows=True` that its value depends on how
+    many users there are, as that of coverage does; `tapers=True` that hits far down may add less than 2^-42, as in rbp.
+    `spellings=` has other ways to write a parameter and its value, as in {("depth", "all"): ("depth", "whole")}, where the
+    second is what prints. `later=` names parameters added after runs were tracked, whose definition continues while these have
+    their defaults. `latex=` is its formula for typesetting, if `formula=`, in plain text, is not enough.
 
-    Raises a RecframeError where the name is taken, by another metric or by a method of `rec`. Defining a metric of
-    your own again, as notebooks do, replaces it.
+    Raises a RecframeError if the name is taken, by another metric or by a method of `rec`. Defining your own metric again, as
+    notebooks do, replaces it.
 
     >>> import polars as pl, recframe as rf
     >>> @rf.metric
