@@ -21,6 +21,7 @@ def _command() -> Callable[[], Any]:
     try:
         from recframe.cli.commands import main as command  # noqa: PLC0415  which imports much
     except ModuleNotFoundError as missing:
-        message = f"error: the command line needs {missing.name}: pip install 'recframe[cli]'"
+        name = str(missing.name).partition(".")[0]
+        message = f"error: the command line needs {name}: pip install 'recframe[cli]'"
         raise SystemExit(message) from None
     return partial(command, prog_name="recframe")
