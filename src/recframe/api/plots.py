@@ -38,8 +38,8 @@ class Plot(PlotsOverCutoffs, PlotsOfModels, PlotsOfDifferences, PlotsOfBins, Plo
     ground and fonts alone, for charts that are put together (`first | second`) or that follow a theme of your own.
 
     A notebook stores a chart as Vega-Lite and as an SVG, or above 300 kB as a PNG: it is seen without a network, in a notebook
-    that is not trusted, and on GitHub. Showing it takes 0.1 s longer for that, the first time 1 s. What
-    `alt.renderers.enable` says holds.
+    that is not trusted, and on GitHub. Showing it takes 0.1 s longer for that, the first time 1 s. Where a notebook shows the
+    image alone, `alt.renderers.enable("html")` brings tooltips, by scripts from the network.
     """
 
     @argument_errors.understood
