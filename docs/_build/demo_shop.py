@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
 from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -24,9 +26,11 @@ def shop() -> Simulation:
     return simulate()
 
 
-def track(folder: str) -> Path:
-    """Write the history of how_to/history.md, for each country too, into a folder."""
-    shown, path = shop(), Path(folder) / HISTORY
+@cache
+def weeks() -> Any:
+    """Return a folder with the history of how_to/history.md, for each country too; it goes when it is no longer held."""
+    folder = tempfile.TemporaryDirectory()
+    shown, path = shop(), Path(folder.name) / HISTORY
     recs = shown.recs.filter(model="matrix_factorisation")
     for week in range(WEEKS):
         visitors = (pl.col("user") * 31 + week * 97) % 211 < 211 * VISITORS
@@ -36,4 +40,4 @@ def track(folder: str) -> Path:
         day = date(2026, 9, 7) + timedelta(weeks=week)
         for by in (None, "country"):
             rec.track("ndcg@10", "recall@10", by=by, history=path, as_of=day)
-    return path
+    return folder

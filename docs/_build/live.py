@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+from pathlib import Path
 
 import demo_shop
 
@@ -30,6 +30,5 @@ def report() -> str:
 
 def dashboard() -> str:
     """Return the dashboard of twelve weeks."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = demo_shop.track(folder)
-        return rf.dashboard(rf.history(path), title="Twelve weeks of a shop").html
+    path = Path(demo_shop.weeks().name) / demo_shop.HISTORY
+    return rf.dashboard(path, title="Twelve weeks of a shop").html
