@@ -13,8 +13,8 @@ USE = "Use it "
 """How the paragraph of a docstring begins that says when to use the metric, and when not."""
 FIELD = {
     "alpha_ndcg": "alpha-nDCG", "auc": "AUC", "bpref": "bpref", "dcg": "DCG", "efd": "EFD", "epc": "EPC", "err": "ERR",
-    "err_ia": "ERR-IA", "f_score": "F score", "fall_out": "Fall-out", "gauc": "GAUC", "map": "MAP", "mcc": "MCC",
-    "mrr": "MRR", "ndcg": "nDCG", "nrbp": "NRBP", "partial_auc": "Partial AUC", "r_precision": "R-precision",
+    "err_ia": "ERR-IA", "f_score": "F score", "fall_out": "Fall-out", "gauc": "GAUC", "gini": "Gini coefficient", "map": "MAP",
+    "mcc": "MCC", "mrr": "MRR", "ndcg": "nDCG", "nrbp": "NRBP", "partial_auc": "Partial AUC", "r_precision": "R-precision",
     "rbo": "RBO", "rbp": "RBP",
 }  # fmt: skip
 """The field's names of metrics that are not simply their words."""

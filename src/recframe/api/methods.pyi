@@ -198,7 +198,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         p: float = 0.8,
     ) -> float:
-        """Rank-biased precision, the relevant share of what a user reads who may stop after any item: 1 is all of it, 0 none."""
+        """Rank-biased precision, the relevant share of the items read by a user who may stop after each: 1 is all, 0 none."""
     @overload
     def rbp(
         self, k: Cutoffs = None, by: By = None,
@@ -206,7 +206,7 @@ class Methods(Generic[F]):
         profile: str | None = None,
         p: float = 0.8,
     ) -> F:
-        """Rank-biased precision, the relevant share of what a user reads who may stop after any item: 1 is all of it, 0 none."""
+        """Rank-biased precision, the relevant share of the items read by a user who may stop after each: 1 is all, 0 none."""
     @overload
     def err(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -441,7 +441,7 @@ class Methods(Generic[F]):
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> float:
-        """How unevenly the catalogue's items are shown: 0 if all are shown as often, 1 if one item is all that is shown."""
+        """How unevenly the catalogue's items are shown: 0 if all are shown equally often, 1 if only one is shown."""
     @overload
     def gini(
         self, k: Cutoffs = None, by: By = None,
@@ -450,7 +450,7 @@ class Methods(Generic[F]):
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> F:
-        """How unevenly the catalogue's items are shown: 0 if all are shown as often, 1 if one item is all that is shown."""
+        """How unevenly the catalogue's items are shown: 0 if all are shown equally often, 1 if only one is shown."""
     @overload
     def entropy(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -460,7 +460,7 @@ class Methods(Generic[F]):
         normalized: bool = False,
         log_base: float = 2,
     ) -> float:
-        """How evenly the catalogue's items are shown, in bits: 0 if one item is all that is shown; larger is more even."""
+        """How evenly the catalogue's items are shown, in bits: 0 if only one is shown; larger is more even."""
     @overload
     def entropy(
         self, k: Cutoffs = None, by: By = None,
@@ -470,7 +470,7 @@ class Methods(Generic[F]):
         normalized: bool = False,
         log_base: float = 2,
     ) -> F:
-        """How evenly the catalogue's items are shown, in bits: 0 if one item is all that is shown; larger is more even."""
+        """How evenly the catalogue's items are shown, in bits: 0 if only one is shown; larger is more even."""
     @overload
     def fall_out(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -591,7 +591,7 @@ class Methods(Generic[F]):
         beta: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
     ) -> float:
-        """Relevant items of new categories among what a user reads who may stop after any item: 1 is the most possible, 0 none."""
+        """Rank-biased precision in which repeated categories count less: 1 is the highest possible, 0 has no relevant item."""
     @overload
     def nrbp(
         self, k: Cutoffs = None, by: By = None,
@@ -602,7 +602,7 @@ class Methods(Generic[F]):
         beta: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
     ) -> F:
-        """Relevant items of new categories among what a user reads who may stop after any item: 1 is the most possible, 0 none."""
+        """Rank-biased precision in which repeated categories count less: 1 is the highest possible, 0 has no relevant item."""
     @overload
     def exposure_share(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -627,7 +627,7 @@ class Methods(Generic[F]):
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> float:
-        """How unequal the chances of item groups to be listed are: 0 if equal; the larger, the more unequal."""
+        """Inequality of the chances of item groups to be listed: 0 if they are equal; larger is more unequal."""
     @overload
     def exposure_disparity(
         self, k: Cutoffs = None, by: By = None,
@@ -636,7 +636,7 @@ class Methods(Generic[F]):
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> F:
-        """How unequal the chances of item groups to be listed are: 0 if equal; the larger, the more unequal."""
+        """Inequality of the chances of item groups to be listed: 0 if they are equal; larger is more unequal."""
     @overload
     def personalization(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -1026,7 +1026,7 @@ class SegmentedMethods(Generic[F]):
         profile: str | None = None,
         p: float = 0.8,
     ) -> F:
-        """Rank-biased precision, the relevant share of what a user reads who may stop after any item: 1 is all of it, 0 none."""
+        """Rank-biased precision, the relevant share of the items read by a user who may stop after each: 1 is all, 0 none."""
     def err(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1133,7 +1133,7 @@ class SegmentedMethods(Generic[F]):
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> F:
-        """How unevenly the catalogue's items are shown: 0 if all are shown as often, 1 if one item is all that is shown."""
+        """How unevenly the catalogue's items are shown: 0 if all are shown equally often, 1 if only one is shown."""
     def entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1142,7 +1142,7 @@ class SegmentedMethods(Generic[F]):
         normalized: bool = False,
         log_base: float = 2,
     ) -> F:
-        """How evenly the catalogue's items are shown, in bits: 0 if one item is all that is shown; larger is more even."""
+        """How evenly the catalogue's items are shown, in bits: 0 if only one is shown; larger is more even."""
     def fall_out(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1201,7 +1201,7 @@ class SegmentedMethods(Generic[F]):
         beta: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
     ) -> F:
-        """Relevant items of new categories among what a user reads who may stop after any item: 1 is the most possible, 0 none."""
+        """Rank-biased precision in which repeated categories count less: 1 is the highest possible, 0 has no relevant item."""
     def exposure_share(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1216,7 +1216,7 @@ class SegmentedMethods(Generic[F]):
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> F:
-        """How unequal the chances of item groups to be listed are: 0 if equal; the larger, the more unequal."""
+        """Inequality of the chances of item groups to be listed: 0 if they are equal; larger is more unequal."""
     def personalization(
         self, k: Cutoffs = None, by: By = None,
         *,

@@ -466,7 +466,7 @@ def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.
     tapers=True,
 )
 def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
-    """Rank-biased precision, the relevant share of what a user reads who may stop after any item: 1 is all of it, 0 none.
+    """Rank-biased precision, the relevant share of the items read by a user who may stop after each: 1 is all, 0 none.
 
     Use it where you know how far users read. Not for lists that are seen at a glance: use `precision`.
 

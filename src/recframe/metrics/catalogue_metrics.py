@@ -94,7 +94,7 @@ def user_coverage(at: At, *, at_least: Literal["one", "k"] = "one") -> pl.Expr:
 def gini(
     at: AtLists, *, weight: Exposure = "none", normalizer: Literal["corrected", "n"] = "corrected"
 ) -> pl.Expr:
-    """How unevenly the catalogue's items are shown: 0 if all are shown as often, 1 if one item is all that is shown.
+    """How unevenly the catalogue's items are shown: 0 if all are shown equally often, 1 if only one is shown.
 
     Use it for how much goes to few items. Not for groups of items: use `exposure_disparity`; not to compare different numbers
     of users, as it falls with them.
@@ -133,7 +133,7 @@ def gini(
 def entropy(
     at: AtLists, *, weight: Exposure = "none", normalized: bool = False, log_base: LogBase = 2
 ) -> pl.Expr:
-    """How evenly the catalogue's items are shown, in bits: 0 if one item is all that is shown; larger is more even.
+    """How evenly the catalogue's items are shown, in bits: 0 if only one is shown; larger is more even.
 
     Use it to compare with results that report it. Otherwise use `gini`, which is between 0 and 1.
 

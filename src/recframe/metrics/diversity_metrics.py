@@ -235,7 +235,7 @@ def err_ia(at: At, *, of: str = "", alpha: Alpha = 0.5, normalizer: Highest = "a
 def nrbp(
     at: At, *, of: str = "", alpha: Closed = 0.5, beta: Share = 0.5, normalizer: Highest = "any"
 ) -> pl.Expr:
-    """Relevant items of new categories among what a user reads who may stop after any item: 1 is the most possible, 0 none.
+    """Rank-biased precision in which repeated categories count less: 1 is the highest possible, 0 has no relevant item.
 
     Use it in place of `rbp` where repetition bores. Not where you do not know how far users read: use `alpha_ndcg`.
 

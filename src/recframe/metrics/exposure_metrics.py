@@ -75,7 +75,7 @@ def exposure_share(at: AtLists, *, weight: Literal["none", "log"] = "none") -> p
     ),
 )
 def exposure_disparity(at: AtLists, *, of: str = "", target: Target = "catalogue") -> pl.Expr:
-    """How unequal the chances of item groups to be listed are: 0 if equal; the larger, the more unequal.
+    """Inequality of the chances of item groups to be listed: 0 if they are equal; larger is more unequal.
 
     Use it for fairness between groups of items. Not for single items: use `gini`.
 
