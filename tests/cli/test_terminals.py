@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import re
+import shlex
 import struct
 import subprocess
 import sys
@@ -317,6 +318,14 @@ def test_help_fits_a_terminal(command):
 def test_the_demo_ends_with_three_sentences_on_one_screen_of_sixty_lines():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_NamedTextIOWrapper, "isatty", lambda _: True)
-        shown = CliRunner(env={"COLUMNS": "80"}).invoke(main, ["demo"]).stdout
+        runner = CliRunner(env={"COLUMNS": "80"})
+        shown, saved = (
+            runner.invoke(main, ["demo", *more]).stdout for more in ((), ("--save", "to/try"))
+        )
     assert len(shown.splitlines()) <= 60
+    assert max(map(len, click.unstyle(saved).splitlines())) <= 80
+    command = saved.partition("Try:\n\n")[2].partition("\nrecframe")[0]
+    assert "\\\n" in command
+    asked = shlex.split(command.replace("\\\n", ""))
+    assert CliRunner().invoke(main, asked[1:]).exit_code == 0
     assert re.search(r"\nWhat you just saw:\n1\. .*\.\n2\. .*\.\n3\. .*\.\n$", shown, re.DOTALL)

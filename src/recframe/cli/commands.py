@@ -38,6 +38,7 @@ from recframe.cli.output import (
     check_output,
     fit_behind,
     give,
+    in_lines,
     in_long_lines,
     is_table,
     is_terminal,
@@ -137,13 +138,15 @@ def _save(simulation: Any, folder: Path) -> None:
         name: shlex.quote(str(folder / f"{name}.parquet"))
         for name in ("recs", "truth", "train", "users", "items")
     }
-    say(
-        f"Wrote recs, truth, train, users and items into {folder}. Try:\n\n"
-        f"recframe evaluate {place['recs']} {place['truth']} --model model --users {place['users']} --by activity -m ndcg@10\n"
-        f"recframe evaluate {place['recs']} {place['truth']} --model model --items {place['items']} --by genre -m recall@20\n"
-        f"recframe evaluate {place['recs']} --model model --train {place['train']} --items {place['items']} "
-        "-m novelty@10 -m coverage@10"
-    )
+    tell(f"Wrote recs, truth, train, users and items into {folder}. Try:\n")
+    lists = f"recframe evaluate {place['recs']} {place['truth']} --model model"
+    alone = f"recframe evaluate {place['recs']} --model model --train {place['train']}"
+    for command in (
+        f"{lists} --users {place['users']} --by activity -m ndcg@10",
+        f"{lists} --items {place['items']} --by genre -m recall@20",
+        f"{alone} --items {place['items']} -m novelty@10 -m coverage@10",
+    ):
+        say(in_lines(command))
 
 
 OWN = "recframe"

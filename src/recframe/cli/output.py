@@ -117,6 +117,13 @@ def fit_behind(start: str, text: str) -> str:
     return folded(start + text, shutil.get_terminal_size().columns).removeprefix(start)
 
 
+def in_lines(command: str) -> str:
+    """Return a command in lines of a terminal's width, which a shell reads as one, unless words in it have blanks."""
+    if not is_terminal() or "'" in command:
+        return command
+    return folded(command, shutil.get_terminal_size().columns - 2, 4).replace("\n", " \\\n")
+
+
 def in_long_lines(text: str) -> str:
     """Return a docstring with each paragraph, and each item of a list, in one line; code as it is."""
     parts = text.split("\n\n")
