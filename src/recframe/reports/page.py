@@ -69,6 +69,11 @@ class Text:
     title: str = ""
 
 
+def notes_below(notes: Sequence[str], about: str) -> list[Text]:
+    """Return remarks as a folded list, or nothing without one."""
+    return [Text([notes], f"{counted(len(notes), 'note')} {about}")] if notes else []
+
+
 @dataclass(frozen=True)
 class Tile:
     """A number to see first: its title, the number, and a line below it."""

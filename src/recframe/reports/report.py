@@ -40,7 +40,7 @@ from recframe.metrics.language.definition import Metric
 from recframe.profiles import explanation, under_profile
 from recframe.reports import headline, provenance, report_cases
 from recframe.reports.decision import Asking, Decision, decided
-from recframe.reports.page import Content, Page, Section, Text, figure, where_it_can
+from recframe.reports.page import Content, Page, Section, Text, figure, notes_below, where_it_can
 from recframe.reports.report_segments import (
     MOST_ALIKE,
     MOST_MARKS,
@@ -295,9 +295,7 @@ class ReportBuilder(SectionsOfSegments):
             section.parts.append(Text([lines]))
         about = "{model} ({metric})" if self.has_models else "{metric}"
         notes = [*warned, *noted((row["note"], about.format(**row)) for row in rows)]
-        if notes:
-            words = f"{counted(len(notes), 'note')} for whoever made this page"
-            section.parts.append(Text([notes], words))
+        section.parts += notes_below(notes, "for whoever made this page")
 
     def definitions(self, section: Section) -> None:
         """Show how each metric is computed, with all of its options."""
@@ -348,6 +346,8 @@ class ReportBuilder(SectionsOfSegments):
             chart = self._chart_of(found, self._tested, against)
             section.parts.append(figure("chart-compare", chart))
         rows = self._keep("compared", keyed(self.rec, found))
+        places = [row["model"] for row in headline.by_value(self.data["summary"], self.metrics[0])]
+        rows = sorted(rows, key=lambda row: places.index(row["model"]))
         section.lead = "There are not two models to compare."
         if rows:
             section.lead = headline.tally(rows, against)
@@ -357,8 +357,9 @@ class ReportBuilder(SectionsOfSegments):
             section.parts.append(ahead_table(of.ahead, pair, self.at, self.level))
         section.parts.append(differences_table(rows, self.at, self.level))
         untested = [one for one in self.metrics if one not in self._tested]
-        section.notes = [f"{one}: no test is known." for one in untested]
-        section.notes += noted((row["note"], f"{row['model']} ({row['metric']})") for row in rows)
+        notes = [f"{one}: no test is known." for one in untested]
+        notes += noted((row["note"], f"{row['model']} ({row['metric']})") for row in rows)
+        section.parts += notes_below(notes, "on the differences")
 
     def distributions(self, section: Section) -> None:
         """Show how users' values are spread, and how many have 0."""

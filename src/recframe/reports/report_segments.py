@@ -16,7 +16,7 @@ from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.reports import headline
 from recframe.reports.decision import Asking, Decision
-from recframe.reports.page import Section, Text, figure, where_it_can
+from recframe.reports.page import Section, Text, figure, notes_below, where_it_can
 from recframe.reports.report_tables import gaps_table, segments_table, slices_table
 
 MOST_SEGMENTS = 30
@@ -154,7 +154,8 @@ class SectionsOfSegments:
                 self._of_named(slices), lower_is_better=is_lower, several=self.has_models
             )
             section.parts.append(worst)
-        section.notes = noted((row["note"], row["by"]) for row in gaps)
+        notes = noted((row["note"], row["by"]) for row in gaps)
+        section.parts += notes_below(notes, "on the gaps")
 
     def _of_model(self, name: str, found: pl.DataFrame) -> list[dict[str, Any]]:
         """Return the rows of a result with the model as text, in `model`."""

@@ -188,8 +188,11 @@ def _with_counts(rows: Sequence[Row], level: float) -> Sequence[Row]:
         counts, why = NONE, ""
         if row["wins"] is not None:
             counts = " / ".join(count(row[one]) for one in ("wins", "ties", "losses"))
-        if row["verdict"] == "open" and row["p_value"] is not None and row["p_value"] <= 1 - level:
+        p, adjusted = row["p_value"], row["p_adjusted"]
+        if row["verdict"] == "open" and None not in (p, adjusted) and p <= 1 - level:
             why = f"not after correcting for {tests[row.get('by')]:,} comparisons"
+            if adjusted <= 1 - level:
+                why = "too many users have one of the two values alone"
         mark = VERDICT_MARKS.get(row["verdict"], "open")
         lines.append({**row, "counts": counts, "verdict_mark": mark, "verdict_small": why})
     return lines
