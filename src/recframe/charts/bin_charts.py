@@ -365,7 +365,7 @@ class PlotsOfBins(Canvas):
             else ""
         )
         if best and len(rows) == 1:
-            finding = f"Of two rows, the relevant one has the higher score in {best['area']:.0%}"
+            finding = f"A relevant row has the higher score in {best['area']:.0%} of pairs"
         words: dict[str, Any] = {
             "finding": finding,
             "numbers": said_of(rows, "area", ".3f", interval=False),

@@ -106,7 +106,9 @@ def best_at(data: pl.DataFrame, place: str, *, lower: bool = False) -> list[tupl
     return found
 
 
-def best_over(places: Sequence[tuple[Any, str]], what: str, name: str = "k") -> str:
+def best_over(
+    places: Sequence[tuple[Any, str]], what: str, name: str = "k", nouns: str = "cut-offs"
+) -> str:
     """Return the finding on who has the best value over cut-offs: along all, up to one, or from one on."""
     stretches: list[tuple[str, list[Any]]] = []
     for at, model in places:
@@ -115,7 +117,7 @@ def best_over(places: Sequence[tuple[Any, str]], what: str, name: str = "k") -> 
         stretches[-1][1].append(at)
     first, last = (stretches or [("", [])])[0], (stretches or [("", [])])[-1]
     if not last[0] or len(stretches) > 2:  # noqa: PLR2004  one change
-        return best_in(places, what, "at every cut-off", "at {} of {} cut-offs")
+        return best_in(places, what, f"at every {name}", f"at {{}} of {{}} {nouns}")
     if len(stretches) == 1:
         at = f"at {name} = {last[1][0]}" if len(places) == 1 else f"at every {name}"
         return f"{last[0]} has the {what} {at}"
@@ -126,14 +128,14 @@ def best_over(places: Sequence[tuple[Any, str]], what: str, name: str = "k") -> 
 
 
 def best_in(places: Sequence[tuple[Any, str]], what: str, every: str, some: str) -> str:
-    """Return the finding on who has the best value at the most places, in words for all places and for some of how many."""
+    """Return the finding on who has the best value at more than half of some places, in words for all and for some of them."""
     counts: dict[str, int] = {}
     for _, model in places:
         counts[model] = counts.get(model, 0) + 1
     counts.pop("", None)
     most = max(counts.values(), default=0)
     leaders = [model for model, n in counts.items() if n == most]
-    if len(leaders) != 1:
+    if 2 * most <= len(places):
         return ""
     where = every if most == len(places) else some.format(most, len(places))
     return f"{leaders[0]} has the {what} {where}".rstrip()

@@ -82,6 +82,8 @@ class Differences:
     baseline: str | None
     """The model that all others are compared with; None where each row has its own pair."""
     margin: float | None
+    of_best: bool = False
+    """Whether that model is the best one, with which the others are compared where no baseline was asked."""
 
     @property
     def has_segments(self) -> bool:
@@ -188,14 +190,18 @@ class Differences:
 
     def _of_models(self, rows: pl.DataFrame, better: str) -> str:
         """Return which models are shown to be better than the baseline, and which are worse."""
+        if self.of_best:
+            n, won = len(rows), rows["verdict"].to_list().count(TURNED[better])
+            return (
+                f"{self.baseline} is {better} than {'all' if won == n else f'{won} of'} {n} others"
+                if won
+                else ""
+            )
         said: list[str] = []
         for verdict in (better, TURNED[better]):
             models = rows.filter(verdict=verdict)["model"].to_list()
-            who = (
-                listed(models)
-                if len(models) <= MOST_LISTED
-                else f"{len(models)} of {len(rows)} models"
-            )
+            many = f"{len(models)}" if said else f"{len(models)} of {len(rows)} models"
+            who = listed(models) if len(models) <= MOST_LISTED else many
             if models:
                 verb = "is" if len(models) == 1 else "are"
                 said.append(f"{who} {verb} {verdict}{'' if said else f' than {self.baseline}'}")
@@ -402,7 +408,8 @@ class PlotsOfDifferences(Canvas):
         size = pl.lit(margin, pl.Float64) * pl.col("baseline_value").abs()
         data = data.drop("_first").with_columns(margin_low=-size, margin_high=size)
         data = _named(data, by_pair=of_all is None)
-        drawn_of = Differences(data, metrics, series, of_all, margin)
+        of_best = baseline is None and of_all is not None
+        drawn_of = Differences(data, metrics, series, of_all, margin, of_best)
         return drawn_of.chart(how, interval_words(rec, metrics[0], how))
 
 

@@ -132,6 +132,7 @@ class Lines:
     """Padding at the ends of x, in pixels."""
     mark: int | None = None
     """A cut-off with a rule and a tick of its own."""
+    most_points: int = MOST_POINTS
     ends: Sequence[float] | None = None
     """The ends of the axis of values, where intervals go on beyond them."""
 
@@ -171,19 +172,26 @@ class Lines:
 
     @property
     def rule(self) -> list[alt.Chart]:
-        """The rule at the marked cut-off."""
+        """The rule at the marked cut-off, with its number, which an axis may have no room for."""
         if self.mark is None:
             return []
-        at, colour = pl.DataFrame({self.x.column: [self.mark]}), self.series.look.colours.quiet
-        rule = alt.Chart(at).mark_rule(color=colour, strokeDash=[2, 3])
-        return [rule.encode(x=f"{self.x.column}:Q")]
+        colour = self.series.look.colours.quiet
+        # once, and of the same data as all layers, which a chart with a view for each segment takes
+        base = drawn(self.rows).transform_aggregate(rows="count()")
+        base = base.encode(x=alt.XDatum(self.mark))
+        text = base.mark_text(align="left", baseline="top", dx=4, color=colour)
+        name = alt.TextValue(f"{self.x.column} = {self.mark}")
+        return [
+            base.mark_rule(color=colour, strokeDash=[2, 3]),
+            text.encode(y=alt.value(0), text=name),
+        ]
 
     @property
     def lines(self) -> list[alt.Chart]:
         """Lines, and points to point at: all of them are seen where they are few, and else those at the ticks."""
         places = self.data[self.order]
         seen: Any = None
-        if places.n_unique() > MOST_POINTS:
+        if places.n_unique() > self.most_points:
             seen = alt.FieldOneOfPredicate(field=self.order, oneOf=ticks(places, self.mark))
         order = alt.Order(f"{self.order}:Q")
         return [
@@ -284,6 +292,7 @@ def _in_views(
         x=replace(over.x, title=["cut-off k"]),
         y=replace(over.y, title=lines(str(metric), VIEW)),
         fields={"segment:N": spoken(found.by)},
+        most_points=MOST_TICKS,
         ends=ends,
     )
     width = inner_width(look, BETWEEN * columns) // columns
@@ -452,7 +461,7 @@ class PlotsOverCutoffs(Canvas):
         over = Lines(data, series, x, y, {}, how.title, order="rank", padding=padding)
         subtitle = f"Of {users_of(data)}; the shares up to k add up to n_hits@k"
         places = best_at(data, "rank") if len(series.names) > 1 else []
-        finding = best_over(places, "most hits", "rank")
+        finding = best_over(places, "most hits", "rank", "ranks")
         if series.named:
             subtitle += over.words_of_bands(found.level)
             return over.chart("Hits by rank", subtitle, *over.with_bands, finding=finding)
@@ -461,7 +470,7 @@ class PlotsOverCutoffs(Canvas):
             y=alt.Y("low:Q", title=y.title), y2=alt.Y2("high:Q", title=y.title)
         )
         return over.chart(
-            "Hits by rank", f"{subtitle}rules: intervals at {found.level}.", bars, ends
+            "Hits by rank", f"{subtitle}; rules: intervals at {found.level}.", bars, ends
         )
 
     def precision_recall(

@@ -185,8 +185,8 @@ def _front(data: pl.DataFrame) -> tuple[str, str]:
 def _names(data: pl.DataFrame, series: Series, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     """Return model labels at their points, inside the view and clear of near points."""
     layers, ground = [], series.look.ground
-    in_colour = data.filter(pl.col("model").is_in(series.coloured))
-    for (align, below), rows in placed(in_colour).group_by("align", "below", maintain_order=True):
+    in_colour = placed(data).filter(pl.col("model").is_in(series.coloured))
+    for (align, below), rows in in_colour.group_by("align", "below", maintain_order=True):
         text = drawn(rows).encode(x=x, y=y, text="model:N")
         of: dict[str, Any] = {"align": align, "dx": 9 if align == "left" else -9}
         of |= {"dy": 13 if below else -9, "fontSize": 12}

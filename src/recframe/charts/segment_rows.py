@@ -10,6 +10,8 @@ FEW_USERS = 10
 """Users below which a segment's interval does not stretch an axis."""
 TIMES = 4
 """Width from which an interval does not stretch an axis, as a multiple of the median width."""
+BEYOND = 0.03
+"""Room for the arrows at both ends of an axis, as a share of its length."""
 LOW, HIGH = pl.col("low"), pl.col("high")
 
 
@@ -91,7 +93,10 @@ def clipped(
         _beyond_high=(high < HIGH).fill_null(value=False),
     )
     goes_on = bool(data.select(pl.any_horizontal("_beyond_low", "_beyond_high").any()).item())
-    return data, ends if goes_on and low < high else None
+    if not goes_on or low >= high:
+        return data, None
+    margin = (high - low) * BEYOND
+    return data, [low - margin * bool(low or not zero), high + margin]
 
 
 CLIPPED = f" Arrows: intervals that go on (fewer than {FEW_USERS} users, or {TIMES} times as wide as most)."

@@ -153,7 +153,7 @@ class Series:
             return ""
         if self.look.highlight or not self.coloured:
             return f" Grey: {self.others}."
-        also = safe_text(self.baseline or "") in self.coloured
+        also = safe_text(self.baseline or "") in self.coloured[2:]
         return f" In colour: the two best by value{' and the baseline' if also else ''}; grey: {self.others}."
 
     @property
@@ -166,9 +166,8 @@ class Series:
         """The colour of each model."""
         of = self.look.colours
         # NOTE: by its place among all models, and only of more models than colours by that among the coloured ones
-        places = (
-            self.names if len(self.names) <= len(of.models) or not self.others else self.coloured
-        )
+        is_few = len(self.names) <= len(of.models) or not self.others
+        places = [one for one in self.names if is_few or one in self.coloured]
         numbers = {name: place for place, name in enumerate(places)}
         return [
             of.models[numbers[name] % len(of.models)] if name in self.coloured else of.others
@@ -194,9 +193,8 @@ class Series:
 
     def shape(self, *, legend: bool = True, shown: Collection[str] | None = None) -> alt.Shape:
         """Return the encoding of models by shapes, which are told apart on paper without colours, too."""
-        places = {
-            name: place for place, name in enumerate(self.coloured if self.others else self.names)
-        }
+        told_apart = [one for one in self.names if one in self.coloured]
+        places = {name: place for place, name in enumerate(told_apart)}
         shapes = [SHAPES[places.get(name, 0) % len(SHAPES)] for name in self.names]
         return alt.Shape(**self._each([*shapes, SHAPES[0]], shown, legend=legend))
 

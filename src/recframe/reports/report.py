@@ -419,7 +419,8 @@ class ReportBuilder(SectionsOfSegments):
             if self.inputs.training:
                 section.missing.append(f"{OF_ONE_TRAINING} shows who is shown what.")
             else:
-                section.parts.append(figure("chart-exposure", home.plot.exposure(k=self.k)))
+                plot = home.plot(highlight=self.highlight)
+                section.parts.append(figure("chart-exposure", plot.exposure(k=self.k)))
             rows = self._keep("costs", keyed(home, found).with_columns(metric=_with_cutoff()))
         if rows:
             self._costs(section, rows)

@@ -79,11 +79,14 @@ class SectionsOfSegments:
         return [row for row in rows if few or row["model"] in self.named]
 
     @property
+    def highlight(self) -> list[str]:
+        """The models that stand out in charts where there are many: best, runner-up and baseline."""
+        return self.named if len(self.models) > MOST_ALIKE else []
+
+    @property
     def plot(self) -> Any:
-        """Charts in which best, runner-up and baseline stand out."""
-        return (
-            self.rec.plot(highlight=self.named) if len(self.models) > MOST_ALIKE else self.rec.plot
-        )
+        """Charts in which they stand out."""
+        return self.rec.plot(highlight=self.highlight)
 
     def segments(self, section: Section) -> None:
         """Show where the best model gains and loses, the gaps between segments, and the worst slices."""

@@ -98,7 +98,7 @@
   function fitChannels(encoding, width) {
     for (const [name, channel] of Object.entries(encoding || {})) {
       if (!channel || typeof channel !== "object") continue;
-      if (name === "x" && Array.isArray(channel.title)) channel.title = folded(channel.title, Math.max(width - 110, 100));
+      if ((name === "x" || name === "x2") && Array.isArray(channel.title)) channel.title = folded(channel.title, Math.max(width - 110, 100));
       if (name === "x" && channel.type === "quantitative") {
         channel.axis = channel.axis === null ? null : { ...channel.axis, tickCount: Math.max(Math.floor(width / 80), 3) };
       }
@@ -169,7 +169,7 @@
 
   function tableOf(rows) {
     const HIDDEN = ["place", "model_place", "known", "bin", "width"];
-    const names = Object.keys(rows[0]).filter((name) => !HIDDEN.includes(name));
+    const names = Object.keys(rows[0]).filter((name) => !HIDDEN.includes(name) && !name.startsWith("_"));
     const table = document.createElement("table");
     const head = table.createTHead().insertRow();
     for (const name of names) { const made = cell("th", name); made.scope = "col"; head.append(made); }
