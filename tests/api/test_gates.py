@@ -283,7 +283,7 @@ def test_models_are_those_that_are_asked():
         (
             "hit_rate@1 >= 0.9 * pup",
             {},
-            "'hit_rate@1 >= 0.9 * pup': 'pup' is no model: the column 'model' has pop, svd",
+            "'hit_rate@1 >= 0.9 * pup': 'pup' is not a model: the column 'model' has pop, svd",
         ),
         ("hit_rate@1 >= 0.9", {"on": "mean"}, "on='mean': on takes 'interval' or 'value'"),
         (

@@ -53,7 +53,7 @@ def test_a_bound_and_a_share_of_a_model_tell_which_model_is_gone(form):
 def test_a_baseline_that_is_gone_is_an_error_and_no_missing_row():
     last = rec("pop", "svd", "knn").summarize("mrr")
 
-    with pytest.raises(rf.DataError, match="'pop' is no model: the column 'model' has knn, svd"):
+    with pytest.raises(rf.DataError, match="'pop' is not a model: the column 'model' has knn, svd"):
         rec("svd", "knn").require("mrr >= 0.9 * pop", last=last)
 
 

@@ -211,7 +211,7 @@ def test_what_is_wrong_is_told(place):
         (
             "mrr >= trailing",
             {"history": named},
-            r"runs of several names, None, 'canary'; take those of one: .*name='canary'",
+            r"runs of several names, None, 'canary'; choose one: .*name='canary'",
         ),
     ):
         with pytest.raises(rf.RecframeError, match=said):
@@ -239,8 +239,6 @@ def test_a_gate_that_no_run_can_decide_is_warned_of(place):
 def test_words_for_earlier_numbers_say_what_they_take():
     rec = rf.rec({"a": shop(1), "b": shop(2)})
     for word, option in (("trailing", "history="), ("last", "last=")):
-        said = (
-            f"'mrr >= {word}': without {option} '{word}' is no model: the column 'model' has a, b"
-        )
+        said = f"'mrr >= {word}': without {option} '{word}' is not a model: the column 'model' has a, b"
         with pytest.raises(rf.DataError, match=said):
             rec.require(f"mrr >= {word}", wide=True)

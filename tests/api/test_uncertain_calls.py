@@ -436,7 +436,11 @@ WRONG = [
         {"cluster": ["household"]},
         "cluster=['household']: cluster takes the name of a column, such as 'household'",
     ),
-    ("winner", {"baseline": "svd"}, "baseline='svd' is no model: the column 'model' has a, b, c"),
+    (
+        "winner",
+        {"baseline": "svd"},
+        "baseline='svd' is not a model: the column 'model' has a, b, c",
+    ),
     ("winner", {"baseline": None}, "baseline=None: winner takes the name of the model"),
     ("winner", {}, "rec.winner() needs baseline; write rec.winner('ndcg@10', baseline="),
     (
@@ -450,8 +454,12 @@ WRONG = [
         {"margin": 0.1, "wanted": -0.1},
         "wanted=-0.1: with margin=0.1, wanted is the true relative difference, a number above -0.1 and below 1",
     ),
-    ("compare", {"baseline": "svd"}, "baseline='svd' is no model: the column 'model' has a, b, c"),
-    ("power", {"baseline": "svd"}, "baseline='svd' is no model: the column 'model' has a, b, c"),
+    (
+        "compare",
+        {"baseline": "svd"},
+        "baseline='svd' is not a model: the column 'model' has a, b, c",
+    ),
+    ("power", {"baseline": "svd"}, "baseline='svd' is not a model: the column 'model' has a, b, c"),
 ]
 
 
@@ -479,7 +487,7 @@ def test_a_wrong_call_says_what_to_write(call, options, words):
 @pytest.mark.parametrize("metric", ["recall", "novelty@3", "coverage@3", "f_score(average=means)"])
 @pytest.mark.parametrize("baseline", ["svd", "A", ""])
 def test_an_unknown_baseline_is_told_whatever_is_asked(metric, baseline):
-    with pytest.raises(rf.RecframeError, match=r"is no model: the column 'model' has a, b, c$"):
+    with pytest.raises(rf.RecframeError, match=r"is not a model: the column 'model' has a, b, c$"):
         asked_of().compare(metric, baseline=baseline, wide=True)
 
 

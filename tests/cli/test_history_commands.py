@@ -125,10 +125,10 @@ def test_what_is_wrong_with_a_history_is_said_in_words_of_the_shell():
     rf.rec(pl.read_parquet("shop.parquet")).track("mrr", history="history", as_of="2026-11-20")
     for arguments, words in (
         (asked, "or the runs before: --history DIR"),
-        ((*asked, "--history", "none"), "there is no history at 'none'; recframe track begins one"),
+        ((*asked, "--history", "none"), "there is no history at 'none'; recframe track starts one"),
         (
             (*asked, "--history", "history"),
-            "runs of several names, None, 'nightly'; take those of one: --name WORD",
+            "runs of several names, None, 'nightly'; choose one: --name WORD",
         ),
         (
             ("require", "shop.parquet", "mrr >= 0.1", "--history", "history"),
@@ -178,7 +178,7 @@ def test_changes_are_printed_as_the_library_has_them():
     found = rf.changes("history", window=6, level=0.9)
     found = found.filter(pl.col("as_of") >= pl.date(2026, 11, 5))
     assert pl.read_parquet("all.parquet").equals(found)
-    assert failure("changes", "none") == "there is no history at 'none'; recframe track begins one"
+    assert failure("changes", "none") == "there is no history at 'none'; recframe track starts one"
     assert run("changes", "history", "--window", "4").exit_code == 2
 
 

@@ -96,7 +96,7 @@ def test_a_report_has_a_name_and_metrics_of_its_own(folder):
             "cannot write 'shop.pdf': its ending is '.pdf'; a page is an .html file",
         ),
         (("-o", "none/shop.html"), "cannot write 'none/shop.html': there is no directory 'none'"),
-        (("--baseline", "nope"), "baseline='nope' is no model: the column 'model' has new, old"),
+        (("--baseline", "nope"), "baseline='nope' is not a model: the column 'model' has new, old"),
         (("--by", "country"), "--by 'country' is not a column"),
         (
             ("--title-of", "title"),

@@ -113,7 +113,7 @@ def test_text_without_an_order_may_be_lists():
     said = failure("evaluate", "lists.csv", "long.csv", "-m", "mrr")
 
     assert said.startswith("'lists.csv' has no column 'rank'. It has 'user', 'model', 'items'.")
-    assert said.endswith("say what stands between its ids: --lists-separator ' '")
+    assert said.endswith("say what separates its ids: --lists-separator ' '")
 
 
 def test_a_header_is_for_all_text_files_or_for_one():

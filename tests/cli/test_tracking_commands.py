@@ -102,7 +102,7 @@ def test_an_empty_history_is_an_empty_table(tmp_path):
 def test_what_is_wrong_is_said_in_words_of_the_shell():
     said = "--as-of 'yesterday' is not a time; write 2026-11-22, or 2026-11-22T06:00+01:00"
     assert failure(*TRACK, "--as-of", "yesterday") == said
-    assert failure("history", "none") == "there is no history at 'none'; recframe track begins one"
+    assert failure("history", "none") == "there is no history at 'none'; recframe track starts one"
     for arguments, words in (
         (("history", "none", "--since", "x"), "'x' is no day or time; write 2026-11-22"),
         (

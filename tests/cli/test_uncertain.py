@@ -365,7 +365,7 @@ def test_a_reference_that_is_no_result_is_lists_to_compare_with():
         ),
         (
             (),
-            "nothing is required; write for example recframe require RECS TRUTH 'ndcg@10 >= 0.28'",
+            "no requirement was given; write for example recframe require RECS TRUTH 'ndcg@10 >= 0.28'",
         ),
         (
             ("hit_rate@1 >= 0.9 * last",),

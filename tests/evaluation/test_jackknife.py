@@ -374,7 +374,7 @@ def test_every_set_metric_has_contributions_or_says_why_not():
     ("metric", "reason"),
     [
         ("personalization(similarity=overlap)@5", "it compares each list with all others"),
-        ("personalization(against=all)", "it holds the lists of a segment against those of others"),
+        ("personalization(against=all)", "it compares the lists of a segment with those of others"),
         ("popularity_lift(average=users)", "it is a mean over users, who have a value each"),
         ("ndcg@10", "it is a mean over users, who have a value each"),
     ],

@@ -141,7 +141,7 @@ def test_metrics_may_stand_in_a_list(frame):
     if isinstance(frame, pl.LazyFrame):
         in_lists, one_by_one = in_lists.collect(), one_by_one.collect()
     assert in_lists.equals(one_by_one)
-    with says("no metric was asked for; ", whole=False):
+    with says("no metric was requested; ", whole=False):
         frame.rec.evaluate([])
 
 
@@ -161,7 +161,7 @@ def test_parse_takes_text_alone(thing):
 
 
 def test_no_metric():
-    expected = 'no metric was asked for; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
+    expected = 'no metric was requested; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
 
     for frame in (FRAME, FRAME.lazy(), FRAME.to_pandas()):
         with says(expected):

@@ -87,7 +87,7 @@ def test_a_metric_is_explained_by_what_it_says_of_itself_and_by_its_switches(
     for phrase in (
         "every user of the truth counts",
         "without a relevant item counts 0",
-        "equal scores stand",
+        "equal scores are ordered",
         "up to 10",
     ):
         assert phrase in text

@@ -351,7 +351,7 @@ def test_a_metric_that_the_library_does_not_have_raises_and_lists_those_it_has(k
     ):
         kind(FRAME).rec.err(profile="recbole")
     with says(
-        "the profile 'recpack' has no hit_rate; RecPack's HitK is the number of hits: ask for n_hits. "
+        "the profile 'recpack' has no hit_rate; RecPack's HitK is the number of hits: use n_hits. "
         "It has n_hits, precision, recall, mrr, dcg, ndcg, coverage, diversity"
     ):
         kind(FRAME).rec(profile="recpack").evaluate("ndcg", "hit@10")
@@ -476,7 +476,7 @@ def test_files_in_parts_give_the_numbers_of_the_profile(
         (
             "implicit",
             "auc",
-            "each place up to k without a hit for a miss, past the end of a list too",
+            "each place up to k without a hit as a miss, also after the end of a list",
         ),
         ("lightgbm", "ndcg", "a query without a relevant row counts 1"),
     ],
@@ -513,7 +513,7 @@ def test_means_are_rounded_to_the_decimals_asked_for(kind: Kind):
 @pytest.mark.parametrize("value", [-1, 16, 2.0, "2", True])
 def test_decimals_are_a_small_whole_number(value: Any):
     with says(
-        f"decimals={value!r}: write a whole number from 0 to 15; means are rounded to so many decimals"
+        f"decimals={value!r}: write a whole number from 0 to 15; means are rounded to this number of decimals"
     ):
         FRAME.rec(decimals=value)
 

@@ -274,7 +274,7 @@ def test_scores_that_rise_along_a_list_warn():
         ),
         (
             lambda: rf.from_lists(nested_frames(with_scores=True), users=[1]),
-            "users= goes with mappings, lists and arrays; a",
+            "users= is for mappings, lists and arrays; a",
         ),
         (
             lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": ["a"]})),

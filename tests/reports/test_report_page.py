@@ -420,7 +420,7 @@ def test_titles_are_of_the_column_that_is_named_or_called_so():
         ({"title": 3}, "title=3: title takes text"),
         ({"title_of": 3}, "title_of=3: title_of takes the name of a column"),
         ({"min_users": 0}, "min_users=0"),
-        ({"baseline": "nope"}, "baseline='nope' is no model: the column 'model' has new, old"),
+        ({"baseline": "nope"}, "baseline='nope' is not a model: the column 'model' has new, old"),
         ({"by": "user"}, "one user has no interval"),
         ({"by": "model"}, "compare(...) models"),
         ({"by": "nope"}, "'nope' is not a column"),

@@ -230,9 +230,7 @@ def test_a_column_that_cannot_be_one_is_an_error():
 
 
 def test_a_denominator_of_its_own_goes_with_no_other():
-    with says(
-        "recall(weights='snips') has a denominator of its own; leave out denominator='capped'"
-    ):
+    with says("recall(weights='snips') has its own denominator; leave out denominator='capped'"):
         RECS.rec(truth=TRUTH, propensity="seen").recall(weights="snips", denominator="capped")
 
 

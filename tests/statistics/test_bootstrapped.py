@@ -97,8 +97,8 @@ def test_ends_beyond_the_outermost_resample_are_told():
 
     assert [str(one.message) for one in told] == [
         (
-            "n_resamples=38: the ends of intervals at level=0.95 lie beyond so few resamples; "
-            "write n_resamples=39 at least, and some thousand to have two digits"
+            "n_resamples=38: too few for the ends of intervals at level=0.95; write n_resamples=39 at least, and some "
+            "thousand for two digits"
         )
     ]
     asked_of().summarize("ndcg@3", method="bootstrap", n_resamples=39, wide=True)

@@ -162,15 +162,15 @@ def test_corrections_margins_and_clusters_take_the_p_values_of_all_looks():
 
 REFUSED = [
     (
-        "looks='any' has p values of its own, and takes no test='permutation'; leave that out",
+        "looks='any' has its own p values, and takes no test='permutation'; leave that out",
         {"test": "permutation"},
     ),
     (
-        "looks='any' has p values of its own, and takes no test='bootstrap'; leave that out",
+        "looks='any' has its own p values, and takes no test='bootstrap'; leave that out",
         {"test": "bootstrap"},
     ),
     (
-        "looks='any' has p values of its own, which correction='max_t' does not; write correction='holm'",
+        "looks='any' has its own p values, which correction='max_t' does not; write correction='holm'",
         {"correction": "max_t"},
     ),
     ("looks='weekly': looks takes 'any' or None", {"looks": "weekly"}),

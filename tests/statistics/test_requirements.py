@@ -118,10 +118,13 @@ def test_what_is_written_is_read_again(bound, direction, model):
             "ndcg@10 >= 0 * svd",
             "'ndcg@10 >= 0 * svd': the factor is a number above 0, such as 0.99 for at most 1 % less",
         ),
-        (0.28, "0.28 is no requirement; write 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"),
+        (
+            0.28,
+            "0.28 is not a requirement; write 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'",
+        ),
         (
             rf.ndcg @ 10,
-            "'ndcg@10' is no requirement; write 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'",
+            "'ndcg@10' is not a requirement; write 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'",
         ),
         ("ndcg@10 >= nan", "bound=nan: a requirement has a number as its bound, such as 0.28"),
     ],
@@ -162,7 +165,9 @@ def test_cut_offs_go_to_metrics_without_one_and_each_requirement_comes_once():
 
 
 def test_nothing_is_no_requirement():
-    with pytest.raises(rf.RecframeError, match="nothing is required; write for example require"):
+    with pytest.raises(
+        rf.RecframeError, match="no requirement was given; write for example require"
+    ):
         required([])
 
 

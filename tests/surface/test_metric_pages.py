@@ -239,7 +239,7 @@ def test_a_line_of_the_libraries_gives_its_number():
 
 
 def test_what_no_switch_says_is_noted():
-    assert "`recbole`: coverage and gini count an item more than there is" in page("gini")
+    assert "`recbole`: coverage and gini count one more item" in page("gini")
     assert "`recbole`" not in sections(page("dcg"))["In other libraries"]
     (snips,) = [
         row for row in rows(sections(page("recall"))["In other libraries"]) if "SNIPS" in row[0]

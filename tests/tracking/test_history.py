@@ -303,7 +303,7 @@ def test_a_place_that_is_none_is_told(tmp_path):
 def test_a_history_that_is_not_there_is_told(tmp_path):
     with pytest.raises(
         rf.RecframeError,
-        match=r"there is no history at '.*none'; rec.track\(\.\.\., history='.*none'\) begins one",
+        match=r"there is no history at '.*none'; rec.track\(\.\.\., history='.*none'\) starts one",
     ):
         rf.history(tmp_path / "none")
 

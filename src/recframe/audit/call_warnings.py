@@ -306,8 +306,8 @@ def ranks_as_means(seen: Seen) -> str | None:
     name = seen.inputs.context.names["rank"]
     over = Either(": .rank('ordinal') in Polars, .rank(method='first') in pandas")
     return (
-        f"column {name!r} of {seen.title} has ranks such as {broken[0]:g}, which are means over ties: an item of rank 1.5 "
-        f"is no hit at 1, and no item is the first; rank each list without ties{over}, or name the column of scores: "
+        f"column {name!r} of {seen.title} has ranks such as {broken[0]:g}, which are means over ties: an item of rank 1.5 is "
+        f"not a hit at 1, and no item is first; rank each list without ties{over}, or name the column of scores: "
         f"{bind(score=NAMED)}"
     )
 

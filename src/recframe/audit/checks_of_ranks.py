@@ -260,7 +260,7 @@ def pooled_models(data: Audited) -> Findings:
 @check(
     "warning",
     "ranks count as given, and a missing rank is a miss",
-    "rank each list anew from 1, if rows were dropped after ranking",
+    "rank each list again from 1, if rows were dropped after ranking",
     "ranks",
 )
 def rank_gaps(data: Audited) -> Findings:

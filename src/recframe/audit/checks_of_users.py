@@ -32,7 +32,7 @@ from recframe.side_info.features import are_bits, may_be_bits
 @check(
     "warning",
     "precision still divides by k",
-    "recommend k items, or ask precision(denominator='list')",
+    "recommend k items, or use precision(denominator='list')",
 )
 def short_lists(data: Audited) -> Findings:
     """Lists with fewer than k rows."""

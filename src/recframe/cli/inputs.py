@@ -96,7 +96,7 @@ def _check_is_long(schema: pl.Schema, path: str, item: str, rank: str) -> None:
         raise RecframeError(
             f"{path!r} has no column {rank!r}. It has {listed(schema)}. Name the column of the ranks or of the scores: "
             f"--columns rank=NAME or --columns score=NAME; where each text of {lists!r} is a list, such as 'a b c', say "
-            "what stands between its ids: --lists-separator ' '"
+            "what separates its ids: --lists-separator ' '"
         )
 
 

@@ -237,7 +237,7 @@ def _check(frame: Any) -> None:
     if session.sparkContext._jsc is None if stopped is None else stopped:  # noqa: SLF001  Spark tells it nowhere else
         msg = (
             "the session of this frame of Spark was stopped; start one, SparkSession.builder.getOrCreate(), and read the "
-            "frame anew"
+            "frame again"
         )
         raise RecframeError(msg)
     if frame.isStreaming:

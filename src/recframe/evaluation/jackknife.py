@@ -31,8 +31,8 @@ from recframe.side_info.requirements import check_needs
 _BEYOND = {
     Level.ALONG: "it compares each list with all others",
     Level.ALONG_ALL: "it compares each list with those of other segments",
-    Level.EVERYWHERE: "it holds the lists of a segment against those of others",
-    Level.IN_ALL: "it holds the lists of a segment against those of others",
+    Level.EVERYWHERE: "it compares the lists of a segment with those of others",
+    Level.IN_ALL: "it compares the lists of a segment with those of others",
     Level.ACROSS: "it compares a segment of items with the others",
     Level.OVER_GROUPS: "it compares groups of items with each other",
 }

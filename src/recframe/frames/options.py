@@ -225,7 +225,10 @@ def _check_option(name: str, value: object) -> None:
         msg = f"{Given(name, value)}: write a number above 0; rows with at least this relevance are relevant"
         raise RecframeError(msg)
     elif name == "decimals" and not _is_whole(value):
-        msg = f"decimals={shown(value)}: write a whole number from 0 to {MOST_DECIMALS}; means are rounded to so many decimals"
+        msg = (
+            f"decimals={shown(value)}: write a whole number from 0 to {MOST_DECIMALS}; means are rounded to this number of "
+            "decimals"
+        )
         raise RecframeError(msg)
 
 

@@ -161,7 +161,7 @@ def recall(
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
     if weights != "none" and denominator != "relevant":
-        msg = f"recall(weights={weights!r}) has a denominator of its own; leave out denominator={denominator!r}"
+        msg = f"recall(weights={weights!r}) has its own denominator; leave out denominator={denominator!r}"
         raise RecframeError(msg)
 
     def found(at: At) -> pl.Expr:

@@ -113,9 +113,12 @@ PROFILES["ranx"] = Profile(
         "n_hits": {},
         "rbp": WHOLE,
     },
-    notes="lists of more than 15 items come out of an unstable sort there, so that no order of rows gives their ties; a bpref "
-    "without a relevant item is a division by zero there that makes every later user 0, and it is NaN where nothing is judged "
-    "not relevant; rbp multiplies each hit by its grade, beyond 1: the same here on binary relevance alone",
+    notes=(
+        "lists of more than 15 items are sorted unstably there, so no order of rows reproduces their ties; a bpref "
+        "without a relevant item is a division by zero there that makes every later user 0, and it is NaN where no item "
+        "is judged not relevant; rbp multiplies each hit by its grade, and can exceed 1: the same here only on binary "
+        "relevance"
+    ),
 )
 PROFILES["rectools"] = Profile(
     source="RecTools 0.19.0 (metrics/classification.py, metrics/ranking.py)",
@@ -139,7 +142,7 @@ PROFILES["rectools"] = Profile(
         "serendipity": {"universe": "recs", "against": "popularity"},
         "overlap": {},  # Intersection
     },
-    notes="popularity counts rows of train there, here pairs; of several features its Hamming distance is their number",
+    notes="popularity counts rows of train there, pairs here; with several features its Hamming distance is their number",
     instead={"r_precision": "RecTools' r_precision is precision(denominator='achievable')"},
 )
 PROFILES["replay"] = Profile(
@@ -157,12 +160,14 @@ PROFILES["replay"] = Profile(
         "category_coverage": {"denominator": "k"},  # CategoricalDiversity
         "unexpectedness": {"denominator": "k", "without_reference": "zero"},
     },
-    notes="from Polars a missing score ranks first there, here behind all others; "
-    f"{ITEMS_OF_TRAIN}; ties of coverage are those of its Polars, on pandas they go by item as the others do; its "
-    "Novelty counts a user of train without a list as 1",
+    notes="a missing score ranks first there on Polars, last here; "
+    f"{ITEMS_OF_TRAIN}; ties of coverage are those of its Polars code, on pandas they are by item as in its other metrics; "
+    "its Novelty counts a user of train without a list as 1",
     instead={
-        "novelty": "RePlay's Novelty is 1 - repeat_rate, over the users of train, of whom one without a list counts 1; its "
-        "Surprisal is novelty(normalized=True, denominator='k'): ask for those without a profile"
+        "novelty": (
+            "RePlay's Novelty is 1 - repeat_rate, over the users of train, where a user without a list counts 1; its "
+            "Surprisal is novelty(normalized=True, denominator='k'): compute both without a profile"
+        ),
     },
 )
 PROFILES["recbole"] = Profile(
@@ -181,8 +186,7 @@ PROFILES["recbole"] = Profile(
         "long_tail_share": {"tail": "items", "share": 0.9},  # TailPercentage, tail_ratio 0.1
     },
     notes="each of its test users has a full list; its ties are in no fixed order; AUC and GAUC need every item's score; "
-    "coverage and gini count an item more than there is, for padding: give one more in items=; its tail is of the items of "
-    "train",
+    "coverage and gini count one more item, for padding: give one more in items=; its tail is that of the items of train",
     instead={
         "entropy": "RecBole's ShannonEntropy is in nats, over the number of recommended items"
     },
@@ -200,8 +204,11 @@ PROFILES["recpack"] = Profile(
         "coverage": {},  # CoverageK
         "diversity": {"distance": "jaccard", "single": "zero"},  # IntraListDiversityK
     },
-    notes="of a matrix of 0 and 1: grades weigh hits there, in some of its numbers beyond 1; its ties go by the matrix index",
-    instead={"hit_rate": "RecPack's HitK is the number of hits: ask for n_hits"},
+    notes=(
+        "for a matrix of 0 and 1: grades weigh hits there, and some of its numbers exceed 1; its ties are by the matrix "
+        "index"
+    ),
+    instead={"hit_rate": "RecPack's HitK is the number of hits: use n_hits"},
 )
 PROFILES["elliot"] = Profile(
     source="Elliot fc27efed (evaluation/metrics/accuracy/*), with its default relevance threshold of 0",
@@ -234,9 +241,9 @@ PROFILES["microsoft"] = Profile(
         "serendipity": {"universe": "recs"},
     },
     notes="precision, recall, map and r_precision run over fewer users than ndcg; with score_type raw or exp ndcg leaves out "
-    "users whose grades are all 0: no_relevant='null' and the lowest grade above 0 as min_relevance; "
-    f"{ITEMS_OF_TRAIN}; its lists have no k; items are alike by their train users unless it is given a feature",
-    instead={"novelty": "Microsoft's novelty is that of interactions: ask for efd"},
+    f"users whose grades are all 0: no_relevant='null' and the lowest grade above 0 as min_relevance; {ITEMS_OF_TRAIN}; its "
+    "lists have no k; items are similar by their train users unless a feature is given",
+    instead={"novelty": "Microsoft's novelty is that of interactions: use efd"},
 )
 PROFILES["lenskit"] = Profile(
     source="LensKit 2026.4.0 (metrics/ranking/*.py), the means of MeasurementCollector",
@@ -257,7 +264,7 @@ PROFILES["lenskit"] = Profile(
         "rbo": {"p": 0.85, "form": "truncated"},  # rank_biased_overlap
     },
     notes="2025 counts lists without test items 0 in its list_summary: no_relevant='zero'; map raises an error there for such "
-    f"a list, here it has no value; its rank_biased_overlap goes on to n past the end of short lists: the same here on "
+    "a list, here it has no value; its rank_biased_overlap continues to n after the end of short lists: the same here on "
     f"{FULL_LISTS}",
     instead={
         "entropy": "LensKit's entropy is that of the categories inside one list, averaged over the lists"
@@ -275,12 +282,14 @@ PROFILES["torchmetrics"] = Profile(
         "ndcg": {"ties": "expected"},
         "r_precision": WHOLE,
     },
-    notes="in float32, scores too, so that those which are one in 32 bits are tied; hits of a score of 0 or below do not count "
-    "there in precision, recall, map and mrr; negative targets count negative in its ndcg; ties elsewhere than in ndcg are in "
-    "no fixed order",
+    notes=(
+        "in float32, scores too, so scores equal in 32 bits are tied; hits with a score of 0 or below do not count there "
+        "in precision, recall, map and mrr; negative targets count as negative in its ndcg; ties except in ndcg are in no "
+        "fixed order"
+    ),
     instead={
         "auc": "RetrievalAUROC counts a list without a pair by empty_target_action; auc without a profile is null",
-        "fall_out": "RetrievalFallOut is over the misses of the list that it is given, not of the catalogue",
+        "fall_out": "RetrievalFallOut is over the misses of the given list, not of the catalogue",
     },
 )
 PROFILES["sklearn"] = Profile(
@@ -293,7 +302,7 @@ PROFILES["sklearn"] = Profile(
         "map": {**WHOLE, "ties": "last"},
         "auc": WHOLE,  # roc_auc_score
     },
-    notes="dense rows of the whole catalogue tie the items behind the list; label_ranking_average_precision_score gives 1 to a "
+    notes="dense rows of the whole catalogue tie the items after the list; label_ranking_average_precision_score gives 1 to a "
     "list without relevant items",
 )
 PROFILES["lightgbm"] = Profile(
@@ -327,8 +336,10 @@ PROFILES["implicit"] = Profile(
         "ndcg": {"gain": "binary"},
         "auc": {"over": "catalogue"},
     },
-    notes="its auc takes each place up to k without a hit for a miss, past the end of a list too, and falls below 0 where "
-    "these are more than the items that are not relevant; its catalogue is the columns of the matrix: give those as items=",
+    notes=(
+        "its auc counts each place up to k without a hit as a miss, also after the end of a list, and falls below 0 if "
+        "these exceed the items that are not relevant; its catalogue is the columns of the matrix: give those as items="
+    ),
 )
 PROFILES["kaggle"] = Profile(
     source="ml_metrics 0.1.4 (average_precision.py), by the author of Kaggle's MAP@k",
@@ -367,7 +378,7 @@ PROFILES["evidently"] = Profile(
         "personalization": {},
     },
     notes="its MAP depends on the order of rows and can exceed 1, and tied scores share one rank: not reproduced; "
-    f"{ITEMS_OF_TRAIN}; cold items leave its popularity; its personalization is the same here on {FULL_LISTS}",
+    f"{ITEMS_OF_TRAIN}; its popularity leaves out cold items; its personalization is the same here on {FULL_LISTS}",
     instead={
         "diversity": "Evidently's Diversity divides the sum over the pairs by the length of the list",
         "gini": "Evidently's is over the recommended items alone",

@@ -99,7 +99,7 @@ POLICIES: dict[str, Switch] = {
         (("skip", "null", "zero"), ("null", "skip", "zero")),
         up="users without relevant items{where} no longer count 0",
         down="users without relevant items{where} count 0",
-        either="users without relevant items{where} come in or are left out",
+        either="users without relevant items{where} are added or left out",
     ),
     "relevant_from": Switch(
         {
@@ -122,21 +122,21 @@ POLICIES: dict[str, Switch] = {
     ),
     "ties": Switch(
         {
-            "item": "where ranks come from scores, equal scores stand in the order of their items",
-            "item_reverse": f"{OF_TIES} stand in the order of their items, the last first",
-            "item_text": f"{OF_TIES} stand in the order of their items as text",
-            "item_text_reverse": f"{OF_TIES} stand in the order of their items as text, the last first",
-            "item_desc": f"{OF_TIES} in 32 bits stand in the order of their items as text, the last first",
-            "order": f"{OF_TIES} stand as the rows do",
-            "expected": f"{OF_TIES} stand in all orders at once: the value is the expectation",
-            "last": f"{OF_TIES} stand all at the last place of theirs",
-            "pessimistic": f"{OF_TIES} stand with the relevant one last",
-            "optimistic": f"{OF_TIES} stand with the relevant one first",
+            "item": "where ranks come from scores, equal scores are ordered by item",
+            "item_reverse": f"{OF_TIES} are ordered by item, descending",
+            "item_text": f"{OF_TIES} are ordered by item as text",
+            "item_text_reverse": f"{OF_TIES} are ordered by item as text, descending",
+            "item_desc": f"{OF_TIES} in 32 bits are ordered by item as text, descending",
+            "order": f"{OF_TIES} are in row order",
+            "expected": f"{OF_TIES} are in all orders at once: the value is the expectation",
+            "last": f"{OF_TIES} all take the last place of their tie",
+            "pessimistic": f"{OF_TIES} have the relevant items last",
+            "optimistic": f"{OF_TIES} have the relevant items first",
         },
         tuple(("optimistic", one, "pessimistic") for one in (*_ORDERS, "expected")),
-        up="relevant items stand better among equal scores",
-        down="relevant items stand worse among equal scores",
-        either="equal scores stand in another order; a profile changes nothing where ranks are given",
+        up="relevant items rank higher among equal scores",
+        down="relevant items rank lower among equal scores",
+        either="equal scores have another order; a profile changes nothing if ranks are given",
     ),
     "decimals": Switch(
         {None: "nothing is rounded", OTHER: "the mean is rounded to {value} decimals"},
@@ -251,46 +251,46 @@ PARAMETERS: dict[str, Switch] = {
     "over": Switch(
         {
             "list": "pairs are those of the list's items up to k",
-            "catalogue": "pairs are those of all items of the catalogue, of which those behind k share the last place",
+            "catalogue": "pairs are those of all items of the catalogue, where items after k share the last place",
         },
-        either="pairs of items behind k come in, each as a half, or are left out",
+        either="pairs of items after k are added, each as a half, or left out",
     ),
     "without_pair": Switch(
         {
             "null": "a list without a pair has no value, and the mean runs over the others",
             "hit": "a list without a pair counts 1 with a hit, else 0",
         },
-        either="lists of hits or of misses alone come in or are left out",
+        either="lists of hits or of misses alone are added or left out",
     ),
     "weight": Switch(
         {
-            "impressions": "a user weighs as much as they have items in the list",
-            "relevant": "a user weighs as much as they have relevant items in the list",
-            "pairs": "a user weighs as much as they have pairs to be put in order",
+            "impressions": "a user weighs as many as the items of the list",
+            "relevant": "a user weighs as many as the relevant items of the list",
+            "pairs": "a user weighs as many as the pairs of the list",
         },
         either="users with longer lists, or with more relevant items, count more or less",
     ),
     "recall": Switch(
-        {OTHER: "precision is the highest one from a recall of {value} on"},
-        either="the higher the recall, the fewer ranks are looked at",
+        {OTHER: "precision is the highest one at a recall of {value} or more"},
+        either="the higher the recall, the fewer ranks count",
     ),
     "rounding": Switch(
         {
-            "up": "a recall of a user's relevant items is rounded up to whole ones",
-            "tenth": "a recall of a user's relevant items takes the whole part of their number + 0.9",
-            "nearest": "a recall of a user's relevant items is rounded to the nearest whole number, halves up",
+            "up": "a recall is rounded up to whole relevant items",
+            "tenth": "a recall takes the whole part of its number of relevant items + 0.9",
+            "nearest": "a recall is rounded to the nearest whole number of relevant items, halves up",
         },
         (("nearest", "tenth", "up"),),
-        up="fewer items make a recall of some users",
-        down="more items make a recall of some users",
+        up="for some users a recall needs fewer items",
+        down="for some users a recall needs more items",
     ),
     "misses": Switch(
         {OTHER: "only the first {value} misses count"}, either="more or fewer misses count"
     ),
     "hits": Switch(
         {
-            "all": "all relevant items are to stand above them",
-            "first": "of the relevant items as many count as of the misses",
+            "all": "all relevant items are compared with them",
+            "first": "as many relevant items as misses count",
         },
         (("first", "all"),),
         up="relevant items further down no longer count",
@@ -356,7 +356,7 @@ OF_LISTS = {
     ),
     "set": (
         "the lists of all users of a segment, whether in the truth or not, have one value together; n_lists is their number.",
-        "a list without an item{cut} adds nothing. It is no mean: values of segments do not average to that of all.",
+        "a list without an item{cut} adds nothing. It is not a mean: values of segments do not average to that of all.",
     ),
 }
 """Rules on which lists count, by shape of metric, and whether it reads relevance."""

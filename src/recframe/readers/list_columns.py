@@ -177,9 +177,7 @@ class _ListColumns:
         if inner is None:
             msg = f"{found}, not lists; where each row has one item, the frame is already in long form"
             if dtype in TEXT:
-                msg += (
-                    "; where a text is a list, such as 'a b c', say what stands between its ids: "
-                )
+                msg += "; where a text is a list, such as 'a b c', say what separates its ids: "
                 msg += f"{self.call}(frame, separator=' ')"
             raise ColumnError(msg)
         if inner.is_nested():

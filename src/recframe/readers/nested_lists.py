@@ -397,7 +397,7 @@ def _long_form(  # noqa: PLR0913  what nested lists do not say of themselves
         alone = {"scores": numbers} if ordered else {}
         for name, value in (alone | {"users": users, "items": items}).items():
             if value is not None:
-                msg = f"{name}= goes with mappings, lists and arrays; a frame has a column of its own for it: {call}(frame)"
+                msg = f"{name}= is for mappings, lists and arrays; a frame has it as a column: {call}(frame)"
                 raise RecframeError(msg)
         return long(lists, context, number, ordered=ordered, separator=separator)
     if separator is not None:

@@ -421,6 +421,6 @@ def _warn_of_few_draws(how: Comparing) -> None:
     needed = math.ceil(2.0 / (1.0 - how.level) * (1 - 1e-9)) - 1
     if how.n_resamples < needed:
         warn(
-            f"n_resamples={how.n_resamples}: the ends of intervals at level={how.level:g} lie beyond so few resamples; "
-            f"write n_resamples={needed} at least, and some thousand to have two digits"
+            f"n_resamples={how.n_resamples}: too few for the ends of intervals at level={how.level:g}; write "
+            f"n_resamples={needed} at least, and some thousand for two digits"
         )

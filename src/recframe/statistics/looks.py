@@ -84,11 +84,11 @@ def check(test: str, correction: str | None, metrics: Sequence[Metric[...]]) -> 
     """Reject options that need a single look."""
     looks = Given("looks", "any")
     if test != "t":
-        msg = f"{looks} has p values of its own, and takes no {Given('test', test)}; leave that out"
+        msg = f"{looks} has its own p values, and takes no {Given('test', test)}; leave that out"
         raise RecframeError(msg)
     if correction == "max_t":
         instead = Given("correction", "holm")
-        msg = f"{looks} has p values of its own, which {Given('correction', correction)} does not; write {instead}"
+        msg = f"{looks} has its own p values, which {Given('correction', correction)} does not; write {instead}"
         raise RecframeError(msg)
     for metric in metrics:
         if metric.definition.grows:

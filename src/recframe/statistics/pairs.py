@@ -94,7 +94,7 @@ class Pairing:
         checks = [fails_whole_if(pl.len() < 2, few)]  # noqa: PLR2004  a pair
         if self.baseline is not None:
             named = self.given or f"baseline={self.baseline!r}"
-            given = f"{named} is no model: the column {self.column!r} has "
+            given = f"{named} is not a model: the column {self.column!r} has "
             missing = ~(model == self.baseline).fill_null(value=False).any()
             checks.insert(0, fails_whole_if(missing & (pl.len() > 0), worded(given, found)))
         return [models.select(check=check) for check in checks]

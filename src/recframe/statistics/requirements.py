@@ -218,7 +218,7 @@ def required(given: Iterable[object], k: object = None) -> list[Requirement]:
         for one in each(given)
     ]
     if not found:
-        msg = f"nothing is required; write for example require({EXAMPLE.partition(' or ')[0]})"
+        msg = f"no requirement was given; write for example require({EXAMPLE.partition(' or ')[0]})"
         raise RecframeError(msg)
     ks = cutoffs_for([one.metric for one in found], k)
     return list({str(asked := one.at(cut)): asked for one in found for cut in ks}.values())
@@ -252,7 +252,7 @@ def _without_sign(text: object) -> str:
     """Return the error of a text without a bound, or of another object; a misspelt metric comes first."""
     if not isinstance(text, str):
         as_metric = f"{str(text)!r}" if isinstance(text, Metric) else shown(text)
-        return f"{as_metric} is no requirement; write {EXAMPLE}"
+        return f"{as_metric} is not a requirement; write {EXAMPLE}"
     metric = parse(text)
     sign = AT_MOST if metric.definition.direction == "lower" else AT_LEAST
     return f"{text!r} has no bound; write for example '{metric} {sign} 0.5'"

@@ -213,7 +213,7 @@ def _read(history: History, given: Callable[[pl.DataFrame], Any]) -> Any:
     place = _place(history)
     if not place.exists():
         begins = Either(f"rec.track(..., history={str(place)!r})", "recframe track")
-        msg = f"there is no history at {str(place)!r}; {begins} begins one"
+        msg = f"there is no history at {str(place)!r}; {begins} starts one"
         raise RecframeError(msg)
     found, damaged = _store(place).tables(place)
     whole = given(_together(found))

@@ -290,7 +290,7 @@ def _of_split(runs: Runs, split: Sequence[str]) -> pl.DataFrame:
     named = rows["name"].unique().sort().to_list()
     if len(named) > 1:
         some = f"history=rf.history(...).filter(name={shown(next(filter(None, named)))})"
-        msg = f"the history has runs of several names, {', '.join(map(repr, named))}; take those of one: "
+        msg = f"the history has runs of several names, {', '.join(map(repr, named))}; choose one: "
         raise RecframeError(msg + str(Either(some, "--name WORD")))
     # without a row there may be no column either
     texts = {

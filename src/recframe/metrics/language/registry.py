@@ -385,7 +385,7 @@ def asked(metrics: Iterable[object], k: object = None) -> list[Metric[...]]:
     """Return the distinct requested metrics with each cut-off, in the order requested."""
     found = [_metric_of(one) for one in metrics]
     if not found:
-        msg = 'no metric was asked for; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
+        msg = 'no metric was requested; write for example evaluate("ndcg@10", "recall@20"); rf.list_metrics() has them all'
         raise RecframeError(msg)
     ks = cutoffs_for(found, k)
     each = [replace(one, k=at) if one.k is None else one for one in found for at in ks]
