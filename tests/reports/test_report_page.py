@@ -422,7 +422,7 @@ def test_titles_are_of_the_column_that_is_named_or_called_so():
         ({"min_users": 0}, "min_users=0"),
         ({"baseline": "nope"}, "baseline='nope' is not a model: the column 'model' has new, old"),
         ({"by": "user"}, "one user has no interval"),
-        ({"by": "model"}, "compare(...) models"),
+        ({"by": "model"}, "compare(...) compares models"),
         ({"by": "nope"}, "'nope' is not a column"),
         ({"titel": "x"}, "has no option 'titel'; did you mean 'title'?"),
     ],

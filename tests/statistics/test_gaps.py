@@ -404,7 +404,7 @@ def test_a_model_with_the_name_of_a_result_column_is_to_be_renamed():
         ({"by": "contry"}, "by='contry' is not a column .* did you mean 'country'"),
         ({"by": "country", "min_users": 0}, "min_users takes a whole number from 1 up"),
         ({"by": "country", "level": 95}, "level takes a number between 0 and 1"),
-        ({"by": "country", "baseline": "older"}, "baseline='older' is no model"),
+        ({"by": "country", "baseline": "older"}, "baseline='older' is not a model"),
         ({"by": "country", "min_user": 3}, "has no option 'min_user'; did you mean 'min_users'"),
         ({"by": "country", "universe": "all"}, "has no option 'universe', which is bound before"),
     ],

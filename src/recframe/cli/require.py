@@ -160,7 +160,7 @@ def truth_and_requirements(values: tuple[str, ...]) -> Given:
     texts = values[1:] if has_truth else values
     if not texts:
         raise click.UsageError(
-            "nothing is required; write for example recframe require RECS TRUTH 'ndcg@10 >= 0.28'"
+            "no requirement was given; write for example recframe require RECS TRUTH 'ndcg@10 >= 0.28'"
         )
     try:
         found = [Requirement.parse(text) for text in texts]
