@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 FENCED = re.compile(r"^( *)(`{3,}|~{3,})([^\n]*)\n(.*?)^\1\2 *$\n?", re.MULTILINE | re.DOTALL)
 """A block of code: its indentation, its fence, what stands behind that, and the code."""
-CODE = re.compile(rf"{FENCED.pattern}|(`+)[^`\n](?:.*?[^`])?\5(?!`)", re.MULTILINE | re.DOTALL)
+CODE = re.compile(rf"{FENCED.pattern}|(`+)[^`\n](?:.*?[^`])??\5(?!`)", re.MULTILINE | re.DOTALL)
 """Code in blocks and in lines."""
 
 

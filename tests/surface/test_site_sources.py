@@ -10,6 +10,8 @@ import docstrings
 import listings
 import pytest
 
+import recframe as rf
+
 pytest.importorskip("tomllib", reason="the site is built from Python 3.11 on")
 import checks
 import for_machines
@@ -54,6 +56,8 @@ def test_a_link_that_leads_nowhere_fails_and_one_in_code_is_no_link():
 
     code = "`[a](gone.md)`\n\n```text\n[a](gone.md)\n```\n"
     assert links.on_the_site(code, Path("docs/a.md"), PLACES, ()) == code
+    short = links.on_the_site("`k` [a](docs/a.md) `n`", Path("ARCHITECTURE.md"), PLACES, ())
+    assert short == "`k` [a](a.md) `n`"
 
 
 def test_examples_become_code_to_paste_and_what_it_shows():
@@ -227,6 +231,37 @@ def test_machines_get_a_line_for_each_page_and_all_of_them_in_one():
     assert all(text.strip() in whole for text in PAGES.values())
 
 
+MEASURED = ("benchmarks.md", "uncertainty.md")
+NUMBERS = {6: "six", 7: "seven", 8: "eight", 9: "nine"}
+
+
+def test_the_proofs_of_home_are_what_other_pages_have_measured():
+    home = " ".join((project.DOCS / "index.md").read_text(encoding="utf-8").split())
+    docs = {name: (project.DOCS / name).read_text(encoding="utf-8") for name in MEASURED}
+    timed = r"^\| {} \| ([\d.]+) \| ([\d.]+)"
+    loop, eager = (
+        re.search(timed.format(name), docs["benchmarks.md"], re.MULTILINE)
+        for name in ("compiled loop, tuned", "recframe, eager")
+    )
+    front = (project.ROOT / "README.md").read_text(encoding="utf-8").partition("front speed")[2]
+    times = sorted(map(float, re.findall(r"^\| [\w ]+ \| ([\d.]+) x", front, re.MULTILINE)))
+    covers = re.search(r"`summarize`, 1,000 users, covers \| 95 \| (.*) \|", docs["uncertainty.md"])
+    held = sorted(map(float, covers[1].split(" | ")))
+    recorded = re.compile(r"^(?:\| `[^`]+` \| [\d.]+ ){2}\|", re.MULTILINE)
+    rows = [
+        len(recorded.findall(path.read_text(encoding="utf-8")))
+        for path in (project.DOCS / "from").glob("*.md")
+    ]
+
+    assert f"take {eager[2]} times as long as a compiled loop" in home
+    assert f"{float(eager[1]) / float(loop[1]):.1f} times as long as a tuned" in home
+    assert f"{NUMBERS[len(times)]} other libraries take {times[0]} to {times[-1]} times" in home
+    assert f"held {held[0]} to {held[-1]} %" in home
+    assert f"there are {rf.list_profiles().height} profiles" in home
+    libraries = sum(count > 0 for count in rows)
+    assert f"pages of {libraries} libraries, all {sum(rows)} recorded numbers" in home
+
+
 @pytest.mark.slow
 def test_the_picture_of_the_report_is_of_the_live_one():
     pytest.importorskip("altair")
@@ -276,5 +311,4 @@ def test_home_start_and_the_readme_install_in_the_same_way_and_have_the_same_pro
     proofs = re.compile(r"^- \*\*Fast.*?(?=\n\n|\n<!--)", re.MULTILINE | re.DOTALL)
 
     assert len({install.search(text)[1] for text in texts}) == 1
-    # what the README says is written from what was measured
     assert proofs.search(texts[0])[0] == proofs.search(texts[2])[0].replace("](docs/", "](")
