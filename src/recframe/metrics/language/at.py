@@ -123,13 +123,13 @@ class Source(Protocol):
         """Return the sum of a value over the rows of a list; where it is of each row alone, a plan may look it up."""
 
     def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
-        """Return a value of a list's rows of one kind, such as its relevant ones, that is 0 without such a row.
+        """Return a value of a list's rows of one kind, such as the relevant ones; 0 without such a row.
 
-        A plan works it out ahead of the others, so that the many rows of a kind are summed up once.
+        A plan computes it before the others, so that the many rows of a kind are summed once.
         """
 
     def mean(self, metric: Valued, at: At) -> pl.Expr:
-        """Return the mean of another metric over the lists of a segment; where there is one list alone, its own value."""
+        """Return the mean of another metric over the lists of a segment; of a single list its value."""
 
 
 class Valued(Protocol):
@@ -141,7 +141,7 @@ class Valued(Protocol):
 
 @dataclass(frozen=True)
 class At:
-    """The words that a metric is written in, for one list cut at `k`.
+    """Words for writing a metric, for one list cut at `k`.
 
     Row words have one value per row and are null on every other row, so a sum, count, minimum or maximum of them covers only
     their rows. List words have one value per list, like such sums.
@@ -157,7 +157,7 @@ class At:
     Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
     `n_hits_in_catalogue`, `ranks_of_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`,
     `up_to_k(...)`, `list_length`, `all_discounts`, `all_unshifted_discounts(...)`, `inverse_propensities(...)`; `certain(...)`
-    for a count of hits that is not only summed up; `user_weight`. Per segment: `mean(...)`.
+    for a count of hits that is not only summed; `user_weight`. Per segment: `mean(...)`.
 
     With `ties="expected"` the hits' rows are the places that tied hits may take: `rank` and `discount` are the place's, and
     `hit`, `first_hit`, `gain`, `exp_gain` and `hits_so_far` are expectations there, each with the probability that there is a
@@ -230,13 +230,13 @@ class At:
 
     @property
     def hits_so_far(self) -> pl.Expr:
-        """The number of hits up to and with this one."""
+        """The number of hits up to and including this one."""
         return self.rank if self.order != "given" else self._of_hit("hits_so_far")
 
     def inverse_propensity(self, exponent: float, least: float) -> pl.Expr:
         """Return 1 / the probability, at least `least`, that a hit's pair was observed.
 
-        It is given in the truth, or (popularity / the highest popularity)^((exponent + 1) / 2) by the train frame.
+        It comes from the truth, or from the train frame as (popularity / the highest popularity)^((exponent + 1) / 2).
         """
         self._needs_an_order("it weighs each hit by its own item")
         given, share = (
@@ -249,7 +249,7 @@ class At:
     ) -> pl.Expr:
         """Return the sum over the categories of the hits, in a feature of the items, of a value of (rank, seen).
 
-        `seen` is how many hits above have the category.
+        `seen` is the number of hits above with the category.
         """
         self._needs_an_order("it counts the categories above each hit")
 
@@ -283,7 +283,7 @@ class At:
     def sum(self, value: Callable[[At], pl.Expr]) -> pl.Expr:
         """Return the sum of a value of a hit over the hits, as in `at.sum(lambda hit: hit.gain * hit.discount)`.
 
-        NOTE: the value is cut at k once, not word by word, and so worked out once for all cut-offs.
+        NOTE: the value is cut at k once, not word by word, so it is computed once for all cut-offs.
         """
         if isinstance(value, pl.Expr):
             msg = "at.sum() takes a function of a hit, at.sum(lambda hit: hit.gain); a value has its own sum, at.gain.sum()"
@@ -343,14 +343,14 @@ class At:
 
     @property
     def misses_above(self) -> pl.Expr:
-        """On a relevant listed row, how many rows that are not relevant rank above it; one of its own rank counts a half."""
+        """On a relevant listed row, the number of not relevant rows above it; a row of equal rank counts a half."""
         if self.k is not None and self.sharing == "expected":
             self._needs_an_order("the pairs that a cut-off leaves are uncertain")
         return pl.when(self.relevant).then(self.source.column("misses_above"))
 
     @property
     def judged_misses_above(self) -> pl.Expr:
-        """On a relevant listed row, how many rows that are judged not relevant rank above it."""
+        """On a relevant listed row, the number of rows above it that are judged not relevant."""
         self._needs_an_order("it takes the smaller of two counts")
         return pl.when(self.relevant).then(self.source.column("judged_misses_above"))
 
@@ -363,7 +363,7 @@ class At:
 
     @property
     def n_listed(self) -> pl.Expr:
-        """The number of items of the list up to k, whatever is known of them."""
+        """The number of items of the list up to k, judged or not."""
         return self._count_up_to_k("cut_rank")
 
     @property
@@ -394,9 +394,9 @@ class At:
         return self.source.column("each_n_catalogue").max().fill_null(0.0)
 
     def certain(self, count: pl.Expr) -> pl.Expr:
-        """Return what hits count or gain, to divide by or to compare with, which is another thing than with its expectation.
+        """Return a count or gain of hits for division or comparison, where it differs from its expectation.
 
-        With `ties="last"` it is another thing too: what a row counts is that of all hits of a tie together.
+        It differs with `ties="last"` too, where a row counts all hits of a tie together.
         """
         self._needs_an_order("it divides by a count of hits, or compares their counts or gains")
         return count
@@ -409,7 +409,7 @@ class At:
         )
 
     def inverse_propensities(self, exponent: float, least: float) -> pl.Expr:
-        """Return the sum of 1 / propensity over the relevant rows, listed or not: how many there are, observed or not."""
+        """Return the sum of 1 / propensity over the relevant rows: an estimate of their number, observed or not."""
         columns = ["relevant_given_propensity", "relevant_popularity_share"]
         inverse = partial(_inverse, exponent=exponent, least=least)
         return self._over(columns, inverse, cut=False)
@@ -421,12 +421,12 @@ class At:
 
     @property
     def each_n_relevant(self) -> pl.Expr:
-        """`n_relevant` beside every hit and every listed row, to compare with row by row."""
+        """`n_relevant` on every hit and every listed row, for comparisons row by row."""
         return self.source.column("each_n_relevant")
 
     @property
     def each_n_not_relevant(self) -> pl.Expr:
-        """`n_not_relevant` beside every hit and every listed row, to compare with row by row."""
+        """`n_not_relevant` on every hit and every listed row, for comparisons row by row."""
         return self.source.column("each_n_not_relevant")
 
     @property
@@ -464,7 +464,7 @@ class At:
     # Words of the segment
 
     def mean(self, metric: Valued) -> pl.Expr:
-        """Return the mean of another metric, at the same k, over the lists of the segment; of one list alone, its own value."""
+        """Return the mean of another metric, at the same k, over the lists of the segment; of a single list its value."""
         return self.source.mean(metric, self)
 
     @cached_property

@@ -30,28 +30,26 @@ PATIENCE = 0.85
 
 @dataclass(frozen=True)
 class AtLists:
-    """The words that a metric over lists is written in (`over="lists"`, or `shape="set"`), for lists cut at `k`.
+    """Words for writing a metric over lists (`over="lists"`, or `shape="set"`), for lists cut at `k`.
 
-    Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`, `in_reference(...)`; of an
-    item wherever it stands: `popularity`, `popularity_quantile`, `place_by_popularity`, `in_catalogue`, `in_tail(...)`.
-    `beside(...)` puts a value of the list beside its items; `shared_with_longer(...)` and `shared_with_others(...)` hold the
-    list against others with the item. Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user
-    `history_popularity` and `counted`; with the user's reference list `has_reference` and `agreement(...)`.
-    Of one item in all lists of a segment: `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and
-    `everywhere(...)`.
-    Of a group of items in a segment: `unseen_share(...)`.
-    Of a segment: `over_items(...)` and `over_lists(...)`, sums, `mean_of_rows(...)` of a word of its items, `over_groups(...)`,
-    `n_lists`, `in_all(...)` and `across_items(...)`.
-    Of a feature of the items: `has_feature(...)` of an item; `squared_length(...)`, `likeness_to_history(...)` and
-    `overlap_of_pairs(...)` of a list; of the history `n_described_history(...)` and `n_categories_of_history(...)`, of the
-    relevant items `n_categories_of_relevant(...)`; of a
-    category of a list `in_category(...)`, a sum of words of its items and of `category_share`, `history_in_category(...)` and
-    `beside_categories(...)`, which `over_categories(...)` sums up for the list.
-    Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_whole_catalogue`, `n_tail(...)`,
-    `n_categories(...)`.
+    Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`, `in_reference(...)`; of an item
+    in any list: `popularity`, `popularity_quantile`, `place_by_popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)`
+    repeats a value of the list for its items; `shared_with_longer(...)` and `shared_with_others(...)` compare the list with
+    others that have the item. Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user
+    `history_popularity` and `counted`; with the user's reference list `has_reference` and `agreement(...)`. Of one item in all
+    lists of a segment: `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and `everywhere(...)`. Of a group
+    of items in a
+    segment: `unseen_share(...)`. Of a segment: `over_items(...)` and `over_lists(...)`, sums, `mean_of_rows(...)` of a word of
+    its items, `over_groups(...)`, `n_lists`, `in_all(...)` and `across_items(...)`. Of a feature of the items:
+    `has_feature(...)` of an item; `squared_length(...)`, `likeness_to_history(...)` and `overlap_of_pairs(...)` of a list; of
+    the history `n_described_history(...)` and `n_categories_of_history(...)`, of the relevant items
+    `n_categories_of_relevant(...)`; of a category of a list `in_category(...)`, a sum of words of its items and of
+    `category_share`, `history_in_category(...)` and `beside_categories(...)`, which `over_categories(...)` sums for the list.
+    Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_whole_catalogue`,
+    `n_tail(...)`, `n_categories(...)`.
 
-    A metric of user shape returns a value of a list, one of set shape a value of a segment. `fact(...)` asks for any
-    other column of the side frames.
+    A metric of user shape returns a value of a list, one of set shape a value of a segment. `fact(...)` requests any other
+    column of the side frames.
     """
 
     k: int | None
@@ -82,7 +80,7 @@ class AtLists:
         return discount(pl.col("rank"))
 
     def weight(self, weight: Weight) -> pl.Expr:
-        """Return what a rank r weighs: 1, 1 / log2(r + 1), 0.85^(r - 1) or 1 / r."""
+        """Return the weight of a rank r: 1, 1 / log2(r + 1), 0.85^(r - 1) or 1 / r."""
         weights = {
             "none": pl.lit(1.0, dtype=pl.Float64),
             "log": self.discount,
@@ -108,18 +106,18 @@ class AtLists:
         return self.fact(attributes.in_history).fill_null(value=False)
 
     def in_reference(self, k: float = 0) -> pl.Expr:
-        """Return whether the reference has the item for the user up to k; 0 is the metric's own cut-off."""
+        """Return whether the reference has the item for the user up to k; 0 means the metric's cut-off."""
         return self.fact(reference_lists.in_reference, int(k) or self.k or 0).fill_null(value=False)
 
     def beside(self, value: pl.Expr) -> pl.Expr:
-        """Return a value of the list beside each of its items."""
+        """Return a value of the list for each of its items."""
         return self.asked.column(Level.BESIDE, value)
 
     def shared_with_longer(self, length: pl.Expr) -> pl.Expr:
         """Return 1 / length for each list of the segment that has the item and comes before this one, the longest first.
 
-        Summed up over the item's places that is 1 / min of two lengths over all pairs of lists that have it. It takes the
-        rows into memory.
+        Its sum over the item's places is 1 / min of two lengths over all pairs of lists that have it. It holds the rows in
+        memory.
         """
         return self.asked.column(Level.ALONG, self._cut(1 / length))
 
@@ -219,16 +217,17 @@ class AtLists:
         return self.asked.column(Level.PLACE, value).cast(pl.Float64)
 
     def everywhere(self, value: pl.Expr) -> pl.Expr:
-        """Return a value of the item in all segments of users together, in place of this one."""
+        """Return a value of the item in all segments of users together, instead of this one."""
         return self.asked.column(Level.EVERYWHERE, value)
 
     # Words of a group of items
 
     def unseen_share(self, of: str, target: Target, *, call: str) -> pl.Expr:
-        """Return how many of the group's items are listed, of those that could be: none that the user has in train counts.
+        """Return the share of the group's items that are listed, of those that could be.
 
-        Those that could be are all of the catalogue, or the relevant ones; null where there are none. `of` names a column of
-        the items; it is empty for the only one, or for the head and the tail of popularity. `call` is the metric's name.
+        Those are the items of the catalogue, or the relevant ones, that the user does not have in train; null without any. `of`
+        names a column of the items; it is empty for the only one, or for the head and the tail of popularity. `call` is the
+        metric's name.
         """
         sums = FromSides(groups_of_items.unseen, (of, target, self.k or 0, call))
         self.asked.sums_of_groups[sums.name] = sums
@@ -238,11 +237,11 @@ class AtLists:
     # Words of a segment
 
     def over_groups(self, value: pl.Expr) -> pl.Expr:
-        """Return what is aggregated, such as the sum or the mean of a value of the groups, over them."""
+        """Return an aggregate over the groups, such as the sum or the mean of a value."""
         return self.asked.column(Level.OVER_GROUPS, value)
 
     def across_items(self, value: pl.Expr) -> pl.Expr:
-        """Return a sum over the lists of a segment in all segments of items together, in place of this one."""
+        """Return a sum over the lists of a segment in all segments of items together, instead of this one."""
         return self.asked.column(Level.ACROSS, value)
 
     def over_items(self, value: pl.Expr, *, counts: bool = False) -> pl.Expr:
@@ -260,7 +259,7 @@ class AtLists:
         )
 
     def in_all(self, value: pl.Expr) -> pl.Expr:
-        """Return a sum over the lists of a segment in all segments of users together, in place of this one."""
+        """Return a sum over the lists of a segment in all segments of users together, instead of this one."""
         return self.asked.column(Level.IN_ALL, value)
 
     @property
@@ -308,7 +307,7 @@ class AtLists:
         return self.asked.column(Level.IN_CATEGORY, value.sum(), of).cast(pl.Float64)
 
     def beside_categories(self, value: pl.Expr) -> pl.Expr:
-        """Return a value of the list, made of sums over it, beside each of its categories."""
+        """Return a value of the list, made of sums over it, for each of its categories."""
         return self.asked.column(Level.BESIDE_CATEGORIES, value)
 
     def history_in_category(self, of: str) -> pl.Expr:
@@ -316,7 +315,7 @@ class AtLists:
         return self.fact(attributes.history_in_category, of).fill_null(0.0)
 
     def over_categories(self, of: str, value: pl.Expr) -> pl.Expr:
-        """Return the sum of a value of a category over those of the list; some may be of items below k alone."""
+        """Return the sum of a value of a category over those of the list; some may only have items after k."""
         self._sums_of_lists(sums_by_feature.categories, of)
         column = self.asked.summed(Level.OF_LIST, value, "categories", of)
         return column.cast(pl.Float64).fill_null(0.0)
