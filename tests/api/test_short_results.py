@@ -29,11 +29,31 @@ CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any], list[str]]] = {
     ),
     "comparison": (
         *("compare", ("mrr@3",), {"baseline": "a", "by": "country", "margin": 0.1}),
-        ["country", "model", M, "verdict", *VALUES, "p_adjusted", "n_users", "note"],
+        [
+            "country",
+            "model",
+            M,
+            "verdict",
+            *VALUES[2:],
+            *VALUES[:2],
+            "p_adjusted",
+            "n_users",
+            "note",
+        ],
     ),
     "each two": (
         *("compare", ("mrr@3",), {}),
-        ["model", "baseline", M, "verdict", *VALUES, "p_adjusted", "n_users", "note"],
+        [
+            "model",
+            "baseline",
+            M,
+            "verdict",
+            *VALUES[2:],
+            *VALUES[:2],
+            "p_adjusted",
+            "n_users",
+            "note",
+        ],
     ),
     "gate": (
         *("require", ("mrr@3 >= 0.1", "mrr@3 >= 0.5 * a"), {"raises": False}),

@@ -142,10 +142,10 @@ class Uncertain(Generic[F]):
             min_users: with fewer users (or clusters) a row has its numbers, but no `p_adjusted` and the verdict "few".
             cluster: as in `summarize`. n_resamples, seed: of flips or draws; no p is below 1 / (n_resamples + 1).
 
-        Columns: the `by` columns, the model, without `baseline=` the `baseline` of each row; `metric`, `verdict`, `value` and
-        `baseline_value` (over users with both), `difference` with `_low` and `_high`, `p_adjusted`, `n_users` and `note`.
-        `wide=True` has, in the order of earlier versions, always `baseline`, the verdict after the numbers, `k`, `relative`
-        (difference / baseline_value, with its interval), `p_value`, `effect_size` (mean of d over its standard deviation),
+        Columns: the `by` columns, the model, without `baseline=` the `baseline` of each row; `metric`, `verdict`,
+        `difference` with `_low` and `_high`, `value` and `baseline_value` (over users with both), `p_adjusted`, `n_users` and
+        `note`. `wide=True` has, in the order of earlier versions, always `baseline`, the verdict after the numbers, `k`,
+        `relative` (difference / baseline_value, with its interval), `p_value`, `effect_size` (mean of d over its std),
         `wins`, `ties`, `losses` (users who are better off, equal and worse off than with the baseline; null for set metrics),
         `n_differ` (users, or clusters, whose two values differ), `n_unpaired` (users with only one of the values, left out),
         with a margin `p_not_worse` and `p_equivalent`. No p can be below 2^(1 - n_differ).

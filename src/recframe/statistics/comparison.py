@@ -47,8 +47,8 @@ COLUMNS = columns_of(
 )
 """Columns after the keys, model and baseline; those of a margin or of trainings only where these are given."""
 SHORT = (
-    *("metric", "verdict", "value", "baseline_value"),
-    *("difference", "difference_low", "difference_high", "p_adjusted", "n_users", "note"),
+    *("metric", "verdict", "difference", "difference_low", "difference_high"),
+    *("value", "baseline_value", "p_adjusted", "n_users", "note"),
 )
 """Columns after the keys in the short form."""
 OF_MARGIN = ("p_not_worse", "p_equivalent")
