@@ -78,7 +78,7 @@ def test_a_comparison_claims_what_its_verdicts_show():
     assert verdicts.filter(model="a").sort("segment")["verdict"].to_list() == ["better", "open"]
     by_segment = plot.compare("hit_rate@1", baseline="c", by="segment")
     assert title(by_segment) == "a is better than c in 1 of 2 segments"
-    assert subtitle(by_segment).startswith("hit_rate@1: differences from c. ")
+    assert subtitle(by_segment).startswith("hit_rate@1: differences from c, by segment. ")
     assert title(plot.compare("hit_rate@1", baseline="c")) == "a and b are better than c"
     assert title(plot.compare("hit_rate@1", baseline="a")) == "b and c are worse than a"
     assert title(plot.compare("hit_rate@1")) == "a is better than all others"

@@ -101,6 +101,21 @@ def test_every_chart_is_drawn_without_an_error_or_a_request(opened, page_file, w
     assert seen.asked == [page_file.as_uri()]
 
 
+def test_a_drawn_chart_is_read_aloud_with_its_title_and_its_numbers(opened):
+    seen = opened()
+
+    words = seen.evaluate(
+        """[...document.querySelectorAll("figure[data-chart]")].map((figure) => [
+            figure.querySelector("h3").textContent.trim(),
+            figure.querySelector(".plot").getAttribute("aria-label")])"""
+    )
+    assert words
+    for title, told in words:
+        assert told.startswith(title)
+        assert told.endswith("Its numbers stand below it.")
+        assert any(sign.isdigit() for sign in told)
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 def test_the_first_screen_says_what_to_ship_in_tiles_and_a_chart(opened, width):
     page = opened(width=width).page

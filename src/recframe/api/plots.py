@@ -29,10 +29,14 @@ class Plot(PlotsOverCutoffs, PlotsOfModels, PlotsOfDifferences, PlotsOfBins, Plo
     """Charts of a frame: each method asks for numbers, sums them up in Polars, and returns an Altair chart.
 
     A chart is yours to restyle (`chart.properties(height=200)`) and to save: `chart.save("ndcg.svg")`, `"ndcg.png"`, and
-    `chart.save("ndcg.html", inline=True)`, a page that needs no network. No chart needs a browser to be saved. It holds the few
-    hundred numbers that it shows, whatever the number of rows; `chart.to_dict()` has them. A model has the same colour in all
-    charts of the same models, which stand in the order of their names. Of a LazyFrame the plan is collected, by the streaming
-    engine, since a chart needs its numbers.
+    `chart.save("ndcg.html", inline=True)`, a page that needs no network. No chart needs a browser to be saved. It holds the
+    few hundred numbers that it shows, whatever the number of rows; `chart.to_dict()` has them. Of a LazyFrame the plan is
+    collected, by the streaming engine, since a chart needs its numbers.
+
+    Models and segments are in the order of their values, the best first; those of an enum in its own. Up to eight models have
+    each a colour, the same in all charts. Of more, the best two and the baseline have one and all others are grey;
+    `rec.plot(highlight=["svd", "knn"])` chooses who stands out. The title says what is found, by value or by a verdict, and a
+    text for those who do not see the chart is its `description`.
 
     `rec.plot(theme="dark")` draws on dark ground, and `rec.plot(width=400)` charts of 400 pixels in all. `theme=None` leaves
     ground and fonts alone, for charts that are put together (`first | second`) or that follow a theme of your own.

@@ -81,6 +81,8 @@ class Differences:
     series: Series
     baseline: str | None
     """The model that all others are compared with; None where each row has its own pair."""
+    by: str
+    """Names of the columns that make the segments, or ""."""
     margin: float | None
     of_best: bool = False
     """Whether that model is the best one, with which the others are compared where no baseline was asked."""
@@ -88,7 +90,7 @@ class Differences:
     @property
     def has_segments(self) -> bool:
         """Whether rows are of segments."""
-        return bool((self.data["segment"] != "").any())
+        return bool(self.by)
 
     @property
     def names(self) -> list[str]:
@@ -220,6 +222,8 @@ class Differences:
         rivals = [one for one in others if one != best]
         whom = rivals[0] if len(rivals) == 1 else "all others"
         where = "in every segment" if self.has_segments else ""
+        if not n:
+            return ""
         if won == n:
             return f"{best} is {better} than {whom} {where}".strip()
         if len(rivals) > 1:
@@ -261,7 +265,7 @@ class Differences:
         if self.margin is not None:
             words += f" Band: within {self.margin * 100:.3g}% of the other's value, which does not matter."
         words += CLIPPED * any(one.ends for one in panels) + self.series.words
-        title = f"{', '.join(map(str, self.metrics))}: {of}"
+        title = f"{', '.join(map(str, self.metrics))}: {of}{f', by {self.by}' * bool(self.by)}"
         said: dict[str, Any] = {"finding": self.finding, "numbers": self.numbers}
         said["empty"] = data.is_empty()
         views = [self.view(data, *one) for one in zip(self.metrics, panels, strict=True)]
@@ -395,21 +399,23 @@ class PlotsOfDifferences(Canvas):
         ]
         best = by_value(pl.concat(sides), lower=lower)
         of_all = None if baseline is None else safe_text(text_of(baseline))
-        if of_all is None and len(models.order) > MOST_COLOURED:
+        if of_all is None and best and len(models.order) > MOST_COLOURED:
             of_all = best[0]
             data = _against(data, of_all)
         has_order = isinstance(models.dtype, pl.Enum)
         order = [*map(safe_text, models.order)] if has_order else best
         series = Series(models.order, self._look, best, of_all)
         data = in_front_of(data, order, of_all)
-        own = has_own_order(result, *segment_columns(rec, result))
+        columns = segment_columns(rec, result)
+        own = has_own_order(result, *columns)
         of_first = pl.when(metric=str(metrics[0])).then("difference")
         data = in_order(data.with_columns(_first=of_first), "_first", own=own, lower=lower)
         size = pl.lit(margin, pl.Float64) * pl.col("baseline_value").abs()
         data = data.drop("_first").with_columns(margin_low=-size, margin_high=size)
         data = _named(data, by_pair=of_all is None)
         of_best = baseline is None and of_all is not None
-        drawn_of = Differences(data, metrics, series, of_all, margin, of_best)
+        by = ", ".join(columns)
+        drawn_of = Differences(data, metrics, series, of_all, by, margin, of_best)
         return drawn_of.chart(how, interval_words(rec, metrics[0], how))
 
 
