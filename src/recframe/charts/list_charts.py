@@ -336,7 +336,8 @@ class PlotsOfLists(Canvas):
         base = drawn(data).encode(y=alt.Y("place:O", axis=None), x=size, tooltip=fields)
         colours, domain = look.colours.severities, list(SEVERITIES)
         found = [one for one in domain if one in data["severity"]]
-        legend = alt.Legend(title=None, orient="top", symbolOpacity=1, values=found)
+        # NOTE: a legend without an entry has no height, and so has the chart none
+        legend = alt.Legend(title=None, orient="top", symbolOpacity=1, values=found) if n else None
         scale = {"domain": domain, "range": [colours[one] for one in domain]}
         colour = alt.Color("severity:N", scale=scale, legend=legend)
         shapes = {"domain": domain, "range": list(SHAPES)}
