@@ -79,14 +79,14 @@ def test_a_comparison_says_what_it_shows():
     found = REC.compare("hit_rate@1", baseline="pop", wide=True).row(0, named=True)
     head, row = table(result.stdout)
     assert head == [
-        *("model", "metric", "verdict", "value", "baseline_value", "difference"),
+        *("model", "metric", "verdict", "difference", "value", "baseline_value"),
         *("p_adjusted", "n_users"),
     ]
     # 25 of 100 users are hit by svd alone: 1/4, and half of the baseline
     # half of its interval is 0.09 wide, of which three decimals show two digits
     ends = f"[{found['difference_low']:.3f}, {found['difference_high']:.3f}]"
     assert row == [
-        *("svd", "hit_rate@1", "better", "0.7500", "0.5000", f"0.250 {ends}"),
+        *("svd", "hit_rate@1", "better", f"0.250 {ends}", "0.7500", "0.5000"),
         *("< 0.0001", "100"),
     ]
 
