@@ -314,12 +314,12 @@ def test_a_model_needs_a_column_of_models_or_an_earlier_result():
     alone = hits(svd=first(0.5)).drop("model").rec(truth=truth(100))
 
     with pytest.raises(
-        rf.RecframeError, match=r"tells models apart: rec\(model='model'\), or a frame"
+        rf.RecframeError, match=r"a column of models: rec\(model='model'\), or a frame"
     ):
         alone.require("hit_rate@1 >= 0.9 * pop", wide=True)
     with pytest.raises(rf.RecframeError, match=r"an earlier result: require\(..., last=frame\)$"):
         alone.require("hit_rate@1 >= 0.9 * last", wide=True)
-    with pytest.raises(rf.RecframeError, match="models= needs a column that tells models apart"):
+    with pytest.raises(rf.RecframeError, match="models= needs a column of models"):
         alone.require("hit_rate@1 >= 0.3", models="svd", wide=True)
     assert alone.require("hit_rate@1 >= 0.3", wide=True).columns == [*COLUMNS]
 

@@ -185,7 +185,7 @@ def test_the_lists_of_others_are_not_held_against_the_truth(is_lazy):
     [
         (lambda rec: rec.worst("gini@10"), "gini@10 is one number for all lists of a segment"),
         (lambda rec: rec.best("ndcg", n=0), "n=0: write the number of users to show, 1 or more"),
-        (lambda rec: rec.worst("ndcg", n=2.5), "n=2.5: write how many users"),
+        (lambda rec: rec.worst("ndcg", n=2.5), "n=2.5: write the number of users"),
         (lambda rec: rec.worst("ndcg", k=[1, 2]), r"k=\[1, 2\]: users are sorted by one cut-off"),
         (lambda rec: rec.worst("ndcg", truth=TRUTH), "is bound first"),
         (

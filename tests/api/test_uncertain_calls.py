@@ -512,7 +512,7 @@ def test_one_model_is_compared_with_nothing(metric):
         rf.RecframeError, match="there are no two models to compare: the column 'model' has a"
     ):
         asked_of(make=of_a).compare(metric, wide=True)
-    with pytest.raises(rf.RecframeError, match="without a column that tells models apart"):
+    with pytest.raises(rf.RecframeError, match="without a column of models"):
         frames()["recs"].drop("model").unique(["user", "item"]).rec(
             truth=frames()["truth"]
         ).compare("recall", wide=True)

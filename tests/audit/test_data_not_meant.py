@@ -124,7 +124,7 @@ MISTAKES: dict[str, tuple[pl.DataFrame, dict[str, Any], str, str]] = {
         models(SCORED).rename({"model": "algo_name"}),
         {"truth": TRUTH},
         "pooled_models",
-        r"column 'algo_name' tells apart, .* write rec\(model='algo_name'\)",
+        r"one for each value of column 'algo_name', .* write rec\(model='algo_name'\)",
     ),
     "models with few items in common": (
         pl.concat(
@@ -164,7 +164,7 @@ MISTAKES: dict[str, tuple[pl.DataFrame, dict[str, Any], str, str]] = {
         SHALLOW,
         {"truth": TRUTH, "model": "model"},
         "models_of_unequal_depth",
-        "end at different depths below 5: those of 'b' at 3, others later; .* compare them up to 3: k=3",
+        "end at different depths below 5: those of 'b' at 3, others later; .* compare up to 3: k=3",
     ),
     "scored models that list fewer items": (
         SHALLOW.select("user", "item", "model", score=-pl.col("rank")),

@@ -183,9 +183,7 @@ def test_options_that_are_none_are_told():
     ):
         with pytest.raises(rf.RecframeError, match=said):
             REC.table("mrr", **more)
-    with pytest.raises(
-        rf.RecframeError, match="baseline='a' needs a column that tells models apart"
-    ):
+    with pytest.raises(rf.RecframeError, match="baseline='a' needs a column of models"):
         POPULAR.rec(PEOPLE).table("mrr", baseline="a")
 
 

@@ -127,4 +127,4 @@ def test_a_report_goes_to_the_standard_output(folder):
 def test_a_baseline_without_models_is_told_in_words_of_the_shell():
     result = run("report", "lists.parquet", "liked.parquet", "-m", "ndcg@3", "--baseline", "old")
 
-    assert "without a column that tells models apart: --model model\n" in result.stderr
+    assert "without a column of models: --model model\n" in result.stderr

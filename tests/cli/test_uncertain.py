@@ -370,7 +370,7 @@ def test_a_reference_that_is_no_result_is_lists_to_compare_with():
         (
             ("hit_rate@1 >= 0.9 * last",),
             (
-                "'hit_rate@1 >= 0.9 * last' needs a column that tells models apart: --model model; "
+                "'hit_rate@1 >= 0.9 * last' needs a column of models: --model model; "
                 "or an earlier result: --reference FILE"
             ),
         ),

@@ -150,7 +150,7 @@ def test_the_audit_and_explain_take_them_too():
         (pl.lit(1), "by= takes expressions of one column; found 'dyn int: 1', which gives no column"),
         (pl.len(), "which gives no column"),
         (AGE.mean(), 'by=col("age").mean() does not give a value for each row of the frame users=: it aggregates'),
-        (AGE.drop_nulls(), "it aggregates, filters or explodes; write an expression that does, with .over(...) behind"),
+        (AGE.drop_nulls(), "it aggregates, filters or explodes; write an expression that does, with .over(...) after"),
         (AGE.unique(), "does not give a value for each row of the frame users="),
         (AGE.head(2), "does not give a value for each row of the frame users="),
         (AGE + YEAR, "needs its columns in one frame: 'age' is a column of the frame users=, 'year' is a column"),

@@ -118,5 +118,5 @@ def test_a_long_tail_of_the_catalogue_has_no_rest_among_items():
         truth=recs.select("user", "item"), items=items, train=recs.select("user", "item")
     )
 
-    with pytest.raises(rf.RecframeError, match=r"takes no long_tail_count.* another one outside"):
+    with pytest.raises(rf.RecframeError, match=r"takes no long_tail_count.* differs outside"):
         rec.slices("long_tail_count(tail=items)", by="genre", wide=True)

@@ -221,7 +221,7 @@ def test_scores_that_rise_along_a_list_warn():
         (lambda: rf.from_lists({1: [2], "ann": [3]}), "ids of several kinds in the keys: int, str"),
         (
             lambda: rf.from_lists({"ann": [("a", "b")]}),
-            r"no plain values in the lists, such as \['a', 'b'\]|\('a', 'b'\)",
+            r"not plain values in the lists, such as \['a', 'b'\]|\('a', 'b'\)",
         ),
         (
             lambda: rf.from_lists({"ann": {"a": "high"}}),

@@ -78,7 +78,7 @@ def test_structs_beside_lists_are_kept_and_a_truth_keeps_its_columns_too():
         (pl.Series("titles", [["x", "y"]]), "column 'titles' holds lists, which are neither"),
         (pl.Series("at", [[1.0, 2.0]], dtype=pl.Array(pl.Float64, 2)), "column 'at' holds lists"),
         (pl.Series("thing", [object()], dtype=pl.Object), "column 'thing' holds Python objects"),
-        (pl.Series("rank", [3]), "column 'rank' would stand beside the ranks"),
+        (pl.Series("rank", [3]), "column 'rank' would be a second column of ranks"),
     ],
 )
 def test_a_column_that_cannot_be_repeated_is_refused(column, words):

@@ -167,9 +167,7 @@ def test_runs_of_filtered_parts_are_not_mixed_with_runs_of_others(tmp_path, of):
         rec(day).track("mrr", by=by, history=tmp_path, as_of=as_of)
     old = without_parts(rf.history(tmp_path))
 
-    with pytest.raises(
-        rf.RecframeError, match="no run of the history has 'mrr' under the definition"
-    ):
+    with pytest.raises(rf.RecframeError, match="no run of the history has 'mrr' by the definition"):
         rec().require("mrr >= 0.5 * trailing", by=by, history=old)
     rec().track("mrr", by=by, history=tmp_path / "new", as_of=DAYS[10])
     both = pl.concat([old, rf.history(tmp_path / "new")])

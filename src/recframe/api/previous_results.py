@@ -127,7 +127,7 @@ def lacking(model: str) -> str:
 def without_model(what: str, model: str = "") -> str:
     """Return what a requirement about another model lacks: the models, or the earlier numbers."""
     frames = Either(", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)")
-    msg = f"{what} needs a column that tells models apart: {bind(model=repr('model'))}{frames}"
+    msg = f"{what} needs a column of models: {bind(model=repr('model'))}{frames}"
     result = Either("require(..., last=frame)", "--reference FILE")
     history = Either("require(..., history='history.parquet')", "--history DIR")
     msg += f"; or an earlier result: {result}" * (model in EARLIER)

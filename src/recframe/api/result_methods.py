@@ -208,7 +208,7 @@ class ResultsShown(Generic[F]):
         model, verdicts = asked.by.get(MODEL), {}
         if baseline is not None and model is None:
             msg = (
-                f"baseline={baseline!r} needs a column that tells models apart: {bind(model=repr('model'))}, "
+                f"baseline={baseline!r} needs a column of models: {bind(model=repr('model'))}, "
                 "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
             )
             raise RecframeError(msg)

@@ -36,7 +36,7 @@ class SegmentsCompared(Generic[F]):
     """`rec.gaps` and `rec.slices`: comparisons between segments."""
 
     @argument_errors.understood
-    def gaps(  # noqa: PLR0913  those of evaluate, and how segments are held against one another
+    def gaps(  # noqa: PLR0913  those of evaluate, and how segments are compared
         self,
         *metrics: Asked,
         by: By = None,
@@ -105,7 +105,7 @@ class SegmentsCompared(Generic[F]):
         return result
 
     @argument_errors.understood
-    def slices(  # noqa: PLR0913  those of evaluate, and how slices are held against one another
+    def slices(  # noqa: PLR0913  those of evaluate, and how slices are compared
         self,
         *metrics: Asked,
         by: By = None,
@@ -238,7 +238,7 @@ def _baseline(asked: Question, call: str, baseline: object) -> str | None:
         return None
     if not asked.inputs.model:
         named = f"{call}(..., {Given('baseline', baseline)})"
-        msg = f"{named} needs a column that tells models apart: {bind(model=repr('model'))}"
+        msg = f"{named} needs a column of models: {bind(model=repr('model'))}"
         raise RecframeError(msg)
     return text_of(baseline)
 

@@ -104,7 +104,7 @@ class Uncertain(Generic[F]):
         return result
 
     @argument_errors.understood
-    def compare(  # noqa: PLR0913  those of evaluate, and how models are held against one another
+    def compare(  # noqa: PLR0913  those of evaluate, and how models are compared
         self,
         *metrics: Asked,
         baseline: object = None,
@@ -281,7 +281,9 @@ class Uncertain(Generic[F]):
             raise RecframeError(msg)
         asked = question(self, metrics, k, by, cluster, profile, wide=wide)
         if trainings is not None and not asked.over_trainings:
-            msg = f"trainings={trainings} needs a column that tells trainings apart: {bind(training=repr('seed'))}"
+            msg = (
+                f"trainings={trainings} needs a column of trainings: {bind(training=repr('seed'))}"
+            )
             raise RecframeError(msg)
         if margin is not None:
             refuse_trainings(asked.inputs, f"margin={margin:g}", "leave margin= out")
@@ -483,7 +485,7 @@ def of_pairs(  # noqa: PLR0913  what several methods give
     """Return a function's result from the sums over pairs of models, and the segment keys."""
     if not asked.inputs.model:
         msg = (
-            f"there is nothing to compare without a column that tells models apart: {bind(model=repr('model'))}"
+            f"there is nothing to compare without a column of models: {bind(model=repr('model'))}"
             f"{Either(FRAMES)}"
         )
         raise RecframeError(msg)

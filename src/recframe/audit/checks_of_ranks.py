@@ -252,7 +252,7 @@ def pooled_models(data: Audited) -> Findings:
             explains &= pl.col("n_names") == n_rows.max()
         if not (scored and is_named):
             explains &= 2 * user.n_unique() >= pl.col("n_users")
-        remedy = f"column {name!r} tells the rows apart; {told_apart_by(name)}"
+        remedy = f"column {name!r} distinguishes the rows; {told_apart_by(name)}"
         shown = ("user", place, often)
         yield Finding(data.main, groups.filter(explains), shown, remedy=remedy)
 

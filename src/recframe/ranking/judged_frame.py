@@ -35,7 +35,7 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     if inputs.truth is None and not (inputs.model or inputs.scored):
         return Judged(inputs, effective_lists(lists, lists, inputs, inputs.inside("row")))
     truth, shared = inputs.identified("truth"), inputs.inside("row")
-    # every model is held against the same truth: what the frame says of any of them
+    # all models share one truth: what the frame says of any of them
     if inputs.truth is None:
         truth = truth.select(*shared, *PAIR, "relevance")
     truth = truth.filter(pl.col("relevance").is_not_null())

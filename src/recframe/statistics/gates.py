@@ -79,7 +79,7 @@ def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
         return rows
     name = as_text(pl.col(MODEL), rows.schema[MODEL])
     known = rows.select(name.drop_nulls().unique().sort()).to_series().to_list()
-    # of a model that others are held against nothing may be required
+    # of a baseline nothing may be required
     others = [requirement.model for requirement in gate.requirements]
     missing = [model for model in gate.models if model not in [*known, *others]]
     if missing:

@@ -119,7 +119,7 @@ class StepDown:
 
     A family's tests are ordered by their observed |t|. A resample counts against a test where the largest resampled |t| of
     it and of all tests with a smaller observed one reaches its own. So p values are adjusted for as many tests as there are
-    left, and for how they hang together. Source: Westfall and Young 1993, algorithm 2.8; Romano and Wolf 2016.
+    left, and for their correlation. Source: Westfall and Young 1993, algorithm 2.8; Romano and Wolf 2016.
 
     A test without a statistic (NaN) counts in no family and has the p value NaN.
     """

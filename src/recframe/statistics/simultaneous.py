@@ -53,7 +53,7 @@ def p_of_pairs(p_value: float, n: int, *, independent: bool = True) -> float:
         independent: whether no user stands in two segments.
 
     Independent: Tukey-Kramer by the normal deviate of the pair's p, exact for equal standard errors and conservative for
-    unlike ones (Hayter 1984). Otherwise 1 - (1 - p)^(n (n - 1) / 2), which holds however they hang together (Sidak 1967).
+    unlike ones (Hayter 1984). Otherwise 1 - (1 - p)^(n (n - 1) / 2), which holds for any correlation (Sidak 1967).
     """
     pairs = n * (n - 1) / 2.0
     by_sidak = float(-special.expm1(pairs * special.log1p(-min(p_value, 1.0 - 2.0**-53))))
@@ -78,7 +78,7 @@ def level_of_pairs(level: float, n: int, *, independent: bool = True) -> float:
 def level_of_all(level: float, n: int) -> float:
     """Return the level at which each of n intervals holds by itself, where all hold at `level`: level^(1 / n).
 
-    For normal or t variables that hang together in any way. Source: Sidak 1967.
+    For normal or t variables with any correlation. Source: Sidak 1967.
     """
     return float(level ** (1.0 / max(n, 1)))
 

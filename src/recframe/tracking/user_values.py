@@ -149,7 +149,7 @@ def _windows(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the values of runs that count, and the window statistics of runs adjusted for users.
 
-    Each user's value is held against the mean of their other runs; what users of a run have in common are the run's own
+    Each user's value is compared with the mean of their other runs; what users of a run have in common are the run's own
     effects, of which the rule of `rf.changes` says how far apart they are and which of them are far off.
     """
     from recframe.statistics.prediction import series_of  # noqa: PLC0415  NumPy and SciPy are an extra
