@@ -46,7 +46,7 @@ def test_what_goes_by_users_alone_is_refused_in_words(ask, given):
 
 def test_what_trainings_need_is_said():
     recs = lists(1)
-    with pytest.raises(RecframeError, match="needs a column of trainings"):
+    with pytest.raises(RecframeError, match="needs the column of trainings"):
         recs.rec(truth_of(1), model="model").power("ndcg@5", trainings=5)
     with pytest.raises(DataError, match="give two or more of each model"):
         bound(recs, 1).power("ndcg@5", baseline="a", trainings=5)

@@ -281,9 +281,7 @@ class Uncertain(Generic[F]):
             raise RecframeError(msg)
         asked = question(self, metrics, k, by, cluster, profile, wide=wide)
         if trainings is not None and not asked.over_trainings:
-            msg = (
-                f"trainings={trainings} needs a column of trainings: {bind(training=repr('seed'))}"
-            )
+            msg = f"trainings={trainings} needs the column of trainings: {bind(training=repr('seed'))}"
             raise RecframeError(msg)
         if margin is not None:
             refuse_trainings(asked.inputs, f"margin={margin:g}", "leave margin= out")
