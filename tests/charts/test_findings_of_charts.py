@@ -11,8 +11,10 @@ import pytest
 import recframe as rf
 from charts_asked import ASKED, channels, colours_of, each_sharply, spec_of
 from recframe.charts.chart_words import best_at, best_over, written
+from recframe.charts.long_format import Intervals, models_of
 from recframe.charts.segment_rows import clipped
 from recframe.charts.themes import THEMES
+from recframe.metrics.language import registry
 
 USERS = 40
 
@@ -258,3 +260,19 @@ def test_a_timeline_has_room_for_what_is_expected():
     assert expected
     assert domain[1] >= max(expected)
     assert not [one for one in runs["layer"] if one["mark"].get("clip")]
+
+
+def test_a_pair_alone_has_the_colours_of_charts_of_all_models():
+    result = MANY.compare("hit_rate@1", baseline="m03", wide=True).filter(model="m07")
+    plot, theme = MANY.plot(highlight=["m07", "m11"]), THEMES["light"]
+    chart = plot._differences(
+        result,
+        registry.asked(["hit_rate@1"], None),
+        Intervals(0.95),
+        baseline="m03",
+        margin=None,
+        models=models_of(MANY),
+    )
+
+    assert colours_of(chart.to_dict())[0]["m07"] == theme.models[0]
+    assert "grey" not in subtitle(chart).lower()

@@ -12,6 +12,7 @@ from recframe.charts.chart_words import Fields, by_value, in_words, with_interva
 from recframe.charts.formatting import listed, p_value
 from recframe.charts.long_format import (
     Intervals,
+    Names,
     has_own_order,
     interval_words,
     keyed,
@@ -264,7 +265,8 @@ class Differences:
         words += " Hollow: open, no difference is shown."
         if self.margin is not None:
             words += f" Band: within {self.margin * 100:.3g}% of the other's value, which does not matter."
-        words += CLIPPED * any(one.ends for one in panels) + self.series.words
+        words += CLIPPED * any(one.ends for one in panels)
+        words += self.series.words * bool({*self.data["model"]} - {*self.series.coloured})
         title = f"{', '.join(map(str, self.metrics))}: {of}{f', by {self.by}' * bool(self.by)}"
         said: dict[str, Any] = {"finding": self.finding, "numbers": self.numbers}
         said["empty"] = data.is_empty()
@@ -378,7 +380,7 @@ class PlotsOfDifferences(Canvas):
         how = Intervals(level, cluster, profile)
         return self._differences(result, compared, how, baseline=baseline, margin=margin)
 
-    def _differences(
+    def _differences(  # noqa: PLR0913  what is known of a result
         self,
         result: pl.DataFrame,
         metrics: Sequence[Metric[...]],
@@ -386,9 +388,12 @@ class PlotsOfDifferences(Canvas):
         *,
         baseline: object,
         margin: float | None,
+        models: Names | None = None,
+        worst_first: bool = False,
     ) -> alt.LayerChart | alt.VConcatChart:
-        """Draw a wide result of `compare`."""
-        rec, models = self._rec, models_in(self._rec, result)
+        """Draw a wide result of `compare`; with `models` each has the colour that it has in charts of all of them."""
+        rec = self._rec
+        models = models or models_in(rec, result)
         data = safe(keyed(rec, result))
         data = data.rename({"difference_low": "low", "difference_high": "high"})
         lower = metrics[0].definition.direction == "lower"
@@ -409,7 +414,8 @@ class PlotsOfDifferences(Canvas):
         columns = segment_columns(rec, result)
         own = has_own_order(result, *columns)
         of_first = pl.when(metric=str(metrics[0])).then("difference")
-        data = in_order(data.with_columns(_first=of_first), "_first", own=own, lower=lower)
+        own, turned = own and not worst_first, lower != worst_first
+        data = in_order(data.with_columns(_first=of_first), "_first", own=own, lower=turned)
         size = pl.lit(margin, pl.Float64) * pl.col("baseline_value").abs()
         data = data.drop("_first").with_columns(margin_low=-size, margin_high=size)
         data = _named(data, by_pair=of_all is None)

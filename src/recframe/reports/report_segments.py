@@ -117,15 +117,20 @@ class SectionsOfSegments:
         section.parts.append(segments_table(rows, names, self.at, self.level))
         for place, found in enumerate(frames.values()):
             largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS)
-            chart = self._chart_of(largest, [first], of.loser)
+            chart = self._chart_of(largest, [first], of.loser, worst_first=True)
             section.parts.append(figure(f"chart-for-whom-{place}", chart))
 
     def _chart_of(
-        self, found: pl.DataFrame, metrics: Sequence[Metric[...]], baseline: str | None
+        self,
+        found: pl.DataFrame,
+        metrics: Sequence[Metric[...]],
+        baseline: str | None,
+        **options: Any,
     ) -> Any:
         """Return the chart of comparisons at hand."""
+        options |= {"baseline": baseline, "margin": self.margin, "models": self.names}
         return self.plot._differences(  # noqa: SLF001  what plot.compare draws of a result
-            found, metrics, self.how, baseline=baseline, margin=self.margin
+            found, metrics, self.how, **options
         )
 
     def _gaps(self, section: Section) -> None:
