@@ -326,7 +326,10 @@ def test_the_call_that_a_message_shows_keeps_the_parameters():
             lambda rec: rec.plot("ndcg@10"),
             "plot() takes nothing by position, but found 'ndcg@10'; write rec.plot(theme='dark').curve('ndcg')",
         ),
-        (lambda rec: rec.plot(kind="bar"), "plot() has no option 'kind'. It has theme, width"),
+        (
+            lambda rec: rec.plot(kind="bar"),
+            "plot() has no option 'kind'. It has theme, width, highlight",
+        ),
         (
             lambda rec: rec.plot.tradeoff("ndcg"),
             "plot.tradeoff() needs y; write rec.plot.tradeoff('ndcg@10', 'novelty@10')",

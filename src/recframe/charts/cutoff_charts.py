@@ -422,7 +422,9 @@ class PlotsOverCutoffs(Canvas):
             dashes.encode(x="k:Q", y="best:Q", tooltip=tooltip),
             layered(over.rows, *over.with_bands, height=HEIGHT),
         ]
-        return over.chart("Cumulative gain over the cut-off k", subtitle, *layers)
+        places = best_at(data, "k") if len(over.series.names) > 1 else []
+        finding = best_over(places, "highest gain")
+        return over.chart("Cumulative gain over the cut-off k", subtitle, *layers, finding=finding)
 
     def hits_by_rank(
         self,
