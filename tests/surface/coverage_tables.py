@@ -9,14 +9,14 @@ from typing import Any
 SHOWN_AT = 0.05
 HALF = 0.5
 HEAD_OF_PROMISES = (
-    "Promises asked of recframe's own calls, on three scenes that are meant to be hard. *Rare hits*: reciprocal ranks of "
-    "which 4 % are not 0; clusters of one to 80 users. *Skewed gains*: values of which 40 % are 0; the new model lifts a fifth "
-    "of the others by 60 % and lowers the rest by 15 %; one cluster in 25 has 40 users, the others one to three. *Few heavy "
-    "users*: precisions of lists of one to 60 items; a tenth of the users have long lists and gain, all others lose a little; "
-    "clusters of four on average. Half of a cluster's users have the values of its first. Models are equal on average; *at the "
-    "bound* the new one is worse by the 5 % that a gate allows. Of `trailing` eight runs stand before: the same users in other "
-    "weeks, whose values vary around what they have in common; or, for `mix=`, other users each week, of whom a segment with a "
-    "third of the values grows from 30 to 42 % in the last. Each training loses a share of its values, 0 to 40 %, of its own."
+    "Promises of recframe's calls, tested on three hard scenes. *Rare hits*: reciprocal ranks, 4 % of them not 0; clusters "
+    "of one to 80 users. *Skewed gains*: values, 40 % of them 0; the new model lifts a fifth of the others by 60 % and "
+    "lowers the rest by 15 %; one cluster in 25 has 40 users, the others one to three. *Few heavy users*: precisions of "
+    "lists of one to 60 items; a tenth of the users have long lists and gain, all others lose a little; clusters of four on "
+    "average. Half of a cluster's users share the values of its first user. Models are equal on average; *at the bound* the "
+    "new one is worse by the 5 % that a gate allows. `trailing` has eight earlier runs: the same users in other weeks, "
+    "whose values vary around their own means; or, for `mix=`, other users each week, where a segment with a third of the "
+    "values grows from 30 to 42 % in the last. Each training loses a random share of its values, 0 to 40 %."
 )
 
 
@@ -46,7 +46,7 @@ def text(result: dict[str, Any]) -> str:
         head,
         "How often the interval of a mean covers it, where 95 are promised:",
         shares(result["intervals"], "n", METHODS_OF_TRIALS),
-        "How often a test finds a difference where there is none, where 5 are promised:",
+        "How often a test finds a difference that does not exist, where 5 are promised:",
         shares(result["tests"], "n", TESTS_OF_TRIALS),
         "How often a table of several metrics errs at least once, and how many of 100 real differences it finds:",
         _families(result["families"]),
@@ -64,8 +64,8 @@ def promises(rows: Sequence[dict[str, Any]]) -> str:
     samples = max(row["samples"] for row in rows)
     titles = ["asked", "promised", *scenes]
     head = (
-        f"{HEAD_OF_PROMISES} A cell is in per cent of up to {samples:,} samples; those of which 5 or 95 are promised have "
-        f"standard errors of up to {error:.1f} points. Bold: misses the promise by more than a point, of intervals two."
+        f"{HEAD_OF_PROMISES} Cells are per cent of up to {samples:,} samples; where 5 or 95 are promised, standard errors "
+        f"are up to {error:.1f} points. Bold: misses the promise by more than a point, for intervals by two."
     )
     lines = [
         head,

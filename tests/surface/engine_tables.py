@@ -7,10 +7,9 @@ from typing import Any
 
 AGREES = 1e-9
 BY_HAND = (
-    "The Spark SQL is written by hand, and does not look for what is wrong with the data. *By windows*: a join, and windows "
-    "over hits and truth. *By lists*: two arrays for each user. *By arrays*: no join, and arrays of a user's hits and "
-    "grades. *By counts*: no join, window or array, but bits and counts, which needs grades that are known beforehand, 1 to 5 "
-    "here, and a k below 63."
+    "The Spark SQL is written by hand, and does not check the data. *By windows*: a join, and windows over hits and truth. "
+    "*By lists*: two arrays for each user. *By arrays*: no join, and arrays of a user's hits and grades. *By counts*: no "
+    "join, window or array, but bits and counts, which needs grades known in advance, 1 to 5 here, and a k below 63."
 )
 
 
@@ -44,8 +43,8 @@ def _head(result: dict[str, Any], ours: dict[str, Any]) -> str:
     return (
         f"The six metrics ({', '.join(settings['metrics'])}) at k = {settings['k']} of {ours['rows']:,} recommendations, "
         f"{settings['length']} a user, and about ten rows of graded truth a user, from Parquet files to the numbers at the "
-        f"driver. Each way runs in a process of its own with the same settings ({spark}); the fastest of "
-        f"{len(ours['seconds'])} runs, the first of each process left out ({machine}):"
+        f"driver. Each way runs in its own process with the same settings ({spark}); the fastest of {len(ours['seconds'])} "
+        f"runs, the first of each process left out ({machine}):"
     )
 
 

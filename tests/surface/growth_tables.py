@@ -10,9 +10,9 @@ MORE = 1.1
 """From this multiple on there are more relevant rows."""
 STAGES = {
     "rows taken": "taking the relevant rows",
-    "questions": "asking them what the plan can rely on",
+    "questions": "computing statistics for the plan",
     "values and sums": "the plan itself",
-    "between": "what is done between these",
+    "between": "the steps between",
 }
 
 
@@ -28,12 +28,11 @@ def _head(result: dict[str, Any]) -> str:
     settings = result["settings"]
     machine = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
     return (
-        f"Six metrics at k = 10 where nothing else is said, one size changed at a time: rows in lists of {settings['length']}; "
-        f"k over {settings['k_rows']:,} rows in lists of {settings['k_length']:,}; metrics and cut-offs over "
-        f"{settings['whole']:,} rows; models of {settings['model_rows']:,} rows each. {_seconds(settings)}, the fewest of "
-        f"{result['repeats']} turns ({machine}). Steepest is the part with the highest slope where both axes are "
-        f"logarithmic, of those in which more than {settings['weighty']} seconds are added if there are such: 1 is linear, as "
-        "the dashed lines are, and 0 is constant."
+        f"Six metrics at k = 10 unless noted, one size changed at a time: rows in lists of {settings['length']}; k over "
+        f"{settings['k_rows']:,} rows in lists of {settings['k_length']:,}; metrics and cut-offs over {settings['whole']:,} "
+        f"rows; models of {settings['model_rows']:,} rows each. {_seconds(settings)}, the fewest of {result['repeats']} "
+        f"turns ({machine}). Steepest is the highest slope on logarithmic axes, of parts that add more than "
+        f"{settings['weighty']} seconds if any do: 1 is linear, like the dashed lines, and 0 is constant."
     )
 
 
@@ -70,7 +69,7 @@ def _verdict(result: dict[str, Any]) -> str:
         for finding in one["findings"]
     ]
     if found:
-        return f"What is worse than linear, or a cliff: {'; '.join(found)}."
+        return f"Worse than linear, or a cliff: {'; '.join(found)}."
     return (
         f"No such part is steeper than {settings['steep']}, and nowhere does one of what there is more of take "
         f"{settings['cliff']} x as long as at the point before: nothing is worse than linear, and there is no cliff."
@@ -99,7 +98,7 @@ def _shapes(shapes: Sequence[dict[str, Any]]) -> str:
 def _head_of_threads(threads: Sequence[dict[str, Any]]) -> str:
     return (
         f"Six metrics at k = 10 of {threads[0]['rows']:,} rows with one thread and with two (`POLARS_MAX_THREADS`), in "
-        "processes that take turns, the fewest seconds:"
+        "interleaved processes, minimum seconds:"
     )
 
 
@@ -123,7 +122,7 @@ def _amdahl(threads: Sequence[dict[str, Any]]) -> str:
     """Say by which law the table predicts, and how far two threads share each stage."""
     law = (
         "Serial is what two threads do not share, by Amdahl's law: 2 / speed-up - 1. The predictions follow from it alone: "
-        "they were not measured, and leave out that all cores share one memory."
+        "they are not measured, and ignore that all cores share one memory."
     )
     stages = [
         f"{shown} {_share(threads[0], stage):.0%}, {_speed_up(threads[0], stage):.2f} x"

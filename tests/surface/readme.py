@@ -114,10 +114,10 @@ def speed_table() -> str:
         for one in result["contenders"]
     ]
     tail = (
-        "The loop is compiled, reads presorted arrays once on one thread and checks nothing; it is no library, but shows what "
-        "the machine can do. *cut*: the lists were cut at k before they were converted. *objects*, *dicts* and *arrays* are "
-        "ranx's three ways in. ~: run on some of the users and scaled. *memory*: the peak over what was held before, in sizes "
-        "of the frame."
+        "The loop is compiled, reads presorted arrays once on one thread and checks nothing; it is not a library, but shows "
+        "what the machine can do. *cut*: the lists were cut at k before they were converted. *objects*, *dicts* and "
+        "*arrays* are ranx's three ways in. ~: run on some of the users and scaled. *memory*: the peak above the start, in "
+        "sizes of the frame."
     )
     table = [
         "| | median seconds | x compiled loop | x recframe, eager | memory |",
@@ -133,8 +133,8 @@ def case_table() -> str:
     machine = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
     rows = result["settings"]["users"] * result["settings"]["length"]
     head = (
-        f"How it grows with what is asked: {rows:,} rows, each piece of work as a multiple of another one that takes turns "
-        f"with it, medians of {result['repeats']} ({machine}):"
+        f"How time grows with the request: {rows:,} rows, each task as a multiple of another task interleaved with it, "
+        f"medians of {result['repeats']} ({machine}):"
     )
     table = [
         f"| {one['work']} | {one['seconds']:.3g} | {one['seconds'] / one['yardstick_seconds']:.2f} | {one['yardstick']} |"
@@ -152,8 +152,8 @@ def large_table() -> str:
     """Return the last full run on files, as text and a Markdown table."""
     result: dict[str, Any] = json.loads(LARGE.read_text(encoding="utf-8"))
     head = (
-        f"Parquet files of {result['length']} recommendations and {result['truth']} graded truth rows a user, the six metrics, "
-        "each in a process of its own:"
+        f"Parquet files of {result['length']} recommendations and {result['truth']} graded truth rows a user, the six "
+        "metrics, each in its own process:"
     )
     roads = list(dict.fromkeys(run["road"] for run in result["runs"]))
     shown = {
@@ -195,8 +195,8 @@ def table_of(result: dict[str, Any]) -> str:
     rows = " and ".join(f"{count:,}" for count in cases[0]["rows"])
     head = (
         f"The same six metrics at k = {settings['k']} from two long frames, recommendations and a binary truth ({rows} rows, "
-        f"{settings['users']:,} users), each library in a process of its own that starts at the frame, taking turns; median "
-        f"of {len(cases[0]['contenders'][0]['seconds'])}, as a multiple of recframe's ({machine}):"
+        f"{settings['users']:,} users), each library in its own process, starting from the frame, interleaved; median of "
+        f"{len(cases[0]['contenders'][0]['seconds'])}, as a multiple of recframe's ({machine}):"
     )
     titles = [f"{case['ids']} ids, {case['frame']}" for case in cases]
     table = [f"| | {' | '.join(titles)} | metrics |", f"|---{'|---' * len(cases)}|---|"]
@@ -242,7 +242,7 @@ def front_table() -> str:
     rows = result["cases"][0]["rows"][0] / 1e6
     head = (
         f"Six metrics at k = 10 from {rows:.0f} million recommendations and their truth, on {result['machine']['threads']} "
-        "cores. The others take this many times as long, each on the fastest way that we found:"
+        "cores. The others take this many times as long, each by the fastest way we found:"
     )
     return "\n".join([head, "", *lines])
 
@@ -298,14 +298,14 @@ def change_tables() -> str:
     settings, level = result["settings"], 0.99
     head = (
         f"Simulated runs: {settings['trials']:,} series of each kind for one number, a twentieth of that for twenty numbers, "
-        f"which are correlated by {settings['alike']}. Of 100 runs where nothing changed, how many have a flag at the level of "
-        "99 %; in brackets, of the first runs that are judged, when half a window has gone by:"
+        f"which are correlated by {settings['alike']}. How many of 100 runs without a change are flagged at the level of 99 "
+        "%; in brackets, of the first judged runs, after half a window:"
     )
     alarms = [row for row in result["false_alarms"] if row["level"] == level]
     drops = [row for row in result["drops"] if row["level"] == level]
     found = (
-        "How many of 100 drops are found, of one run and one number, by how many standard deviations from run to run they are; "
-        "and for how many runs one is flagged that stays:"
+        "How many of 100 drops of one run and one number are found, by their size in standard deviations between runs; and "
+        "for how many runs a lasting drop is flagged:"
     )
     return "\n\n".join([head, _alarms(alarms), found, _drops(drops)])
 

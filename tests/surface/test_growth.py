@@ -104,7 +104,7 @@ def test_the_page_says_that_nothing_is_worse_than_linear_only_where_nothing_was_
 
     assert "nothing is worse than linear, and there is no cliff" in linear
     assert "nothing is worse than linear" not in steep
-    assert "What is worse than linear, or a cliff: models, two frames: cliff: 2 take 3 x." in steep
+    assert "Worse than linear, or a cliff: models, two frames: cliff: 2 take 3 x." in steep
 
 
 @pytest.mark.slow

@@ -280,7 +280,7 @@ def _notes(
     lacks = {
         "nobody has both values": n == 0,
         "one user, so no interval": n == 1,
-        "no interval: it depends on too few lists": np.isnan(moments.units),
+        "depends on too few lists, so no interval": np.isnan(moments.units),
         ONE_CLUSTER: np.isnan(moments.freedom),
     }
     alpha, tests = 1.0 - how.level, np.count_nonzero(~np.isnan(found["p_adjusted"]))

@@ -213,7 +213,7 @@ def _note() -> pl.Expr:
     lacks = {
         "nobody has a value": n == 0,
         "one user, so no interval": n == 1,
-        "no interval: it depends on too few lists": pl.col("few") & ~pl.col("share"),
+        "depends on too few lists, so no interval": pl.col("few") & ~pl.col("share"),
         "no interval of this metric was shown to hold": whole & pl.col("error").is_null(),
         ONE_CLUSTER: pl.col("own_freedom") < 1,
         "all clusters have the same mean": same & (pl.col("own_freedom") < n - 1),

@@ -263,7 +263,7 @@ def _notes(
     rough = (winner["n_differ"] < FEW_VALUES) & (found["n_users"] > 1)
     words = {
         "one user, so no interval": found["n_users"] == 1,
-        "no interval: it depends on too few lists": np.isnan(winner["units"]),
+        "depends on too few lists, so no interval": np.isnan(winner["units"]),
         "no other model is better than the baseline": behind,
         "one model beside the baseline, so there is no runner-up": n_models == 1,
         "fewer than three models, so no shrinkage": n_models == FEWEST_SHRUNK - 1,
