@@ -148,53 +148,53 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
     "baseline": ("MODEL", "The baseline, which the other models are compared with."),
     "level": "The confidence level of intervals.",
     "changes.level": "The confidence level of a flag.",
-    "method": "How intervals are made.",
+    "method": "How intervals are computed.",
     "margin": (
         "X",
         "The share of the baseline that does not matter: 0.01 for 1 %; tests for not worse and the same.",
     ),
     "power.margin": (
         "X",
-        "Ask for the users of whom a gate holds: not worse by this share; --wanted is then what there is.  [default: 0]",
+        "Compute the users for a gate to hold: not worse by this share; --wanted is then the true difference.  [default: 0]",
     ),
-    "test": "How p values are made.",
-    "correction": "For how many tests p values account.",
-    "family": "Which tests are accounted for together.",
-    "looks": "Look as often as you like while users are added: wider intervals that hold at all looks.",
+    "test": "How p values are computed.",
+    "correction": "How p values are corrected for many tests.",
+    "family": "Which tests are corrected together.",
+    "looks": "Look again as users are added: wider intervals that hold for all looks together.",
     "min_users": ("N", "Minimum users per segment to be tested."),
     "cluster": (
         "COLUMN",
         "A column of clusters, such as households: users within one are correlated.",
     ),
-    "n_resamples": ("N", "How many resamples."),
+    "n_resamples": ("N", "The number of resamples."),
     "seed": "The seed of resamples.",
     "wanted": (
         "X",
         "The difference to detect, as a share of the baseline.  [default: 0.01]",
     ),
     "power": ("X", "Statistical power: the probability of detecting the difference."),
-    "rows": ("N", "How many rows are corrected together."),
+    "rows": ("N", "The number of rows that are corrected together."),
     "correlation": ("X", "Without --baseline, the correlation over users with a system to come."),
     "trainings": (
         "N",
-        "How many trainings each model is to have, with --training.  [default: as many as there are]",
+        "The number of trainings of each model, with --training.  [default: as many as there are]",
     ),
-    "depth": ("N", "How many columns are crossed."),
-    "support": "Put behind each metric the number of users or lists that it was averaged over.",
-    "strict": "Fail where it is open too, whether they are met.",
+    "depth": ("N", "The number of columns to cross."),
+    "support": "Add after each metric the number of users or lists that were averaged.",
+    "strict": "Fail for open requirements too.",
     "on": "What is judged: the interval of a value, or the value alone.",
-    "missing": "What counts where the earlier result, or every last run, has a model or a segment that is not there now.",
+    "missing": "What a model or a segment of the earlier result, or of every last run, counts if it is missing now.",
     "window": (
         "N",
-        "How many runs of a history predict the next; half of them are enough to begin with.",
+        "The number of earlier runs for a prediction; half of them are enough to begin.",
     ),
     "mix": (
         "COLUMN",
         "A column of users that the runs were tracked by: values are standardised to its shares of users in the window.",
     ),
-    "name": ("WORD", "A name of the run, beside others of that time."),
+    "name": ("WORD", "A name of the run, if several have the same time."),
     "per_user": "Keep the values of users too, under hashed ids, so that require --history compares each with their own mean.",
-    "title": ("TEXT", "What stands above the page."),
+    "title": ("TEXT", "The title of the page."),
     "title_of": ("COLUMN", "The column of ITEMS that names an item."),
     "universe": "The users that count.  [default: those of TRUTH]",
     "no_relevant": "What a user without a relevant item counts.  [default: zero]",
@@ -202,8 +202,8 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
     "min_relevance_for": (
         "Which metrics --min-relevance holds for: all, or those that count relevant rows.  [default: all]"
     ),
-    "ties": "How items of one score, or of one rank, stand.  [default: item]",
-    "wide": "Show or write every column, not the few of the short form; in tables too each in full precision.",
+    "ties": "The order of items with equal scores, or ranks.  [default: item]",
+    "wide": "Show or write all columns, not only those of the short form, in full precision.",
 }
 """The help of an option, behind the word for its value where it has one, by its argument, or the method's name before it."""
 FLAGS = {"n_resamples": "resamples", "per_user": "users-values", "wide": "all-columns"}
@@ -302,10 +302,10 @@ SIDES = declared(
     ),
 )
 COLUMNS = declared(
-    option("--model", "The column that tells systems apart; each gets its own rows.", "COLUMN"),
+    option("--model", "The column of models; each gets its own rows.", "COLUMN"),
     option(
         "--training",
-        "The column that tells trainings of one model apart, such as the seed; values are means over them.",
+        "The column of trainings of one model, such as the seed; values are means over them.",
         "COLUMN",
     ),
     _several(
@@ -323,20 +323,20 @@ COLUMNS = declared(
     ),
     _several(
         "--separator",
-        "What stands between the columns of text files, ';' or tab for example, whatever their ending.",
+        "The separator of columns in text files, such as ';' or tab, whatever their ending.",
         "[FILE=]MARK",
         separators,
     ),
     _several(
         "--lists-separator",
-        "What stands between the ids where a column has a list in a text, ' ' for 'a b c'; a row is then a user's list.",
+        "The separator of ids if a column has lists as text, ' ' for 'a b c'; a row is then a user's list.",
         "[FILE=]MARK",
         list_separators,
     ),
     option(
         "--max-bytes",
-        "How many bytes a packed file may unpack to, and a pipe may have, such as 20GB.  "
-        f"[default: {MOST // 10**9}GB, JSON {MOST_OF_JSON // 10**6}MB]",
+        f"The largest size of a decompressed file, or of a pipe, such as 20GB.  [default: {MOST // 10**9}GB, JSON "
+        f"{MOST_OF_JSON // 10**6}MB]",
         "N",
         bytes_of,
     ),
@@ -363,7 +363,7 @@ PROFILE = option(
 )
 DECIMALS = option(
     "--decimals",
-    "Round means to so many decimals.",
+    "Round means to this number of decimals.",
     "N",
     type=click.IntRange(0, MOST_DECIMALS),
 )
