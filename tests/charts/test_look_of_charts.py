@@ -200,6 +200,15 @@ def test_findings_of_two_columns_say_which_and_a_legend_has_their_severities():
     assert shown == {tuple(one for one in SEVERITIES if one in {row["severity"] for row in rows})}
 
 
+def test_numbers_stand_beside_bars_of_zeros_and_dots_of_findings():
+    bars, findings = spec_of("distribution")["vconcat"][0], spec_of("audit")
+
+    assert {one["field"] for one in channels(bars, "text")} == {"share"}
+    assert {one["field"] for one in channels(findings, "text")} == {"label", "size"}
+    # on an axis of logarithms a length would mean nothing
+    assert not [one for one in channels(findings, "x2") if "value" not in one]
+
+
 def test_models_stand_in_their_own_order():
     frames = [
         SHOP.recs.filter(pl.col("model") == "old").with_columns(model=n) for n in (10, 9, 100)
