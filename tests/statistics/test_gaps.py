@@ -406,7 +406,7 @@ def test_a_model_with_the_name_of_a_result_column_is_to_be_renamed():
         ({"by": "country", "level": 95}, "level takes a number between 0 and 1"),
         ({"by": "country", "baseline": "older"}, "baseline='older' is not a model"),
         ({"by": "country", "min_user": 3}, "has no option 'min_user'; did you mean 'min_users'"),
-        ({"by": "country", "universe": "all"}, "has no option 'universe', which is bound before"),
+        ({"by": "country", "universe": "all"}, "has no option 'universe', which is bound first"),
     ],
 )
 def test_wrong_calls_say_what_to_write(call, options, words):

@@ -189,7 +189,7 @@ def test_what_is_no_mix_is_told(place):
         rf.RecframeError, match="no run of the history has these metrics by 'device'"
     ):
         rf.changes(place, mix="device")
-    with pytest.raises(rf.RecframeError, match="a mix='country' is of values"):
+    with pytest.raises(rf.RecframeError, match="mix='country' works only for values"):
         rf.changes(place, mix="country", of="std")
 
 

@@ -1,4 +1,4 @@
-"""Words on charts: findings in titles, cells of tooltips, and numbers in alternative texts."""
+"""Words on charts: titles, tooltips and alternative texts."""
 
 from __future__ import annotations
 

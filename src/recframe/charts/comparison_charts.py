@@ -1,4 +1,4 @@
-"""Chart of a comparison: differences of models with their intervals, a panel for each metric."""
+"""Chart of a comparison: differences of models, a panel for each metric."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class Differences:
 
     @property
     def finding(self) -> str:
-        """What is shown of the first metric, by its verdicts: for a model, or against how many others, or in which segments."""
+        """The finding on the first metric, by its verdicts: for a model, or against how many others, or in which segments."""
         metric = self.metrics[0]
         rows = self.data.filter(metric=str(metric))
         better = "better" if metric.definition.direction else "higher"

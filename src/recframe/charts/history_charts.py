@@ -240,7 +240,7 @@ class Timeline:
 
     @property
     def _finding(self) -> str:
-        """How many runs are flagged, of those that were judged, and the latest of them."""
+        """The number of flagged runs, of those that were judged, and the latest of them."""
         judged_runs = self.rows.drop_nulls("flagged")
         flagged = judged_runs.filter("flagged")
         if not len(flagged):

@@ -1,4 +1,4 @@
-"""Rows of segments on charts: which are shown, in which order, and how far their intervals are drawn."""
+"""Rows of segments on charts: their choice, order and intervals."""
 
 from __future__ import annotations
 

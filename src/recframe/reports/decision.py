@@ -30,7 +30,7 @@ SELECTED = 0.2
 
 @dataclass(frozen=True)
 class Asking:
-    """What the decision is asked of: a `rec`, metrics with a test, and options of `compare`."""
+    """The question that is decided: a `rec`, metrics with a test, and options of `compare`."""
 
     rec: Any
     metrics: Sequence[Metric[...]]
