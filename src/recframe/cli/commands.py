@@ -98,9 +98,9 @@ DECIMALS_OF_DEMO = 3
 def demo(seed: int, n_users: int, n_items: int, save: Path | None) -> None:
     """Simulate a shop with three recommenders and evaluate them, overall and by segment.
 
-    The catalogue has a long tail, users have tastes, and a quarter of what they kept is held out as the truth. Popularity,
-    item neighbours and a matrix factorisation are fitted on the rest. Every table comes with the Python line that gives it, and
-    the last three sentences say what the tables do.
+    The catalogue has a long tail, users have tastes, and a quarter of what they kept is held out as the truth. Popularity, item
+    neighbours and a matrix factorisation are fitted on the rest. Every table comes with its Python line, and the last three
+    sentences say what the tables show.
     """
     try:
         from recframe import demo as simulated  # noqa: PLC0415  only the demo needs NumPy
@@ -156,7 +156,7 @@ OWN = "recframe"
 @click.argument("name", required=False, shell_complete=complete_metrics)
 @FORMAT
 def metrics(name: str | None, **options: Any) -> None:
-    """List the metrics, or explain the one called NAME; an alias, or a form such as ndcg@10, will do.
+    """List the metrics, or explain the metric NAME; an alias, or a form such as ndcg@10, works too.
 
     A metric is written name(parameter=value)@k, for example 'map(normalizer=min)@10'; parameters and @k can be left out.
     """
@@ -191,7 +191,7 @@ def _print_fields(fields: dict[str, Any], width: int) -> None:
 @click.argument("name", required=False, shell_complete=complete_profiles)
 @FORMAT
 def profiles(name: str | None, **options: Any) -> None:
-    """List the conventions that --profile takes, or what the one called NAME sets."""
+    """List the conventions that --profile takes, or what the profile NAME sets."""
     table = rf.list_profiles()
     if name is not None:
         rf.rec(pl.DataFrame(), profile=name)  # an unknown name is said to be one
@@ -235,8 +235,8 @@ def profiles(name: str | None, **options: Any) -> None:
 def explain(metric: str, names: Sequence[str], **options: Any) -> None:
     """Say what METRIC means, under a PROFILE, or how it differs between two; recframe is one of the profiles.
 
-    With the files RECS and TRUTH, as of recframe evaluate, also in numbers: what each switch adds to the value when one is
-    switched after the other. In a --format other than the table the rows of it stand alone on stdout.
+    With the files RECS and TRUTH, as for recframe evaluate, also in numbers: what each switch adds to the value, one after
+    another. With a --format other than the table, stdout has only the rows.
 
     \b
     Examples:
@@ -344,7 +344,7 @@ def main() -> None:
     \b
     recframe demo                                   see it work, without any file
     recframe evaluate recs.parquet truth.parquet    your own files
-    recframe audit recs.parquet truth.parquet       what is odd about them
+    recframe audit recs.parquet truth.parquet       data quality findings
     recframe summarize recs.parquet truth.parquet   how sure the numbers are
     recframe compare recs.parquet truth.parquet --model model --baseline svd
     recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28'
@@ -371,9 +371,9 @@ def evaluate() -> None:
     """Compute metrics of the recommendations in RECS, compared with TRUTH.
 
     RECS has the columns user, item and rank (from 1) or score; TRUTH has user, item and, if graded, relevance. RECS alone is
-    a judged table: it has a column relevance of its own, and a row without a rank is an item that was not recommended.
+    a judged table: it has a column relevance, and a row without a rank is an item that was not recommended.
 
-    Both are a file, a directory of Parquet files, or a pattern in quotes. The ending tells the format: .parquet, .csv, .tsv,
+    Both are a file, a directory of Parquet files, or a pattern in quotes. The ending gives the format: .parquet, .csv, .tsv,
     .json, .ndjson, .jsonl, .arrow, .ipc, .feather, and of TREC files .run, .qrels, .qrel, .trec; those of text may end in .gz
     or .zst too. Ids of TREC files are text, and several runs have a column model with each file's name. Text with another
     ending is read with --separator. A pipe, such as /dev/stdin or <(...), is a file too.
@@ -418,10 +418,10 @@ def _show_findings(found: pl.DataFrame, options: Options) -> None:
     show=_show_findings,
 )
 def audit() -> None:
-    """Find what is odd about the recommendations in RECS and about TRUTH.
+    """Check the data quality of RECS and TRUTH.
 
-    The files and columns are those of recframe evaluate, which does with each finding what is said here. Exit status: 1 for a
-    finding of severity error, and for files or columns that cannot be read; 2 for the options; else 0.
+    The files and columns are those of recframe evaluate; each finding says what that command does about it. Exit status: 1 for
+    a finding of severity error, and for files or columns that cannot be read; 2 for the options; else 0.
 
     \b
     Examples:

@@ -78,8 +78,8 @@ def _show_tracked(result: pl.DataFrame, options: Options) -> None:
 def track() -> None:
     """Compute metrics of RECS and TRUTH with intervals, and append them to a history.
 
-    The files and columns are those of recframe evaluate. A run of the same time, name and data replaces itself; several may be
-    tracked at once. recframe history prints what there is.
+    The files and columns are those of recframe evaluate. A run of the same time, name and data replaces the earlier one;
+    several processes may track at once. recframe history prints the runs.
 
     \b
     Examples:
@@ -101,10 +101,10 @@ RUNS = declared(
 @click.command(short_help="Print the runs of a history.")
 @declared(RUNS, OUTPUT)
 def history(history: str, metrics: list[str], since: datetime | None, **options: Any) -> None:
-    """Print the runs that recframe track has put into DIR, a folder or a .duckdb file, by the time that they hold for.
+    """Print the runs that recframe track has put into DIR, a folder or a .duckdb file, by time.
 
-    The table has the numbers; in a --format, and with -o FILE, stands all that the history has: fingerprints of the data,
-    versions, and what each metric stood for.
+    The table has the numbers; a --format, or -o FILE, has everything in the history: fingerprints of the data, versions, and
+    the metrics' definitions.
 
     \b
     Examples:
@@ -120,7 +120,7 @@ def history(history: str, metrics: list[str], since: datetime | None, **options:
             raise damaged
 
 
-@click.command(short_help="Print which runs of a history are not as expected.")
+@click.command(short_help="Print the runs of a history that are not as expected.")
 @declared(
     RUNS,
     options_of(rf.changes),
@@ -128,10 +128,10 @@ def history(history: str, metrics: list[str], since: datetime | None, **options:
     OUTPUT,
 )
 def changes(history: str, metrics: list[str], since: datetime | None, **options: Any) -> None:
-    """Print each number of the history in DIR beside what the runs before it predict, and whether it is flagged as a change.
+    """Print each number of the history in DIR with its prediction from earlier runs, and whether it is flagged as a change.
 
-    The band allows for all numbers of a run; of those that -m leaves out it knows nothing. In a --format, and with -o FILE,
-    stands all that is known: p values, the rule, and the fingerprint of the data. It needs pip install 'recframe[stats]'.
+    The band is corrected for all numbers of a run, except those that -m leaves out. A --format, or -o FILE, has all columns: p
+    values, the rule, and the fingerprint of the data. It needs pip install 'recframe[stats]'.
 
     \b
     Examples:
@@ -185,7 +185,7 @@ def _show(result: pl.DataFrame, options: Options) -> None:
     give(result, options)
 
 
-@click.command(short_help="Write a page with everything, which works offline.")
+@click.command(short_help="Write an offline page with all results.")
 @declared(
     argument("recs", required=False),
     TRUTH,
@@ -204,10 +204,10 @@ def _show(result: pl.DataFrame, options: Options) -> None:
 def report(recs: str | None, truth: str | None, **options: Any) -> None:
     """Write a page in one file: values with intervals, models compared, segments, curves, costs, findings and real cases.
 
-    The files and options are those of recframe evaluate. The page works offline and asks nothing of any network. It needs
+    The files and options are those of recframe evaluate. The page works offline and uses no network. It needs
     pip install 'recframe[report]'.
 
-    With --history, and without RECS, it is a page of all runs of a history: the newest numbers, what was flagged as a change,
+    With --history, and without RECS, it is a page of all runs of a history: the latest numbers, the flagged changes,
     each metric over time, and the runs behind them. --level is then that of the flags.  [default: 0.99]
 
     \b

@@ -171,7 +171,7 @@ def truth_and_requirements(values: tuple[str, ...]) -> Given:
     return Given(values[0] if has_truth else None, found)
 
 
-@click.command(short_help="Fail where metrics are not what they are required to be.")
+@click.command(short_help="Fail if metrics do not meet requirements.")
 @declared(
     RECS,
     argument("given", truth_and_requirements, metavar="[TRUTH] REQUIREMENT..."),
@@ -218,14 +218,14 @@ def truth_and_requirements(values: tuple[str, ...]) -> Given:
 def require(recs: str, given: Given, **options: Any) -> None:
     """Compare the recommendations in RECS with REQUIREMENTs, such as 'ndcg@10 >= 0.28', each in quotes.
 
-    A bound is a number, or a share of a model's value: 'ndcg@10 >= 0.99 * popularity', with --model; of an earlier result it
-    is 'ndcg@10 >= 0.99 * reference', with --reference; of what the last runs of a history predict it is 'ndcg@10 >= trailing'
-    or 'ndcg@10 >= 0.95 * trailing', with --history. Each requirement holds, fails or is open: it fails where it is shown not
-    to be met, and is open where there are too few users, or runs, to tell. It is missing where the earlier result, or every
-    last run, has a model or a segment that is not there now.
+    A bound is a number, or a share of a model's value: 'ndcg@10 >= 0.99 * popularity', with --model; of an earlier result:
+    'ndcg@10 >= 0.99 * reference', with --reference; or of the prediction from the last runs of a history: 'ndcg@10 >= trailing'
+    or 'ndcg@10 >= 0.95 * trailing', with --history. Each requirement holds, fails or is open: it fails if the data show that it
+    is not met, and is open with too few users, or runs, to tell. It is missing if a model or segment of the earlier result, or
+    of every last run, is missing now.
 
-    Exit status: 0 where nothing fails, 1 where a requirement fails or is missing, or nothing was judged (with --strict, also
-    where it is open), 2 for options, files, columns, metrics and data that cannot be judged. It needs SciPy: pip install
+    Exit status: 0 if nothing fails, 1 if a requirement fails or is missing, or nothing was judged (with --strict, also if one
+    is open), 2 for options, files, columns, metrics and data that cannot be judged. It needs SciPy: pip install
     'recframe[stats]'.
 
     \b

@@ -142,10 +142,10 @@ def summarize() -> None:
 
 @command_of(rf.Rec.compare, "Compare models.", ENGINE)
 def compare() -> None:
-    """Compare the models in RECS, user by user: how far they are apart, and how sure that is.
+    """Compare the models in RECS, user by user: their differences, with intervals and verdicts.
 
-    --model names the column that tells models apart; the other files and options are those of recframe evaluate. Without
-    --baseline every two models are compared. It needs SciPy: pip install 'recframe[stats]'.
+    --model names the column of models; the other files and options are those of recframe evaluate. Without --baseline all pairs
+    of models are compared. It needs SciPy: pip install 'recframe[stats]'.
 
     \b
     Examples:
@@ -160,7 +160,7 @@ def compare() -> None:
 
 @command_of(rf.Rec.winner, "Find the best of several models.", ENGINE)
 def winner() -> None:
-    """Find the best of the models in RECS beside --baseline, and say what may be claimed of a model that was picked.
+    """Find the best of the models in RECS, and an honest estimate of its lead over --baseline.
 
     The best of many looks better than it is: a table has its difference to the baseline as measured, and shrunk to what other
     users are likely to show. It needs SciPy: pip install 'recframe[stats]'.
@@ -174,7 +174,7 @@ def winner() -> None:
 
 @command_of(rf.Rec.power, "Power analysis: smallest detectable difference, users needed.", ENGINE)
 def power() -> None:
-    """Compute the smallest difference between models in RECS that the users can show, and how many users a wanted one takes.
+    """Compute the smallest difference between models in RECS that the users can show, and how many users a wanted one needs.
 
     \b
     Examples:
@@ -189,7 +189,7 @@ def power() -> None:
 
 @command_of(rf.Rec.gaps, "Find the best and the worst segment of each column.", ENGINE)
 def gaps() -> None:
-    """Find the best and the worst segment of each --by column, and say how sure it is that they differ.
+    """Find the best and the worst segment of each --by column, and the gap between them with its interval.
 
     \b
     Examples:

@@ -29,8 +29,8 @@ MOST_ALIKE = MOST_COLOURED
 TO_BIND = {
     "truth": Either("truth=, or a column of relevance,", "TRUTH, or a column of relevance,"),
     "model": Either(
-        "model=, a column that tells models apart, or a frame for each, rf.rec({'a': a, 'b': b}),",
-        "--model, a column that tells models apart,",
+        "model=, a column of models, or a frame for each, rf.rec({'a': a, 'b': b}),",
+        "--model, a column of models,",
     ),
     "baseline": Either("baseline=", "--baseline"),
     "by": Either("by=", "--by"),
