@@ -23,11 +23,11 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 337_850,
-    "lines": 45_720,
-    "files": 208,
-    "files_out_of_size": 28,
-    "nodes_a_line": 7.44,
+    "nodes": 361_600,
+    "lines": 48_420,
+    "files": 216,
+    "files_out_of_size": 27,
+    "nodes_a_line": 7.48,
     "rooms": 18,
     "ndcg_files": 46,
     "ndcg_functions": 405,
@@ -37,7 +37,7 @@ BOUNDS = {
     "compare_functions": 625,
     "compare_calls": 1_460,
     "compare_changes": 525,
-    "lines_of_tests": 56_900,
+    "lines_of_tests": 58_900,
 }
 """The largest value that each count may have."""
 
