@@ -405,7 +405,7 @@ WRONG = [
         for call in ("summarize", "compare", "power")
     ),
     *(
-        (call, {"by": "country", "cluster": "country"}, "cluster='country' is a column of by= too")
+        (call, {"by": "country", "cluster": "country"}, "cluster='country' is also a column of by=")
         for call in ("summarize", "compare")
     ),
     (
@@ -441,7 +441,7 @@ WRONG = [
         {"baseline": "svd"},
         "baseline='svd' is not a model: the column 'model' has a, b, c",
     ),
-    ("winner", {"baseline": None}, "baseline=None: winner takes the name of the model"),
+    ("winner", {"baseline": None}, "baseline=None: winner takes the name of the baseline"),
     ("winner", {}, "rec.winner() needs baseline; write rec.winner('ndcg@10', baseline="),
     (
         "power",

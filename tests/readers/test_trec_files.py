@@ -225,7 +225,7 @@ def made(path: Path) -> Path:
     [
         (
             lambda folder: rf.read_trec_run(made(folder / "a\udcff.run")),
-            "cannot read '.*run': its name is no UTF-8",
+            "cannot read '.*run': its name is not UTF-8",
         ),
         (
             lambda folder: rf.read_trec_run(folder / "none"),
@@ -243,7 +243,7 @@ def made(path: Path) -> Path:
         ),
         (
             lambda folder: rf.write_trec_run(frame(rank=[1.5]), folder / "x"),
-            r"the rank 1\.5 is no whole number",
+            r"the rank 1\.5 is not a whole number",
         ),
         (
             lambda folder: rf.write_trec_run(frame(score=[None]), folder / "x"),
@@ -267,7 +267,7 @@ def made(path: Path) -> Path:
         ),
         (
             lambda folder: rf.write_trec_qrels(frame(relevance=[0.5]), folder / "x"),
-            r"the relevance 0\.5 is no whole number",
+            r"the relevance 0\.5 is not a whole number",
         ),
         (
             lambda folder: rf.write_trec_qrels(frame(), folder / "x", item="isbn"),
