@@ -125,9 +125,12 @@ def report(rec: Any, columns: Sequence[Any], **asked: Any) -> Report:
             found[str(one.message)] = None
         else:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    with warnings.catch_warnings():
+        # what a chart of the first screen says has been said
+        warnings.simplefilter("ignore", RecframeWarning)
+        content = builder.content(sections, list(found))
     for message in found:
         warn(message)
-    content = builder.content(sections, list(found))
     return Report(content, "report.html.j2", ("report.css",), ("report.js",))
 
 
