@@ -140,6 +140,35 @@ def test_the_first_screen_says_what_to_ship_in_tiles_and_a_chart(opened, width):
     )
 
 
+@pytest.fixture(scope="module")
+def many_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of thirty models with metrics of both directions, of which the first one hits every second user."""
+    truth = pl.DataFrame({"user": range(40), "item": 0})
+    ranks = {f"m{one:02}": [1 + (user % 2) * (one + 1) for user in range(40)] for one in range(30)}
+    recs = {name: truth.with_columns(rank=pl.Series(of)) for name, of in ranks.items()}
+    path = tmp_path_factory.mktemp("many") / "report.html"
+    rf.rec(recs, truth=truth).report("ndcg@40", "first_rank", baseline="m29").save(path)
+    return path
+
+
+def test_thirty_models_and_both_directions_are_read_right(browser, many_models):
+    seen = Seen(browser, many_models)
+    page = seen.page
+    colours = """(name) => [...document.querySelectorAll(`#${name} [class*='mark-symbol'] path`)]
+        .map((one) => getComputedStyle(one).fill).filter((one) => one !== "none" && one !== "transparent")"""
+    titles = page.locator("#chart-compare svg text").all_text_contents()
+
+    # best, runner-up and baseline have a colour of their own, all others one
+    found = page.evaluate(colours, "chart-models")
+    assert len(found) == 30
+    assert len(set(found)) == 4
+    assert max(map(found.count, set(found))) == 27
+    assert any("right of 0 is better" in one for one in titles)
+    assert any("lower is better: axis reversed" in one for one in titles)
+    assert seen.wrong == []
+    seen.context.close()
+
+
 def test_hostile_texts_do_nothing_and_are_read_as_they_are(opened):
     seen = opened()
 
