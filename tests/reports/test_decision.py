@@ -231,6 +231,25 @@ def test_a_margin_says_what_does_not_matter():
     assert text.startswith("Do not decide on this: a and b are the same in mrr, within 5 % (")
 
 
+def test_a_better_mean_of_other_users_is_no_win():
+    # for 170 users a is worse; 30 hard ones have a first rank with b alone, and lift the mean of b
+    truth = pl.DataFrame({"user": range(N), "item": 0})
+    hard = pl.col("user") >= 170
+    a = truth.with_columns(item=hard.cast(pl.Int64), rank=1 + pl.col("user") % 2)
+    b = truth.with_columns(rank=pl.when(hard).then(40).otherwise(1))
+    gain, low, high = interval([-(user % 2) for user in range(170)], 3)
+    page = rf.rec({"a": a, "b": b}, truth=truth).report("first_rank")
+
+    assert page.content.subtitle == (
+        "Do not decide on this: a and b differ either way: the first has the better first_rank, but is worse for "
+        f"170 users with both values ({gain}, {low} to {high})."
+    )
+    assert [tile.text for tile in page.content.sections[0].parts[0].tiles][:2] == [
+        "a",
+        "\u221250 %",
+    ]
+
+
 def test_trainings_are_a_second_sample():
     part = {"a": HALF, "b": [2 + (rank == 1) for rank in HALF]}
     lists = [

@@ -926,7 +926,7 @@ class Methods(Generic[F]):
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",
     ) -> float:
-        """What the relevant items among the first k are worth, such as their prices: 0 if none is found, no upper limit."""
+        """Worth of the relevant items among the first k, such as their prices: 0 if none is found, no upper limit."""
     @overload
     def value(
         self, k: Cutoffs = None, by: By = None,
@@ -936,7 +936,7 @@ class Methods(Generic[F]):
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",
     ) -> F:
-        """What the relevant items among the first k are worth, such as their prices: 0 if none is found, no upper limit."""
+        """Worth of the relevant items among the first k, such as their prices: 0 if none is found, no upper limit."""
 
 class SegmentedMethods(Generic[F]):
     def hit_rate(
@@ -1350,4 +1350,4 @@ class SegmentedMethods(Generic[F]):
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",
     ) -> F:
-        """What the relevant items among the first k are worth, such as their prices: 0 if none is found, no upper limit."""
+        """Worth of the relevant items among the first k, such as their prices: 0 if none is found, no upper limit."""

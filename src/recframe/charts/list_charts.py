@@ -41,16 +41,6 @@ from recframe.side_info.requirements import check_needs
 from recframe.statistics import options
 
 HEIGHT = 220
-ROW = 20
-"""Height of a model's row of zeros, in pixels."""
-PANEL = 120
-NARROW_SIDE = 90
-ROUNDING = 1e-9
-"""Tolerance at the upper end of a bin."""
-MODEL = ["model", "model_place"]
-VALUE, N, WIDTH, BIN, SHARE = (pl.col(one) for one in ("value", "n", "width", "bin", "share"))
-
-
 EXPOSURE, ITEMS = pl.col("exposure"), pl.col("items")
 OF_MODEL = ["model_place", "is_train"]
 POINTS = 100
@@ -76,7 +66,7 @@ def _exposures(rec: Any, k: int | None, names: Names) -> tuple[pl.DataFrame, int
     items = cut.rows.group_by(*inputs.model, "item").agg(exposure=n, is_train=pl.lit(value=False))
     if inputs.train is not None:
         no_model = [pl.lit(None, inputs.schema["model"]).alias(name) for name in inputs.model]
-        count, is_train = VALUE.cast(pl.Int64), pl.lit(value=True)
+        count, is_train = pl.col("value").cast(pl.Int64), pl.lit(value=True)
         train = sides.popularity.select(*no_model, "item", exposure=count, is_train=is_train)
         items = pl.concat([items, train])
     if inputs.items is not None:

@@ -34,7 +34,7 @@ def value(
     normalizer: Literal["none", "best", "relevant"] = "none",
     discount: Literal["none", "log"] = "none",
 ) -> pl.Expr:
-    """What the relevant items among the first k are worth, such as their prices: 0 if none is found, no upper limit.
+    """Worth of the relevant items among the first k, such as their prices: 0 if none is found, no upper limit.
 
     Use it for revenue, margin or minutes. Not for relevance alone: use `ndcg`.
 

@@ -24,8 +24,6 @@ SHOWN = ("better", "worse", "higher", "lower")
 """Verdicts that a correction may take back."""
 MOST_CONTRARY = 2
 """Most metrics that say the contrary, by name."""
-SELECTED = 0.2
-"""Share of users with one of two values, above which those with both are a selection."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class Asking:
         rows: list[dict[str, Any]] = []
         for name, found in frames.items():
             rows += keyed(self.rec, found).with_columns(by=pl.lit(name)).to_dicts()
-        sign = -1 if self.metrics[0].definition.direction == "lower" else 1
+        sign = sign_of(self.metrics[0])
         return sorted(
             rows, key=lambda row: (row["difference"] is None, sign * (row["difference"] or 0))
         )
@@ -82,6 +80,11 @@ class Asking:
             n: int | None = needed["users_needed"].max()  # type: ignore[assignment]
             return n if n and n > ahead["n_users"] else None
         return None
+
+
+def sign_of(metric: Metric[...]) -> int:
+    """Return 1 for a metric whose higher values are better, -1 where lower ones are, 0 for one without a direction."""
+    return {"higher": 1, "lower": -1}.get(metric.definition.direction or "", 0)
 
 
 def corrected(rows: pl.DataFrame, level: float) -> pl.DataFrame:
@@ -195,18 +198,17 @@ class Decision:
             return f"{pair} have the same {metric} for each of {users}"
         gain, low, high = self.gain(row)
         numbers = f"({gain}, {low} to {high})"
-        if verdict == "few":
-            few = (
-                "there are too few clusters"
-                if "clusters" in (row["note"] or "")
-                else f"{users} are too few"
-            )
-            return f"{few} to tell {pair} apart in {metric} {numbers}"
+        is_clustered = "clusters" in (row["note"] or "")
+        few = "there are too few clusters" if is_clustered else f"{users} are too few"
         within = f"within {100 * (self.margin or 0):.3g} %"
-        if verdict == "same":
-            return f"{pair} are the same in {metric}, {within} {numbers}"
-        if verdict == "not worse":
-            return f"{pair} cannot be told apart in {metric}; the first is not worse, {within} {numbers}"
+        by_verdict = {
+            "few": f"{few} to tell {pair} apart in {metric}",
+            "worse": f"{pair} differ either way: the first has the better {metric}, but is worse for {users} with both values",
+            "same": f"{pair} are the same in {metric}, {within}",
+            "not worse": f"{pair} cannot be told apart in {metric}; the first is not worse, {within}",
+        }
+        if verdict in by_verdict:
+            return f"{by_verdict[verdict]} {numbers}"
         told = f"{pair} cannot be told apart in {metric} {numbers}{_reason(row)}"
         if self.users_needed is None or row is not self.ahead[0]:
             return told
@@ -262,8 +264,7 @@ class Decision:
 
 def decided(asking: Asking, values: Sequence[Row], baseline: str | None) -> Decision | None:
     """Return the decision between candidates, by rows of `summarize`; None where two are not known, or none is better."""
-    signs = {"higher": 1, "lower": -1}
-    of = {str(one): signs.get(one.definition.direction or "", 0) for one in asking.metrics}
+    of = {str(one): sign_of(one) for one in asking.metrics}
     first = str(asking.metrics[0])
     known = [row for row in values if row["metric"] == first and row["value"] is not None]
     if len(known) < 2 or not of[first]:  # noqa: PLR2004  a pair
@@ -292,9 +293,11 @@ def _sentence(parts: Sequence[str]) -> str:
 
 def _reason(row: Row) -> str:
     """Return why a difference is not shown though its interval leaves 0 out."""
+    from recframe.statistics.comparison import SELECTED  # noqa: PLC0415  NumPy is an extra
+
     low, high = row["difference_low"], row["difference_high"]
     if low is None or high is None or low <= 0 <= high:
         return ""
-    if row["n_unpaired"] > SELECTED * row["n_users"]:
+    if row["n_unpaired"] > SELECTED * (row["n_users"] + row["n_unpaired"]):
         return ", since too many users have a value of only one of them"
     return f", since only {counted(row['n_differ'], 'user')} differ"

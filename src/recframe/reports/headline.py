@@ -10,6 +10,7 @@ from typing import Any
 
 import recframe
 from recframe.charts.formatting import (
+    MINUS,
     NONE,
     TIMES,
     Row,
@@ -23,7 +24,7 @@ from recframe.charts.formatting import (
 from recframe.charts.long_format import noun_of
 from recframe.charts.themes import ALL
 from recframe.metrics.language.definition import Metric
-from recframe.reports.decision import Decision
+from recframe.reports.decision import SHOWN, Decision, sign_of
 from recframe.reports.page import Tile, Tiles
 
 MEANS_NOTHING = "These numbers mean nothing"
@@ -85,7 +86,9 @@ def tiles(
     relative = ahead["relative"]
     share = gain
     if relative is not None:
-        share = f"{1 + relative:,.0f} x" if relative >= TIMES else f"+{per_cent(abs(relative))}"
+        written = per_cent(decision.signs[ahead["metric"]] * relative)
+        share = written if written.startswith(MINUS) else f"+{written}"
+        share = f"{1 + relative:,.0f} x" if relative >= TIMES else share
     found = [
         Tile(f"Best by {metric}", decision.best, f"{value} ({ends})"),
         Tile(f"Gain over the {role}", share, f"{gain} ({low} to {high}) over {over}", mark),
@@ -108,7 +111,7 @@ def _value_tile(metric: Metric[...], row: Row) -> Tile:
 
 def by_value(rows: Sequence[Row], metric: Metric[...]) -> list[Row]:
     """Return rows of models by their value of a metric, the best first; those without a value last."""
-    sign = -1 if metric.definition.direction == "lower" else 1
+    sign = sign_of(metric) or 1
     values = {row["model"]: row["value"] for row in rows if row["metric"] == str(metric)}
     known = {model: value for model, value in values.items() if value is not None}
     order = sorted(known, key=lambda model: -sign * known[model])
@@ -118,7 +121,7 @@ def by_value(rows: Sequence[Row], metric: Metric[...]) -> list[Row]:
 
 def tally(rows: Sequence[Row], baseline: str | None) -> str:
     """Return how many comparisons show a difference."""
-    n = sum(row["verdict"] in {"better", "worse", "higher", "lower"} for row in rows)
+    n = sum(row["verdict"] in SHOWN for row in rows)
     other = "" if baseline is None else f" with {baseline}"
     of = f"{counted(len(rows), 'comparison')}{other}"
     if n in {0, len(rows)}:

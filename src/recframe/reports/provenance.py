@@ -5,18 +5,16 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from inspect import signature
 from typing import Any
 
 import polars as pl
 
 import recframe
 from recframe.frames.inputs import Inputs
-from recframe.frames.options import SIDES, Context
+from recframe.frames.options import SIDES
 from recframe.metrics.language.definition import Metric
 from recframe.tracking.definitions import fingerprint
-
-DEFAULTS = {"level": 0.95, "min_users": 30, "title": "Recommendations, evaluated"}
-"""Arguments of a report that need not be written."""
 
 
 def footer(inputs: Inputs, metrics: Sequence[Metric[...]]) -> str:
@@ -28,15 +26,15 @@ def footer(inputs: Inputs, metrics: Sequence[Metric[...]]) -> str:
     return f"{made}, {data}. This page is one file and loads nothing from any network."
 
 
-def call(context: Context, asked: Mapping[str, Any], metrics: Sequence[Metric[...]]) -> str:
-    """Return the call that makes a page again, with frames by their names."""
+def call(rec: Any, asked: Mapping[str, Any], metrics: Sequence[Metric[...]]) -> str:
+    """Return the call that makes a page again, with frames by their names, without what is left at its default."""
+    context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
     sides = [f"{name}={name}" for name in SIDES if getattr(context, name) is not None]
     given = [name for name in sorted(context.given) if name not in {*SIDES, "by"}]
     options = [f"{name}={getattr(context, name)!r}" for name in given]
+    defaults = {name: one.default for name, one in signature(rec.report).parameters.items()}
     told = [
-        f"{name}={value!r}"
-        for name, value in asked.items()
-        if value not in (None, [], DEFAULTS.get(name))
+        f"{name}={value!r}" for name, value in asked.items() if value not in (defaults[name], [])
     ]
     names = [repr(str(metric)) for metric in metrics]
     return f"recs.rec({', '.join([*sides, *options])}).report({', '.join([*names, *told])})"

@@ -260,7 +260,7 @@ class ReportBuilder(SectionsOfSegments):
             data,
             provenance.footer(self.inputs, self.metrics),
             self.nothing,
-            provenance.call(self.plain._context, self._arguments(), self.metrics),  # noqa: SLF001
+            provenance.call(self.plain, self._arguments(), self.metrics),
         )
 
     def _arguments(self) -> dict[str, Any]:
