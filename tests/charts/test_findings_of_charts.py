@@ -145,7 +145,10 @@ def test_an_interval_and_a_small_p_value_are_written_in_words():
     fields = channels(TWO.plot.compare("hit_rate@1", baseline="c"), "tooltip")[0]
     texts = {field["title"]: row[field["field"]] for field in fields}
 
-    assert texts["95% interval"] == f"{row['low']:+.4f} to {row['high']:+.4f}"
+    # half of it is some 0.11 wide, of which two decimals show two digits
+    assert 0.095 < (row["high"] - row["low"]) / 2 < 0.995
+    assert texts["95% interval"] == f"{row['low']:+.2f} to {row['high']:+.2f}"
+    assert texts["difference in hit_rate@1"] == f"{row['difference']:+.2f}"
     assert texts["p, corrected"] == "< 0.001"
 
 

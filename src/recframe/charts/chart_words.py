@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,11 +10,14 @@ import polars as pl
 
 from recframe.charts.formatting import MINUS, NONE, counted
 from recframe.charts.themes import ALL
+from recframe.statistics.stored_results import decimals_of
 
 Written = str | Callable[[Any], str]
 """A number format of D3 (those of Python, and "~" for numbers without trailing zeros), or a function that writes a value."""
 Fields = Mapping[str, str | tuple[str, Written]]
 """The titles of a tooltip's fields, and of numbers their formats; "low,high" is an interval in one field."""
+DECIMALS = re.compile(r"\.\d+~?(?=[f%])")
+"""The decimals of a format."""
 MOST_READ = 12
 """Most numbers in an alternative text."""
 
@@ -21,21 +25,27 @@ MOST_READ = 12
 def in_words(data: pl.DataFrame, fields: Fields) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Return data with the fields of a tooltip that are text, and the fields without those that have no value in any row.
 
-    Intervals are one text, such as "0.307 to 0.337"; where some rows have no value of a field, theirs is a dash.
+    Intervals are one text, such as "0.307 to 0.337", to two digits of half their width, and so is their value; where some rows
+    have no value of a field, theirs is a dash.
     """
     found: dict[str, Any] = {}
     texts = {}
+    interval = next((one.rpartition(":")[0].split(",") for one in fields if "," in one), [])
+    of_interval = {str(said[1]) for one, said in fields.items() if "," in one}
     for shorthand, said in fields.items():
         names = shorthand.rpartition(":")[0].split(",")
         if any(data[name].null_count() == len(data) for name in names) and len(data):
             continue
         title, kind = (said, str) if isinstance(said, str) else said
         has_nulls = any(data[name].null_count() for name in names)
-        if len(names) == 1 and isinstance(kind, str | type) and not has_nulls:
+        is_sure = kind in of_interval
+        if len(names) == 1 and isinstance(kind, str | type) and not has_nulls and not is_sure:
             found[shorthand] = said
             continue
         column = f"_{'_'.join(names)}"
-        texts[column] = [_cell(row, kind) for row in data.select(names).rows()]
+        rows = data.select(names).rows()
+        ends = data.select(interval).rows() if is_sure else [(None, None)] * len(rows)
+        texts[column] = [_cell(row, exact(kind, *of)) for row, of in zip(rows, ends, strict=True)]
         found[f"{column}:N"] = title
     return data.with_columns(
         pl.Series(name, text, pl.String) for name, text in texts.items()
@@ -59,8 +69,22 @@ def written(value: Any, kind: Written) -> str:
     return text.replace("-", MINUS) + unit
 
 
+def exact(kind: Written, low: float | None, high: float | None) -> Written:
+    """Return a format with two digits of half an interval's width, where there is one.
+
+    >>> exact(".4f", 0.307, 0.337), exact("+,.4~f", 12.0, 75.0), exact(".1%", 0.307, 0.337)
+    ('.3f', '+,.0f', '.1%')
+    """
+    decimals = decimals_of(low, high)
+    if decimals is None or not isinstance(kind, str):
+        return kind
+    of_unit = max(decimals - 2, 0) if kind.endswith("%") else decimals
+    return DECIMALS.sub(f".{of_unit}", kind)
+
+
 def with_interval(values: Sequence[float | None], kind: Written) -> str:
     """Return a number with its interval in brackets, where it has one."""
+    kind = exact(kind, *values[1:]) if len(values) > 1 else kind
     ends = _cell(values[1:], kind)
     return _cell(values[:1], kind) + (f" ({ends})" if ends not in {NONE, ""} else "")
 
