@@ -53,6 +53,7 @@ ROOMS = (
     "charts",
     "tracking",
     "statistics",
+    "splits",
     "audit",
     "profiles",
     "evaluation",

@@ -55,6 +55,12 @@ METHODS = {
     "plot.overlap": "'rbo@10'",
     "plot.audit": "",
     "plot.timeline": "'ndcg@10'",
+    "split": "",
+    "split.by_time": "last='7d'",
+    "split.rolling": "folds=4, horizon='7d'",
+    "split.last_per_user": "",
+    "split.random": "share=0.2, seed=0",
+    "split.by_user": "folds=5",
 }
 """Methods other than metrics, with example arguments."""
 
@@ -213,7 +219,8 @@ def plain(name: str, value: Any) -> Any:
 def understood(method: C) -> C:
     """Decorate a method to answer unknown arguments with the right spelling; its signature stays."""
     takes = inspect.signature(method).parameters
-    of_charts = "plot." * method.__qualname__.startswith("Plot")
+    owner = method.__qualname__.partition(".")[0]
+    place = "split." if owner == "Splits" else "plot." * owner.startswith("Plot")
     binds = method.__qualname__ == "Rec.__call__"
     checked = check_options if binds else check_call
 
@@ -221,7 +228,7 @@ def understood(method: C) -> C:
     def called(self: Any, *arguments: Any, **given: Any) -> Any:
         # of a metric that is bound; a Rec would look for a metric of that name
         metric = vars(self).get("metric")
-        own_name = "plot" if method.__qualname__ == "Plot.__call__" else of_charts + method.__name__
+        own_name = "plot" if method.__qualname__ == "Plot.__call__" else place + method.__name__
         name, own = (
             (own_name, {}) if metric is None else (metric.name, metric.definition.parameters)
         )

@@ -90,6 +90,8 @@ class Rec(Methods[F], Answers[F]):
             weight: in the users frame, the weight of each user in means over users, such as revenue or impressions: 0 or more.
                 Values of metrics over users are then Σ weight · value / Σ weight, over the users with a value; a user without a
                 weight is left out, though n_users counts all. Metrics over lists take none.
+            time: the time of each row of a log, of train and of truth: dates, datetimes or numbers, for splits and the audit.
+                It has no default name: a column called time is read only if it is bound.
 
         Side frames, of any kind:
             truth: what users really liked: user, item and, if graded, relevance. It may come first, without its name.

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from recframe.errors import shown
 
 ROLES = ("user", "item", "rank", "score", "relevance", "model", "training", "propensity")
-NAMED_COLUMNS = (*ROLES, "weight")
-"""The options that name a column; a weight is one of the users frame alone, and in no frame unless it is named."""
+NAMED_COLUMNS = (*ROLES, "weight", "time")
+"""The options that name a column; a weight is one of the users frame alone. Both it and a time are read only if named."""
 
 
 class Hint:

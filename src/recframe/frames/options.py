@@ -70,6 +70,7 @@ class Options(TypedDict, total=False):
     training: str | None
     propensity: str | None
     weight: str | None
+    time: str | None
     users: Any
     items: Any
     train: Any
@@ -99,6 +100,7 @@ class Context:
     training: str | None = None
     propensity: str | None = None
     weight: str | None = None
+    time: str | None = None
     users: Any = None
     items: Any = None
     train: Any = None
@@ -283,7 +285,10 @@ def is_bool(value: object) -> bool:
     return isinstance(value, bool) or type(value).__name__ in {"bool", "bool_"}
 
 
-NAMES = tuple(role for role in ROLES if role not in {"model", "training"})  # side frames have none
+NAMES = (
+    *(role for role in ROLES if role not in {"model", "training"}),
+    "time",
+)  # side frames have no models
 C = TypeVar("C", bound=Callable[..., Any])
 
 
@@ -326,6 +331,7 @@ def frame(  # noqa: PLR0913  a name for each role
     score: str | None = None,
     relevance: Relevance | None = None,
     propensity: str | None = None,
+    time: str | None = None,
 ) -> NamedFrame:
     """Return a frame to bind as `truth=`, `users=`, `items=`, `train=` or `reference=`, with its own column names.
 
@@ -344,7 +350,7 @@ def frame(  # noqa: PLR0913  a name for each role
     frame = in_memory(frame, title)
     kind_for(frame, title)
     given = {"user": user, "item": item, "rank": rank, "score": score, "relevance": relevance}
-    given["propensity"] = propensity
+    given |= {"propensity": propensity, "time": time}
     names = {role: name for role, name in given.items() if name is not None}
     Context().check(names)
     return NamedFrame(frame, names)

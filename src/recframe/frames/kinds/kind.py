@@ -25,6 +25,8 @@ Applied = Callable[[pl.DataFrame], pl.DataFrame]
 Seen = Callable[[pl.DataFrame, Collect], object]
 """Type of callbacks with a collected result and a function to collect plans."""
 Result = TypeVar("Result", pl.LazyFrame, pl.DataFrame)
+ROW = "number of the row"
+"""Column by which whole rows of an eager frame are found again."""
 TEXT_OR_BOOLEAN = (pl.String, pl.Categorical, pl.Enum, pl.Boolean)
 
 
@@ -112,6 +114,14 @@ class Kind:
         """
         raise NotImplementedError
 
+    def held_rows(self, named: Named, numbers: Names = ()) -> pl.LazyFrame:
+        """Return some columns, as `take` does, and what `give_held` needs to give whole rows back."""
+        raise NotImplementedError
+
+    def give_held(self, rows: pl.LazyFrame, beside: Named) -> Any:
+        """Return rows of `held_rows` as a frame of this kind: its own columns, and some of `rows` under other names."""
+        raise NotImplementedError
+
     def stand_beside(self, size: int) -> None:
         """Use the size of the largest frame of the call to choose how plans run."""
         self.size = max(self.size, size)
@@ -180,6 +190,20 @@ class EagerKind(Kind):
             for inside, name in named.items()
         )
         return pl.DataFrame([without_nan(column, numbers) for column in columns])
+
+    def held_rows(self, named: Named, numbers: Names = ()) -> pl.LazyFrame:
+        """Return some columns, and the number of the row."""
+        return self.take(named, named, numbers).lazy().with_row_index(ROW)
+
+    def give_held(self, rows: pl.LazyFrame, beside: Named) -> Any:
+        """Return rows as a frame of this kind: its own columns, and some of `rows` under other names."""
+        plan = rows.select(ROW, *(pl.col(inside).alias(name) for inside, name in beside.items()))
+        found = ask([plan])[0]
+        return self.gathered(found[ROW], found.drop(ROW))
+
+    def gathered(self, places: pl.Series, beside: pl.DataFrame) -> Any:
+        """Return the rows of some places, with more columns beside."""
+        raise NotImplementedError
 
     def column(self, name: str, inside: str, *, is_id: bool) -> pl.Series:
         """Return a column, which has a name inside the plan and may be one of ids."""

@@ -345,6 +345,12 @@ class Pandas(EagerKind):
         """Return a column, whose dtype a result's column is to have."""
         return self.frame[name]
 
+    def gathered(self, places: pl.Series, beside: pl.DataFrame) -> pd.DataFrame:
+        """Return the rows of some places, numbered anew, with more columns beside."""
+        rows = self.frame.iloc[places.to_numpy()].reset_index(drop=True)
+        more = frame_of(beside, {})
+        return rows.assign(**{name: more[name] for name in beside.columns})
+
     def in_kind(self, result: pl.DataFrame, sources: Sources) -> pd.DataFrame:
         """Return a result with the dtypes of the columns that it came from."""
         return frame_of(result, sources)

@@ -116,6 +116,15 @@ class Arrow(EagerKind):
         """Return the type that a result's column is to have."""
         return self.frame.schema.field(name).type
 
+    def gathered(self, places: pl.Series, beside: pl.DataFrame) -> pa.Table:
+        """Return the rows of some places, with more columns beside."""
+        rows = self.frame.take(places.to_arrow())
+        for column in in_plain_types(beside.to_arrow()).itercolumns() if beside.width else ():
+            rows = rows.append_column(
+                beside.columns[rows.num_columns - self.frame.num_columns], column
+            )
+        return rows
+
     def in_kind(self, result: pl.DataFrame, sources: Sources) -> pa.Table:
         """Return a result with the types of the columns that it came from."""
         columns = [

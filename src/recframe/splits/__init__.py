@@ -1,0 +1,1 @@
+"""Splits of a log of interactions into train and truth."""

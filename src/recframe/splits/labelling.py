@@ -1,0 +1,143 @@
+"""A log with a label on every row: its fold and its part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import fails_whole_if
+from recframe.frames.collecting import ask
+from recframe.splits.filters import Filters
+from recframe.splits.log_rows import FOLD, PART, Log
+from recframe.splits.rules import Rule, Scalar, is_in, of_part
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A log with a label on every row; train, truth, audit, description and fingerprint are read off it."""
+
+    log: Log
+    rule: Rule
+    filters: Filters
+    by_fold: Mapping[int, pl.LazyFrame]
+    """The rows of the log (`Log.rows`) with `part`, by fold."""
+    column: str = PART
+    """The user's name for `part`."""
+
+    @property
+    def folds(self) -> list[int]:
+        """The numbers of the folds."""
+        return list(self.by_fold)
+
+    @cached_property
+    def rows(self) -> pl.LazyFrame:
+        """A row for each row of the log and fold: the columns of `Log.rows`, `fold` and `part`, in the order of folds."""
+        each = [
+            rows.with_columns(pl.lit(fold, pl.Int64).alias(FOLD))
+            for fold, rows in self.by_fold.items()
+        ]
+        return each[0] if len(each) == 1 else pl.concat(each)
+
+    def of_fold(self, fold: int) -> Labels:
+        """Return one fold alone."""
+        return replace(self, by_fold={fold: self.by_fold[fold]})
+
+    def in_parts(self, *parts: Any) -> pl.LazyFrame:
+        """Return the rows of some parts."""
+        return self.rows.filter(is_in(*parts))
+
+    def given(self, rows: pl.LazyFrame, beside: Mapping[str, str]) -> Any:
+        """Return rows as a frame of the log's kind: the log's own columns, and others by their names inside the plan."""
+        return self.log.kind.give_held(rows, beside)
+
+
+def labelled(log: Log, rule: Rule, filters: Filters, column: str = PART) -> Labels:
+    """Return a log with the labels of a rule and its filters.
+
+    Of an eager log a fold without a row in train, and a split without truth, is a DataError at once; of a lazy one it is
+    raised when a plan runs.
+    """
+    rows = rule.prepared(log.rows, log)
+    scalars = rule.scalars(log)
+    if log.is_lazy and rule.reads_log:
+        rows = rows.join(scalars, how="cross", maintain_order="left")
+        scalar: Scalar = pl.col
+    else:
+        scalar = _literals(_run(scalars))
+    rows = rows if log.is_lazy else _run(rows).lazy()
+    by_rule = {
+        fold: rows.with_columns(_part(rule, fold, scalar).alias("part"))
+        for fold in range(rule.n_folds)
+    }
+    names = [*log.schema, "part"]
+    check = _check(by_rule, rule)
+    if not log.is_lazy:
+        _run(check)
+    by_fold = {fold: filters.applied(one.select(names)) for fold, one in by_rule.items()}
+    if log.is_lazy:
+        by_fold = {fold: _after(one, check) for fold, one in by_fold.items()}
+    else:
+        by_fold = {fold: _run(one).lazy() for fold, one in by_fold.items()}
+    return Labels(log, rule, filters, by_fold, column)
+
+
+def _run(plan: pl.LazyFrame) -> pl.DataFrame:
+    """Collect a plan of a log in memory, whose columns are not copied."""
+    return ask([plan])[0]
+
+
+def _part(rule: Rule, fold: int, scalar: Scalar) -> pl.Expr:
+    """Return the part of a row by the rule alone: `null` where the rule reads a null."""
+    read = ["user", "item"] + ["time"] * rule.reads_time
+    is_null = pl.any_horizontal(pl.col(read).is_null())
+    return pl.when(is_null).then(of_part("null")).otherwise(rule.part(fold, scalar))
+
+
+def _literals(row: pl.DataFrame) -> Scalar:
+    """Return the values of one row as literals of their dtypes."""
+
+    def of(name: str) -> pl.Expr:
+        value = row[name]
+        return pl.lit(value.to_physical().item()).cast(value.dtype)
+
+    return of
+
+
+def _check(by_rule: Mapping[int, pl.LazyFrame], rule: Rule) -> pl.LazyFrame:
+    """Return one row that fails where a fold has no train, or no fold has a truth."""
+    of_folds = [
+        rows.select(
+            is_in("train").any().alias(f"train {fold}"), is_in("truth").any().alias(f"truth {fold}")
+        )
+        for fold, rows in by_rule.items()
+    ]
+    found = of_folds[0]
+    for one in of_folds[1:]:
+        found = found.join(one, how="cross")
+    has_truth = pl.any_horizontal([pl.col(f"truth {fold}") for fold in by_rule])
+    checks = [fails_whole_if(~pl.col(f"train {fold}"), _no_train(rule, fold)) for fold in by_rule]
+    words = f"the split {rule.words} has no row of truth; write another point or share, or look at s.describe()"
+    checks.append(fails_whole_if(~has_truth, words))
+    return found.select(check=pl.sum_horizontal(checks))
+
+
+def _no_train(rule: Rule, fold: int) -> str:
+    of_fold = f"fold {fold} of " * (rule.n_folds > 1)
+    return (
+        f"{of_fold}the split {rule.words} has no row in train: every time is in or after its truth; many rows may share one "
+        "time. Write an earlier end, a shorter window or fewer folds"
+    )
+
+
+def _after(rows: pl.LazyFrame, check: pl.LazyFrame) -> pl.LazyFrame:
+    """Return rows after a check that is made when the plan runs."""
+    names = rows.collect_schema().names()
+    return (
+        rows.join(check, how="cross", maintain_order="left")
+        .filter(pl.col("check") == 0)
+        .select(names)
+    )

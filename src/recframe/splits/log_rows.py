@@ -1,0 +1,104 @@
+"""Rows of a log under the names of their roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import ColumnError, RecframeError, dtype_shown, shown
+from recframe.frames.collecting import check_threads
+from recframe.frames.dtypes import check_dtypes
+from recframe.frames.hints import NAMED, bind
+from recframe.frames.kinds.kind import Kind
+from recframe.frames.options import Context
+from recframe.frames.roles import Side, listed
+
+FOLD, PART = "fold", "part"
+ROLES = ("user", "item", "time", "relevance")
+"""The roles that a split reads; the last two may be missing."""
+NUMBERS = ("relevance",)
+"""Roles whose NaN is no missing value."""
+PARSED = "parse it first: pl.col({0!r}).str.to_datetime() in Polars, pd.to_datetime(frame[{0!r}]) in pandas"
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log: one row for each interaction."""
+
+    kind: Kind
+    names: Mapping[str, str]
+    """The log's own names of the roles that are read."""
+    rows: pl.LazyFrame
+    """The columns of the roles (user, item, and time and relevance if bound), and `kind.held`."""
+
+    @property
+    def schema(self) -> pl.Schema:
+        """The columns of the roles and their dtypes."""
+        return self.rows.collect_schema()
+
+    @property
+    def has_time(self) -> bool:
+        """Whether a column of times is bound."""
+        return "time" in self.names
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether nothing of the log is at hand before a plan runs."""
+        return self.kind.is_lazy
+
+    def require_time(self, call: str) -> pl.DataType:
+        """Return the dtype of the times, or say that the split needs them."""
+        if self.has_time:
+            return self.schema["time"]
+        found = f"rec.split.{call}() needs the time of each row"
+        msg = f"{found}. Name its column: {bind(time=NAMED)}. It has {listed(self.kind.columns)}"
+        raise ColumnError(msg)
+
+
+def log_of(frame: Any, context: Context, *, min_relevance: float | None = None) -> Log:
+    """Return a frame as a log, after checks of its schema."""
+    check_threads()
+    side = Side("the log", frame, context)
+    if side.kind.engine is not None:
+        msg = f"rec.split takes frames of Polars, pandas and Arrow, and {side.kind.engine.name} has none"
+        raise RecframeError(msg)
+    roles = ["user", "item"] + ["time"] * (context.time is not None)
+    roles += ["relevance"] * (min_relevance is not None)
+    names = {role: side.require(role) for role in roles}
+    rows = side.kind.held_rows(names, NUMBERS)
+    _check(rows.collect_schema(), side)
+    return Log(side.kind, names, rows)
+
+
+def check_names(log: Log, column: str) -> None:
+    """Reject a log with columns of the names that labels get."""
+    if not isinstance(column, str) or not column or column == FOLD:
+        msg = f"column={shown(column)}: write the name of the column of parts as text, another than {FOLD!r}"
+        raise RecframeError(msg)
+    if column in log.kind.columns:
+        msg = f"the log has a column {column!r} already; name the column of parts otherwise: column='part_of_split'"
+        raise ColumnError(msg)
+    if FOLD in log.kind.columns:
+        msg = f"the log has a column {FOLD!r}, which is the name of the column of folds; rename it first"
+        raise ColumnError(msg)
+
+
+def _check(schema: pl.Schema, side: Side) -> None:
+    """Reject columns whose dtypes do not suit their roles."""
+    check_dtypes({"log": schema}, {"log": side})
+    time = schema.get("time")
+    if time is None or time == pl.Null or is_time(time):
+        return
+    name = side.context.names["time"]
+    found = f"column {name!r} of the log is {dtype_shown(time)}; a time is a date, a datetime or a number"
+    if time in (pl.String, pl.Categorical, pl.Enum):
+        found = f"{found}; {PARSED.format(name)}"
+    raise ColumnError(found)
+
+
+def is_time(dtype: pl.DataType) -> bool:
+    """Whether a dtype is of times: dates, datetimes, whole numbers or floats."""
+    return dtype in (pl.Date, pl.Datetime) or dtype.is_integer() or dtype.is_float()

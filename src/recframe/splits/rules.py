@@ -1,0 +1,87 @@
+"""Rules of splits: each says which part a row of the log is in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal, get_args
+
+import polars as pl
+
+from recframe.splits.log_rows import Log
+
+Part = Literal[
+    "train",
+    "fold_in",
+    "truth",
+    "gap",
+    "earlier",
+    "later",
+    "not_target",
+    "not_relevant",
+    "seen",
+    "cold_user",
+    "cold_item",
+    "null",
+]
+PARTS: tuple[Part, ...] = get_args(Part)
+PART_DTYPE = pl.Enum(list(PARTS))
+KNOWN: tuple[Part, ...] = ("train", "fold_in")
+"""The parts of which a model knows when it makes lists."""
+Scalar = Callable[[str], pl.Expr]
+"""Type of functions that give a value of `scalars` by its name."""
+
+
+class Rule(ABC):
+    """A rule of splits: from a log to the part of each row, fold by fold."""
+
+    call: ClassVar[str]
+    """The method of `rec.split`."""
+    reads_time: ClassVar[bool]
+    """Whether a row without a time is in no part."""
+    is_random: bool = False
+    """Whether truth is drawn at random, so that the folds' trains share rows."""
+    n_folds: int
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The call that made the split, with the options that differ from their defaults."""
+
+    reads_log: bool = False
+    """Whether the scalars are values of the log's rows."""
+
+    def scalars(self, log: Log) -> pl.LazyFrame:
+        """Return one row with what the rule asks of the whole log, and as `train end 0`, ... where each train ends."""
+        del log
+        return pl.LazyFrame({"nothing": [0]})
+
+    def prepared(self, rows: pl.LazyFrame, _log: Log) -> pl.LazyFrame:
+        """Return the rows with what the rule reads beside the columns of the log."""
+        return rows
+
+    @abstractmethod
+    def part(self, fold: int, scalar: Scalar) -> pl.Expr:
+        """Return the part of a row without nulls in a fold, by this rule alone."""
+
+    @property
+    def horizon(self) -> Any:
+        """The length of the window of the truth; None where the rule has none."""
+        return None
+
+
+def of_part(part: Part) -> pl.Expr:
+    """Return the name of a part as a value of `part`."""
+    return pl.lit(part, dtype=PART_DTYPE)
+
+
+def first_that_holds(cases: Sequence[tuple[pl.Expr, Part]], otherwise: pl.Expr) -> pl.Expr:
+    """Return the part of the first case that holds of a row."""
+    for holds, part in reversed(cases):
+        otherwise = pl.when(holds).then(of_part(part)).otherwise(otherwise)
+    return otherwise
+
+
+def is_in(*parts: Part, column: str = "part") -> pl.Expr:
+    """Whether a row is in one of some parts."""
+    return pl.any_horizontal([pl.col(column) == of_part(part) for part in parts])
