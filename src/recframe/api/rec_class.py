@@ -31,7 +31,7 @@ from recframe.frames.by_expressions import Made
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind, in_polars
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.options import Context, Options, size_of
+from recframe.frames.options import Context, Folds, Options, size_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, cutoff
 from recframe.profiles import under_profile
@@ -389,6 +389,10 @@ class Rec(Methods[F], Answers[F]):
         bound = Rec(self._frame)
         bound._context, bound._answers = context, self._answers
         return bound
+
+    def _in_folds(self, folds: Folds) -> Rec[F]:
+        """Return the same over the folds of a split, whose column cuts every frame that has it."""
+        return self._with(replace(self._context, folds=folds))
 
     def _in_polars(self) -> Rec[pl.DataFrame]:
         """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""

@@ -9,15 +9,17 @@ from functools import cached_property
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, without_order
-from recframe.evaluation import jackknife, metrics_of_lists, metrics_of_users, trainings
+from recframe.evaluation import folds, jackknife, metrics_of_lists, metrics_of_users, trainings
 from recframe.evaluation.execution import Run
 from recframe.evaluation.metrics_of_lists import Lists
 from recframe.evaluation.required_columns import Needs, n_frames, needs_of
 from recframe.evaluation.segments import (
     SQUARE,
+    TOTAL,
     N,
     columns_beside,
     described,
+    keys_of,
     n_keys,
     name_beside,
     numbered,
@@ -25,7 +27,7 @@ from recframe.evaluation.segments import (
 )
 from recframe.frames.hints import Given, bind
 from recframe.frames.inputs import Inputs
-from recframe.frames.options import DEFAULTS, Context
+from recframe.frames.options import DEFAULTS, FOLD, Context
 from recframe.frames.rows import joins
 from recframe.metrics.language.definition import Metric, Over
 from recframe.side_info.requirements import check_needs
@@ -68,6 +70,8 @@ def evaluate(
         return _over_trainings(inputs, conventions, run, beside)
     if beside:
         _check_names(inputs, conventions, beside)
+    if inputs.folds is not None:
+        return _over_folds(inputs, conventions, run, beside)
     check_parts_of_truth(inputs, conventions)
     inputs = described(inputs, run.ask)
     listed = [convention for convention in conventions if convention.over == "lists"]
@@ -78,11 +82,9 @@ def evaluate(
             columns |= _from_lists(convention, lists, beside)
         else:
             columns |= _from_users(convention, inputs, beside)
-    of_users = [convention.of_users for convention in conventions if convention.over == "users"]
-    home, *others = by_policies(inputs, [(inputs.context, ()), *of_users])
     plans = [
         metrics_of_users.evaluate(under, metrics, run, beside)
-        for under, metrics in ([home, *others] if home[1] or not others else others)
+        for under, metrics in _plans_of_users(inputs, conventions)
     ]
     is_plain = all(
         not convention.needs.means and convention.context.decimals is None
@@ -91,6 +93,47 @@ def evaluate(
     if is_plain and lists is None and len(plans) == 1:
         return plans[0]
     return _joined(plans, columns, inputs, lists)
+
+
+def _plans_of_users(
+    inputs: Inputs, conventions: Sequence[Convention]
+) -> list[tuple[Inputs, list[Metric[...]]]]:
+    """Return the metrics over users that share a plan, with its inputs; the first plan's are the users that count."""
+    of_users = [convention.of_users for convention in conventions if convention.over == "users"]
+    home, *others = by_policies(inputs, [(inputs.context, ()), *of_users])
+    return [home, *others] if home[1] or not others else others
+
+
+def _over_folds(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run, beside: Sequence[str]
+) -> pl.LazyFrame:
+    """Return the values over all folds, means over (fold, user) or, of set metrics, over folds; by fold each fold's own."""
+    names = keys_of(inputs, [convention.metric for convention in conventions])
+    each, run = folds.in_folds(inputs, run), replace(run, held=None)
+    if FOLD in names:
+        return folds.stacked([evaluate(one, conventions, run, beside) for one in each], len(names))
+    plain: dict[str, Convention] = {}
+    for convention in conventions:
+        context = convention.context.having(decimals=None)
+        means = convention.needs.means or (convention.metric,)
+        plain |= {str(metric): Convention(context, metric) for metric in means}
+    keys = [f"key {place}" for place in range(len(names))]
+    wanted = tuple(dict.fromkeys((N, TOTAL, *beside)))
+    found = [numbered(evaluate(one, [*plain.values()], run, wanted), keys) for one in each]
+    pooled = folds.pooled(found, keys, [one.metric for one in plain.values()], wanted)
+    if "user" not in names:
+        context = _plans_of_users(each[0], conventions)[0][0].context
+        counted = folds.n_users([one.under(context) for one in each], [*names], run)
+        pooled = joins.joined(pooled, counted.rename(dict(zip(names, keys, strict=True))), keys)
+    there = pooled.collect_schema()
+    columns = {name: pl.col(name).fill_null(0) for name in ("n_users", "n_lists") if name in there}
+    for convention in conventions:
+        columns |= _from_users(convention, inputs, beside)
+    pooled = pooled.sort(keys, nulls_last=True) if keys else pooled
+    return pooled.select(
+        *(pl.col(key).alias(name) for key, name in zip(keys, names.values(), strict=True)),
+        *(column.alias(name) for name, column in columns.items()),
+    )
 
 
 def by_policies(

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import polars as pl
 
+from recframe.evaluation.folds import as_parts
 from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
@@ -61,7 +62,8 @@ def _model_and_training(inputs: Inputs) -> pl.Expr:
 
 
 def one_of_each(inputs: Inputs) -> Inputs:
-    """Return inputs with one training per model, for checks of a model's lists."""
+    """Return inputs with one training per model and folds as parts of lists, for checks of a model's lists."""
+    inputs = as_parts(inputs)
     if not inputs.training:
         return inputs
     first = is_first(inputs.model)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import polars as pl
 
 from recframe.errors import (
+    CallError,
     ColumnError,
     fails_whole_if,
     sentence,
@@ -31,13 +32,14 @@ from recframe.frames.eager_data import (
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.engine import MODELS, Tables
 from recframe.frames.kinds.kind import Taken
-from recframe.frames.options import Context, Sharing
+from recframe.frames.options import FOLD, Context, Folds, Sharing
 from recframe.frames.roles import (
     DESCRIBES,
     OF_IDS,
     Owner,
     Segment,
     Side,
+    fold_of,
     holder_of,
     label_columns,
     listed,
@@ -101,6 +103,8 @@ class Inputs:
     """Users per segment of their items; rows are then assigned to the segments that exclude their items."""
     models: pl.LazyFrame | None = None
     """All models, where the lists may lack some."""
+    fold: pl.Expr | None = None
+    """The fold that all rows are of, where these are the inputs of one."""
 
     @cached_property
     def tables(self) -> Tables | None:
@@ -144,7 +148,8 @@ class Inputs:
             raise ColumnError(msg)
         side = self.sides["items"]
         item = side.context.names["item"]
-        others = [name for name in side.columns if name != item]
+        keys = ["item", *fold_of("items", side)]
+        others = [name for name in side.columns if name not in {item, *keys[1:]}]
         if (of and of not in others) or (not of and len(others) != 1):
             found = (
                 f"{side.title} has no column {of!r} beside {item!r}"
@@ -154,7 +159,15 @@ class Inputs:
             shown = next(iter(others), "column")
             msg = f"{sentence(found, suggestion(of, others))} There are {listed(others)}: {call}(of={shown!r})"
             raise ColumnError(msg)
-        return side.take(["item"], [Segment("value", of or others[0], "items")])
+        taken = side.take(keys, [Segment("value", of or others[0], "items")])
+        if self.fold is None or FOLD not in keys:
+            return taken
+        return taken.filter(pl.col(FOLD) == self.fold).drop(FOLD)
+
+    @property
+    def folds(self) -> Folds | None:
+        """The folds that the frames have; None where they have none, or one alone."""
+        return self.context.folds if self.fold is None else None
 
     @cached_property
     def scored(self) -> bool:
@@ -358,7 +371,8 @@ def read(
     given = {}
     for name, side in sides.items():
         columns = segments_of([*segments, *labels], name)
-        given[name] = side.take(roles_of(name, side, judged=judged), columns)
+        roles = [*roles_of(name, side, judged=judged), *fold_of(name, side)]
+        given[name] = side.take(roles, columns)
     if main.rows_are_items:
         _check_no_segment_of_items(segments)
     return Inputs(
@@ -404,11 +418,22 @@ def _laid(
         for name, role in DESCRIBES.items()
         if name in taken
     ]
+    if context.folds is not None:
+        _check_folds(schemas, sides, context.folds.column)
+        checks.append(_unknown_fold(taken["recommendations"], context.folds))
     if isinstance(context.reference, str):
         laid["reference"] = context.reference
         tables = sides["recommendations"].kind.tables
         checks.append(_unknown_reference(taken["recommendations"], context, tables))
     return {**laid, "checks": tuple(checks)}
+
+
+def _check_folds(schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side], column: str) -> None:
+    """Reject folds that are no whole numbers."""
+    for name, schema in schemas.items():
+        if FOLD in schema and not schema[FOLD].is_integer():
+            msg = f"column {column!r} of {sides[name].title} is {schema[FOLD]}; folds are whole numbers, as a split's own are"
+            raise ColumnError(msg)
 
 
 def _sources(
@@ -457,7 +482,18 @@ def _repeated_key(frame: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
     once = Either(f": {name}.unique({column!r}), or in pandas {name}.drop_duplicates({column!r})")
     message = f"{FrameOf(name)} has {with_article(role)} twice; it takes one row for each{once}"
     keys = frame.filter(pl.col(role).is_not_null())
-    return keys.select(check=fails_whole_if(pl.col(role).n_unique() < pl.len(), message))
+    key = pl.struct(role, FOLD) if FOLD in frame.collect_schema() else pl.col(role)
+    return keys.select(check=fails_whole_if(key.n_unique() < pl.len(), message))
+
+
+def _unknown_fold(lists: pl.LazyFrame, folds: Folds) -> pl.LazyFrame:
+    """Return a frame of one row that fails when the plan runs, if a row of the lists is of none of the folds."""
+    message = (
+        f"column {folds.column!r} of {FrameOf('recommendations')} has a value that is none of the folds, which are "
+        f"{', '.join(map(str, folds.numbers))}"
+    )
+    wrong = ~pl.col(FOLD).is_in(folds.numbers, nulls_equal=True)
+    return lists.select(check=fails_whole_if(wrong.any(), message))
 
 
 def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
@@ -476,3 +512,13 @@ def _unknown_reference(
     )
     missing = ~_is_of_model(lists, str(context.reference)).any() & (pl.len() > 0)
     return lists.select(check=fails_whole_if(missing, message))
+
+
+def check_is_one_fold(inputs: Inputs) -> None:
+    """Reject several folds where one is asked for: rows of different folds are no one list."""
+    if inputs.folds is not None:
+        msg = (
+            f"this has no answer over the {len(inputs.folds.numbers)} folds of a split; ask each fold"
+            f"{Either(': [fold.rec(lists) for fold in split.folds]')}"
+        )
+        raise CallError(msg)

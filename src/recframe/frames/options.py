@@ -46,6 +46,8 @@ CHOICES = {
     "ties": Ties,
 }
 """The policies that take one of some words."""
+FOLD = "fold"
+"""Role of the column of folds."""
 MOST_DECIMALS = 15
 DEFAULTS: Mapping[str, Any] = {
     "universe": "truth",  # of two frames; every user of a judged frame
@@ -87,6 +89,17 @@ class Options(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
+class Folds:
+    """Folds of a split, whose column cuts every frame that has it."""
+
+    numbers: tuple[int, ...]
+    """The folds; frames have one of them in each row."""
+    column: str = "fold"
+    ratio: float | None = None
+    """Number of truth rows over that of train rows, of random folds; None where folds follow one another."""
+
+
+@dataclass(frozen=True)
 class Context:
     """Options bound by `rec(...)`; a column name of None means the role's."""
 
@@ -116,6 +129,8 @@ class Context:
     profile: str | None = None
     by: tuple[Any, ...] = ()
     """Column names and expressions."""
+    folds: Folds | None = None
+    """Folds of the split that bound the frames."""
     given: frozenset[str] = frozenset()
     """Options bound explicitly, which a profile does not change."""
 
@@ -175,11 +190,11 @@ class Context:
         for role in NAMED_COLUMNS:
             name = getattr(self, role)
             names[role] = name if isinstance(name, str) else role
-        return names
+        return names if self.folds is None else {**names, FOLD: self.folds.column}
 
 
 TYPES = {field.name: str(field.type) for field in fields(Context)}
-OPTIONS = tuple(name for name in TYPES if name not in {"by", "given"})
+OPTIONS = tuple(name for name in TYPES if name not in {"by", "folds", "given"})
 """Names of the options of `rec(...)`."""
 _BUT_FRAMES = tuple(name for name in TYPES if name not in SIDES)
 

@@ -15,7 +15,7 @@ from recframe.frames.by_expressions import ROOT, Made, with_made
 from recframe.frames.hints import A_FRAME, NAMED, ROLES, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.options import SIDES, Context, NamedFrame
+from recframe.frames.options import FOLD, SIDES, Context, NamedFrame
 
 IDS = ("user", "item", "model", "training")
 DESCRIBES = {"users": "user", "items": "item"}
@@ -128,6 +128,8 @@ class Side:
         if role == "relevance" and is_judged:
             as_frame = Either("as a frame: rec(truth=truth)", "as a second file")
             return f"Name the column: {bind(relevance=NAMED)}, or give the truth {as_frame}"
+        if role == FOLD:
+            return "A split of several folds needs to know of each row which fold it is of"
         of_models = self.context.truth is None and self.context.model is not None
         if role == "item" and of_models and not suggestion("item", self.columns):
             told = "Models are compared by item ids of one truth; name their column"
@@ -259,6 +261,12 @@ def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
     return roles + (propensity if context.truth is None else [])
 
 
+def fold_of(name: str, side: Side) -> list[str]:
+    """Return the role of folds, where a split has bound them and a side has them; lists and truth must."""
+    bound = side.context.folds is not None
+    return [FOLD] if bound and (name in JUDGED or side.has(FOLD)) else []
+
+
 def has_relevance(truth: Side) -> bool:
     """Whether a truth has a relevance that counts, or say that there is none that a threshold could be of."""
     context = truth.context
@@ -322,6 +330,7 @@ def segments_of(segments: Sequence[Segment], name: str) -> list[Segment]:
 def role_named(name: str, context: Context) -> str | None:
     """Return the role of ids, models or trainings that a name means: its own, or that of the column that is bound to it."""
     roles = ["user", "item", *(one for one in OF_LISTS if getattr(context, one) is not None)]
+    roles += [FOLD] * (context.folds is not None)
     return next((role for role in roles if name in {role, context.names[role]}), None)
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Inputs, check_is_one_fold
 from recframe.frames.kinds.engine import MODELS
 from recframe.frames.options import Context, Sharing
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS, alike_as_one, joined_as_numbers
@@ -31,6 +31,7 @@ PAIR = ["user", "item"]
 
 def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     """Join the recommendations with the truth; `models` are those that one part of the users may lack."""
+    check_is_one_fold(inputs)
     lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
     if inputs.truth is None and not (inputs.model or inputs.scored):
         return Judged(inputs, effective_lists(lists, lists, inputs, inputs.inside("row")))

@@ -1,0 +1,134 @@
+"""Folds of a split: each judged on its own frames, then put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from recframe.evaluation.execution import Run
+from recframe.evaluation.metrics_of_users import WITH_RELEVANT
+from recframe.evaluation.segments import (
+    TOTAL,
+    N,
+    name_beside,
+    support_of,
+    users_in_segments,
+)
+from recframe.evaluation.user_values import values_of_users
+from recframe.frames.inputs import Inputs
+from recframe.frames.options import FOLD
+from recframe.frames.roles import Segment
+from recframe.frames.rows.exact_sums import of_few
+from recframe.frames.rows.joins import aggregate
+from recframe.metrics.language.definition import Metric
+from recframe.ranking.judged_frame import judge
+from recframe.ranking.precomputed import models_of
+from recframe.ranking.relevance import rows_of_models
+
+CUT = ("lists", "truth", "users", "items", "train", "reference")
+"""The frames that a fold has its own rows of, where they have the column."""
+
+
+def in_folds(inputs: Inputs, run: Run) -> list[Inputs]:
+    """Return the inputs of each fold: the rows of it of every frame that has folds, and the whole of the others.
+
+    Every fold has all models. Large eager frames are cut once, before plans read them again and again.
+    """
+    if inputs.model:
+        models = rows_of_models(inputs).unique() if run.ask is None else models_of(inputs).lazy()
+        inputs = replace(inputs, models=models)
+    numbers = () if inputs.folds is None else inputs.folds.numbers
+    first = [_in_fold(inputs, number, run) for number in numbers[:1]]
+    # the checks are of all folds together
+    inputs = replace(inputs, checks=())
+    return [*first, *(_in_fold(inputs, number, run) for number in numbers[1:])]
+
+
+def _in_fold(inputs: Inputs, number: int, run: Run) -> Inputs:
+    fold = pl.lit(number, inputs.schema[FOLD]).alias(FOLD)
+    frames = {name: getattr(inputs, name) for name in CUT}
+    cut: dict[str, Any] = {
+        name: frame.filter(pl.col(FOLD) == fold).drop(FOLD)
+        for name, frame in frames.items()
+        if frame is not None and not isinstance(frame, str) and FOLD in frame.collect_schema()
+    }
+    if run.ask is not None:
+        cut = {
+            name: frame.lazy() for name, frame in zip(cut, run.ask([*cut.values()]), strict=True)
+        }
+    segments = tuple(
+        replace(one, owner="constant") if one.inside == FOLD else one for one in inputs.segments
+    )
+    return replace(inputs, **cut, segments=segments, given={}, fold=fold)
+
+
+def as_parts(inputs: Inputs) -> Inputs:
+    """Return inputs with folds as parts of lists and truth, for checks of lists."""
+    if inputs.folds is None:
+        return inputs
+    others = tuple(segment for segment in inputs.segments if segment.inside != FOLD)
+    part = Segment(FOLD, inputs.folds.column, "row")
+    context = inputs.context.having(folds=None)
+    return replace(inputs, segments=(*others, part), units=(*inputs.units, FOLD), context=context)
+
+
+def stacked(each: Sequence[pl.LazyFrame], n_keys: int) -> pl.LazyFrame:
+    """Return the results of folds that are segments of their own, which begin with so many keys."""
+    rows = pl.concat(each)
+    # by position, since keys may have any name
+    return rows.sort([pl.nth(place) for place in range(n_keys)], nulls_last=True)
+
+
+def pooled(
+    each: Sequence[pl.LazyFrame],
+    keys: Sequence[str],
+    metrics: Sequence[Metric[...]],
+    beside: Sequence[str],
+) -> pl.LazyFrame:
+    """Return results of folds with the totals behind their values, `beside`, as one result: the keys, supports and metrics.
+
+    Values of users are averaged over all folds together; of a set metric each fold's value counts alike. What is summed up of
+    users is summed up over folds too.
+    """
+    rows = pl.concat(each)
+    sums: dict[str, pl.Expr] = {}
+    counts: list[pl.Expr] = [pl.col("n_lists").sum()] * ("n_lists" in rows.collect_schema())
+    values: list[pl.Expr] = []
+    for metric in metrics:
+        name, n, of_set = str(metric), pl.col(support_of(metric)), metric.shape == "set"
+        own, total = pl.col(name), name_beside(TOTAL, metric)
+        # of a user there is a value alone
+        whole = own if of_set else pl.when(n > 0).then(pl.col(total).fill_null(own))
+        known = own.count() if of_set else n.sum()
+        sums[f"sum {name}"] = whole.fill_null(0.0)
+        counts.append(known.alias(f"known {name}"))
+        count = pl.col(f"known {name}")
+        values.append(pl.when(count > 0).then(pl.col(f"sum {name}") / count).alias(name))
+        for part in beside:
+            column = name_beside(part, metric)
+            summed = pl.col(column).sum() if part == N or not of_set else pl.lit(None, pl.Float64)
+            counts.append(summed.alias(column))
+    found = of_few(rows, keys, sums, counts)
+    return found.with_columns(values)
+
+
+def n_users(each: Sequence[Inputs], keys: Sequence[str], run: Run) -> pl.LazyFrame:
+    """Return n_users of each segment: the users who count in any of the folds, each once."""
+    found = []
+    for one in each:
+        parts = [_users(part, keys, run) for part in run.parts(one)]
+        found.append(run.added(parts, [*keys, "user"]))
+    users = pl.concat(found).unique()
+    return aggregate(users, keys, [pl.len().cast(pl.Int64).alias("n_users")])
+
+
+def _users(inputs: Inputs, keys: Sequence[str], run: Run) -> pl.LazyFrame:
+    """Return the users who count, with their segments."""
+    judged = judge(inputs, run.models(inputs))
+    if inputs.context.no_relevant != "skip":
+        return users_in_segments(judged).select(*keys, "user")
+    each = values_of_users(judged, [WITH_RELEVANT], keys, run.ask).each()
+    return each.select(*keys, "user")

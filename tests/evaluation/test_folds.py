@@ -1,0 +1,239 @@
+"""Values over the folds of a split: each row against its own fold's frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from folded_frames import FOLDS, folded, of_fold, over_folds, rec_of
+from parted_frames import LISTS_ARE_NO_SAMPLES, every
+from recframe.evaluation.required_columns import is_of_segment
+
+pytestmark = LISTS_ARE_NO_SAMPLES
+# of a fold that is filtered by hand
+ITS_WARNINGS = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+
+ALL = every("items", "train", "users", "reference")
+COMMON = ["ndcg@3", "recall", "coverage@3", "novelty@3", "gini"]
+
+
+def by_fold(
+    frames: Any, metrics: Sequence[Any], by: Sequence[str] = (), **options: Any
+) -> pl.DataFrame:
+    """What the same call returns on the frames filtered to each fold; a model without a list there is told of it."""
+    found = []
+    for fold in FOLDS.numbers:
+        one = of_fold(frames, fold)
+        found.append(
+            rec_of(one, **options)
+            .evaluate(*metrics, by=[*by])
+            .with_columns(fold=pl.lit(fold, pl.Int64))
+        )
+    return pl.concat(found)
+
+
+@ITS_WARNINGS
+@pytest.mark.parametrize(
+    "options", [{}, {"universe": "all"}, {"no_relevant": "skip"}, {"no_relevant": "null"}]
+)
+@pytest.mark.parametrize("whole", [(), ("train", "items"), ("users", "reference")])
+def test_by_fold_is_what_the_filtered_frames_give(
+    options: dict[str, Any], whole: Iterable[str]
+) -> None:
+    frames = folded(1)
+    # frames without the column count in every fold
+    frames |= {name: of_fold(frames, 0)[name] for name in whole}
+    frames["recs"] = frames["recs"].filter(pl.col("model") == "a")
+
+    found = over_folds(frames, **options).evaluate(*ALL, by=["land", "fold"])
+
+    wanted = by_fold(frames, ALL, ["land"], **options).select(found.columns).sort("land", "fold")
+    assert_frame_equal(found, wanted, rel_tol=1e-12, abs_tol=1e-12)
+
+
+@ITS_WARNINGS
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), scored=st.booleans())
+def test_by_fold_is_a_filter_of_any_frames(seed: int, scored: bool) -> None:  # noqa: FBT001  what is drawn
+    frames = folded(seed, 6, scored=scored)
+    frames["recs"] = frames["recs"].filter(pl.col("model") == "a")
+
+    found = over_folds(frames).evaluate(*COMMON, by="fold")
+
+    wanted = by_fold(frames, COMMON).select(found.columns)
+    assert_frame_equal(found, wanted, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def test_a_value_over_folds_is_the_mean_over_fold_and_user_and_of_set_metrics_over_folds() -> None:
+    frames = folded(2)
+    rec = over_folds(frames)
+
+    found = rec.evaluate(*ALL)
+
+    each = by_fold(frames, [one for one in ALL if not is_of_segment(one)], ["user"])
+    whole = by_fold(frames, ALL)
+    for row in found.rows(named=True):
+        users = each.filter(model=row["model"])
+        for metric in map(str, ALL):
+            if metric in each.columns:
+                assert row[metric] == pytest.approx(mean(users[metric])), metric
+            else:
+                assert row[metric] == pytest.approx(
+                    mean(whole.filter(model=row["model"])[metric])
+                ), metric
+        assert row["n_users"] == frames["truth"]["user"].n_unique()
+        assert row["n_lists"] == len(
+            frames["recs"].filter(model=row["model"]).unique(["fold", "user"])
+        )
+
+
+def test_by_user_is_the_mean_over_the_users_folds() -> None:
+    frames = folded(3)
+
+    found = over_folds(frames).evaluate("ndcg@3", "recall", by="user")
+
+    each = by_fold(frames, ["ndcg@3", "recall"], ["user"])
+    wanted = each.group_by("model", "user").agg(pl.col("ndcg@3", "recall").mean())
+    assert_frame_equal(found, wanted.sort("model", "user"), rel_tol=1e-12, abs_tol=1e-12)
+
+
+def test_a_model_without_a_list_in_a_fold_gets_nothing_there() -> None:
+    # one user, relevant in both folds; b is right in the first, and has no list in the second
+    recs = pl.DataFrame(
+        {"model": ["a", "a", "b"], "user": 1, "item": [1, 2, 1], "rank": 1, "fold": [0, 1, 0]}
+    )
+    truth = pl.DataFrame({"user": [1, 1], "item": [1, 2], "fold": [0, 1]})
+    rec = over_folds({"recs": recs, "truth": truth}, folds=FOLDS)
+
+    assert rec.evaluate("mrr").rows() == [("a", 1, 1.0), ("b", 1, 0.5)]
+    assert rec.evaluate("mrr", by="fold").rows() == [
+        ("a", 0, 1, 1.0),
+        ("a", 1, 1, 1.0),
+        ("b", 0, 1, 1.0),
+        ("b", 1, 1, 0.0),
+    ]
+
+
+def test_weights_are_those_of_user_and_fold() -> None:
+    frames = folded(4)
+
+    found = over_folds(frames, weight="sales").evaluate("recall", "precision@3")
+
+    each = by_fold(frames, ["recall", "precision@3"], ["user"])
+    each = each.join(frames["users"], on=["user", "fold"])
+    for row in found.rows(named=True):
+        users = each.filter(model=row["model"])
+        for name in ("recall", "precision@3"):
+            wanted = (users[name] * users["sales"]).sum() / users["sales"].sum()
+            assert row[name] == pytest.approx(wanted)
+
+
+def test_trainings_are_averaged_after_folds() -> None:
+    frames = folded(5)
+    frames["recs"] = frames["recs"].rename({"model": "seed"})
+
+    found = over_folds(frames, model=None, training="seed").evaluate(*COMMON)
+
+    each = over_folds(frames, model="seed").evaluate(*COMMON)
+    for name in COMMON:
+        assert found[name].item() == pytest.approx(mean(each[name]))
+
+
+@pytest.mark.parametrize("by", [None, "fold", "user", ["genre", "land"]])
+def test_lazy_frames_stay_lazy_and_agree_with_pandas(by: Any) -> None:
+    frames = folded(6)
+    metrics = ["ndcg@3"] if by == "user" else COMMON
+    eager = over_folds(frames).evaluate(*metrics, by=by)
+
+    lazy = over_folds(frames, pl.DataFrame.lazy).evaluate(*metrics, by=by)
+    of_pandas = over_folds(frames, pl.DataFrame.to_pandas).evaluate(*metrics, by=by)
+
+    assert isinstance(lazy, pl.LazyFrame)
+    assert "python" not in lazy.explain().lower()
+    assert isinstance(of_pandas, pd.DataFrame)
+    assert_frame_equal(lazy.collect(), eager, rel_tol=1e-12, abs_tol=1e-12)
+    assert_frame_equal(pl.from_pandas(of_pandas), eager, rel_tol=1e-12, abs_tol=1e-12)
+    parts = over_folds(frames, pl.DataFrame.lazy).collect(*metrics, by=by, parts=3)
+    assert_frame_equal(parts, eager, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def test_large_frames_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    frames = folded(7)
+    small = over_folds(frames).evaluate(*ALL, by="land")
+    monkeypatch.setattr("recframe.frames.kinds.kind.LARGE", 0)
+    monkeypatch.setattr("recframe.evaluation.caching.MIDDLING", 0)
+
+    assert_frame_equal(
+        over_folds(frames).evaluate(*ALL, by="land"), small, rel_tol=1e-12, abs_tol=1e-12
+    )
+
+
+def test_tidy_results_and_supports_are_of_fold_and_user() -> None:
+    frames = folded(8)
+    rec = over_folds(frames)
+
+    found = rec.evaluate("recall@3", "coverage@3", support=True)
+    tidy = rec.evaluate("recall@3", "coverage@3", tidy=True)
+
+    users = len(frames["truth"].unique(["fold", "user"]))
+    assert found["n recall@3"].to_list() == [users, users]
+    assert found["n coverage@3"].to_list() == found["n_lists"].to_list()
+    assert tidy["n"].to_list()[:2] == [users, found["n_lists"][0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        (
+            "recs",
+            pl.col("fold") + 1,
+            "'fold' of the frame of recommendations has a value that is none of the folds, which are 0, 1, 2",
+        ),
+        (
+            "truth",
+            pl.col("fold").cast(pl.String),
+            "'fold' of the frame truth= is String; folds are whole numbers",
+        ),
+    ],
+)
+def test_a_column_of_other_folds_is_an_error(name: str, change: pl.Expr, said: str) -> None:
+    frames = folded(9)
+    frames[name] = frames[name].with_columns(change)
+
+    with pytest.raises(rf.RecframeError, match=said):
+        over_folds(frames).evaluate("recall")
+
+
+def test_lists_without_the_column_are_an_error() -> None:
+    frames = folded(9)
+    frames["recs"] = frames["recs"].drop("fold")
+
+    with pytest.raises(rf.ColumnError, match=r"no column 'fold'.*which fold it is of"):
+        over_folds(frames).evaluate("recall")
+
+
+def test_a_user_twice_in_one_fold_is_an_error() -> None:
+    frames = folded(9)
+    frames["users"] = pl.concat([frames["users"], frames["users"].head(1)])
+
+    with pytest.raises(rf.DataError, match="user twice"):
+        over_folds(frames).evaluate("recall", by="land")
+
+
+def test_rows_of_several_folds_are_no_one_list() -> None:
+    with pytest.raises(rf.RecframeError, match="no answer over the 3 folds"):
+        over_folds(folded(9)).judge()
