@@ -10,7 +10,11 @@ import sys
 import warnings
 from importlib.metadata import version
 
-MODULES = {"accuracy": ("scenes", "ask_{}"), "beyond": ("scenes_beyond", "ask_{}_beyond")}
+MODULES = {
+    "accuracy": ("scenes", "ask_{}"),
+    "beyond": ("scenes_beyond", "ask_{}_beyond"),
+    "splits": ("scenes_splits", "ask_{}_splits"),
+}
 
 
 def main(about, peer, distributions):

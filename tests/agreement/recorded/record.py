@@ -2,6 +2,7 @@
 
     python tests/agreement/recorded/record.py                      # all of them: makes the environments, about 8 GB
     python tests/agreement/recorded/record.py --beyond             # their metrics beyond accuracy, in `values_beyond.json`
+    python tests/agreement/recorded/record.py --splits             # the rows of their splits, in `values_splits.json`
     python tests/agreement/recorded/record.py rectools replay      # these alone; the lines of the others stay
     python tests/agreement/recorded/record.py --environments DIR   # where the environments are, or are to be made
 
@@ -23,8 +24,12 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-VALUES = {"accuracy": HERE / "values.json", "beyond": HERE / "values_beyond.json"}
-ASKED = {"accuracy": "ask_{}.py", "beyond": "ask_{}_beyond.py"}
+ASKED = {"accuracy": "ask_{}.py", "beyond": "ask_{}_beyond.py", "splits": "ask_{}_splits.py"}
+VALUES = {
+    "accuracy": HERE / "values.json",
+    "beyond": HERE / "values_beyond.json",
+    "splits": HERE / "values_splits.json",
+}
 ENVIRONMENTS = HERE.parents[2] / "build" / "peers"
 
 # The first four are benchmarked too (`benchmarks/apart.py`), from Polars and pandas frames.
@@ -158,7 +163,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Ask the peers and write the file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("peers", nargs="*", help=f"some of {', '.join(PEERS)}")
-    parser.add_argument("--beyond", action="store_true", help="ask for the metrics beyond accuracy")
+    for about, told in {"beyond": "the metrics beyond accuracy", "splits": "the splits"}.items():
+        parser.add_argument(
+            f"--{about}", dest="about", action="store_const", const=about, help=f"ask for {told}"
+        )
     parser.add_argument(
         "--environments",
         type=Path,
@@ -166,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="folder of the environments (%(default)s)",
     )
     options = parser.parse_args(arguments)
-    about = "beyond" if options.beyond else "accuracy"
+    about = options.about or "accuracy"
     wanted = options.peers or [
         peer for peer in PEERS if (HERE / ASKED[about].format(peer)).exists()
     ]
