@@ -11,8 +11,8 @@ from recframe.errors import ColumnError, RecframeError, shown
 from recframe.frames.hints import NAMED, bind
 from recframe.frames.options import plain_number
 from recframe.frames.rows.joins import joined
-from recframe.splits.log_rows import Log
-from recframe.splits.rules import KNOWN, Part, first_that_holds, is_in
+from recframe.splits.log_rows import ROLES, Log
+from recframe.splits.rules import KNOWN, Part, first_that_holds, is_in, of_part
 
 Target = Literal["all", "first", "last"]
 Cold = Literal["keep", "drop", "drop_users", "drop_items"]
@@ -64,45 +64,66 @@ class Filters:
             name: value for name, value in vars(self).items() if value != getattr(default, name)
         }
 
-    def applied(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows whose truth is filtered: `part` says why a row is no truth; the first reason that holds."""
+    def applied(self, rows: pl.LazyFrame, *, in_memory: bool = False) -> pl.LazyFrame:
+        """Return rows whose truth is filtered: `part` says why a row is no truth; the first reason that holds.
+
+        Reasons are looked for among the rows of truth alone, which are few, and joined to the rest by row number; where the
+        order of rows is not promised, by what they depend on.
+        """
+        names = rows.collect_schema().names()
+        rows = rows.with_row_index("row") if in_memory else rows
+        keys = ["row"] if in_memory else [name for name in ROLES if name in names]
+        truth, reasons = self._judged(rows)
+        if not reasons:
+            return rows.select(names)
+        why = first_that_holds(reasons, of_part("truth")).alias("why")
+        others = truth.select(*keys, why).filter(~is_in("truth", column="why"))
+        found = joined(rows, others if in_memory else others.unique(keys), keys, in_order=True)
+        part = pl.when(is_in("truth")).then(pl.coalesce("why", "part")).otherwise("part")
+        return found.with_columns(part=part).select(names)
+
+    def _judged(self, rows: pl.LazyFrame) -> tuple[pl.LazyFrame, list[tuple[pl.Expr, Part]]]:
+        """Return the rows of truth with what the reasons read, and the reasons."""
+        truth, known = rows.filter(is_in("truth")), rows.filter(is_in(*KNOWN))
+        judged = truth
         reasons: list[tuple[pl.Expr, Part]] = []
-        labelled = rows
         if self.target != "all":
-            rows = _beside(rows, _targets(labelled, self.target), ["user", "time", "item"], "aimed")
+            judged = _beside(
+                judged, _targets(truth, self.target), ["user", "time", "item"], "aimed"
+            )
             reasons.append((pl.col("aimed").is_null(), "not_target"))
         if self.min_relevance is not None:
             enough = (pl.col("relevance") >= self.min_relevance).fill_null(value=False)
             reasons.append((~enough, "not_relevant"))
-        known = labelled.filter(is_in(*KNOWN))
         if self.seen == "drop":
-            rows = _beside(rows, known.select("user", "item").unique(), ["user", "item"], "met")
+            pairs = _of_truth(known, truth, ["user", "item"]).unique()
+            judged = _beside(judged, pairs, ["user", "item"], "met")
             reasons.append((pl.col("met").is_not_null(), "seen"))
         if self.least:
-            counts = known.group_by("user").agg(pl.len().alias("of_user"))
-            counts = counts.filter(pl.col("of_user") >= self.least).select("user")
-            rows = _beside(rows, counts, ["user"], "warm")
+            counts = _of_truth(known, truth, ["user"]).group_by("user").agg(pl.len().alias("rows"))
+            warm = counts.filter(pl.col("rows") >= self.least).select("user")
+            judged = _beside(judged, warm, ["user"], "warm")
             reasons.append((pl.col("warm").is_null(), "cold_user"))
         if self.cold in {"drop", "drop_items"}:
-            items = labelled.filter(is_in("train")).select("item").unique()
-            rows = _beside(rows, items, ["item"], "sold")
+            items = _of_truth(rows.filter(is_in("train")), truth, ["item"]).unique()
+            judged = _beside(judged, items, ["item"], "sold")
             reasons.append((pl.col("sold").is_null(), "cold_item"))
-        if not reasons:
-            return rows
-        of_truth = first_that_holds(reasons, pl.col("part"))
-        part = pl.when(is_in("truth")).then(of_truth).otherwise("part")
-        return rows.with_columns(part=part).select(labelled.collect_schema().names())
+        return judged, reasons
+
+
+def _of_truth(rows: pl.LazyFrame, truth: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """Return the keys of rows whose keys are in the truth, so that tables of train are no larger than it."""
+    found = truth.select(keys).unique()
+    return rows.select(keys).join(found, on=keys, how="semi")
 
 
 def _beside(rows: pl.LazyFrame, table: pl.LazyFrame, keys: list[str], name: str) -> pl.LazyFrame:
     """Return rows with a column that is not null where the table has their keys."""
-    found = table.with_columns(pl.lit(value=True).alias(name))
-    return joined(rows, found, keys, in_order=True)
+    return joined(rows, table.with_columns(pl.lit(value=True).alias(name)), keys)
 
 
-def _targets(labelled: pl.LazyFrame, target: Target) -> pl.LazyFrame:
+def _targets(truth: pl.LazyFrame, target: Target) -> pl.LazyFrame:
     """Return the first or last event (time, item) of each user's truth."""
-    truth = labelled.filter(is_in("truth")).select("user", "time", "item")
     order = pl.col("time", "item")
     events = order.sort_by("time", "item")
     return truth.group_by("user").agg(events.first() if target == "first" else events.last())

@@ -1,0 +1,166 @@
+"""The benchmark of splits: a log of ten million rows, each work in recframe and in the libraries that have it.
+
+    python tests/benchmarks/splits.py --json tests/benchmarks/splits.json
+    python tests/benchmarks/splits.py --rows 200000 --works by_time rolling
+
+Every work of every library runs in a process of its own, in the library's environment (those that are missing are made, as
+`tests/agreement/recorded/record.py` does), and processes take turns. Where rules agree, rows of train and truth are checked to
+be as many as recframe's. A library that takes minutes is given a tenth of the rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import machine
+import numpy as np
+import polars as pl
+
+HERE = Path(__file__).parent
+sys.path.append(str(HERE.parent / "agreement" / "recorded"))
+
+import record  # noqa: E402  it makes the environments
+
+ROADS = [
+    ("recframe", "polars"),
+    ("recframe", "pandas"),
+    ("replay", "polars"),
+    ("replay", "pandas"),
+    ("rectools", "pandas"),
+    ("microsoft", "pandas"),
+]
+WORKS = {
+    "by_time": ["replay", "rectools"],
+    "rolling": ["rectools"],
+    "rolling, filtered": ["rectools"],
+    "last_per_user": ["replay", "rectools", "microsoft"],
+    "random per user": ["microsoft"],
+    "random per log": ["replay", "rectools", "microsoft"],
+    "popular": ["rectools"],
+    "popular, unseen": ["rectools"],
+}
+SAME = {"by_time", "rolling", "rolling, filtered"}
+"""Works whose rows all libraries have in common."""
+SLOW = {("rectools", "popular"), ("rectools", "popular, unseen"), ("rectools", "last_per_user")}
+"""What takes minutes at ten million rows; it is given a tenth of them."""
+DAYS = 365
+
+
+def log(rows: int, seed: int = 0) -> pl.DataFrame:
+    """Return a log of a year: 26 rows a user on average, few items have most of the rows, users and items come over time."""
+    random = np.random.default_rng(seed)
+    users, items = max(1, rows // 26), 20_000
+    weights = random.lognormal(0, 1, users)
+    user = random.choice(users, rows, p=weights / weights.sum())
+    item = np.minimum((items * random.random(rows) ** 3).astype(np.int64), items - 1)
+    second = np.sort(random.integers(0, DAYS * 86_400, rows))
+    start = pl.lit(datetime(2024, 1, 1))  # noqa: DTZ001  peers refuse time zones
+    columns = {"user": user, "item": random.permutation(items)[item], "second": second}
+    frame = pl.DataFrame(columns).sample(fraction=1.0, shuffle=True, seed=seed)
+    return frame.select("user", "item", time=start + pl.duration(seconds="second"))
+
+
+def run(python: Path, road: tuple[str, str], work: str, file: Path, repeats: int) -> dict[str, Any]:
+    """Return what a process of a library tells of a work."""
+    command = [python, HERE / "splits_worker.py", *road, work, file, str(repeats)]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603  ours
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def measured(
+    pythons: dict[str, Path], work: str, files: dict[int, Path], told: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """Return the minimum of the seconds of everybody who has a work, in rounds, and the peak of their memory."""
+    roads = [road for road in ROADS if road[0] in {"recframe", *WORKS[work]} & {*pythons}]
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {road: [] for road in roads}
+    for turn in range(told.rounds):
+        for road in [*roads[turn:], *roads[:turn]]:
+            rows = told.rows // 10 if (road[0], work) in SLOW else told.rows
+            answer = run(pythons[road[0]], road, work, files[rows], told.repeats)
+            found[road].append({"log_rows": rows, **answer})
+    if work in SAME:
+        counts = {str(one["rows"]) for runs in found.values() for one in runs}
+        if len(counts) > 1:
+            raise SystemExit(f"{work}: libraries differ: {counts}")
+    return [
+        {
+            "work": work,
+            "library": library,
+            "frame": kind,
+            "log_rows": runs[0]["log_rows"],
+            "rows": runs[0]["rows"],
+            "seconds": min(second for one in runs for second in one["seconds"]),
+            "peak_bytes": min(one["peak_bytes"] for one in runs),
+            "versions": runs[0]["versions"],
+        }
+        for (library, kind), runs in found.items()
+    ]
+
+
+def text(entry: dict[str, Any], log_bytes: int) -> str:
+    """Return an entry as a line; memory in sizes of the log."""
+    part = f" of {entry['log_rows']:,} rows" * (entry["library"] != "recframe")
+    sizes = entry["peak_bytes"] / (log_bytes or 1)
+    name = f"{entry['library']} ({entry['frame']})"
+    return f"{entry['work']:<18}{name:<20}{entry['seconds']:>9.3f} s{sizes:>7.1f} x log{part}"
+
+
+def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rows", type=int, default=10_000_000, help="of the log (%(default)s)")
+    parser.add_argument("--works", nargs="+", choices=WORKS, default=[*WORKS], metavar="WORK")
+    parser.add_argument("--libraries", nargs="+", default=["recframe", *record.PEERS])
+    parser.add_argument("--repeats", type=int, default=3, help="timed runs of a process")
+    parser.add_argument("--rounds", type=int, default=2, help="processes of each (%(default)s)")
+    parser.add_argument(
+        "--environments", type=Path, default=record.ENVIRONMENTS, help="their folder (%(default)s)"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the logs, time, and print."""
+    told = options(arguments)
+    wanted = {library for library, _ in ROADS} & {*told.libraries}
+    pythons = {
+        name: Path(sys.executable)
+        if name == "recframe"
+        else record.environment(name, told.environments)
+        for name in sorted(wanted)
+    }
+    entries = []
+    with tempfile.TemporaryDirectory() as folder:
+        files = {rows: Path(folder) / f"{rows}.parquet" for rows in (told.rows // 10, told.rows)}
+        for rows, file in files.items():
+            made = log(rows)
+            made.write_parquet(file)
+        log_bytes = int(made.estimated_size())
+        del made
+        for work in told.works:
+            found = measured(pythons, work, files, told)
+            entries += found
+            sys.stdout.write("".join(f"{text(one, log_bytes)}\n" for one in found))
+            sys.stdout.flush()
+    result = {
+        "rows": told.rows,
+        "log_bytes": log_bytes,
+        "machine": machine.describe(),
+        "works": entries,
+    }
+    if told.json:
+        told.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
