@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
+from typing import Any
 
 import polars as pl
 import pytest
@@ -70,3 +72,169 @@ def test_rolling_is_its_definition(rows, folds, gap, window):
     assert labels["part"].to_list() == [part for parts in expected for part in parts]
     assert labels["fold"].to_list() == [fold for fold in range(folds) for _ in rows]
     assert labels.drop("fold", "part").equals(pl.concat([log_of(rows)] * folds))
+
+
+@given(rows_of_logs, st.integers(1, 99))
+def test_a_share_is_cut_between_two_times(rows, percent):
+    log, share = log_of(rows), percent / 100
+    days = sorted(day for *_, day in rows if day is not None)
+    if not days:
+        return
+    point = days[round((100 - percent) * len(days), 6) // 100]
+    expected = ["null" if None in row else "truth" if row[2] >= point else "train" for row in rows]
+    if not {"train", "truth"} <= {*expected}:
+        with pytest.raises(rf.DataError):
+            log.rec(time="t").split.by_time(share=share)
+        return
+
+    assert log.rec(time="t").split.by_time(share=share).labels["part"].to_list() == expected
+
+
+def plain_filters(rows: list[Any], at: int, options: dict[str, Any]) -> list[str]:
+    """Return the part of each row by the definition of the filters: the first reason that holds."""
+
+    def event(row: Any) -> tuple[int, int]:
+        return row[2], row[1]
+
+    parts = ["null" if None in row else "truth" if row[2] >= at else "train" for row in rows]
+    train = [row for row, part in zip(rows, parts, strict=True) if part == "train"]
+    truth = [row for row, part in zip(rows, parts, strict=True) if part == "truth"]
+    least = max(options["min_train"], options["cold"] in {"drop", "drop_users"})
+
+    def reason(row: Any) -> str:
+        own = [event(one) for one in truth if one[0] == row[0]]
+        picked = {"all": event(row), "first": min(own), "last": max(own)}[options["target"]]
+        if event(row) != picked:
+            return "not_target"
+        if options["seen"] == "drop" and any(one[:2] == row[:2] for one in train):
+            return "seen"
+        if sum(one[0] == row[0] for one in train) < least:
+            return "cold_user"
+        is_cold = all(one[1] != row[1] for one in train)
+        return "cold_item" if options["cold"] in {"drop", "drop_items"} and is_cold else "truth"
+
+    return [reason(row) if part == "truth" else part for row, part in zip(rows, parts, strict=True)]
+
+
+@given(
+    rows_of_logs,
+    st.integers(1, 30),
+    st.fixed_dictionaries(
+        {
+            "target": st.sampled_from(["all", "first", "last"]),
+            "cold": st.sampled_from(["keep", "drop", "drop_users", "drop_items"]),
+            "seen": st.sampled_from(["keep", "drop"]),
+            "min_train": st.integers(0, 3),
+        }
+    ),
+)
+def test_filters_are_their_definition_on_every_kind_of_frame(rows, at, options):
+    log = log_of(rows)
+    given = {"at": START + timedelta(days=at), **options}
+    kept = {row[2] >= at for row in rows if None not in row}
+    if kept != {True, False}:
+        with pytest.raises(rf.DataError):
+            log.rec(time="t").split.by_time(**given)
+        return
+    expected = plain_filters(rows, at, options)
+
+    eager = log.rec(time="t").split.by_time(**given)
+
+    assert eager.labels["part"].to_list() == expected
+    lazy = log.lazy().rec(time="t").split.by_time(**given)
+    assert lazy.labels.collect().equals(eager.labels)
+    pandas = rf.rec(log.to_pandas(), time="t").split.by_time(**given)
+    assert pandas.labels["part"].to_list() == expected
+    assert pandas.train.shape == eager.train.shape
+
+
+def test_grades_below_the_least_stay_in_train_and_are_no_truth():
+    log = pl.DataFrame(
+        {"user": 1, "item": [1, 2, 3, 4], "day": [1, 2, 3, 4], "stars": [1, 5, 2, 5]}
+    )
+    rec = log.rec(time="day", relevance="stars")
+
+    split = rec.split.by_time(last=2, min_relevance=4)
+
+    assert split.labels["part"].to_list() == ["train", "train", "not_relevant", "truth"]
+    assert split.train["stars"].to_list() == [1, 5]
+
+
+MARCH = ["2024-03-01", "2024-03-24", "2024-03-30", "2024-03-31", "2024-04-07"]
+BEFORE = [  # the length, the zone, and what is after the last row minus the length
+    ("7d", None, ["2024-04-07"]),
+    ("8d", None, ["2024-03-31", "2024-04-07"]),
+    ("1w", "Europe/Paris", ["2024-04-07"]),
+    ("167h", "Europe/Paris", ["2024-04-07"]),
+    ("168h", "Europe/Paris", ["2024-03-31", "2024-04-07"]),
+    ("1mo", "Europe/Paris", MARCH[1:]),
+]
+
+
+@pytest.mark.parametrize(("length", "zone", "expected"), BEFORE)
+def test_lengths_go_by_the_calendar_of_the_zone(length, zone, expected):
+    """The clocks of Paris go forward on 31 March, so that the week before 7 April has 167 hours."""
+    times = pl.Series(MARCH).str.to_datetime("%Y-%m-%d", time_zone=zone)
+    log = pl.DataFrame({"user": 1, "item": range(5), "t": times})
+
+    truth = log.rec(time="t").split.by_time(last=length).truth
+
+    assert truth["t"].dt.strftime("%Y-%m-%d").to_list() == expected
+
+
+@pytest.mark.parametrize(
+    "dtype", [pl.Date, pl.Datetime("ms"), pl.Datetime("ns"), pl.Int64, pl.Float64]
+)
+def test_the_last_row_is_truth_and_the_one_a_length_before_is_not(dtype):
+    days = pl.Series([0, 3, 4, 10, 11, None], dtype=pl.Int32)
+    times = days.cast(dtype) if dtype in (pl.Int64, pl.Float64) else days.cast(pl.Date).cast(dtype)
+    log = pl.DataFrame({"user": 1, "item": range(6), "t": times})
+    length = 7 if dtype in (pl.Int64, pl.Float64) else "7d"
+
+    parts = log.rec(time="t").split.by_time(last=length).labels["part"].to_list()
+
+    assert parts == ["train", "train", "train", "truth", "truth", "null"]
+
+
+WRONG = {
+    "the times are whole numbers, so write a length": {"last": "7d"},
+    "the times are whole numbers, so write a number": {"at": "2024-03-01"},
+    "takes one of at=, last= and share=, but found none": {},
+    "write a share between 0 and 1": {"share": 20},
+    "until= does not go with last=": {"last": 2, "until": 3},
+    "did you mean 'last'?": {"lats": 2},
+    "name the column of parts otherwise": {"at": 2, "column": "item"},
+}
+
+
+@pytest.mark.parametrize(("words", "options"), WRONG.items())
+def test_wrong_calls_say_what_to_write(words, options):
+    log = pl.DataFrame({"user": 1, "item": range(5), "t": range(5)})
+
+    with pytest.raises(rf.RecframeError, match=re.escape(words)):
+        log.rec(time="t").split.by_time(**options)
+
+
+def test_a_time_that_nothing_names_is_not_read():
+    log = pl.DataFrame({"user": 1, "item": range(5), "time": range(5)})
+
+    with pytest.raises(rf.ColumnError, match=r"Name its column: rec\(time='...'\)"):
+        log.rec().split.by_time(last=2)
+
+
+def test_a_lazy_log_without_train_fails_when_its_plan_runs():
+    log = pl.LazyFrame({"user": 1, "item": range(5), "t": [7] * 5})
+    split = log.rec(time="t").split.by_time(last=2)
+
+    with pytest.raises(pl.exceptions.PolarsError, match="5 of 5 rows share the first time"):
+        split.train.collect()
+
+
+def test_labels_of_a_lazy_log_are_native_and_share_no_read():
+    log = pl.LazyFrame({"user": 1, "item": range(5), "t": range(5)})
+    split = log.rec(time="t").split.by_time(at=3)
+
+    plan = split.train.explain(engine="streaming")
+
+    assert "CACHE" not in plan
+    assert "python" not in plan.casefold()

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import fails_whole_if
+from recframe.errors import fails_whole_if, worded
 from recframe.frames.collecting import ask
 from recframe.splits.filters import Filters
 from recframe.splits.log_rows import FOLD, PART, Log
@@ -61,28 +61,38 @@ def labelled(log: Log, rule: Rule, filters: Filters, column: str = PART) -> Labe
     Of an eager log a fold without a row in train, and a split without truth, is a DataError at once; of a lazy one it is
     raised when a plan runs.
     """
-    rows = rule.prepared(log.rows, log)
-    scalars = rule.scalars(log)
-    if log.is_lazy and rule.reads_log:
-        rows = rows.join(scalars, how="cross", maintain_order="left")
-        scalar: Scalar = pl.col
+    by_rule = _by_rule(log, rule, log.rows)
+    if log.is_lazy:
+        check = _check(_by_rule(log, rule, log.roles), rule)
+        by_fold = {fold: _after(filters.applied(one), check) for fold, one in by_rule.items()}
     else:
-        scalar = _literals(_run(scalars))
-    rows = rows if log.is_lazy else _run(rows).lazy()
-    by_rule = {
-        fold: rows.with_columns(_part(rule, fold, scalar).alias("part"))
+        by_rule = _held(by_rule)
+        _run(_check(by_rule, rule))
+        by_fold = _held({fold: filters.applied(one) for fold, one in by_rule.items()})
+    return Labels(log, rule, filters, by_fold, column)
+
+
+def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame) -> dict[int, pl.LazyFrame]:
+    """Return rows with their parts by the rule alone, fold by fold."""
+    prepared, scalar = _with_scalars(rule.prepared(rows, log), log, rule)
+    names = rows.collect_schema().names()
+    return {
+        fold: prepared.with_columns(_part(rule, fold, scalar).alias("part")).select(*names, "part")
         for fold in range(rule.n_folds)
     }
-    names = [*log.schema, "part"]
-    check = _check(by_rule, rule)
-    if not log.is_lazy:
-        _run(check)
-    by_fold = {fold: filters.applied(one.select(names)) for fold, one in by_rule.items()}
-    if log.is_lazy:
-        by_fold = {fold: _after(one, check) for fold, one in by_fold.items()}
-    else:
-        by_fold = {fold: _run(one).lazy() for fold, one in by_fold.items()}
-    return Labels(log, rule, filters, by_fold, column)
+
+
+def _with_scalars(rows: pl.LazyFrame, log: Log, rule: Rule) -> tuple[pl.LazyFrame, Scalar]:
+    """Return rows, and what gives the values of the whole log: columns of theirs, or literals where these are at hand."""
+    scalars = rule.scalars(log)
+    if log.is_lazy and rule.reads_log:
+        return rows.join(scalars, how="cross", maintain_order="left"), pl.col
+    return rows if log.is_lazy else _run(rows).lazy(), _literals(_run(scalars))
+
+
+def _held(folds: Mapping[int, pl.LazyFrame]) -> dict[int, pl.LazyFrame]:
+    """Return the rows of folds in memory; columns that no fold changes are there once."""
+    return {fold: _run(rows).lazy() for fold, rows in folds.items()}
 
 
 def _run(plan: pl.LazyFrame) -> pl.DataFrame:
@@ -92,9 +102,12 @@ def _run(plan: pl.LazyFrame) -> pl.DataFrame:
 
 def _part(rule: Rule, fold: int, scalar: Scalar) -> pl.Expr:
     """Return the part of a row by the rule alone: `null` where the rule reads a null."""
-    read = ["user", "item"] + ["time"] * rule.reads_time
-    is_null = pl.any_horizontal(pl.col(read).is_null())
-    return pl.when(is_null).then(of_part("null")).otherwise(rule.part(fold, scalar))
+    return pl.when(_is_null(rule)).then(of_part("null")).otherwise(rule.part(fold, scalar))
+
+
+def _is_null(rule: Rule) -> pl.Expr:
+    """Whether a row has no user, no item, or no time where the rule reads it."""
+    return pl.any_horizontal(pl.col("user", "item", *["time"] * rule.reads_time).is_null())
 
 
 def _literals(row: pl.DataFrame) -> Scalar:
@@ -109,27 +122,39 @@ def _literals(row: pl.DataFrame) -> Scalar:
 
 def _check(by_rule: Mapping[int, pl.LazyFrame], rule: Rule) -> pl.LazyFrame:
     """Return one row that fails where a fold has no train, or no fold has a truth."""
-    of_folds = [
-        rows.select(
-            is_in("train").any().alias(f"train {fold}"), is_in("truth").any().alias(f"truth {fold}")
-        )
-        for fold, rows in by_rule.items()
-    ]
-    found = of_folds[0]
-    for one in of_folds[1:]:
+    found = pl.LazyFrame({"nothing": [0]})
+    for fold, rows in by_rule.items():
+        facts = {"train": is_in("train").any(), "truth": is_in("truth").any()} | _ties(rule)
+        one = rows.select(fact.alias(f"{name} {fold}") for name, fact in facts.items())
         found = found.join(one, how="cross")
     has_truth = pl.any_horizontal([pl.col(f"truth {fold}") for fold in by_rule])
     checks = [fails_whole_if(~pl.col(f"train {fold}"), _no_train(rule, fold)) for fold in by_rule]
-    words = f"the split {rule.words} has no row of truth; write another point or share, or look at s.describe()"
+    words = f"the split {rule.words} has no row of truth; write another point or share"
     checks.append(fails_whole_if(~has_truth, words))
     return found.select(check=pl.sum_horizontal(checks))
 
 
-def _no_train(rule: Rule, fold: int) -> str:
+def _ties(rule: Rule) -> dict[str, pl.Expr]:
+    """Return the number of rows with a time, and of those that share the first one."""
+    time = pl.col("time")
+    counts = {"timed": time.count(), "tied": (time == time.min()).sum()}
+    return counts if rule.reads_time else {}
+
+
+def _no_train(rule: Rule, fold: int) -> pl.Expr:
+    """Return the words on a fold without train."""
     of_fold = f"fold {fold} of " * (rule.n_folds > 1)
-    return (
-        f"{of_fold}the split {rule.words} has no row in train: every time is in or after its truth; many rows may share one "
-        "time. Write an earlier end, a shorter window or fewer folds"
+    found = f"{of_fold}the split {rule.words} has no row in train"
+    if not rule.reads_time:
+        return pl.lit(found)
+    tied, timed = pl.col(f"tied {fold}"), pl.col(f"timed {fold}")
+    remedy = "write a later point, a shorter truth or fewer folds"
+    return worded(
+        f"{found}: no time is before its truth (",
+        tied,
+        " of ",
+        timed,
+        f" rows share the first time); {remedy}",
     )
 
 

@@ -32,11 +32,17 @@ class Log:
     names: Mapping[str, str]
     """The log's own names of the roles that are read."""
     rows: pl.LazyFrame
-    """The columns of the roles (user, item, and time and relevance if bound), and `kind.held`."""
+    """The columns of the roles (user, item, and time and relevance if bound), and what gives whole rows back."""
+    roles: pl.LazyFrame
+    """The columns of the roles alone, by a read of their own.
+
+    NOTE: what is asked of the whole log goes by them. Two branches that share a read hold its rows in memory until both are
+    through.
+    """
 
     @property
     def schema(self) -> pl.Schema:
-        """The columns of the roles and their dtypes."""
+        """The columns of `rows` and their dtypes."""
         return self.rows.collect_schema()
 
     @property
@@ -67,10 +73,11 @@ def log_of(frame: Any, context: Context, *, min_relevance: float | None = None) 
         raise RecframeError(msg)
     roles = ["user", "item"] + ["time"] * (context.time is not None)
     roles += ["relevance"] * (min_relevance is not None)
-    names = {role: side.require(role) for role in roles}
+    hints = {"relevance": f"Name the column that min_relevance= is of: {bind(relevance=NAMED)}"}
+    names = {role: side.require(role, hints.get(role, "")) for role in roles}
     rows = side.kind.held_rows(names, NUMBERS)
     _check(rows.collect_schema(), side)
-    return Log(side.kind, names, rows)
+    return Log(side.kind, names, rows, side.kind.take(names, names, NUMBERS).lazy())
 
 
 def check_names(log: Log, column: str) -> None:

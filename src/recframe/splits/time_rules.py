@@ -43,7 +43,7 @@ class AtPoint(Rule):
             points = [self.at.alias("train end 0")]
             points += [] if self.until is None else [self.until.alias("until")]
             return pl.select(points).lazy()
-        times = log.rows.select("time").drop_nulls().sort("time")
+        times = log.roles.select("time").drop_nulls().sort("time")
         # rounded, since 10 times 1 - 0.7 is 3.0000000000000004
         place = ((1 - self.share) * pl.len()).round(9).floor().cast(pl.Int64)
         return times.select(time.gather(place).first().alias("train end 0"))
@@ -103,7 +103,7 @@ class Rolling(Rule):
         """
         end = time.max() if self.end is None else self.end
         end = end if self.align is None else aligned(end, self.align, self.dtype)
-        source = pl.LazyFrame({"nothing": [0]}) if self.end is not None else log.rows
+        source = pl.LazyFrame({"nothing": [0]}) if self.end is not None else log.roles
         borders = source.select(end.alias(f"end {self.n_folds - 1}"))
         for fold in reversed(range(self.n_folds)):
             borders = self._stepped(borders, f"end {fold}", f"start {fold}", self.length)

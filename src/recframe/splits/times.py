@@ -26,6 +26,8 @@ SECONDS = {
     "y": 31_556_952.0,
 }
 """The units of lengths, each with its seconds, those of months and years on average."""
+MOST_SECONDS = 1e4 * SECONDS["y"]
+"""The longest length: ten thousand years."""
 OF_DATES = {"d", "w", "mo", "q", "y"}
 """The units of whole days, whose lengths go by the calendar."""
 _ONE = re.compile(r"(\d+)(ns|us|ms|mo|[smhdwqy])")
@@ -53,8 +55,9 @@ def length_of(name: str, value: object, dtype: pl.DataType, *, zero: bool = Fals
     if isinstance(value, timedelta):
         value = _written(value, dtype)
     parts = _ONE.findall(value) if isinstance(value, str) else []
-    is_whole = "".join(map("".join, parts)) == value
-    if not parts or not is_whole or not (zero or any(int(number) for number, _ in parts)):
+    is_whole = bool(parts) and "".join(map("".join, parts)) == value
+    has_length = zero or any(int(number) for number, _ in parts)
+    if not is_whole or not has_length or seconds_of(str(value)) > MOST_SECONDS:
         msg = f"{name}={shown(value)}: write a length such as '7d', '12h', '1w' or '1mo'"
         raise RecframeError(msg)
     if dtype == pl.Date and any(unit not in OF_DATES for _, unit in parts):
@@ -160,14 +163,16 @@ def _moment(name: str, value: object) -> datetime | date:
     """Return a date or a datetime of what is given: one of Python, NumPy or pandas, or ISO text."""
     if isinstance(value, datetime | date):
         return value
-    item = getattr(value, "item", None)
-    found = item() if callable(item) and type(value).__name__ == "datetime64" else None
-    if isinstance(found, datetime | date):
-        return found
+    if type(value).__name__ == "datetime64":  # NumPy's, whose nanoseconds Python does not have
+        found: Any = value
+        return _moment(name, found.astype("datetime64[us]").item())
     if isinstance(value, str):
         with suppress(ValueError):
             return date.fromisoformat(value)
         with suppress(ValueError):
             return datetime.fromisoformat(value.replace("Z", "+00:00"))
-    msg = f"{name}={shown(value)}: write a date or a datetime, or one as ISO text, such as '2024-05-01'"
+    length = f"; a length is last={shown(value)}" * (
+        isinstance(value, str) and bool(_ONE.match(value))
+    )
+    msg = f"{name}={shown(value)}: write a date or a datetime, or one as ISO text, such as '2024-05-01'{length}"
     raise RecframeError(msg)
