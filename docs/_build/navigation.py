@@ -33,6 +33,7 @@ SECTIONS: dict[str, list[Any]] = {
         "reference/",
         {"Methods of rec": ["reference/rec/"]},
         {"Charts": ["reference/plot/"]},
+        {"Splits": ["reference/split/"]},
     ],
     "About": [
         *("about.md", "benchmarks.md", "architecture.md", "contributing.md", "releasing.md"),

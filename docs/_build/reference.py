@@ -17,6 +17,7 @@ import public_api
 import readme
 import recframe as rf
 from recframe.api.plots import Plot
+from recframe.api.splits import Split, Splits
 
 NARROW = 76
 """A call that is longer has a line for each argument."""
@@ -43,6 +44,7 @@ METHODS = {
     "How sure they are": ["summarize", "compare", "winner", "power", "gaps", "slices", "require"],
     "To look at": ["worst", "best", "audit", "findings", "plot", "report", "table"],
     "Over time": ["track", "fingerprint"],
+    "A log": ["split"],
 }
 AND = """\
 - [What methods return](results.md) beside frames, numbers and charts.
@@ -65,6 +67,7 @@ def pages() -> dict[str, str]:
         "reference/public_api.md": listed(),
         **methods(),
         **charts(),
+        **splits(),
     }
 
 
@@ -83,6 +86,9 @@ def overview() -> str:
         _metrics(),
         "## `rec.plot`",
         _table(public_api.members(Plot), "plot/", "rec.plot."),
+        "## `rec.split`",
+        _table(public_api.members(Splits), "split/", "rec.split."),
+        _table(public_api.members(Split), "split/index.md", "split."),
         "## And",
         AND,
     ]
@@ -137,6 +143,23 @@ def charts() -> dict[str, str]:
         for name, one in found.items()
     }
     return {"reference/plot/index.md": _page(parts), **own}
+
+
+def splits() -> dict[str, str]:
+    """Return the page of `rec.split` with what its rules return, and one for each rule."""
+    rules, found = public_api.members(Splits), public_api.members(Split)
+    parts = [
+        "# Splits",
+        docstrings.as_markdown(Splits.__doc__ or ""),
+        _table(rules, "", "rec.split."),
+    ]
+    parts += ["## `Split`", docstrings.as_markdown(Split.__doc__ or "")]
+    parts += [_entry(f"split.{name}", one) for name, one in found.items()]
+    own = {
+        f"reference/split/{name}.md": _own_page(f"rec.split.{name}", one)
+        for name, one in rules.items()
+    }
+    return {"reference/split/index.md": _page(parts), **own}
 
 
 def _own_page(name: str, of: Any, *more: str) -> str:

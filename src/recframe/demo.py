@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from datetime import date
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,18 +34,28 @@ COUNTRIES = {
     "FR": (0.3, (1, 4, 1, 5, 2, 1, 1, 4)),
     "JP": (0.1, (1, 1, 1, 1, 4, 6, 4, 1)),
 }
+FIRST_DAY = date(2026, 3, 2)
+DAYS = 84
+"""The days of the log."""
+REPEATED = 0.1
+"""Share of the pairs that are bought again."""
 SHELVES = ("head", "middle", "tail")
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """A simulated shop: recommendations by model, held-out truth, training rows, users and items."""
+    """A simulated shop: recommendations by model, held-out truth, training rows, users, items, and a log with days.
+
+    The log has what train and truth have, each pair with the day on which it was bought, and some pairs bought again. It is for
+    splits: train and truth are a random split of its pairs.
+    """
 
     recs: pl.DataFrame
     truth: pl.DataFrame
     train: pl.DataFrame
     users: pl.DataFrame
     items: pl.DataFrame
+    log: pl.DataFrame
 
     def save(self, folder: Path) -> None:
         """Write each frame as a Parquet file into a folder, which is made where it is missing."""
@@ -98,6 +109,7 @@ def simulate(seed: int = 0, n_users: int = 1000, n_items: int = 400) -> Simulati
         items=_pairs(np.ones((1, n_items), dtype=bool)).select(
             "item", genre=pl.Series(np.array(GENRES)[genre]), shelf=_shelf(train)
         ),
+        log=_log(np.random.default_rng([seed, 1]), kept),
     )
 
 
@@ -135,6 +147,29 @@ def _held_out(random: np.random.Generator, kept: Mask) -> Mask:
     wanted = np.rint(kept.sum(axis=1) / 4)
     held_out: Mask = _places(np.where(kept, random.random(kept.shape), np.inf)) < wanted[:, None]
     return held_out
+
+
+def _log(random: np.random.Generator, kept: Mask) -> pl.DataFrame:
+    """Return what was bought with its day, in the order of days, of which there are 84.
+
+    A third of the items and of the users come in the course of these days; one pair of ten is bought again, one to four weeks
+    later.
+    """
+    n_users, n_items = kept.shape
+    here = [
+        np.where(random.random(n) < 2 / 3, 0, random.integers(DAYS, size=n))
+        for n in (n_users, n_items)
+    ]
+    user, item = np.nonzero(kept)
+    first = np.maximum(here[0][user], here[1][item])
+    day = first + (random.random(len(user)) * (DAYS - first)).astype(int)
+    again = np.where(
+        random.random(len(user)) < REPEATED, day + random.integers(7, 28, len(user)), DAYS
+    )
+    pairs = pl.DataFrame({"user": user + 1, "item": item + 1})
+    log = pl.concat([pairs.with_columns(day=pl.Series(one)) for one in (day, again)])
+    dated = pl.lit(FIRST_DAY) + pl.duration(days="day")
+    return log.filter(pl.col("day") < DAYS).sort("day", "user", "item").with_columns(day=dated)
 
 
 def _places(values: Matrix) -> NDArray[np.intp]:

@@ -13,6 +13,7 @@ import click
 
 import recframe as rf
 from recframe.api.plots import Plot
+from recframe.api.splits import Split, Splits
 from recframe.audit.findings import Findings
 from recframe.charts.table import Table
 from recframe.cli.commands import main
@@ -119,6 +120,8 @@ def _sections() -> Iterator[tuple[str, list[str]]]:
     yield "metrics: objects, strings and methods of rec", [*map(_metric, metrics().values())]
     yield "rec", [signature("rec", rf.Rec.__call__), *_of("rec", rf.Rec)]
     yield "rec.plot", [signature("rec.plot", Plot.__call__), *_of("rec.plot", Plot)]
+    yield "rec.split", _of("rec.split", Splits)
+    yield "what the rules of rec.split return", _of("split", Split)
     for name, of in RESULTS.items():
         if found := _of(f"rec.{name}(...)", of):
             yield f"what rec.{name} returns", found
