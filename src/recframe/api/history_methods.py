@@ -86,7 +86,7 @@ class Tracked(Generic[F]):
         drawn = {"method": method, "n_resamples": n_resamples, "seed": seed}
         shown = {"level": level, "profile": profile, "wide": True}
         result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, **shown, **drawn)
-        asked = question(self, metrics, k, by, cluster, profile)
+        asked = question(self, metrics, k, by, cluster, profile, over="users")
         kind = kind_for(result)
         rows = rows_of(kind)
         run = run_of(

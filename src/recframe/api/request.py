@@ -15,7 +15,7 @@ from recframe.audit import call_warnings
 from recframe.audit.call_context import Seen
 from recframe.audit.model_depths import unequal_depths, with_notes
 from recframe.charts import long_format as long
-from recframe.errors import ColumnError, RecframeError, shown
+from recframe.errors import CallError, ColumnError, RecframeError, shown
 from recframe.evaluation import evaluation
 from recframe.evaluation.caching import Made, planned
 from recframe.evaluation.evaluation import Convention
@@ -26,16 +26,18 @@ from recframe.evaluation.segments import SPREAD, keys_of, numbered
 from recframe.evaluation.trainings import TRAINING, one_of_each
 from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.hints import Given
-from recframe.frames.inputs import GROUP, Inputs
+from recframe.frames.inputs import GROUP, Inputs, check_is_one_fold
 from recframe.frames.kinds.kind import Kind
+from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
-from recframe.statistics import summary
+from recframe.statistics import over_folds, summary
+from recframe.statistics.options import Over
 from recframe.statistics.over_trainings import (
     spread_of_each,
-    spread_over_trainings,
+    spread_of_users,
     with_spread_of_sets,
     with_trainings,
     without,
@@ -122,7 +124,7 @@ class Question(Request):
         return {
             inside: name
             for inside, name in keys_of(self.inputs, self.metrics).items()
-            if inside not in {self.cluster, GROUP}
+            if inside not in {*self.inputs.units, GROUP}
         }
 
     def planned(
@@ -142,7 +144,9 @@ class Question(Request):
     def of_segments(self) -> Inputs:
         """The frames with the segments of the result alone."""
         segments = tuple(
-            segment for segment in self.inputs.segments if segment.inside != self.cluster
+            segment
+            for segment in self.inputs.segments
+            if segment.inside not in {*self.inputs.units}
         )
         return replace(self.inputs, segments=segments)
 
@@ -165,8 +169,8 @@ class Question(Request):
     ) -> pl.LazyFrame:
         """Return values with their errors: a row for each segment, model and metric in `places`; see `with_errors`."""
         inside = [*keys_of(self.inputs, self.metrics)]
-        if self.over_trainings:
-            return spread_over_trainings(home, conventions, run, self.cluster, places)
+        if self.over_trainings or self.inputs.folds is not None:
+            return spread_of_users(home, conventions, run, self.cluster, places)
         if self.inputs.training:
             wide, inside = spread_of_each(home, conventions, run)
         else:
@@ -181,7 +185,13 @@ class Question(Request):
         if not self.over_trainings:
             return sums
         keys = [inside for inside in self.by if inside != MODEL]
-        return with_trainings(sums, keys, without(home, self.cluster), conventions, run)
+        return with_trainings(sums, keys, without(home), conventions, run)
+
+    def of_users(self, cells: pl.LazyFrame) -> pl.LazyFrame:
+        """Return sums over pairs of models in long form, those of a user over all folds together."""
+        if self.inputs.folds is None:
+            return cells
+        return over_folds.cells_of_users(cells, str(self.cluster))
 
     def check_pairs(self) -> None:
         """Say that trainings of two models are no pairs."""
@@ -292,8 +302,9 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
     profile: str | None,
     *,
     wide: bool = True,
+    over: Over | None = None,
 ) -> Question:
-    """Return the request, or raise an error where it is invalid."""
+    """Return the request, or raise an error where it is invalid; without `over` it is of one fold."""
     found = registry.asked(registry.each(metrics), k)
     if cluster is not None and not isinstance(cluster, str):
         msg = f"cluster={shown(cluster)}: cluster takes the name of a column, such as 'household'"
@@ -316,7 +327,23 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
         raise RecframeError(msg)
     unit = _unit(inputs, found, str(cluster)) if of_clusters else None
     inputs = inputs if unit is None else replace(inputs, units=(unit,))
+    inputs, unit = _over_folds(inputs, unit, over)
     return Question(rec, inputs, under_profile.asked(inputs.context, found), unit, wide)
+
+
+def _over_folds(inputs: Inputs, unit: str | None, over: Over | None) -> tuple[Inputs, str | None]:
+    """Return the inputs with the units of folds, and which of them are the clusters: by default users, who stand in several."""
+    if inputs.folds is None:
+        return inputs, unit
+    if over is None:
+        check_is_one_fold(inputs)
+    if TRAINING in inputs.inside("role"):
+        each = Given("by", inputs.context.names[TRAINING])
+        msg = f"{each}: each training has no interval over folds; leave it out, or ask evaluate()"
+        raise CallError(msg)
+    user = Segment("user", inputs.context.names["user"], "role")
+    units = dict.fromkeys([*inputs.units, "user"])
+    return replace(inputs, segments=(*inputs.segments, user), units=(*units,)), unit or "user"
 
 
 def _named_as_given(error: ColumnError, cluster: str | None, by: Sequence[Any]) -> ColumnError:

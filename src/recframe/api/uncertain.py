@@ -17,7 +17,7 @@ from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import SPREAD, keys_of, numbered
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Either, bind
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Inputs, check_is_one_fold
 from recframe.metrics.language.definition import Metric
 from recframe.statistics import options, summary
 from recframe.statistics.options import Correction, Family, Looks, Method, Test
@@ -94,7 +94,7 @@ class Uncertain(Generic[F]):
         Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015.
         """
         options.check_choices(method=method)
-        asked = question(self, metrics, k, by, cluster, profile, wide=wide)
+        asked = question(self, metrics, k, by, cluster, profile, wide=wide, over="users")
         if method == "bootstrap":
             drawn: F = _bootstrapped(asked, level, n_resamples, seed)
             return drawn
@@ -182,7 +182,7 @@ class Uncertain(Generic[F]):
 
         options.check_choices(test=test, correction=correction, family=family, looks=looks)
         try:
-            asked = question(self, metrics, k, by, cluster, profile, wide=wide)
+            asked = question(self, metrics, k, by, cluster, profile, wide=wide, over="users")
         except UnknownMetricError as error:
             if baseline is not None:
                 raise
@@ -374,7 +374,7 @@ class Uncertain(Generic[F]):
         if baseline is None:
             msg = "baseline=None: winner takes the name of the baseline, such as baseline='old'"
             raise RecframeError(msg)
-        asked = question(self, metrics, k, by, cluster, profile, wide=wide)
+        asked = question(self, metrics, k, by, cluster, profile, wide=wide, over="users")
         how = Comparing(
             level=level,
             min_users=min_users,
@@ -410,6 +410,7 @@ def _bootstrapped(asked: Question, level: float, n_resamples: int, seed: int) ->
     from recframe.statistics.comparison import Comparing, bootstrapped  # noqa: PLC0415  NumPy is an extra
 
     refuse_trainings(asked.inputs, "method='bootstrap'", "leave method= out")
+    check_is_one_fold(asked.inputs)
     _check_resampled(asked.metrics)
     how = Comparing(
         level=level,
@@ -498,7 +499,8 @@ def of_pairs(  # noqa: PLR0913  what several methods give
         plans = contributions(inputs, asked.conventions, run)
         sums = sums_of_all(plans, asked.metrics, pairing, run)
         sums = asked.with_trainings(sums, inputs, asked.conventions, run)
-        return by_metric(sums, [*plans[0][0].keys, BASELINE], dict(enumerate(asked.metrics)))
+        found = by_metric(sums, [*plans[0][0].keys, BASELINE], dict(enumerate(asked.metrics)))
+        return asked.of_users(found)
 
     sums = asked.planned(drawn_of, all_sums, "pairs", pairing, middling=MIDDLING)
     names = {key: asked.by[key] for key in [*keys, MODEL]} | {BASELINE: BASELINE}

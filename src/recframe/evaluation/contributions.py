@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import polars as pl
 
-from recframe.evaluation import jackknife, metrics_of_lists, trainings
+from recframe.evaluation import folds, jackknife, metrics_of_lists, trainings
 from recframe.evaluation.evaluation import (
     Convention,
     by_policies,
@@ -25,6 +26,7 @@ from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import described, keys_of, n_users_of_segments, with_attributes
 from recframe.evaluation.user_values import names_of, values_of_users
 from recframe.frames.inputs import Inputs
+from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged_frame import Judged, judge
@@ -96,6 +98,8 @@ def contributions(
         each = of_each_training(conventions)
         plans_of_each = contributions(trainings.apart(inputs), each, run)
         return [_over_trainings(parts, inputs) for parts in plans_of_each]
+    if inputs.folds is not None:
+        return _over_folds(inputs, conventions, run)
     check_parts_of_truth(inputs, conventions)
     inputs = described(inputs, run.ask)
     each = [convention for convention in conventions if not is_of_segment(convention.metric)]
@@ -109,6 +113,24 @@ def contributions(
         return found
     known = run.ask([models])[0]
     return [of_models(parts, known) for parts in found]
+
+
+def _over_folds(
+    inputs: Inputs, conventions: Sequence[Convention], run: Run
+) -> list[list[Contributions]]:
+    """Return the contributions of all folds, each fold a part, whose means over (fold, user) are the values over folds."""
+    each, run = folds.in_folds(inputs, run), replace(run, held=None)
+    plans = zip(*(contributions(one, conventions, run) for one in each), strict=True)
+    return [_alike(list(chain.from_iterable(plan))) for plan in plans]
+
+
+def _alike(parts: list[Contributions]) -> list[Contributions]:
+    """Return the parts of folds, contributions to set metrics so that each fold counts alike in their mean."""
+    keys = parts[0].placed
+    if keys is None or FOLD in keys:
+        return parts
+    rows = folds.alike([part.rows for part in parts], keys, parts[0].names)
+    return [replace(part, rows=own) for part, own in zip(parts, rows, strict=True)]
 
 
 def _over_trainings(parts: Sequence[Contributions], inputs: Inputs) -> list[Contributions]:

@@ -70,16 +70,17 @@ class Run:
     def added(
         self, sums: Sequence[pl.LazyFrame], keys: Sequence[str], same: Sequence[str] = ()
     ) -> pl.LazyFrame:
-        """Return the sums of all parts, added up by the keys; columns in `same` are the same in each part.
+        """Return the sums of all parts, or of all folds, added up by the keys; columns in `same` are the same in each.
 
-        A user has rows in one part alone, so that with the user as a key there is nothing to add.
+        A user has rows in one part alone, so that with the user as a key there is nothing to add; in folds as in any frames.
         """
         if self.adds is not None:
             return self.adds(sums[0], keys, same)
         if len(sums) == 1:
             return sums[0]
-        found = pl.concat([self._collected(one) for one in sums]).lazy()
-        if "user" in keys:
+        is_apart = self.n_parts > 1
+        found = pl.concat([self._collected(one).lazy() if is_apart else one for one in sums])
+        if is_apart and "user" in keys:
             return found
         values = [name for name in found.collect_schema().names() if name not in keys]
         return aggregate(found, keys, [_added(name, same) for name in values])

@@ -21,8 +21,8 @@ from recframe.evaluation.user_values import values_of_users
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
 from recframe.frames.roles import Segment
-from recframe.frames.rows.exact_sums import of_few
-from recframe.frames.rows.joins import aggregate
+from recframe.frames.rows.exact_sums import ExactSums, of_few
+from recframe.frames.rows.joins import aggregate, joined
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import judge
 from recframe.ranking.precomputed import models_of
@@ -113,6 +113,64 @@ def pooled(
             counts.append(summed.alias(column))
     found = of_few(rows, keys, sums, counts)
     return found.with_columns(values)
+
+
+def added(
+    each: Sequence[pl.LazyFrame], keys: Sequence[str], same: Sequence[str] = ()
+) -> pl.LazyFrame:
+    """Return sums of folds added up by the keys; columns in `same` are the same in each fold."""
+    if len(each) == 1:
+        return each[0]
+    rows = pl.concat(each)
+    values = {name: dtype for name, dtype in rows.collect_schema().items() if name not in keys}
+    floats = [name for name, dtype in values.items() if dtype.is_float() and name not in same]
+    others = [
+        pl.col(name).first() if name in same else pl.col(name).sum()
+        for name in values
+        if name not in floats
+    ]
+    found = of_few(rows, keys, {name: pl.col(name) for name in floats}, others)
+    return found.select(*keys, *values)
+
+
+def alike(
+    each: Sequence[pl.LazyFrame], keys: Sequence[str], names: Sequence[str]
+) -> list[pl.LazyFrame]:
+    """Return contributions to set metrics of folds with the mean m of the folds' values T as the mean over all of them.
+
+    A contribution c of one of the n lists of its fold becomes m + (c - T) N / (F n), with N the lists of all F folds: m moves
+    by (c - T) / (F n) with the list, so that errors of means over clusters hold.
+    """
+    wholes = [_wholes(rows, keys, names) for rows in each]
+    known = [pl.col(f"whole {name}").count().alias(f"folds {name}") for name in names]
+    totals = [pl.col(f"n {name}").sum().alias(f"all {name}") for name in names]
+    sums = {f"sum {name}": pl.col(f"whole {name}") for name in names}
+    together = of_few(pl.concat(wholes), keys, sums, [*known, *totals])
+    return [
+        joined(joined(rows, own, keys), together, keys)
+        .with_columns(map(_alike, names))
+        .select(rows.collect_schema().names())
+        for rows, own in zip(each, wholes, strict=True)
+    ]
+
+
+def _wholes(rows: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
+    """Return the number and the mean of a fold's contributions, by segment."""
+    counts = [pl.col(name).count().alias(f"n {name}") for name in names]
+    found = ExactSums({f"whole {name}": pl.col(name) for name in names}).of(rows, keys, counts)
+    n = {name: pl.col(f"n {name}") for name in names}
+    means = [pl.when(n[name] > 0).then(pl.col(f"whole {name}") / n[name]) for name in names]
+    return found.with_columns(
+        mean.alias(f"whole {name}") for name, mean in zip(names, means, strict=True)
+    )
+
+
+def _alike(name: str) -> pl.Expr:
+    """Return a contribution from the columns of its fold and of all folds beside it."""
+    n, whole, n_folds, n_all, total = (
+        pl.col(f"{what} {name}") for what in ("n", "whole", "folds", "all", "sum")
+    )
+    return (total / n_folds + (pl.col(name) - whole) * n_all / (n_folds * n)).alias(name)
 
 
 def n_users(each: Sequence[Inputs], keys: Sequence[str], run: Run) -> pl.LazyFrame:

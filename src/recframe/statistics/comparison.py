@@ -90,6 +90,11 @@ class Comparing:
         return {name: dtype for name, dtype in COLUMNS.items() if name not in dropped}
 
     @property
+    def units(self) -> str:
+        """Whose differences are independent: users, also where they stand in several folds, or clusters."""
+        return "users" if self.cluster in {None, "user"} else "clusters"
+
+    @property
     def law(self) -> Law:
         """That of the intervals and p values."""
         return ONE_LOOK if self.looks is None else ANY_LOOK
@@ -286,7 +291,7 @@ def _notes(
     alpha, tests = 1.0 - how.level, np.count_nonzero(~np.isnan(found["p_adjusted"]))
     by_itself = found["p_value"] <= alpha
     alone = by_itself & (found["p_adjusted"] > alpha) & (found["verdict"] == "open")
-    kind = "users" if how.cluster is None else "clusters"
+    kind = how.units
     few_clusters = how.cluster is not None and moments.effective < FEW
     words = {
         "both have the same value for all users": same,
@@ -299,7 +304,7 @@ def _notes(
         **of_unpaired(n, found["n_unpaired"], is_selected(found, of)),
         f"fewer than {FEW_VALUES} {kind} differ, so the interval is rough": ~same
         & (moments.differ < FEW_VALUES),
-        f"clusters count as fewer than {FEW} of one size, so the interval is rough": few_clusters,
+        f"{kind} count as fewer than {FEW} of one size, so the interval is rough": few_clusters,
         **single,
     }
     return first_or_joined(lacks, words)

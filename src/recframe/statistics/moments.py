@@ -17,11 +17,12 @@ from recframe.statistics.pairs import (
     BASELINE,
     MODEL,
     NO_SPREAD,
+    OF_ROWS,
     OF_TRAININGS,
     OF_UNITS,
     PLACE,
-    PROPERTIES,
     SUMS,
+    USERS,
     units_of_clusters,
     units_of_users,
 )
@@ -294,7 +295,8 @@ class Sums:
         same = [part for part in OF_ROWS if part in self.given.columns]
         if {*self.given.columns} == {*self.by, *SUMS, *same}:  # a row is its only group
             return self.cells.with_columns(sums + 0.0).sort(self.by, nulls_last=True)
-        return added_up(self.cells, self.by, {part: pl.col(part) for part in SUMS}, same)
+        parts = [part for part in (*SUMS, USERS) if part in self.given.columns]
+        return added_up(self.cells, self.by, {part: pl.col(part) for part in parts}, same)
 
     def column(self, part: str) -> Numbers:
         """Return one of the sums of the rows, or another of their columns."""
@@ -326,6 +328,7 @@ class Sums:
             "n_users": moments.n,
             "n_differ": moments.differ,
             "n_unpaired": self.column("unpaired"),
+            USERS: self.column(USERS) if USERS in self.rows.columns else moments.n,
         }
 
     def flags(self, name: str) -> Flags:
@@ -333,13 +336,11 @@ class Sums:
         return self.rows[name].to_numpy()
 
     def long(self, found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
-        """Return a result: the keys, and arrays of its rows as columns."""
+        """Return a result: the keys, and arrays of its rows as columns; who stands in several folds is one user."""
+        if USERS in self.rows.columns:
+            found = {**found, "n_users": self.column(USERS)}
         made = as_columns(found, columns)
         return self.rows.select(*self.by, "metric", "k").hstack(made).drop(PLACE)
-
-
-OF_ROWS = (*(name for name in PROPERTIES if name != PLACE), "least", "most", *OF_TRAININGS)
-"""Columns of sums in long form that are the same in all groups of a row."""
 
 
 def added_up(

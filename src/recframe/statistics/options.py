@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from recframe.errors import RecframeError, shown
 from recframe.frames.options import plain_number
 
+Over = Literal["users", "folds"]
 Test = Literal["t", "permutation", "bootstrap"]
 Correction = Literal["holm", "max_t", "bonferroni", "benjamini-hochberg"]
 Family = Literal["table", "metric", "segment"]

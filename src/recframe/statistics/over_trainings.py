@@ -18,6 +18,7 @@ from recframe.evaluation.evaluation import (
     values_of_trainings,
 )
 from recframe.evaluation.execution import Run
+from recframe.evaluation.folds import added
 from recframe.evaluation.jackknife import sums_of_contributions
 from recframe.evaluation.metrics_of_users import means_of
 from recframe.evaluation.required_columns import needs_of
@@ -35,13 +36,15 @@ from recframe.evaluation.segments import (
     numbered,
 )
 from recframe.evaluation.trainings import PARTS
-from recframe.evaluation.user_values import UserValues, bounded_names
+from recframe.evaluation.user_values import UserValues, bounded_names, sums_of_values
 from recframe.frames.hints import Given
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import GROUP, Inputs
 from recframe.frames.rows.joins import joined
 from recframe.metrics.language.definition import Metric
-from recframe.statistics import summary
+from recframe.statistics import over_folds, summary
 from recframe.statistics.pairs import BASELINE, MODEL, PLACE
+
+PARTS_OF_SUMS = (N, TOTAL, SQUARE, ZERO, UNDEFINED)
 
 
 def refuse(inputs: Inputs, what: str, instead: str) -> None:
@@ -65,34 +68,46 @@ def spread_of_each(
     return wide.sort(keys, nulls_last=True), keys
 
 
-def spread_over_trainings(
+def spread_of_users(
     inputs: Inputs,
     conventions: Sequence[Convention],
     run: Run,
     cluster: str | None,
     places: Mapping[int, Metric[...]],
 ) -> pl.LazyFrame:
-    """Return values with their errors in long form: users' means over trainings, and the variance between trainings."""
+    """Return values with their errors in long form, of users' values over all folds, and of means over trainings.
+
+    Where trainings are bound the variance between them stands beside.
+    """
     metrics = [convention.metric for convention in conventions]
-    whole = without(inputs, cluster)
+    whole = without(inputs)
     keys = [*keys_of(whole, metrics)]
-    values = numbered(evaluate(whole, conventions, run, (N, WITHOUT_RELEVANT)), keys)
-    apart = between(whole, conventions, run, {str(metric): str(metric) for metric in metrics})
-    rows = summary.by_metric(joined(values, apart, keys), keys, places)
+    # a user may have a relevant item in one fold alone
+    beside = (N, WITHOUT_RELEVANT) if inputs.folds is None else (N,)
+    values = numbered(evaluate(whole, conventions, run, beside), keys)
+    if inputs.training:
+        apart = between(whole, conventions, run, {str(metric): str(metric) for metric in metrics})
+        values = joined(values, apart, keys)
+    rows = summary.by_metric(values, keys, places)
     inside = [*keys_of(inputs, metrics)]
     sums = _sums_of_users(contributions(inputs, conventions, run), inside)
-    users = summary.rows_of_units(sums, inside, places, cluster)
+    if inputs.folds is None:
+        users = summary.rows_of_units(sums, inside, places, cluster)
+    else:
+        users = over_folds.rows_of_users(sums, inside, places, [*keys, PLACE], str(cluster))
     of_users = {*users.collect_schema()} - {*rows.collect_schema()}
     counted = [name for name in summary.SUMS if name != "n_without_relevant"]
     users = users.select(*keys, PLACE, *sorted(of_users), *counted)
     rows = joined(rows.drop(counted), users, [*keys, PLACE])
-    return summary.over_trainings(rows).sort([*keys, PLACE], nulls_last=True)
+    rows = summary.over_trainings(rows) if inputs.training else rows
+    return rows.sort([*keys, PLACE], nulls_last=True)
 
 
-def without(inputs: Inputs, inside: str | None) -> Inputs:
-    """Return inputs without the segment of clusters, if there is one."""
-    segments = tuple(segment for segment in inputs.segments if segment.inside != inside)
-    return inputs if inside is None else replace(inputs, segments=segments, units=())
+def without(inputs: Inputs) -> Inputs:
+    """Return inputs without the segments of clusters."""
+    units = {*inputs.units} - {GROUP}
+    segments = tuple(segment for segment in inputs.segments if segment.inside not in units)
+    return replace(inputs, segments=segments, units=()) if units else inputs
 
 
 def between(
@@ -120,21 +135,22 @@ def with_trainings(
 
 
 def _sums_of_users(plans: Sequence[Sequence[Contributions]], keys: Sequence[str]) -> pl.LazyFrame:
-    """Return the extra sums of all metrics, joined over plans."""
+    """Return the extra sums of all metrics, of all folds together, joined over plans."""
     found = [
-        sums_of_sets(one) if one.placed is not None else _sums_of_each(one) for (one, *_) in plans
+        sums_of_sets(parts)
+        if parts[0].placed is not None
+        else added([*map(_sums_of_each, parts)], keys)
+        for parts in plans
     ]
     return reduce(lambda first, other: joined(first, other, keys, "full"), found)
 
 
 def _sums_of_each(one: Contributions) -> pl.LazyFrame:
-    """Return the sums of users' values, of those without a row too, for each segment and model."""
-    judged = one.judged
+    """Return the sums of users' values, where they count of those without a row too, for each segment and model."""
     if not one.counts_absent:
-        context = judged.context.having(no_relevant="skip")
-        judged = replace(judged, inputs=replace(judged.inputs, context=context))
+        return _sums_of_rows(one)
     values = UserValues(
-        judged=judged,
+        judged=one.judged,
         keys=one.keys,
         names=one.names,
         present=one.rows,
@@ -143,9 +159,24 @@ def _sums_of_each(one: Contributions) -> pl.LazyFrame:
         aligned=one.aligned,
         bounded=bounded_names(one.metrics),
     )
-    parts = (N, TOTAL, SQUARE, ZERO, UNDEFINED)
-    sums = means_of(values, {key: key for key in one.keys}, one.metrics, parts)
+    sums = means_of(values, {key: key for key in one.keys}, one.metrics, PARTS_OF_SUMS)
     return sums.drop("n_users", *map(str, one.metrics))
+
+
+def _sums_of_rows(one: Contributions) -> pl.LazyFrame:
+    """Return the same of the lists or users that have a row, such as lists of users who are not in the truth."""
+    exact = sums_of_values(one.names, bounded_names(one.metrics), spread=one.names)
+    counts: list[pl.Expr] = []
+    columns: dict[str, pl.Expr] = {}
+    for name, metric in zip(one.names, one.metrics, strict=True):
+        value = pl.col(name)
+        found = {N: value.count(), ZERO: (value == 0).sum(), UNDEFINED: value.null_count()}
+        named = {name_beside(part, metric): of.cast(pl.Int64) for part, of in found.items()}
+        counts += [of.alias(column) for column, of in named.items()]
+        sums = {TOTAL: f"sum {name}", SQUARE: f"square {name}"}
+        columns |= {name_beside(part, metric): pl.col(of) for part, of in sums.items()}
+        columns |= {column: pl.col(column) for column in named}
+    return exact.of(one.described(one.rows), one.keys, counts).select(*one.keys, **columns)
 
 
 def with_spread_of_sets(
@@ -160,15 +191,19 @@ def with_spread_of_sets(
     for plan in plans:
         parts = (N, TOTAL, SQUARE, FOURTH)
         names = [name_beside(part, metric) for metric in plan.metrics for part in parts]
-        wide = joined(wide.drop(names), sums_of_sets(plan), keys)
+        wide = joined(wide.drop(names), sums_of_sets([plan]), keys)
     return wide.sort(keys, nulls_last=True) if plans and keys else wide
 
 
-def sums_of_sets(one: Contributions) -> pl.LazyFrame:
-    """Return the sums per segment, or per cluster with the whole segment's fourth powers."""
+def sums_of_sets(parts: Sequence[Contributions]) -> pl.LazyFrame:
+    """Return the sums per segment, or per cluster with the whole segment's fourth powers; of all folds together."""
+    one, *_ = parts
     placed, names = list(one.placed or ()), [str(metric) for metric in one.metrics]
     if placed == one.keys:
         return sums_of_contributions(one.rows, placed, names)
-    rows = one.described(one.rows)
-    of_clusters = sums_of_contributions(rows, one.keys, names, (N, TOTAL, SQUARE))
-    return joined(of_clusters, sums_of_contributions(one.rows, placed, names, (FOURTH,)), placed)
+    fourth = [sums_of_contributions(part.rows, placed, names, (FOURTH,)) for part in parts]
+    of_clusters = [
+        sums_of_contributions(part.described(part.rows), one.keys, names, (N, TOTAL, SQUARE))
+        for part in parts
+    ]
+    return joined(added(of_clusters, one.keys), added(fourth, placed), placed)

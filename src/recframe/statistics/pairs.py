@@ -41,6 +41,10 @@ ENDS = ("low", "high")
 """Prefixes of the range of users' values, for metrics without a bounded range."""
 OF_TRAININGS = (*PARTS, *(f"{BASELINE} {part}" for part in PARTS))
 """Number and variance of trainings, of the model and of the baseline."""
+OF_ROWS = (*(name for name in PROPERTIES if name != PLACE), "least", "most", *OF_TRAININGS)
+"""Columns of sums in long form that are the same in all groups of a row."""
+USERS = "users"
+"""Number of users with a pair of values in any fold, where there are several."""
 MOST_APART = 60
 """Most pairs with plans of their own; more share one plan, since each takes time to build."""
 OF_UNITS = ("aa", "ad", "dd", "an", "dn", "nn", "units", "effective", "differ")

@@ -285,8 +285,15 @@ def added(
     return found.with_columns(value=pl.when(n > 0).then(total / n)).sort(keys, nulls_last=True)
 
 
-def of_clusters(long: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
+def of_clusters(
+    long: pl.LazyFrame,
+    keys: Sequence[str],
+    cluster: str,
+    also: Mapping[str, pl.Expr] | None = None,
+) -> pl.LazyFrame:
     """Return rows of `with_errors` from sums in long form of the clusters in a column, with the error of means over these.
+
+    `also` has sums that stand beside.
 
     With S and n the sum and the number of values of each of the G clusters, and m the mean of all N, the squared error is
     (G - 1) / G · Σ ((S - m n) / (N - n))², by what leaving one cluster out changes, and there are G* - 1 degrees of freedom,
@@ -297,7 +304,7 @@ def of_clusters(long: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.Laz
     n, total, square = (pl.col(name).cast(pl.Float64) for name in ("n_users", "total", "square"))
     squares = {"S²": (square, total * total), "S n": (total, total * n), "n²": (n, n * n)}
     products = products_of_cells(n, squares)
-    found = added(with_weights(long, keys, cluster, "n_users"), keys, products)
+    found = added(with_weights(long, keys, cluster, "n_users"), keys, {**products, **(also or {})})
     mean, units, own = total / n, pl.col("units"), pl.col("S²")
     rest = own - 2.0 * mean * pl.col("S n") + mean * mean * pl.col("n²")
     exact = pl.when(rest <= NO_SPREAD * own).then(0.0).otherwise(rest)

@@ -26,6 +26,7 @@ from recframe.statistics.pairs import (
     PROPERTIES,
     ROUNDING,
     RUNNER_UP,
+    USERS,
     Pairing,
 )
 from recframe.statistics.resampling import groups_of, resampled_means
@@ -80,7 +81,7 @@ def winners(
         "difference_high": winner["difference"] + half,
         "difference_shrunk": _of_model(field.winner, _shrunk(field, numbers)),
         "first": _of_model(field.winner, _first(field, sums, pairing, how)),
-        "n_users": np.nan_to_num(winner["n_users"]),
+        "n_users": np.nan_to_num(winner[USERS]),
         **_of_runner_up(field, ahead, how),
     }
     found["note"] = _notes(found, winner, ahead, field.direction, how)
@@ -257,7 +258,7 @@ def _notes(
     """Return the notes of each row, in words."""
     alpha, tests = 1.0 - how.level, np.count_nonzero(~np.isnan(found["p_adjusted"]))
     alone = (found["p_value"] <= alpha) & (found["p_adjusted"] > alpha)
-    kind = "users" if how.cluster is None else "clusters"
+    kind = how.units
     n_models, difference = found["n_models"], found["difference"]
     behind = np.where(of.higher, difference <= 0, difference >= 0)
     rough = (winner["n_differ"] < FEW_VALUES) & (found["n_users"] > 1)

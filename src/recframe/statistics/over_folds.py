@@ -1,0 +1,64 @@
+"""Users who stand in several folds: sums of their values, by clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from recframe.frames.rows.exact_sums import of_few
+from recframe.metrics.language.definition import Metric
+from recframe.statistics import summary
+from recframe.statistics.pairs import OF_ROWS, SUMS, USERS
+
+USER = "user"
+"""Key of a user's cells."""
+
+
+def rows_of_users(
+    wide: pl.LazyFrame,
+    inside: Sequence[str],
+    metrics: Mapping[int, Metric[...]],
+    keys: Sequence[str],
+    cluster: str,
+) -> pl.LazyFrame:
+    """Return values with their errors in long form, from the sums of users over all folds, by clusters of users.
+
+    `inside` has the keys of the sums, `keys` those of the rows. What counts users counts each once: those with a value, those
+    whose values are all 0, those without any value.
+    """
+    long = summary.by_metric(wide, inside, metrics)
+    n, zero, undefined = (pl.col(name) for name in ("n_users", "n_zero", "n_undefined"))
+    long = long.with_columns(
+        (n > 0).cast(pl.Int64).alias(USERS),
+        pl.when(zero.is_not_null()).then((n > 0) & (zero == n)).cast(pl.Int64).alias("n_zero"),
+        pl.when(undefined.is_not_null())
+        .then((n == 0) & (undefined > 0))
+        .cast(pl.Int64)
+        .alias("n_undefined"),
+    )
+    users = {USERS: pl.col(USERS).cast(pl.Float64)}
+    if cluster != USER:
+        long = summary.added(apart(long, cluster), [*keys, cluster], users)
+    found = summary.of_clusters(long, keys, cluster, users)
+    return found.with_columns(n_users=pl.col(USERS).cast(pl.Int64)).drop(USERS)
+
+
+def cells_of_users(cells: pl.LazyFrame, cluster: str) -> pl.LazyFrame:
+    """Return sums over pairs of models, in long form, of users over all folds, with the number of `users`, by clusters."""
+    cells = cells.with_columns((pl.col("n") > 0).cast(pl.Int64).alias(USERS))
+    if cluster == USER:
+        return cells
+    schema = cells.collect_schema()
+    summed = [name for name in (*SUMS, USERS) if schema[name].is_float()]
+    counted = [pl.col(name).sum() for name in (*SUMS, USERS) if name not in summed]
+    same = [pl.col(name).first() for name in OF_ROWS if name in schema]
+    keys = [name for name in schema if name not in {USER, *SUMS, USERS, *OF_ROWS}]
+    sums = {name: pl.col(name) for name in summed}
+    return of_few(apart(cells, cluster), keys, sums, [*counted, *same])
+
+
+def apart(cells: pl.LazyFrame, cluster: str) -> pl.LazyFrame:
+    """Return cells of users in clusters; one without a cluster is a cluster, over all folds."""
+    alone = pl.when(pl.col(cluster).is_null()).then(USER)
+    return cells.with_columns(pl.struct(cluster, alone.alias("alone")).alias(cluster))

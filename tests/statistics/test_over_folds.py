@@ -1,0 +1,236 @@
+"""Intervals and comparisons over the folds of a split, whose users are clusters."""
+
+from __future__ import annotations
+
+import math
+from statistics import fmean
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+from scipy import stats
+
+import recframe as rf
+from folded_frames import FOLDS, folded, of_fold, over_folds, rec_of
+from plain_uncertainty import clustered_error, quantile
+
+NAMES = ["ndcg@3", "recall", "first_rank"]
+
+
+def each_of(frames: Any, metrics: list[str], **options: Any) -> pl.DataFrame:
+    """The values of each user in each fold, from the frames of that fold."""
+    found = []
+    for fold in FOLDS.numbers:
+        rows = rec_of(of_fold(frames, fold), **options).evaluate(*metrics, by="user")
+        found.append(rows.with_columns(fold=pl.lit(fold)))
+    return pl.concat(found)
+
+
+@pytest.mark.parametrize("cluster", [None, "house"])
+def test_the_interval_is_that_of_users_as_clusters(cluster: str | None) -> None:
+    frames = folded(1, 40)
+    # users of two houses have none in one
+    house = pl.when(pl.col("user") % 7 > 1).then(pl.col("user") // 3).alias("house")
+    frames["users"] = frames["users"].with_columns(house=house)
+    rec = over_folds(frames)
+
+    found = rec.summarize(*NAMES, method="t", cluster=cluster, wide=True)
+
+    each = each_of(frames, NAMES)
+    each = each.with_columns(house if cluster else pl.col("user").alias("house"))
+    alone = pl.concat_str(pl.lit("user "), "user")
+    unit = pl.when(pl.col("house").is_null()).then(alone).otherwise(pl.col("house").cast(pl.String))
+    for row in found.rows(named=True):
+        rows = each.filter(pl.col(row["metric"]).is_not_null(), model=row["model"])
+        values = rows[row["metric"]].to_list()
+        error, freedom = clustered_error(values, rows.select(unit).to_series().to_list())
+        half = quantile(freedom) * math.sqrt(error)
+        assert row["value"] == pytest.approx(fmean(values))
+        low, high = max(fmean(values) - half, 0), fmean(values) + half
+        assert (row["value_low"], row["value_high"]) == pytest.approx((low, high))
+        assert row["n_users"] == rows["user"].n_unique()
+        users = each.filter(model=row["model"]).group_by("user").agg(pl.col(row["metric"]))
+        lists = [[value for value in one if value is not None] for one in users[row["metric"]]]
+        assert row["n_zero"] == sum(bool(one) and not any(one) for one in lists)
+        assert row["n_undefined"] == sum(not one for one in lists)
+
+
+def test_one_row_by_fold_is_what_the_filtered_frames_give() -> None:
+    frames = folded(2, 30)
+    metrics = ["ndcg@3", "recall", "novelty@3", "gini"]
+
+    found = over_folds(frames).summarize(*metrics, by="fold")
+    compared = over_folds(frames).compare(*metrics, baseline="a", by="fold", correction=None)
+
+    summaries, comparisons = [], []
+    for fold in FOLDS.numbers:
+        rec = rec_of(of_fold(frames, fold))
+        summaries.append(rec.summarize(*metrics).with_columns(fold=pl.lit(fold, pl.Int64)))
+        one = rec.compare(*metrics, baseline="a", correction=None)
+        comparisons.append(one.with_columns(fold=pl.lit(fold, pl.Int64)))
+    close = {"rel_tol": 1e-9, "abs_tol": 1e-12}
+    wanted = pl.concat(summaries).sort("model", "fold", maintain_order=True)
+    assert_frame_equal(found.drop("note"), wanted.select(found.columns).drop("note"), **close)
+    wanted = pl.concat(comparisons).select(compared.columns)
+    # of users, where lists and their jackknife have clusters
+    assert_frame_equal(compared.drop("note"), wanted.drop("note"), **close)
+
+
+def test_pairs_are_of_fold_and_user_and_users_are_their_clusters() -> None:
+    frames = folded(3, 50)
+
+    found = over_folds(frames).compare(*NAMES, baseline="a", wide=True, correction=None)
+
+    each = each_of(frames, NAMES)
+    for row in found.rows(named=True):
+        name = row["metric"]
+        pairs = each.filter(model="b").join(each.filter(model="a"), on=["user", "fold"])
+        pairs = pairs.drop_nulls([name, f"{name}_right"])
+        differences = (pairs[name] - pairs[f"{name}_right"]).to_list()
+        error, freedom = clustered_error(differences, pairs["user"].to_list())
+        t = fmean(differences) / math.sqrt(error)
+        assert row["difference"] == pytest.approx(fmean(differences))
+        assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(t), freedom))
+        half = quantile(freedom) * math.sqrt(error)
+        assert row["difference_low"] == pytest.approx(fmean(differences) - half)
+        assert row["n_users"] == pairs["user"].n_unique()
+        assert row["wins"] + row["ties"] + row["losses"] == len(pairs)
+
+
+def test_contributions_to_a_set_metric_count_each_fold_alike() -> None:
+    # 40 users list 2 of 90 items in each fold, of which fewer have a list in the later ones
+    recs = pl.DataFrame(
+        [
+            {"user": user, "item": (user * (7 + fold) + rank * 5) % 90, "rank": rank, "fold": fold}
+            for fold in FOLDS.numbers
+            for user in range(40 - 9 * fold)
+            for rank in (1, 2)
+        ]
+    )
+    items = pl.DataFrame({"item": range(90)})
+    frames = {"recs": recs, "truth": recs.select("user", "item", "fold"), "items": items}
+
+    (row,) = over_folds(frames, model=None).summarize("coverage", method="t").rows(named=True)
+
+    wholes, moved = [], dict.fromkeys(range(40), 0.0)
+    counts = dict.fromkeys(range(40), 0)
+    for fold in FOLDS.numbers:
+        lists = {
+            user: {(user * (7 + fold) + rank * 5) % 90 for rank in (1, 2)}
+            for user in range(40 - 9 * fold)
+        }
+        whole, n = len(set().union(*lists.values())) / 90, len(lists)
+        wholes.append(whole)
+        less = {
+            user: len(set().union(*(one for own, one in lists.items() if own != user))) / 90
+            for user in lists
+        }
+        lost = {user: (n - 1) * (whole - one) for user, one in less.items()}
+        for user, one in lost.items():
+            counts[user] += 1
+            moved[user] += (one - fmean(lost.values())) / (3 * n)
+    n_all = sum(counts.values())
+    error = (
+        39 / 40 * sum((one * n_all / (n_all - counts[user])) ** 2 for user, one in moved.items())
+    )
+    freedom = n_all**2 / sum(n * n for n in counts.values()) - 1
+    half = quantile(freedom) * math.sqrt(error)
+    assert row["value"] == pytest.approx(fmean(wholes))
+    assert (row["value_low"], row["value_high"]) == pytest.approx(
+        (fmean(wholes) - half, fmean(wholes) + half)
+    )
+
+
+def test_resamples_and_winners_are_of_users() -> None:
+    frames = folded(4, 60)
+    third = (
+        frames["recs"].filter(model="b").with_columns(model=pl.lit("c"), rank=7 - pl.col("rank"))
+    )
+    frames["recs"] = pl.concat([frames["recs"], third])
+    rec = over_folds(frames)
+
+    by_t = rec.compare("ndcg@3", baseline="a", wide=True, correction=None)
+    flipped = rec.compare("ndcg@3", baseline="a", test="permutation", wide=True, correction=None)
+    best = rec.winner("ndcg@3", baseline="a")
+
+    for one, other in zip(by_t["p_value"], flipped["p_value"], strict=True):
+        assert other == pytest.approx(one, abs=0.03)
+    assert best["n_users"].item() == by_t["n_users"].max()
+    assert best["difference"].item() == by_t["difference"].max()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda rec: rec.summarize("recall", "gini", by="land"),
+        lambda rec: rec.compare("recall", "gini", baseline="a", by="land"),
+    ],
+)
+def test_lazy_frames_and_pandas_agree(call: Any) -> None:
+    frames = folded(5, 30)
+    eager = call(over_folds(frames))
+
+    lazy = call(over_folds(frames, pl.DataFrame.lazy))
+    of_pandas = call(over_folds(frames, pl.DataFrame.to_pandas))
+
+    assert isinstance(lazy, pl.LazyFrame)
+    assert_frame_equal(lazy.collect(), eager, rel_tol=1e-9)
+    assert_frame_equal(pl.from_pandas(of_pandas), eager, rel_tol=1e-9)
+
+
+def test_trainings_are_a_second_sample_over_folds_too() -> None:
+    frames = folded(6, 40)
+    lists = [
+        frames["recs"].with_columns(seed=pl.lit(seed), item=(pl.col("item") + seed) % 15)
+        for seed in (0, 1, 2)
+    ]
+    frames["recs"] = pl.concat(lists)
+    rec = over_folds(frames, training="seed")
+
+    (row, _) = rec.summarize("recall", method="t", wide=True).rows(named=True)
+
+    each = over_folds(frames, training="seed").evaluate("recall", by="seed").filter(model="a")
+    # users' means over the trainings, of each fold
+    found = []
+    for seed in (0, 1, 2):
+        one = frames | {"recs": frames["recs"].filter(seed=seed).drop("seed")}
+        found.append(each_of(one, ["recall"]).filter(model="a"))
+    users = pl.concat(found).group_by("user", "fold").agg(pl.col("recall").mean())
+    error, _ = clustered_error(users["recall"].to_list(), users["user"].to_list())
+    assert row["value"] == pytest.approx(users["recall"].mean())
+    assert row["std_trainings"] == pytest.approx(each["recall"].std())
+    half = row["value_high"] - row["value"]
+    whole = error + each["recall"].var() / 3
+    assert half > quantile(39) * math.sqrt(whole)
+    # quantiles between whole degrees of freedom are off by some 1e-5
+    assert half == pytest.approx(
+        quantile(_freedom(error, users, each["recall"].var() / 3)) * math.sqrt(whole), rel=1e-4
+    )
+
+
+def _freedom(error: float, users: pl.DataFrame, of_trainings: Any) -> float:
+    """Satterthwaite's, of users as clusters and of three trainings."""
+    sizes = users.group_by("user").len()["len"]
+    own = sizes.sum() ** 2 / (sizes**2).sum() - 1
+    return (error + of_trainings) ** 2 / (error**2 / own + of_trainings**2 / 2)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda rec: rec.power("recall"),
+        lambda rec: rec.gaps("recall", by="land"),
+        lambda rec: rec.slices("recall", by="land"),
+        lambda rec: rec.require("recall >= 0"),
+        lambda rec: rec.summarize("recall", method="bootstrap"),
+        lambda rec: rec(strict=True).recall(),
+        lambda rec: rec.audit(),
+        lambda rec: rec.worst("recall"),
+    ],
+)
+def test_what_has_no_answer_over_folds_says_so(call: Any) -> None:
+    with pytest.raises(
+        rf.RecframeError, match=r"no answer over the 3 folds of a split; ask each fold"
+    ):
+        call(over_folds(folded(7)))
