@@ -68,7 +68,8 @@ def labelled(log: Log, rule: Rule, filters: Filters, column: str = PART) -> Labe
     else:
         by_rule = _held(by_rule)
         _run(_check(by_rule, rule))
-        by_fold = _held({fold: filters.applied(one) for fold, one in by_rule.items()})
+        by_fold = {fold: filters.applied(one, in_memory=True) for fold, one in by_rule.items()}
+        by_fold = _held(by_fold)
     return Labels(log, rule, filters, by_fold, column)
 
 
