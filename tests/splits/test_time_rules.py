@@ -238,3 +238,13 @@ def test_labels_of_a_lazy_log_are_native_and_share_no_read():
 
     assert "CACHE" not in plan
     assert "python" not in plan.casefold()
+
+
+def test_a_frame_with_names_of_its_own_is_a_log():
+    events = pl.DataFrame({"customer": 1, "sku": range(5), "day": range(5)})
+    log = rf.frame(events, user="customer", item="sku")
+
+    split = log.rec(time="day").split.by_time(last=2)
+
+    assert split.truth.equals(events.tail(2))
+    assert rf.rec(log, time="day").split.by_time(last=2).truth.equals(split.truth)

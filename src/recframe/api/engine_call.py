@@ -22,7 +22,7 @@ from recframe.frames.kinds.lookup import (
     kind_of_class,
 )
 from recframe.frames.kinds.several_models import Models, held
-from recframe.frames.options import Context
+from recframe.frames.options import Context, NamedFrame
 from recframe.statistics import options
 from recframe.statistics.requirements import check_collected, required
 
@@ -210,7 +210,12 @@ def rec(frame: Any, *truth: Any, **options: Any) -> Rec[Any]:
     1.0
     """
     title = "the first argument of rec()"
+    if isinstance(frame, NamedFrame):
+        frame, options = frame.frame, {**frame.names, **options}
     frame, options = held(in_memory(frame, title), options)
     kind_for(frame, title)
     found = rec_for(frame)
     return found(*truth, **options) if truth or options else found
+
+
+NamedFrame.rec = property(rec)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, wraps
 from itertools import combinations
-from typing import Any, Literal, TypedDict, TypeVar, cast, get_args
+from typing import Any, ClassVar, Literal, TypedDict, TypeVar, cast, get_args
 
 from recframe.errors import CallError, RecframeError, sentence, shown, suggestion
 from recframe.frames.hints import NAMED_COLUMNS, ROLES, FrameOf, Given
@@ -309,10 +309,12 @@ C = TypeVar("C", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class NamedFrame:
-    """Side frame with column names by role; False: no relevance is read."""
+    """Frame with its own column names by role; False: no relevance is read."""
 
     frame: Any
     names: Mapping[str, Any]
+    rec: ClassVar[Any]
+    """The `.rec` of the frame with these names bound, put here by the room that has it."""
 
 
 def size_of(frame: Any) -> int:
@@ -351,7 +353,7 @@ def frame(  # noqa: PLR0913  a name for each role
     """Return a frame to bind as `truth=`, `users=`, `items=`, `train=` or `reference=`, with its own column names.
 
     They hold only for this frame and override those of `rec(...)`, which hold for all frames. Results have the names of the
-    call.
+    call. Its `.rec` has the names bound: `log = rf.frame(events, user="customer", item="sku")`, `log.rec(time="day").split`.
 
     Raises a CallError for an unknown role, and a ColumnError for a missing column when a metric is computed.
 
