@@ -14,6 +14,7 @@ from scipy import stats
 import recframe as rf
 from folded_frames import FOLDS, folded, of_fold, over_folds, rec_of
 from plain_uncertainty import clustered_error, quantile
+from recframe.frames.options import Folds
 
 NAMES = ["ndcg@3", "recall", "first_rank"]
 
@@ -142,6 +143,119 @@ def test_contributions_to_a_set_metric_count_each_fold_alike() -> None:
     )
 
 
+def of_folds(frames: Any, metrics: list[str]) -> pl.DataFrame:
+    """The folds' own values, from the frames of each."""
+    found = [
+        rec_of(of_fold(frames, fold)).evaluate(*metrics).with_columns(fold=pl.lit(fold))
+        for fold in FOLDS.numbers
+    ]
+    return pl.concat(found)
+
+
+SHIFTED = Folds((0, 1, 2), ratio=0.25)
+
+
+@pytest.mark.parametrize("folds", [FOLDS, SHIFTED])
+def test_an_interval_over_folds_is_that_of_their_own_values(folds: Folds) -> None:
+    frames = folded(8, 30)
+    metrics = ["ndcg@3", "novelty@3", "gini"]
+
+    found = over_folds(frames, folds=folds).summarize(*metrics, over="folds", wide=True)
+
+    each = of_folds(frames, metrics)
+    for row in found.rows(named=True):
+        values = each.filter(model=row["model"])[row["metric"]].to_list()
+        error = stats.sem(values) * math.sqrt(1 + 3 * (folds.ratio or 0))
+        low, high = stats.t.interval(0.95, 2, fmean(values), error)
+        assert row["value"] == pytest.approx(fmean(values))
+        assert row["value_low"] == pytest.approx(max(low, 0))
+        assert row["value_high"] == pytest.approx(
+            high if "novelty" in row["metric"] else min(high, 1)
+        )
+        span = (row["n_folds"], row["lowest_fold"], row["highest_fold"])
+        assert span == pytest.approx((3, min(values), max(values)))
+        assert row["note"] == "few folds, so the interval is rough"
+        rows = frames["truth" if row["metric"] == "ndcg@3" else "recs"]
+        rows = rows.filter(model=row["model"]) if "model" in rows.columns else rows
+        assert row["n_users"] == rows["user"].n_unique()
+
+
+@pytest.mark.parametrize("folds", [FOLDS, SHIFTED])
+def test_a_comparison_over_folds_is_the_paired_t_test_of_their_values(folds: Folds) -> None:
+    frames = folded(9, 30)
+    metrics = ["ndcg@3", "recall"]
+
+    found = over_folds(frames, folds=folds).compare(
+        *metrics, baseline="a", over="folds", wide=True, correction=None
+    )
+
+    each = of_folds(frames, metrics)
+    for row in found.rows(named=True):
+        b, a = (each.filter(model=name)[row["metric"]].to_list() for name in "ba")
+        differences = [one - other for one, other in zip(b, a, strict=True)]
+        error = stats.sem(differences) * math.sqrt(1 + 3 * (folds.ratio or 0))
+        low, high = stats.t.interval(0.95, 2, fmean(differences), error)
+        assert row["difference"] == pytest.approx(fmean(differences))
+        assert (row["difference_low"], row["difference_high"]) == pytest.approx((low, high))
+        p_value = 2 * stats.t.sf(abs(fmean(differences)) / error, 2)
+        assert row["p_value"] == pytest.approx(p_value)
+        if folds.ratio is None:
+            assert row["p_value"] == pytest.approx(stats.ttest_rel(b, a).pvalue)
+        assert row["n_users"] == frames["truth"]["user"].n_unique()
+        assert row["wins"] == sum(one > 0 for one in differences)
+        assert "few folds, so the interval is rough" in row["note"]
+
+
+def test_a_fold_without_a_value_is_no_part_of_the_sample() -> None:
+    # first_rank has a value where there is a hit: in two of three folds
+    recs = pl.DataFrame(
+        {"model": ["a", "b"] * 9, "user": [1, 1, 2, 2, 3, 3] * 3, "item": 1, "rank": [1, 2] * 9}
+    )
+    recs = recs.with_columns(fold=pl.int_range(18) // 6)
+    truth = recs.select(
+        "user", "fold", item=pl.when(pl.col("fold") < 2).then(1).otherwise(2)
+    ).unique()
+    rec = over_folds({"recs": recs, "truth": truth})
+
+    summary = rec.summarize("first_rank", over="folds", wide=True)
+    compared = rec.compare("first_rank", baseline="a", over="folds")
+
+    assert summary["n_folds"].to_list() == [2, 2]
+    assert summary["value_low"].to_list() == [None, None]
+    assert summary["note"][0] == "fewer than three folds have a value, so no interval"
+    assert compared["difference_low"].item() is None
+    assert compared["verdict"].item() == "few"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda rec: rec.summarize("recall", over="folds", by="fold"),
+            "each row would be of one fold",
+        ),
+        (lambda rec: rec.summarize("recall", over="folds", cluster="land"), "leave cluster= out"),
+        (lambda rec: rec.compare("recall", over="folds", margin=0.01), "margin=0.01 is of users"),
+        (
+            lambda rec: rec.compare("recall", over="folds", test="permutation"),
+            "'permutation' is of users",
+        ),
+        (lambda rec: rec.compare("recall", over="weeks"), "over takes 'users' or 'folds'"),
+    ],
+)
+def test_what_folds_are_no_sample_for_says_so(call: Any, said: str) -> None:
+    with pytest.raises(rf.RecframeError, match=said):
+        call(over_folds(folded(7)))
+
+
+def test_two_folds_are_too_few_for_a_sample() -> None:
+    frames = {name: frame.filter(pl.col("fold") < 2) for name, frame in folded(7).items()}
+    with pytest.raises(rf.RecframeError, match="at least 3, but there are 2"):
+        over_folds(frames, folds=Folds((0, 1))).summarize("recall", over="folds")
+    with pytest.raises(rf.RecframeError, match="these frames are of one"):
+        rec_of(of_fold(frames, 0)).compare("recall", over="folds")
+
+
 def test_resamples_and_winners_are_of_users() -> None:
     frames = folded(4, 60)
     third = (
@@ -165,6 +279,8 @@ def test_resamples_and_winners_are_of_users() -> None:
     [
         lambda rec: rec.summarize("recall", "gini", by="land"),
         lambda rec: rec.compare("recall", "gini", baseline="a", by="land"),
+        lambda rec: rec.summarize("recall", "gini", by="land", over="folds"),
+        lambda rec: rec.compare("recall", "gini", baseline="a", by="land", over="folds"),
     ],
 )
 def test_lazy_frames_and_pandas_agree(call: Any) -> None:

@@ -28,6 +28,7 @@ from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.hints import Given
 from recframe.frames.inputs import GROUP, Inputs, check_is_one_fold
 from recframe.frames.kinds.kind import Kind
+from recframe.frames.options import FOLD
 from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language import registry
@@ -35,6 +36,9 @@ from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.statistics import over_folds, summary
 from recframe.statistics.options import Over
+from recframe.statistics.over_trainings import (
+    refuse as refuse_trainings,
+)
 from recframe.statistics.over_trainings import (
     spread_of_each,
     spread_of_users,
@@ -44,6 +48,7 @@ from recframe.statistics.over_trainings import (
 )
 from recframe.statistics.pairs import BASELINE, MODEL, RUNNER_UP
 from recframe.statistics.stored_results import as_shown
+from recframe.statistics.summary import FEWEST_FOLDS
 
 MIDDLING = 250_000
 """Most rows for which plans of pairs are cached; above, a plan built with known models is faster."""
@@ -101,6 +106,8 @@ class Question(Request):
     """Internal name of the column of clusters, which is the last segment."""
     wide: bool = True
     """Whether the result has all columns, or those of the short form."""
+    over: Over | None = None
+    """The sample: users, or the folds of a split."""
 
     @cached_property
     def conventions(self) -> list[Convention]:
@@ -169,7 +176,14 @@ class Question(Request):
     ) -> pl.LazyFrame:
         """Return values with their errors: a row for each segment, model and metric in `places`; see `with_errors`."""
         inside = [*keys_of(self.inputs, self.metrics)]
-        if self.over_trainings or self.inputs.folds is not None:
+        if home.folds is not None:
+            rows = spread_of_users(home, conventions, run, self.cluster, places)
+            if not self.shows_folds:
+                return rows
+            each = self._of_folds(home, conventions, run)
+            ratio, is_sample = home.folds.ratio, self.over == "folds"
+            return over_folds.with_own_values(rows, *each, places, ratio, is_sample=is_sample)
+        if self.over_trainings:
             return spread_of_users(home, conventions, run, self.cluster, places)
         if self.inputs.training:
             wide, inside = spread_of_each(home, conventions, run)
@@ -177,6 +191,22 @@ class Question(Request):
             wide = numbered(evaluation.evaluate(home, conventions, run, SPREAD), inside)
             wide = with_spread_of_sets(wide, inside, home, conventions, run)
         return summary.rows_of_units(wide, inside, places, self.cluster)
+
+    @property
+    def shows_folds(self) -> bool:
+        """Whether the folds' own values, or their span, are read beside the values over all folds."""
+        several = self.inputs.folds is not None and FOLD not in self.by
+        return several and (self.wide or self.over == "folds")
+
+    def _of_folds(
+        self, home: Inputs, conventions: Sequence[Convention], run: Run
+    ) -> tuple[pl.LazyFrame, list[str]]:
+        """Return each fold's own values by segment, and the keys of the segments."""
+        whole = without(home)
+        each = replace(_with_unit(whole, FOLD), units=())
+        inside = [*keys_of(each, self.metrics)]
+        wide = numbered(evaluation.evaluate(each, conventions, run), inside)
+        return wide, [*keys_of(whole, self.metrics)]
 
     def with_trainings(
         self, sums: pl.LazyFrame, home: Inputs, conventions: Sequence[Convention], run: Run
@@ -187,10 +217,19 @@ class Question(Request):
         keys = [inside for inside in self.by if inside != MODEL]
         return with_trainings(sums, keys, without(home), conventions, run)
 
-    def of_users(self, cells: pl.LazyFrame) -> pl.LazyFrame:
-        """Return sums over pairs of models in long form, those of a user over all folds together."""
+    @property
+    def of_pairs(self) -> Inputs:
+        """The frames with the units of pairs: users, clusters of them, or folds."""
+        if self.over != "folds":
+            return self.inputs
+        return _with_unit(self.inputs, FOLD)
+
+    def of_units(self, cells: pl.LazyFrame) -> pl.LazyFrame:
+        """Return sums over pairs of models in long form by units: of folds, or of a user over all folds together."""
         if self.inputs.folds is None:
             return cells
+        if self.over == "folds":
+            return over_folds.cells_of_folds(cells)
         return over_folds.cells_of_users(cells, str(self.cluster))
 
     def check_pairs(self) -> None:
@@ -328,11 +367,13 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
     unit = _unit(inputs, found, str(cluster)) if of_clusters else None
     inputs = inputs if unit is None else replace(inputs, units=(unit,))
     inputs, unit = _over_folds(inputs, unit, over)
-    return Question(rec, inputs, under_profile.asked(inputs.context, found), unit, wide)
+    return Question(rec, inputs, under_profile.asked(inputs.context, found), unit, wide, over)
 
 
 def _over_folds(inputs: Inputs, unit: str | None, over: Over | None) -> tuple[Inputs, str | None]:
     """Return the inputs with the units of folds, and which of them are the clusters: by default users, who stand in several."""
+    if over == "folds":
+        _check_folds(inputs, unit)
     if inputs.folds is None:
         return inputs, unit
     if over is None:
@@ -341,9 +382,30 @@ def _over_folds(inputs: Inputs, unit: str | None, over: Over | None) -> tuple[In
         each = Given("by", inputs.context.names[TRAINING])
         msg = f"{each}: each training has no interval over folds; leave it out, or ask evaluate()"
         raise CallError(msg)
-    user = Segment("user", inputs.context.names["user"], "role")
-    units = dict.fromkeys([*inputs.units, "user"])
-    return replace(inputs, segments=(*inputs.segments, user), units=(*units,)), unit or "user"
+    return _with_unit(inputs, "user"), unit or "user"
+
+
+def _with_unit(inputs: Inputs, role: str) -> Inputs:
+    """Return inputs with a role as one more key of the units."""
+    segment = Segment(role, inputs.context.names[role], "role")
+    return replace(inputs, segments=(*inputs.segments, segment), units=(*inputs.units, role))
+
+
+def _check_folds(inputs: Inputs, unit: str | None) -> None:
+    """Reject folds as the sample where there are too few, or other units too."""
+    n = 0 if inputs.folds is None else len(inputs.folds.numbers)
+    if n < FEWEST_FOLDS:
+        found = "these frames are of one" if n < 2 else f"there are {n}"  # noqa: PLR2004  several
+        msg = f"over='folds' takes the folds of a split as a sample, at least {FEWEST_FOLDS}, but {found}; leave it out"
+        raise CallError(msg)
+    if FOLD in inputs.inside("role"):
+        by = Given("by", inputs.context.names[FOLD])
+        msg = f"over='folds' with {by}: each row would be of one fold; leave one of them out"
+        raise CallError(msg)
+    if unit is not None:
+        msg = "over='folds' takes folds in place of users, so that there are no clusters of users; leave cluster= out"
+        raise CallError(msg)
+    refuse_trainings(inputs, "over='folds'", "leave over= out")
 
 
 def _named_as_given(error: ColumnError, cluster: str | None, by: Sequence[Any]) -> ColumnError:

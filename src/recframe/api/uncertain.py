@@ -10,7 +10,7 @@ import polars as pl
 from recframe.api import argument_errors, progress
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
 from recframe.api.request import FEW_ROWS, MIDDLING, Question, check_contributions, question
-from recframe.errors import RecframeError, UnknownMetricError
+from recframe.errors import CallError, RecframeError, UnknownMetricError
 from recframe.evaluation.contributions import contributions
 from recframe.evaluation.execution import Run
 from recframe.evaluation.required_columns import is_of_segment
@@ -20,7 +20,7 @@ from recframe.frames.hints import Either, bind
 from recframe.frames.inputs import Inputs, check_is_one_fold
 from recframe.metrics.language.definition import Metric
 from recframe.statistics import options, summary
-from recframe.statistics.options import Correction, Family, Looks, Method, Test
+from recframe.statistics.options import Correction, Family, Looks, Method, Over, Test
 from recframe.statistics.over_trainings import refuse as refuse_trainings
 from recframe.statistics.pairs import BASELINE, MODEL, RUNNER_UP, Pairing, by_metric, sums_of_all
 
@@ -44,6 +44,7 @@ class Uncertain(Generic[F]):
         level: float = 0.95,
         method: Method = "auto",
         cluster: str | None = None,
+        over: Over = "users",
         n_resamples: int = 2000,
         seed: int = 0,
         wide: bool = False,
@@ -62,6 +63,14 @@ class Uncertain(Generic[F]):
             cluster: a column of clusters of users, such as households: the error is then that of leaving out one cluster at a
                 time, with (sum n)^2 / sum n^2 - 1 degrees of freedom for clusters of n users. A user without a cluster is a
                 cluster.
+            over: the sample: "users", or the "folds" of a split, at least three: t(F - 1) of the F folds' own values, of which
+                `value` is then the mean; of random folds, which share train rows, with the variance times 1 + F · (rows of
+                truth / rows of train).
+
+        Over the folds of a split, `value` is the mean over (fold, user), of a set metric that of the folds' values. Each user
+        is a cluster, with all folds: the interval is for other users in these folds. `n_users` counts users once. `wide=True`
+        adds the number of folds with a value, `n_folds`, and the least and the greatest of these, `lowest_fold` and
+        `highest_fold`; by="fold" gives all.
 
         The interval of a set metric, such as coverage, uses the contribution of each list, T + (n - 1) (T - T without the
         list); there is none by the bootstrap, and none for exposure_share and exposure_disparity, where no method was shown to
@@ -91,14 +100,21 @@ class Uncertain(Generic[F]):
         │ mrr    ┆ 0.5   ┆ 0.036171  ┆ 0.963829   ┆ 3       │
         └────────┴───────┴───────────┴────────────┴─────────┘
 
-        Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015.
+        Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015; Nadeau and
+        Bengio 2003, Inference for the generalization error (random folds).
         """
-        options.check_choices(method=method)
-        asked = question(self, metrics, k, by, cluster, profile, wide=wide, over="users")
+        options.check_choices(method=method, over=over)
+        asked = question(self, metrics, k, by, cluster, profile, wide=wide, over=over)
         if method == "bootstrap":
             drawn: F = _bootstrapped(asked, level, n_resamples, seed)
             return drawn
-        how = summary.Intervals(level, method, over_trainings=asked.over_trainings)
+        how = summary.Intervals(
+            level,
+            method,
+            over_trainings=asked.over_trainings,
+            has_folds=asked.shows_folds,
+            over_folds=asked.over == "folds",
+        )
         rows = summary.summarized(_with_intervals(asked, how), [*asked.by], how.columns)
         result: F = asked.given(rows, asked.by, list(how.columns), summary.SHORT)
         return result
@@ -118,6 +134,7 @@ class Uncertain(Generic[F]):
         looks: Looks | None = None,
         min_users: int = 5,
         cluster: str | None = None,
+        over: Over = "users",
         n_resamples: int = 9999,
         seed: int = 0,
         wide: bool = False,
@@ -140,7 +157,10 @@ class Uncertain(Generic[F]):
             looks: "any" if users are added and you look again: intervals and p values hold for all looks together. Intervals
                 are some 1.6 times as wide as for one look, None. It takes no test=, no "max_t" and no metric that grows.
             min_users: with fewer users (or clusters) a row has its numbers, but no `p_adjusted` and the verdict "few".
-            cluster: as in `summarize`. n_resamples, seed: of flips or draws; no p is below 1 / (n_resamples + 1).
+            cluster: as in `summarize`.
+            over: the sample: "users", over folds of a split with a pair of values for each (fold, user), or "folds": t(F - 1)
+                of the F folds' mean differences, as in `summarize`; wins, ties and losses are then those of folds.
+            n_resamples, seed: of flips or draws; no p is below 1 / (n_resamples + 1).
 
         Columns: the `by` columns, the model, without `baseline=` the `baseline` of each row; `metric`, `verdict`,
         `difference` with `_low` and `_high`, `value` and `baseline_value` (over users with both), `p_adjusted`, `n_users` and
@@ -180,9 +200,11 @@ class Uncertain(Generic[F]):
         """
         from recframe.statistics.comparison import SHORT, Comparing, compared  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        options.check_choices(test=test, correction=correction, family=family, looks=looks)
+        options.check_choices(
+            over=over, test=test, correction=correction, family=family, looks=looks
+        )
         try:
-            asked = question(self, metrics, k, by, cluster, profile, wide=wide, over="users")
+            asked = question(self, metrics, k, by, cluster, profile, wide=wide, over=over)
         except UnknownMetricError as error:
             if baseline is not None:
                 raise
@@ -196,11 +218,13 @@ class Uncertain(Generic[F]):
             correction=correction,
             family=family,
             looks=looks,
-            min_users=min_users,
+            min_users=summary.FEWEST_FOLDS if over == "folds" else min_users,
             n_resamples=n_resamples,
             seed=seed,
-            cluster=asked.cluster,
+            cluster=None if over == "folds" else asked.cluster,
             over_trainings=asked.over_trainings,
+            over_folds=over == "folds",
+            ratio=None if asked.inputs.folds is None else asked.inputs.folds.ratio,
             tell=progress.of_resamples(),
         )
         _check_test(asked, how)
@@ -461,11 +485,27 @@ def _check_test(asked: Question, how: Comparing) -> None:
     if how.looks is not None:
         check_looks(how.test, how.correction, asked.metrics)
         refuse_trainings(asked.inputs, f"looks={how.looks!r}", "leave looks= out")
+    if how.over_folds:
+        _check_over_folds(how)
     instead = "write test='t' and correction='holm', or leave both out"
     if how.test != "t":
         refuse_trainings(asked.inputs, f"test={how.test!r}", instead)
     if how.correction == "max_t":
         refuse_trainings(asked.inputs, "correction='max_t'", instead)
+
+
+def _check_over_folds(how: Comparing) -> None:
+    """Reject options that need users, of whom there are more than of folds."""
+    asked = {
+        f"test={how.test!r}": how.test != "t",
+        "correction='max_t'": how.correction == "max_t",
+        f"looks={how.looks!r}": how.looks is not None,
+        f"margin={how.margin}": how.margin is not None,
+    }
+    for option, is_asked in asked.items():
+        if is_asked:
+            msg = f"{option} is of users, and over='folds' is a t test of a few folds; leave one of them out"
+            raise CallError(msg)
 
 
 FRAMES = ", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
@@ -491,7 +531,7 @@ def of_pairs(  # noqa: PLR0913  what several methods give
     check_contributions(asked.metrics)
     asked.check_pairs()
     keys = [inside for inside in asked.by if inside != MODEL]
-    drawn_of = asked.inputs.drawn(_most_groups(keys), asked.cluster) if drawn else asked.inputs
+    drawn_of = asked.of_pairs.drawn(_most_groups(keys), asked.cluster) if drawn else asked.of_pairs
     name = None if baseline is None else text_of(baseline)
     pairing = Pairing(name, asked.inputs.schema[MODEL], asked.by[MODEL], among_others=among_others)
 
@@ -500,7 +540,7 @@ def of_pairs(  # noqa: PLR0913  what several methods give
         sums = sums_of_all(plans, asked.metrics, pairing, run)
         sums = asked.with_trainings(sums, inputs, asked.conventions, run)
         found = by_metric(sums, [*plans[0][0].keys, BASELINE], dict(enumerate(asked.metrics)))
-        return asked.of_users(found)
+        return asked.of_units(found)
 
     sums = asked.planned(drawn_of, all_sums, "pairs", pairing, middling=MIDDLING)
     names = {key: asked.by[key] for key in [*keys, MODEL]} | {BASELINE: BASELINE}

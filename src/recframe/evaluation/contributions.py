@@ -127,7 +127,7 @@ def _over_folds(
 def _alike(parts: list[Contributions]) -> list[Contributions]:
     """Return the parts of folds, contributions to set metrics so that each fold counts alike in their mean."""
     keys = parts[0].placed
-    if keys is None or FOLD in keys:
+    if keys is None or FOLD in parts[0].keys:
         return parts
     rows = folds.alike([part.rows for part in parts], keys, parts[0].names)
     return [replace(part, rows=own) for part, own in zip(parts, rows, strict=True)]

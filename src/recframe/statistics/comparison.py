@@ -29,6 +29,7 @@ from recframe.statistics.resampling import (
 )
 from recframe.statistics.summary import (
     FEW,
+    FEW_FOLDS,
     FEW_VALUES,
     ONE_CLUSTER,
     Intervals,
@@ -80,6 +81,10 @@ class Comparing:
     """Column of clusters: users within one are correlated."""
     over_trainings: bool = False
     """Whether trainings are bound, as a second sample besides users."""
+    over_folds: bool = False
+    """Whether folds are the sample, in place of users."""
+    ratio: float | None = None
+    """Ratio of truth rows to train rows, of random folds."""
     tell: Callable[[int, int], None] | None = None
 
     @property
@@ -91,7 +96,9 @@ class Comparing:
 
     @property
     def units(self) -> str:
-        """Whose differences are independent: users, also where they stand in several folds, or clusters."""
+        """Whose differences are independent: users, also where they stand in several folds, clusters, or folds."""
+        if self.over_folds:
+            return "folds"
         return "users" if self.cluster in {None, "user"} else "clusters"
 
     @property
@@ -109,6 +116,7 @@ def compared(cells: pl.DataFrame, keys: Sequence[str], how: Comparing) -> pl.Dat
     """Return a row for each segment, model and metric, from sums over pairs of users' values; see `Sums`."""
     sums = Sums(cells, keys)
     moments = sums.moments(how.cluster)
+    moments = moments.over_folds(how.ratio) if how.over_folds else moments
     of = Direction.of(sums.rows)
     found = _numbers(sums, moments, of, how)
     found |= _tested(sums, moments, found["few"], how)
@@ -145,7 +153,9 @@ class Direction(NamedTuple):
 def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dict[str, Any]:
     """Return the numbers that the moments determine."""
     difference = moments.difference
+    few = (moments.n > 0) & (moments.units < how.min_users)
     half = how.law.quantile(how.level, moments.freedom) * moments.standard_error
+    half = np.where(few & how.over_folds, np.nan, half)
     relative = moments.relative(how.level, how.law.quantile)
     std = (moments if how.cluster is None else sums.moments()).std
     above = sums.column("wins")
@@ -159,7 +169,7 @@ def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dic
         "effect_size": np.where(std > 0, ratio(difference, std), np.nan),
         "wins": np.where(of.higher, above, below),
         "losses": np.where(of.higher, below, above),
-        "few": (moments.n > 0) & (moments.units < how.min_users),
+        "few": few,
     }
 
 
@@ -175,7 +185,10 @@ def _tested(sums: Sums, moments: Moments, few: Flags, how: Comparing) -> dict[st
         p_value = np.where(untested, np.nan, resampled.p_value)
     if resampled is not None:
         _warn_of_few_resamples(np.where(few, np.nan, p_value), families, how)
-    p_value = np.maximum(p_value, least_p(moments.differ))
+    p_value = np.where(few & how.over_folds, np.nan, p_value)
+    # a mean of many users is known better than by signs alone
+    is_known = how.over_folds & (moments.standard_error > 0)
+    p_value = np.maximum(p_value, np.where(is_known, 0.0, least_p(moments.differ)))
     judged = np.where(few, np.nan, p_value)
     if how.correction is None:
         p_adjusted = judged
@@ -282,9 +295,10 @@ def _notes(
 ) -> Any:
     """Return the notes of each row, in words."""
     n, same = found["n_users"], found["ties"] == found["n_users"]
+    who = "fold" if how.over_folds else "user"
     lacks = {
         "nobody has both values": n == 0,
-        "one user, so no interval": n == 1,
+        f"one {who}, so no interval": n == 1,
         "depends on too few lists, so no interval": np.isnan(moments.units),
         ONE_CLUSTER: np.isnan(moments.freedom),
     }
@@ -294,23 +308,33 @@ def _notes(
     kind = how.units
     few_clusters = how.cluster is not None and moments.effective < FEW
     words = {
-        "both have the same value for all users": same,
+        f"both have the same value for all {who}s": same,
         f"fewer than {how.min_users} {kind}, so not judged": found["few"],
         _too_few(how): np.isnan(found["p_adjusted"]) & ~found["few"],
         f"significant alone, not after correcting for {tests} comparisons": alone,
         **_within_margin(by_itself & ~same & (found["verdict"] == "same"), found, how),
-        **_of_spread(found, moments, same),
+        **_of_spread(found, moments, same, who),
         SKEWED_NOTE: found["skewed"],
         **of_unpaired(n, found["n_unpaired"], is_selected(found, of)),
-        f"fewer than {FEW_VALUES} {kind} differ, so the interval is rough": ~same
-        & (moments.differ < FEW_VALUES),
+        **_rough(moments, same, how),
         f"{kind} count as fewer than {FEW} of one size, so the interval is rough": few_clusters,
         **single,
     }
     return first_or_joined(lacks, words)
 
 
-def _of_spread(found: Mapping[str, Any], moments: Moments, same: Flags) -> dict[str, Flags]:
+def _rough(moments: Moments, same: Flags, how: Comparing) -> dict[str, Flags]:
+    """Return the note of intervals of few units that differ, or of few folds."""
+    if how.over_folds:
+        rough = moments.units < FEW_FOLDS
+        return {"few folds, so the interval is rough": rough & (moments.units >= how.min_users)}
+    rough = ~same & (moments.differ < FEW_VALUES)
+    return {f"fewer than {FEW_VALUES} {how.units} differ, so the interval is rough": rough}
+
+
+def _of_spread(
+    found: Mapping[str, Any], moments: Moments, same: Flags, who: str
+) -> dict[str, Flags]:
     """Return the notes of differences that do not vary, and of a baseline that is 0 or may be."""
     without_spread, effect = moments.standard_error == 0, found["effect_size"]
     some = moments.a != 0
@@ -318,7 +342,7 @@ def _of_spread(found: Mapping[str, Any], moments: Moments, same: Flags) -> dict[
         "all clusters have the same mean difference": without_spread
         & (effect != 0)
         & ~np.isnan(effect),
-        "the difference is the same for all users": without_spread & ~same & np.isnan(effect),
+        f"the difference is the same for all {who}s": without_spread & ~same & np.isnan(effect),
         "the baseline is 0, so there is no relative difference": ~some,
         "the baseline may be 0, so the relative difference has no interval": some
         & np.isnan(found["relative_low"]),

@@ -102,6 +102,8 @@ class Moments:
     """Number of users, or clusters, whose two values differ."""
     trainings: Trainings | None = None
     """Variance between trainings of both models, where they are a sample too."""
+    factor: Numbers | float = 1.0
+    """Factor of the variance of the mean, above 1 where folds share train rows."""
 
     @classmethod
     def of(cls, rows: pl.DataFrame) -> Moments:
@@ -130,7 +132,7 @@ class Moments:
     def standard_error(self) -> Numbers:
         """The standard error of the mean difference: of users, and of trainings where these are a sample too."""
         if self.trainings is None:
-            return self._error
+            return np.sqrt(self.factor) * self._error
         return np.sqrt(self._error**2 + self.trainings.squared_error)
 
     @property
@@ -151,6 +153,13 @@ class Moments:
     def std(self) -> Numbers:
         """The standard deviation of users' differences; for clusters, that of equivalent independent users."""
         return self._error * np.sqrt(self.n)
+
+    def over_folds(self, ratio: float | None) -> Moments:
+        """Return the moments of folds, of random ones with the ratio of truth rows to train rows.
+
+        Source: Nadeau and Bengio 2003.
+        """
+        return replace(self, factor=1.0 + self.units * (ratio or 0.0))
 
     def with_share(self, share: float | Numbers) -> Moments:
         """Return the moments of d + share · a in place of d."""
@@ -186,7 +195,7 @@ class Moments:
     def relative(self, level: float, quantile: Quantile) -> Share:
         """Return the difference as a share of the baseline, with its interval by the quantile of a difference's own."""
         a, d = ratio(self.a, self.n), self.difference
-        scale = ratio(self._of_sample, self.n**2)
+        scale = ratio(self.factor * self._of_sample, self.n**2)
         # d = b - a falls by what the trainings of the baseline add to a
         of_baseline = 0.0 if self.trainings is None else self.trainings.of_baseline
         means = PairedMeans(

@@ -21,6 +21,7 @@ CHOICES = {
     "family": get_args(Family),
     "looks": (*get_args(Looks), None),
     "method": get_args(Method),
+    "over": get_args(Over),
 }
 
 
