@@ -1,4 +1,4 @@
-"""Progress bar of resampling, on terminals and in notebooks."""
+"""Progress bars, on terminals and in notebooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOMENT = 2.0
 
 
 class Bar:
-    """Progress bar of resamples, shown after a moment until the end.
+    """Progress bar, shown after a moment until the end.
 
     NOTE: calls share nothing: a bar begins with the first block that it is told of, so that a plan may run more than once.
     """
@@ -23,7 +23,7 @@ class Bar:
         self._shown: Any = None
 
     def __call__(self, done: int, total: int) -> None:
-        """Update the bar with the number of finished resamples."""
+        """Update the bar with the number of finished steps."""
         now = time.monotonic()
         self._began = now if self._began is None else self._began
         if self._shown is None and now - self._began > MOMENT and done < total:
@@ -43,10 +43,15 @@ class Bar:
 
 
 def of_resamples() -> Bar | None:
-    """Return a bar for resamples; None without rich, or where it is not visible."""
+    """Return a bar for resamples."""
+    return of("resamples")
+
+
+def of(title: str) -> Bar | None:
+    """Return a bar for what its title says; None without rich, or where it is not visible."""
     if not (_is_seen() and _has_rich()):
         return None
-    return Bar("resamples", _made)
+    return Bar(title, _made)
 
 
 def _is_seen() -> bool:

@@ -395,6 +395,10 @@ class Rec(Methods[F], Answers[F]):
         """Return the same over the folds of a split, whose column cuts every frame that has it."""
         return self._with(replace(self._context, folds=folds))
 
+    def _split(self, folds: Folds | None, bounds: Sequence[str]) -> Rec[F]:
+        """Return the same over the folds of a split, with models that are bounds and no candidates."""
+        return self._with(replace(self._context, folds=folds, bounds=tuple(bounds)))
+
     def _in_polars(self) -> Rec[pl.DataFrame]:
         """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""
         bound = cast("Rec[pl.DataFrame]", self._with(self._context))

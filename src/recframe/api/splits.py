@@ -1,20 +1,19 @@
-"""Classes `Splits`, the rules of `rec.split`, and `Split`, a log with a label on every row."""
+"""Class `Splits`, the rules of `rec.split`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import F
+from recframe.api.split import Split
 from recframe.errors import CallError, RecframeError, shown, suggestion
 from recframe.frames.options import plain_number
 from recframe.splits import times
 from recframe.splits.filters import Cold, Filters, Seen, Target
-from recframe.splits.labelling import Labels, labelled
-from recframe.splits.log_rows import FOLD, Log, check_names, log_of
-from recframe.splits.rules import Part, Rule
+from recframe.splits.labelling import labelled
+from recframe.splits.log_rows import Log, check_names, log_of
+from recframe.splits.rules import Rule
 from recframe.splits.time_rules import AtPoint, Rolling
 
 
@@ -236,63 +235,3 @@ def _share(name: str, value: object) -> float:
         msg = f"{name}={shown(value)}: write a share between 0 and 1, such as 0.2"
         raise RecframeError(msg)
     return float(number)
-
-
-class Split(Generic[F]):
-    """A log with a label on every row: its fold and its part, see `labels`.
-
-    Iterate over a split, or take `folds`, for splits of one fold each.
-    """
-
-    def __init__(self, labels: Labels) -> None:
-        self._labels = labels
-
-    @property
-    def labels(self) -> F:
-        """The log with the columns `fold` (0 is the earliest) and `part`; a row for each row of the log and fold.
-
-        Parts: `train`, `fold_in` (rows of a test user that a model may read), `truth`; and why a row is neither: `gap`,
-        `earlier`, `later`, `not_target`, `not_relevant`, `seen`, `cold_user`, `cold_item`, `null` (no user, item or time). It
-        is a frame of the kind of the log, lazy if that is; rows are in the order of folds, and within one in that of the log.
-        """
-        labels = self._labels
-        beside = {FOLD: FOLD, "part": labels.column}
-        result: F = labels.given(labels.rows, beside)
-        return result
-
-    @property
-    def train(self) -> F:
-        """The rows of train, with the columns of the log, and `fold` where there are several."""
-        return self._of("train")
-
-    @property
-    def fold_in(self) -> F:
-        """The rows of test users that a model may read, of `by_user`; with the columns of train."""
-        return self._of("fold_in")
-
-    @property
-    def truth(self) -> F:
-        """The rows of truth, with the columns of train."""
-        return self._of("truth")
-
-    def _of(self, part: Part) -> F:
-        labels = self._labels
-        beside = {FOLD: FOLD} if len(labels.folds) > 1 else {}
-        result: F = labels.given(labels.in_parts(part), beside)
-        return result
-
-    @cached_property
-    def folds(self) -> list[Split[F]]:
-        """The folds, each a split of its own."""
-        return [Split(self._labels.of_fold(fold)) for fold in self._labels.folds]
-
-    def __len__(self) -> int:
-        return len(self._labels.folds)
-
-    def __iter__(self) -> Iterator[Split[F]]:
-        return iter(self.folds)
-
-    def __repr__(self) -> str:
-        labels = self._labels
-        n_folds = f", {len(self)} folds" if len(self) > 1 else ""
-        return f"<Split by {labels.rule.words}{n_folds}>"

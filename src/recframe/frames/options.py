@@ -131,6 +131,8 @@ class Context:
     """Column names and expressions."""
     folds: Folds | None = None
     """Folds of the split that bound the frames."""
+    bounds: tuple[str, ...] = ()
+    """Models that no other can beat, such as the truth itself: verdicts leave them out."""
     given: frozenset[str] = frozenset()
     """Options bound explicitly, which a profile does not change."""
 
@@ -194,7 +196,7 @@ class Context:
 
 
 TYPES = {field.name: str(field.type) for field in fields(Context)}
-OPTIONS = tuple(name for name in TYPES if name not in {"by", "folds", "given"})
+OPTIONS = tuple(name for name in TYPES if name not in {"by", "folds", "bounds", "given"})
 """Names of the options of `rec(...)`."""
 _BUT_FRAMES = tuple(name for name in TYPES if name not in SIDES)
 

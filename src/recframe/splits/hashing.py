@@ -72,6 +72,12 @@ def hashed(
     return rows.select(*schema.names(), pl.col(_STATE).alias(name))
 
 
+def further(rows: pl.LazyFrame, key: str, word: str) -> pl.LazyFrame:
+    """Return rows whose key has taken one more word, a column of whole numbers from 0 up."""
+    mixed = _mixed(rows.with_columns(pl.col(key).alias(_STATE)), pl.col(word).cast(pl.UInt64))
+    return mixed.with_columns(pl.col(_MIXED).alias(key)).drop(_STATE, _MIXED)
+
+
 def _size(text: str) -> pl.Expr:
     return pl.col(text).cast(pl.String).str.len_bytes()
 

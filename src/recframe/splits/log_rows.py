@@ -14,7 +14,7 @@ from recframe.frames.dtypes import check_dtypes
 from recframe.frames.hints import NAMED, bind
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.options import Context
-from recframe.frames.roles import Side, listed
+from recframe.frames.roles import Side, has_relevance, listed
 
 FOLD, PART = "fold", "part"
 ROLES = ("user", "item", "time", "relevance")
@@ -39,6 +39,8 @@ class Log:
     NOTE: what is asked of the whole log goes by them. Two branches that share a read hold its rows in memory until both are
     through.
     """
+    context: Context
+    """The options that are bound."""
 
     @property
     def schema(self) -> pl.Schema:
@@ -72,12 +74,12 @@ def log_of(frame: Any, context: Context, *, min_relevance: float | None = None) 
         msg = f"rec.split takes frames of Polars, pandas and Arrow, and {side.kind.engine.name} has none"
         raise RecframeError(msg)
     roles = ["user", "item"] + ["time"] * (context.time is not None)
-    roles += ["relevance"] * (min_relevance is not None)
+    roles += ["relevance"] * (min_relevance is not None or has_relevance(side))
     hints = {"relevance": f"Name the column that min_relevance= is of: {bind(relevance=NAMED)}"}
     names = {role: side.require(role, hints.get(role, "")) for role in roles}
     rows = side.kind.held_rows(names, NUMBERS)
     _check(rows.collect_schema(), side)
-    return Log(side.kind, names, rows, side.kind.take(names, names, NUMBERS).lazy())
+    return Log(side.kind, names, rows, side.kind.take(names, names, NUMBERS).lazy(), context)
 
 
 def check_names(log: Log, column: str) -> None:

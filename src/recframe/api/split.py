@@ -1,0 +1,220 @@
+"""Class `Split`, a log with a label on every row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, Generic, Literal
+
+import polars as pl
+
+from recframe.api import baseline_arguments, fold_runs, split_lists
+from recframe.api.bound_metric import F
+from recframe.frames.kinds.several_models import held
+from recframe.splits import truth_kinds
+from recframe.splits.baselines import BOUNDS, lists_of
+from recframe.splits.filters import Seen
+from recframe.splits.fold_rows import FoldRows
+from recframe.splits.labelling import Labels
+from recframe.splits.log_rows import FOLD
+from recframe.splits.rules import Part
+from recframe.statistics.options import whole
+
+
+class Split(Generic[F]):
+    """A log with a label on every row: its fold and its part, see `labels`.
+
+    Iterate over a split, or take `folds`, for splits of one fold each.
+    """
+
+    def __init__(self, labels: Labels) -> None:
+        self._labels = labels
+
+    @property
+    def labels(self) -> F:
+        """The log with the columns `fold` (0 is the earliest) and `part`; a row for each row of the log and fold.
+
+        Parts: `train`, `fold_in` (rows of a test user that a model may read), `truth`; and why a row is neither: `gap`,
+        `earlier`, `later`, `not_target`, `not_relevant`, `seen`, `cold_user`, `cold_item`, `null` (no user, item or time). It
+        is a frame of the kind of the log, lazy if that is; rows are in the order of folds, and within one in that of the log.
+        """
+        labels = self._labels
+        beside = {FOLD: FOLD, "part": labels.column}
+        result: F = labels.given(labels.rows, beside)
+        return result
+
+    @property
+    def train(self) -> F:
+        """The rows of train, with the columns of the log, and `fold` where there are several."""
+        return self._of("train")
+
+    @property
+    def fold_in(self) -> F:
+        """The rows of test users that a model may read, of `by_user`; with the columns of train."""
+        return self._of("fold_in")
+
+    @property
+    def truth(self) -> F:
+        """The rows of truth, with the columns of train, and with what a model may know of each.
+
+            user_history, item_history: the rows of the user in train (and fold_in), of the item in train.
+            user_kind: "cold" without a row, "few" with less than 5, "warm".
+            item_kind: "cold" without a row, "head" if the items of more rows make up less than 80 % of train, else "tail".
+            pair_kind: "repeat" if the user has the item in train or fold_in, else "discovery".
+
+        `s.rec(lists)` takes them as segments: `by="user_kind"`, `by="item_kind"`, `by="pair_kind"`.
+
+        >>> import polars as pl, recframe
+        >>> log = pl.DataFrame({"user": [1, 1, 2, 1], "item": [10, 11, 10, 10], "day": [1, 2, 3, 3]})
+        >>> log.rec(time="day").split.by_time(at=3).truth.select("user", "user_history", "user_kind", "pair_kind")
+        shape: (2, 4)
+        ┌──────┬──────────────┬───────────┬───────────┐
+        │ user ┆ user_history ┆ user_kind ┆ pair_kind │
+        │ ---  ┆ ---          ┆ ---       ┆ ---       │
+        │ i64  ┆ i64          ┆ enum      ┆ enum      │
+        ╞══════╪══════════════╪═══════════╪═══════════╡
+        │ 2    ┆ 0            ┆ cold      ┆ discovery │
+        │ 1    ┆ 2            ┆ few       ┆ repeat    │
+        └──────┴──────────────┴───────────┴───────────┘
+        """
+        each = [
+            truth_kinds.described(one).with_columns(pl.lit(one.fold, pl.Int64).alias(FOLD))
+            for one in self._rows
+        ]
+        beside = {name: name for name in truth_kinds.COLUMNS}
+        result: F = self._labels.given(pl.concat(each), self._fold_beside | beside)
+        return result
+
+    @cached_property
+    def _rows(self) -> list[FoldRows]:
+        """The rows of each fold by part."""
+        return [FoldRows(self._labels, fold) for fold in self._labels.folds]
+
+    @property
+    def _fold_beside(self) -> dict[str, str]:
+        return {FOLD: FOLD} if len(self._labels.folds) > 1 else {}
+
+    def _of(self, part: Part) -> F:
+        labels = self._labels
+        result: F = labels.given(labels.in_parts(part), self._fold_beside)
+        return result
+
+    @cached_property
+    def folds(self) -> list[Split[F]]:
+        """The folds, each a split of its own."""
+        return [Split(self._labels.of_fold(fold)) for fold in self._labels.folds]
+
+    def baselines(  # noqa: PLR0913  those of each baseline
+        self,
+        *names: str,
+        k: int = 100,
+        window: Any = None,
+        seed: int = 0,
+        users: Any = None,
+        items: Any = None,
+        column: str | None = None,
+        within: Literal["train_items"] | None = None,
+        seen: Seen | None = None,
+    ) -> F:
+        """Return the lists of baselines for the users of each fold's truth, made of the fold's train alone.
+
+        popular: the items of most users in train, equal ones by item, ascending.
+        recent: popular among the rows of the last `window` of train, such as "7d"; the split's horizon if left out.
+        random: draw j of a user is item hash64(seed, user, j) mod n of train's n items in ascending order. The list is the
+            first k distinct ones of 3k + 64 draws, then items in ascending order.
+        repeat: the user's own items, the last one first, then those of most rows, then by item.
+        popular_in: popular in the user's segment, a `column` of `users`; of a column of `items`, popular in the category of
+            most of the user's rows. Shorter lists go on with popular ones.
+        oracle: the truth itself by relevance: what no model can beat, never a candidate. `within="train_items"` leaves out
+            items that train does not have, `seen="drop"` pairs that the user has seen.
+
+        Without names it is `oracle` and `popular`, which belong beside every model. `seen="drop"` leaves out what a user has in
+        train or fold_in, and fills lists up to `k`; it is the default of a split that drops them, else they are kept. `repeat`
+        never drops them.
+
+        The frame is of the kind of the log, lazy if that is: `fold`, `model`, the log's own columns of users and items, `rank`.
+        Put the lists of models beside it, and bind both with `rec`.
+
+        Raises a RecframeError for an unknown name, or a length that is missing, and a ColumnError for a missing column.
+
+        >>> import polars as pl, recframe
+        >>> log = pl.DataFrame({"user": [1, 1, 2, 3], "item": [10, 11, 10, 12], "day": [1, 2, 2, 3]})
+        >>> log.rec(time="day").split.by_time(at=3).baselines("popular", k=1)
+        shape: (1, 5)
+        ┌──────┬─────────┬──────┬──────┬──────┐
+        │ fold ┆ model   ┆ user ┆ item ┆ rank │
+        │ ---  ┆ ---     ┆ ---  ┆ ---  ┆ ---  │
+        │ i64  ┆ str     ┆ i64  ┆ i64  ┆ i64  │
+        ╞══════╪═════════╪══════╪══════╪══════╡
+        │ 0    ┆ popular ┆ 3    ┆ 10   ┆ 1    │
+        └──────┴─────────┴──────┴──────┴──────┘
+        """
+        labels = self._labels
+        known = baseline_arguments.names_of(names)
+        options = {"k": k, "window": window, "seed": seed, "users": users, "items": items}
+        options |= {"column": column, "within": within, "seen": seen}
+        asked = baseline_arguments.asked_of(labels, known, options)
+        result: F = baseline_arguments.given(labels, lists_of(self._rows, known, asked))
+        return result
+
+    def run(self, models: Mapping[str, fold_runs.Makes], *, k: int = 100) -> F:
+        """Return the lists that functions make: each is called once a fold, with its train and the users of its truth.
+
+        `function(train, users)` gets frames of the kind of the log, `users` of one column, and returns lists: users and items
+        under the log's names, and `rank` or `score`. An argument `fold_in` gets the rows of test users that it may read.
+        The result has the columns of `baselines`: rank is the place in the list, of equal ones by item, up to `k`; an item that
+        stands twice counts once. Longer lists are cut with a warning.
+
+        Raises a RecframeError that names fold and model where a function fails, a CallError or ColumnError for what is no list,
+        and a DataError for users that are not in the fold's truth.
+
+        >>> import polars as pl, recframe
+        >>> log = pl.DataFrame({"user": [1, 1, 2, 1], "item": [10, 11, 10, 12], "day": [1, 2, 2, 3]})
+        >>> split = log.rec(time="day").split.by_time(at=3)
+        >>> def last_sold(train, users):
+        ...     return users.join(train.tail(1).select("item", rank=1), how="cross")
+        >>> split.run({"last_sold": last_sold}).row(0)
+        (0, 'last_sold', 1, 10, 1)
+        """
+        functions = fold_runs.check_models(models)
+        lists = fold_runs.run(self.folds, functions, whole("k", k, 1))
+        result: F = baseline_arguments.given(self._labels, lists)
+        return result
+
+    def rec(self, lists: Any, *, model: str | None = None, **options: Any) -> Any:
+        """Return the `rec` of lists with the truth and the train of the split: `s.rec(lists).evaluate("ndcg@10")`.
+
+        The lists have the log's names of users and items, and with several folds a column `fold`: each is held against its own
+        fold's truth and train, see `rec`. Of a split of one fold, lists without the column belong to it, and of others only
+        its rows are read. `model` is the column of models, "model" where the lists have one. Other options are those of
+        `rec(...)`: `users`, `items`, policies.
+
+        Segments beside those of your frames: `by="fold"`; `by="user_kind"`, by what a model knows of the user; `by="item_kind"`
+        of the items of lists and truth; `by="pair_kind"` of the truth alone, whose lists stay whole; see `truth`. The model
+        `oracle` of `baselines` is a bound: `compare`, `winner`, `power` and `require` leave it out.
+
+        Raises a ColumnError for a missing column, and a CallError for `truth=` and `train=`.
+
+        >>> import polars as pl, recframe
+        >>> log = pl.DataFrame({"user": [1, 1, 2, 1], "item": [10, 11, 10, 10], "day": [1, 2, 2, 3]})
+        >>> split = log.rec(time="day").split.by_time(at=3)
+        >>> split.rec(split.baselines("popular", "oracle", k=1)).evaluate("mrr").rows()
+        [('oracle', 1, 1.0), ('popular', 1, 1.0)]
+        """
+        labels, rows = self._labels, self._rows
+        found = split_lists.bound(labels, rows, {"model": model, **options})
+        frame, found = held(split_lists.with_items(labels, rows, lists, found), found)
+        # the class that is registered on frames, whose file imports this one
+        made: Any = pl.DataFrame.rec(frame)(**found)  # type: ignore[attr-defined]
+        return made._split(split_lists.folds_of(labels), BOUNDS)  # noqa: SLF001  of this room
+
+    def __len__(self) -> int:
+        return len(self._labels.folds)
+
+    def __iter__(self) -> Iterator[Split[F]]:
+        return iter(self.folds)
+
+    def __repr__(self) -> str:
+        labels = self._labels
+        n_folds = f", {len(self)} folds" if len(self) > 1 else ""
+        return f"<Split by {labels.rule.words}{n_folds}>"

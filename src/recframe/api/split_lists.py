@@ -1,0 +1,163 @@
+"""Lists bound to a split: truth, train, kinds of users and items, and folds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from recframe.api.baseline_arguments import like_the_log
+from recframe.errors import CallError, ColumnError, RecframeError, dtype_shown, fails_if
+from recframe.frames.collecting import ask
+from recframe.frames.kinds.lookup import in_memory
+from recframe.frames.options import Context, Folds, NamedFrame
+from recframe.frames.roles import Side
+from recframe.frames.rows.joins import joined
+from recframe.splits import truth_kinds
+from recframe.splits.fold_rows import FoldRows
+from recframe.splits.labelling import Labels
+from recframe.splits.log_rows import FOLD
+
+LISTS = "the frame of lists"
+OF_USERS = ("user_history", "user_kind")
+"""The columns of users that a split has."""
+
+
+def bound(labels: Labels, rows: Sequence[FoldRows], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of `rec(...)` with what the split has: truth, train, users and names of columns."""
+    for name in ("truth", "train"):
+        if options.get(name) is not None:
+            msg = f"rec() of a split takes no {name}=, which it has itself; lists.rec(truth=truth, train=train) takes others"
+            raise CallError(msg)
+    names = labels.log.names
+    found = {"user": names["user"], "item": names["item"], **options}
+    users = _users(labels, rows, found)
+    return {**found, "truth": _truth(labels, rows), "train": _train(labels), "users": users}
+
+
+def folds_of(labels: Labels) -> Folds | None:
+    """Return the folds that cut every frame; None of one fold alone."""
+    if len(labels.folds) == 1:
+        return None
+    return Folds(tuple(labels.folds), FOLD)
+
+
+def with_items(
+    labels: Labels, rows: Sequence[FoldRows], lists: Any, options: dict[str, Any]
+) -> Any:
+    """Return lists with `item_kind`; of a split of one fold those of the fold alone, where they say it.
+
+    `options` get the column of models, if none is named and the lists have one of the name.
+    """
+    if isinstance(lists, Mapping):
+        return {name: with_items(labels, rows, one, options) for name, one in lists.items()}
+    frame = in_memory(lists, LISTS)
+    side = Side(LISTS, frame, Context(item=options["item"]))
+    _check_lists(labels, side)
+    if options["model"] is None and "model" in side.columns:
+        options["model"] = "model"
+    has_fold = FOLD in side.columns
+    named = {"item": side.require("item")} | ({FOLD: FOLD} if has_fold else {})
+    plan = like_the_log(labels, side.kind.held_rows(named), {"item": LISTS})
+    if has_fold:
+        plan = _of_the_folds(labels, plan)
+    kinds = pl.concat([truth_kinds.item_kinds(one).with_columns(_fold(one)) for one in rows])
+    plan = truth_kinds.with_item_kinds(plan, kinds, *[FOLD] * has_fold)
+    return side.kind.give_held(plan, {"item_kind": "item_kind"})
+
+
+def _check_lists(labels: Labels, side: Side) -> None:
+    """Reject lists that cannot be held against the split."""
+    if side.kind.engine is not None:
+        msg = f"rec() of a split takes lists of Polars, pandas and Arrow, and {side.kind.engine.name} has none"
+        raise RecframeError(msg)
+    if "item_kind" in side.columns:
+        msg = f"{LISTS} has a column 'item_kind' already, which the split adds; drop or rename it"
+        raise ColumnError(msg)
+    if FOLD not in side.columns and len(labels.folds) > 1:
+        msg = (
+            f"{LISTS} has no column {FOLD!r}, and the split has {len(labels.folds)} folds, each with its own truth: add it to "
+            "the lists, as baselines() and run() do, or bind the lists of each fold: split.folds[0].rec(lists)"
+        )
+        raise ColumnError(msg)
+
+
+def _of_the_folds(labels: Labels, lists: pl.LazyFrame) -> pl.LazyFrame:
+    """Return lists with folds as whole numbers; of a split of one fold its own."""
+    dtype = lists.collect_schema()[FOLD]
+    if not dtype.is_integer():
+        msg = f"column {FOLD!r} of {LISTS} is {dtype_shown(dtype)}; folds are whole numbers, as a split's own are"
+        raise ColumnError(msg)
+    fold = pl.col(FOLD)
+    lists = lists.with_columns(fold.cast(pl.Int64))
+    if len(labels.folds) > 1:
+        return lists
+    n_folds = labels.rule.n_folds
+    words = f"column {FOLD!r} of {LISTS} has a value that is none of the folds, which are 0 to {n_folds - 1}"
+    is_known = fold.is_between(0, n_folds - 1).fill_null(value=False)
+    return lists.filter((fails_if(~is_known, words) == 0) & (fold == labels.folds[0]))
+
+
+def _fold(rows: FoldRows) -> pl.Expr:
+    return pl.lit(rows.fold, pl.Int64).alias(FOLD)
+
+
+def _truth(labels: Labels, rows: Sequence[FoldRows]) -> NamedFrame:
+    """Return the truth, with its fold and the kinds of items and pairs."""
+    each = [truth_kinds.described(one, users=False).with_columns(_fold(one)) for one in rows]
+    beside = {name: name for name in (FOLD, "item_kind", "pair_kind")}
+    relevance = labels.log.context.relevance
+    names: dict[str, Any] = dict(labels.log.names)
+    if relevance is False:
+        names["relevance"] = False
+    return NamedFrame(labels.given(pl.concat(each), beside), names)
+
+
+def _train(labels: Labels) -> NamedFrame:
+    beside = {FOLD: FOLD} if len(labels.folds) > 1 else {}
+    names = {role: name for role, name in labels.log.names.items() if role != "relevance"}
+    return NamedFrame(labels.given(labels.in_parts("train"), beside), names)
+
+
+def _users(labels: Labels, rows: Sequence[FoldRows], options: Mapping[str, Any]) -> NamedFrame:
+    """Return the users of each fold's truth and those of `users=`, with their history and kind, and the columns of `users=`."""
+    given, keys = options.get("users"), ["user"]
+    own = [one.users.select("user") for one in rows]
+    more = None
+    if given is not None:
+        side = Side("the frame users=", in_memory(given), Context(user=options["user"]), "users")
+        more, keys = _more(labels, side)
+        of_more = [more.filter(pl.col(FOLD) == one.fold) if len(keys) > 1 else more for one in rows]
+        own = [
+            pl.concat([users, others.select("user")]).unique()
+            for users, others in zip(own, of_more, strict=True)
+        ]
+    each = [
+        truth_kinds.of_users(one, users).with_columns(_fold(one))
+        for one, users in zip(rows, own, strict=True)
+    ]
+    found = pl.concat(each)
+    if more is not None:
+        found = joined(found, more, keys)
+    found = found.rename({"user": options["user"]})
+    if len(rows) == 1:
+        found = found.drop(FOLD)
+    frame = found if labels.log.is_lazy else ask([found])[0]
+    return NamedFrame(frame, {"user": options["user"]})
+
+
+def _more(labels: Labels, side: Side) -> tuple[pl.LazyFrame, list[str]]:
+    """Return the columns of `users=`, with the user's id as `user`, and the keys by which they are one row each."""
+    own = side.require("user")
+    others = [name for name in side.columns if name != own]
+    for name in others:
+        if name in {*OF_USERS, "user"}:
+            msg = f"{side.title} has a column {name!r}, which the split adds; drop or rename it"
+            raise ColumnError(msg)
+    taken = side.kind.take({"user": own} | {name: name for name in others}, ["user"]).lazy()
+    taken = like_the_log(labels, taken, {"user": side.title}).filter(pl.col("user").is_not_null())
+    has_fold = FOLD in others
+    if has_fold:
+        taken = taken.with_columns(pl.col(FOLD).cast(pl.Int64))
+    return taken, ["user", *[FOLD] * has_fold]

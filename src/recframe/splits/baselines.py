@@ -1,0 +1,226 @@
+"""Lists of baselines, from the train of each fold alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from recframe.errors import ColumnError, RecframeError
+from recframe.frames.hints import NAMED, bind
+from recframe.frames.rows.exploding import AS_EVER
+from recframe.frames.rows.joins import joined
+from recframe.frames.rows.positions import by_item, with_places
+from recframe.splits.fold_rows import PAIR, FoldRows, counted
+from recframe.splits.free_places import free_places
+from recframe.splits.hashing import further, hashed
+from recframe.splits.log_rows import FOLD
+from recframe.splits.times import Length, before
+
+BOUNDS = ("oracle",)
+"""The baselines that read the truth, so that no model can beat them."""
+u, item, place, rank = pl.col("u"), pl.col("item"), pl.col("place"), pl.col("rank")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What baselines are asked for."""
+
+    k: int
+    """The length of the lists."""
+    window: Length | None = None
+    """The length of the end of train that `recent` reads."""
+    seed: int = 0
+    drops_seen: bool = False
+    """Whether lists leave out what their user has in train or fold_in."""
+    groups: pl.LazyFrame = field(default_factory=pl.LazyFrame)
+    """`group` of each `user`, or of each `item`, for popular_in."""
+    within_train: bool = False
+    """Whether the oracle leaves out items that train does not have."""
+
+
+def lists_of(each: Sequence[FoldRows], names: Sequence[str], asked: Asked) -> pl.LazyFrame:
+    """Return the lists of baselines: fold, model, user, item and rank, in this order of rows."""
+    found = []
+    for rows in each:
+        for name in names:
+            lists = BASELINES[name](rows, asked).join(rows.users, on="u", maintain_order="left")
+            columns = {FOLD: pl.lit(rows.fold, pl.Int64), "model": pl.lit(name)}
+            found.append(
+                lists.select(**columns, user="user", item="item", rank=rank.cast(pl.Int64))
+            )
+    return found[0] if len(found) == 1 else pl.concat(found)
+
+
+def popular(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
+    """Return the items of most users in train, equal ones by item."""
+    return _first(rows, rows.popular, asked)
+
+
+def recent(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
+    """Return the items of most users among the last rows of train."""
+    counts = counted(_last_rows(rows, asked.window))
+    return _first(rows, rows.held(rows.in_order(counts, [pl.col("n")], [True])), asked)
+
+
+def random(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
+    """Return items by chance: draw j of a user is item hash64(seed, user, j) mod n of train's n items, ascending.
+
+    A list is the first k distinct draws of the first 3k + 64 (unseen ones, if seen are dropped), then items in ascending order.
+
+    NOTE: few draws do for most lists; only those that they leave short get all.
+    """
+    items = rows.train.select("item").unique()
+    items = rows.held(rows.in_order(items, [], []))
+    seen = _taken(rows, rows.users, items, asked)
+    keys = hashed(rows.users, ["user"], "key", seed=asked.seed).select("u", "key")
+    keys = keys.join(items.select(n=pl.len()), how="cross").filter(pl.col("n") > 0)
+    few = rows.held(_drawn(keys, seen, asked.k + asked.k // 4 + 8, asked.k))
+    enough = few.filter(rank == asked.k).select("u")
+    more = _drawn(keys.join(enough, on="u", how="anti"), seen, 3 * asked.k + 64, asked.k)
+    drawn = pl.concat([few.join(enough, on="u", how="semi"), more])
+    return _filled(_listed(drawn, items), rows, items, asked)
+
+
+def repeat(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
+    """Return the user's own items, the last first, then those of most rows, then by item; seen ones are never dropped."""
+    has_time = rows.labels.log.has_time
+    last = [pl.col("time").max().alias("last")] if has_time else []
+    pairs = rows.own.group_by("u", "item").agg(*last, n=pl.len())
+    order = [u, *[pl.col("last")] * has_time, pl.col("n")]
+    return _placed(pairs, rows, order, asked.k)
+
+
+def popular_in(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
+    """Return the items of most users in the user's segment, or in the category of most of his rows; then the popular ones."""
+    groups = asked.groups
+    if "user" in groups.collect_schema():
+        users = joined(rows.users, groups, ["user"])
+        counts = counted(joined(rows.train, groups, ["user"]), "group")
+    else:
+        counts = joined(counted(rows.train), groups, ["item"])
+        own = joined(rows.own, groups, ["item"]).group_by("u", "group").agg(n=pl.len())
+        own = own.sort("u", "n", "group", descending=[False, True, False], nulls_last=True)
+        own = with_places(own, ["u"]).filter(place == 1).select("u", "group")
+        users = rows.users.join(own, on="u")
+    order = [pl.col("group"), pl.col("n")]
+    items = rows.held(rows.in_order(counts, order, [False, True]))
+    ends = items.group_by("group").agg(first=place.min(), end=place.max() + 1)
+    users = joined(users.select("u", "group"), ends, ["group"], "inner")
+    users = rows.held(users.with_columns(had=pl.lit(0, pl.Int64)))
+    if not asked.drops_seen:
+        taken = users.select("u", place=pl.lit(None, pl.Int64)).clear()
+    else:
+        own = rows.own.select("u", "item").join(users.select("u", "group"), on="u")
+        taken = joined(own, items, ["group", "item"], "inner").select("u", "place")
+    lists = rows.held(_listed(free_places(users, taken, asked.k), items))
+    return _filled(lists, rows, rows.popular, asked)
+
+
+def oracle(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
+    """Return the truth itself, the highest relevance first, equal ones by item."""
+    has_relevance = "relevance" in rows.labels.log.names
+    truth = joined(rows.truth, rows.users, ["user"], "inner")
+    if asked.within_train:
+        truth = truth.join(rows.train.select("item"), on="item", how="semi")
+    if asked.drops_seen:
+        truth = truth.join(rows.known, on=PAIR, how="anti")
+    gain = pl.col("relevance").fill_nan(None).max() if has_relevance else pl.lit(1)
+    pairs = truth.group_by("u", "item").agg(gain=gain)
+    return _placed(pairs, rows, [u, pl.col("gain")], asked.k)
+
+
+Baseline = Callable[[FoldRows, Asked], pl.LazyFrame]
+"""Type of functions that return lists of `u`, `item` and `rank`, in the order of users and ranks."""
+BASELINES: Mapping[str, Baseline] = {
+    one.__name__: one for one in (popular, recent, random, repeat, popular_in, oracle)
+}
+
+
+def _first(rows: FoldRows, items: pl.LazyFrame, asked: Asked) -> pl.LazyFrame:
+    """Return the first k items of an order for every user, or the first that he has not seen."""
+    if not asked.drops_seen:
+        best = items.filter(place < asked.k).select("item", rank=place + 1)
+        return rows.users.select("u").join(best, how="cross", maintain_order="left_right")
+    end = items.select(end=pl.len().cast(pl.Int64))
+    zero = pl.lit(0, pl.Int64)
+    users = rows.users.select("u", first=zero, had=zero).join(end, how="cross")
+    taken = _taken(rows, rows.users, items, asked)
+    return _listed(free_places(users, taken, asked.k), items)
+
+
+def _filled(lists: pl.LazyFrame, rows: FoldRows, items: pl.LazyFrame, asked: Asked) -> pl.LazyFrame:
+    """Return lists of which those of less than k items go on with others, in their order."""
+    zero = pl.lit(0, pl.Int64)
+    counts = lists.group_by("u").agg(had=pl.len().cast(pl.Int64))
+    users = rows.users.join(counts, on="u", how="left", maintain_order="left")
+    users = users.with_columns(pl.col("had").fill_null(0), first=zero)
+    users = users.filter(pl.col("had") < asked.k)
+    end = items.select(end=pl.len().cast(pl.Int64))
+    users = rows.held(users.join(end, how="cross"))
+    of_lists = lists.join(users, on="u", how="semi").join(items.select("item", "place"), on="item")
+    taken = pl.concat([of_lists.select("u", "place"), _taken(rows, users, items, asked)])
+    more = _listed(free_places(users.drop("user"), taken, asked.k), items)
+    return pl.concat([lists, more]).sort("u", "rank")
+
+
+def _listed(places: pl.LazyFrame, items: pl.LazyFrame) -> pl.LazyFrame:
+    """Return lists of places as lists of items."""
+    found = places.join(items.select("item", "place"), on="place", maintain_order="left")
+    return found.select("u", "item", "rank")
+
+
+def _taken(rows: FoldRows, users: pl.LazyFrame, items: pl.LazyFrame, asked: Asked) -> pl.LazyFrame:
+    """Return the places of an order that users have seen, if these are dropped; a pair may stand more than once."""
+    if not asked.drops_seen:
+        return pl.LazyFrame(schema={"u": pl.UInt32, "place": pl.Int64})
+    own = joined(rows.known.select(PAIR), users.select("u", "user"), ["user"], "inner")
+    return own.join(items.select("item", "place"), on="item").select("u", "place")
+
+
+def _drawn(keys: pl.LazyFrame, seen: pl.LazyFrame, n_draws: int, k: int) -> pl.LazyFrame:
+    """Return the first k distinct draws of each user: `u`, `place` and `rank`."""
+    draws = keys.select("u", "n", "key", draw=pl.int_ranges(0, n_draws))
+    draws = further(draws.explode("draw", **AS_EVER), "key", "draw")
+    draws = draws.select(
+        "u", "draw", place=(pl.col("key") % pl.col("n").cast(pl.UInt64)).cast(pl.Int64)
+    )
+    once = draws.group_by("u", "place").agg(pl.col("draw").min())
+    once = once.join(seen, on=["u", "place"], how="anti").sort("u", "draw")
+    found = with_places(once.rename({"place": "item"}), ["u"]).filter(place <= k)
+    return found.select("u", place="item", rank="place")
+
+
+def _placed(pairs: pl.LazyFrame, rows: FoldRows, order: list[pl.Expr], k: int) -> pl.LazyFrame:
+    """Return the first k pairs of each user: by `u`, then descending, then by item."""
+    last = by_item(rows.labels.log.schema)
+    descending = [False, *[True] * (len(order) - 1), *[False] * len(last)]
+    placed = with_places(pairs.sort([*order, *last], descending=descending, nulls_last=True), ["u"])
+    return placed.filter(place <= k).select("u", "item", rank="place")
+
+
+def _last_rows(rows: FoldRows, window: Length | None) -> pl.LazyFrame:
+    """Return the rows of train from a length before its end on."""
+    labels = rows.labels
+    log, rule = labels.log, labels.rule
+    if not log.has_time:
+        msg = f"the baseline 'recent' reads the time of each row; name its column before the split: {bind(time=NAMED)}"
+        raise ColumnError(msg)
+    length = rule.horizon if window is None else window
+    if length is None:
+        msg = (
+            f"the split {rule.words} has no horizon, so 'recent' needs a length: baselines('recent', window='7d'), or a "
+            "number where times are numbers"
+        )
+        raise RecframeError(msg)
+    time, border = pl.col("time"), f"train end {rows.fold}"
+    ends = rule.scalars(log)
+    if border in ends.collect_schema():
+        is_last = getattr(rule, "ends_with_a_row", False)
+        end = ends.select(end=border)
+    else:
+        is_last, end = True, rows.train.select(end=time.max())
+    start = rows.held(end.select(start=before(pl.col("end"), length, log.schema["time"])))
+    train = rows.train.join(start, how="cross")
+    return train.filter(time > pl.col("start") if is_last else time >= pl.col("start"))

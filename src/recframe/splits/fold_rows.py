@@ -1,0 +1,86 @@
+"""Rows of one fold by part, and small tables that several baselines read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from recframe.frames.collecting import ask
+from recframe.frames.rows.joins import joined
+from recframe.frames.rows.positions import by_item
+from recframe.splits.labelling import Labels
+from recframe.splits.log_rows import ROLES
+from recframe.splits.rules import KNOWN, Part, is_in
+
+PAIR = ["user", "item"]
+
+
+@dataclass(frozen=True)
+class FoldRows:
+    """Rows of one fold of a split."""
+
+    labels: Labels
+    fold: int
+
+    def rows(self, *parts: Part) -> pl.LazyFrame:
+        """Return the rows of some parts, with the columns of the roles alone."""
+        roles = [role for role in ROLES if role in self.labels.log.names]
+        return self.labels.by_fold[self.fold].filter(is_in(*parts)).select(roles)
+
+    @property
+    def train(self) -> pl.LazyFrame:
+        """The rows of train."""
+        return self.rows("train")
+
+    @property
+    def known(self) -> pl.LazyFrame:
+        """The rows that a model may read: train, and what is given of test users."""
+        return self.rows(*KNOWN)
+
+    @property
+    def truth(self) -> pl.LazyFrame:
+        """The rows of truth."""
+        return self.rows("truth")
+
+    def held(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a small table that is made once: at once of a log in memory, else when a plan runs."""
+        return table.cache() if self.labels.log.is_lazy else ask([table])[0].lazy()
+
+    @cached_property
+    def users(self) -> pl.LazyFrame:
+        """The users of truth, ascending: each `user` and his number, `u`."""
+        users = self.truth.select("user").unique().sort("user")
+        return self.held(users.with_row_index("u").with_columns(pl.col("u").cast(pl.UInt32)))
+
+    @property
+    def own(self) -> pl.LazyFrame:
+        """The known rows of the users of truth, with the user's number."""
+        return joined(self.known, self.users, ["user"], "inner")
+
+    @cached_property
+    def items(self) -> pl.LazyFrame:
+        """The items of train, with their number of rows in it, `n`."""
+        return self.held(self.train.group_by("item").agg(n=pl.len().cast(pl.Int64)))
+
+    @cached_property
+    def popular(self) -> pl.LazyFrame:
+        """The items of train by the number of their users, most first, equal ones by item: `item` and `place`, from 0."""
+        return self.held(self.in_order(counted(self.train), [pl.col("n")], [True]))
+
+    def in_order(
+        self, items: pl.LazyFrame, order: list[pl.Expr], descending: list[bool]
+    ) -> pl.LazyFrame:
+        """Return items sorted, equal ones by item, ascending, with `place` from 0."""
+        last = by_item(self.labels.log.schema)
+        directions: Any = [*descending, *[False] * len(last)]
+        sorted_ = items.sort([*order, *last], descending=directions)
+        return sorted_.with_row_index("place").with_columns(pl.col("place").cast(pl.Int64))
+
+
+def counted(rows: pl.LazyFrame, *keys: str) -> pl.LazyFrame:
+    """Return the number of users of each item, `n`, by keys."""
+    pairs = rows.select(*keys, *PAIR).unique()
+    return pairs.group_by(*keys, "item").agg(n=pl.len())

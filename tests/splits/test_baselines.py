@@ -1,0 +1,181 @@
+"""Lists of baselines, against their definitions in plain Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import plain_baselines as plain
+import recframe as rf
+
+LAST, WINDOW = 4, 5
+NAMES = ["popular", "recent", "random", "repeat", "popular_in", "oracle"]
+rows_of_logs = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 7), st.integers(0, 12), st.integers(1, 3)),
+    min_size=2,
+    max_size=40,
+).filter(lambda rows: max(row[2] for row in rows) - LAST >= min(row[2] for row in rows))
+users = pl.DataFrame({"user": [0, 1, 2, 3], "land": ["F", "D", None, "F"]})
+items = pl.DataFrame({"item": [0, 1, 2, 3, 4, 5], "genre": ["x", "y", "x", "z", None, "y"]})
+
+
+def log_of(rows: list[tuple[int, int, int, int]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=["user", "item", "t", "relevance"], orient="row")
+
+
+def split_of(log: Any, **options: Any) -> Any:
+    return log.rec(time="t").split.by_time(last=LAST, **options)
+
+
+def by_user(lists: pl.DataFrame, model: str) -> dict[Any, list[Any]]:
+    """The lists of a model, whose ranks are 1 to n in the order of rows."""
+    found = lists.filter(pl.col("model") == model)
+    ranks = found.select(place=pl.int_range(1, pl.len() + 1).over("user"), rank="rank")
+    assert ranks["place"].to_list() == ranks["rank"].to_list()
+    return {
+        user: group["item"].to_list()
+        for (user,), group in found.group_by(["user"], maintain_order=True)
+    }
+
+
+@given(rows_of_logs, st.integers(1, 9), st.booleans(), st.integers(0, 3))
+def test_baselines_are_their_definitions(rows, k, drop, seed):
+    split = split_of(log_of(rows))
+    labelled = split.labels.to_dicts()
+    seen = "drop" if drop else "keep"
+    end = max(row[2] for row in rows) - LAST
+
+    found = split.baselines(
+        *NAMES, k=k, seen=seen, seed=seed, window=WINDOW, users=users, column="land"
+    )
+    of_items = split.baselines("popular_in", k=k, seen=seen, items=items, column="genre")
+
+    expected = {
+        "popular": plain.popular(labelled, k, drop=drop, within=lambda _: True),
+        "recent": plain.popular(labelled, k, drop=drop, within=lambda row: row["t"] > end - WINDOW),
+        "random": plain.random(labelled, k, drop=drop, seed=seed),
+        "repeat": plain.repeat(labelled, k),
+        "popular_in": plain.popular_in(
+            labelled, k, drop=drop, group=dict(users.iter_rows()), of="user"
+        ),
+        "oracle": plain.oracle(labelled, k, drop=drop, within_train=False),
+    }
+    for model, lists in expected.items():
+        assert by_user(found, model) == {user: one for user, one in lists.items() if one}, model
+    genres = plain.popular_in(labelled, k, drop=drop, group=dict(items.iter_rows()), of="item")
+    assert by_user(of_items, "popular_in") == {user: one for user, one in genres.items() if one}
+
+
+@given(rows_of_logs)
+def test_lists_come_from_train_alone(rows):
+    log = log_of(rows)
+    end = log["t"].max() - LAST
+    # truth has other items, and its users are the same
+    other = log.with_columns(
+        item=pl.when(pl.col("t") > end).then(pl.col("item") + 100).otherwise("item")
+    )
+    of_train = NAMES[:4]
+
+    found = split_of(log).baselines(*of_train, k=5, window=WINDOW)
+
+    assert found.equals(split_of(other).baselines(*of_train, k=5, window=WINDOW))
+    no_twice = found.select(pl.struct("fold", "model", "user", "item").n_unique()).item()
+    assert no_twice == found.height
+
+
+LOG = log_of([(row * 7 % 5, row * 11 % 9, row // 3, row % 3 + 1) for row in range(60)])
+
+
+def test_lazy_frames_stay_lazy_and_pandas_is_pandas():
+    named = LOG.rename({"user": "customer", "item": "sku"})
+    options = {"time": "t", "user": "customer", "item": "sku"}
+    asked = {"k": 5, "column": "land", "seen": "drop"}
+    asked["users"] = rf.frame(users, user="user")
+    found = named.rec(**options).split.rolling(folds=2, horizon=3).baselines(*NAMES, **asked)
+
+    lazy = named.lazy().rec(**options).split.rolling(folds=2, horizon=3).baselines(*NAMES, **asked)
+    pandas = named.to_pandas().rec(**options).split.rolling(folds=2, horizon=3)
+
+    assert isinstance(lazy, pl.LazyFrame)
+    assert "python" not in lazy.explain().lower()
+    assert found.columns == ["fold", "model", "customer", "sku", "rank"]
+    assert found.schema["model"] == pl.String
+    assert_frame_equal(lazy.collect(), found)
+    assert_frame_equal(lazy.collect(engine="streaming"), found)
+    assert_frame_equal(pl.from_pandas(pandas.baselines(*NAMES, **asked)), found)
+
+
+@pytest.mark.parametrize("cast", [pl.String, pl.Categorical, pl.Int32, pl.UInt8])
+def test_ids_of_any_dtype_are_themselves(cast):
+    log = LOG.with_columns(pl.col("user", "item").cast(pl.String).cast(cast))
+    other = users.with_columns(pl.col("user").cast(pl.String))
+    asked = {"k": 5, "seen": "drop"}
+    if cast in (pl.String, pl.Categorical):
+        asked |= {"users": other, "column": "land"}
+    else:
+        asked |= {"users": users, "column": "land"}
+
+    found = split_of(log).baselines(*NAMES, **asked)
+
+    plain_ids = split_of(LOG).baselines(*NAMES, k=5, seen="drop", users=users, column="land")
+    assert found.schema["user"] == cast
+    # text has other words for its hash
+    shown = pl.col("user", "item").cast(pl.String).cast(pl.Int64)
+    kept = pl.col("model") != "random"
+    assert found.filter(kept).with_columns(shown).equals(plain_ids.filter(kept))
+
+
+def test_a_split_that_drops_seen_pairs_drops_them_from_lists():
+    assert (
+        split_of(LOG, seen="drop")
+        .baselines(k=5)
+        .equals(split_of(LOG, seen="drop").baselines("oracle", "popular", k=5, seen="drop"))
+    )
+
+
+def test_the_oracle_within_train_has_no_cold_items():
+    log = pl.DataFrame(
+        {"user": [1, 1, 1], "item": [1, 1, 2], "t": [0, 9, 9], "relevance": [1, 1, 3]}
+    )
+    split = split_of(log)
+
+    assert split.baselines("oracle")["item"].to_list() == [2, 1]
+    assert split.baselines("oracle", within="train_items")["item"].to_list() == [1]
+    assert split.baselines("oracle", seen="drop")["item"].to_list() == [2]
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "said"),
+    [
+        (["populer"], {}, "no baseline 'populer'; did you mean 'popular'"),
+        (["popular"], {"k": 0}, "k=0: k takes a whole number from 1 up"),
+        (["popular"], {"seen": "no"}, "seen='no': write 'drop'"),
+        (["oracle"], {"within": "train"}, "within='train': write 'train_items'"),
+        (["popular_in"], {}, "needs a column of users or items"),
+        (["popular_in"], {"users": users, "column": "lend"}, "did you mean 'land'"),
+        (["recent"], {"window": "7d"}, "whole numbers, so write a length"),
+    ],
+)
+def test_wrong_arguments_say_what_to_write(names, options, said):
+    with pytest.raises(rf.RecframeError, match=said):
+        split_of(LOG).baselines(*names, **options)
+
+
+def test_recent_needs_a_length_where_the_split_has_none():
+    split = LOG.rec(time="t").split.by_time(at=15)
+
+    with pytest.raises(rf.RecframeError, match="no horizon, so 'recent' needs a length"):
+        split.baselines("recent")
+    assert split.baselines("recent", window=3).height
+
+
+def test_a_user_twice_is_an_error():
+    twice = pl.concat([users, users.head(1)])
+
+    with pytest.raises(rf.DataError, match="a user twice"):
+        split_of(LOG).baselines("popular_in", users=twice, column="land")
