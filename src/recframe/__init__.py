@@ -35,6 +35,7 @@ from recframe.profiles.library_profiles import list_profiles as list_profiles
 
 if TYPE_CHECKING:
     from recframe.api.engine_call import register as register
+    from recframe.api.split_answers import audit_split as audit_split
     from recframe.profiles.explanation import explain as explain
     from recframe.readers.nested_lists import from_lists as from_lists
     from recframe.readers.nested_lists import from_truth as from_truth
@@ -59,6 +60,7 @@ _register()
 if not TYPE_CHECKING:
     # Checkers read the names off the imports above, which a list that is made here would hide from them.
     _LATER = {
+        "audit_split": "api.split_answers",
         "explain": "profiles.explanation",
         "Requirement": "statistics.requirements",
         "register": "api.engine_call",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, Generic, Literal
+from typing import Any, Literal
 
 import polars as pl
 
 from recframe.api import baseline_arguments, fold_runs, split_lists
 from recframe.api.bound_metric import F
+from recframe.api.split_answers import SplitAnswers
 from recframe.frames.kinds.several_models import held
 from recframe.splits import truth_kinds
 from recframe.splits.baselines import BOUNDS, lists_of
@@ -21,7 +22,7 @@ from recframe.splits.rules import Part
 from recframe.statistics.options import whole
 
 
-class Split(Generic[F]):
+class Split(SplitAnswers[F]):
     """A log with a label on every row: its fold and its part, see `labels`.
 
     Iterate over a split, or take `folds`, for splits of one fold each.
@@ -213,8 +214,3 @@ class Split(Generic[F]):
 
     def __iter__(self) -> Iterator[Split[F]]:
         return iter(self.folds)
-
-    def __repr__(self) -> str:
-        labels = self._labels
-        n_folds = f", {len(self)} folds" if len(self) > 1 else ""
-        return f"<Split by {labels.rule.words}{n_folds}>"

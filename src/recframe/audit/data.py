@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import polars as pl
 
 from recframe.audit.call_context import traits_of
+from recframe.audit.split_rows import SplitRows, in_frames
 from recframe.audit.suspects import ranked
 from recframe.errors import readable, short, shown_in_plan
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, Text, bind, text
 from recframe.frames.inputs import Inputs
-from recframe.frames.options import Context
+from recframe.frames.options import FOLD, Context
 from recframe.frames.roles import Segment
 from recframe.frames.rows.integer_keys import key_hash, repeated
 from recframe.ranking.relevance import is_rank, is_relevant
@@ -158,6 +159,17 @@ class Audited:
                 found[name] = rows
         return found
 
+    @cached_property
+    def split(self) -> dict[int, SplitRows]:
+        """Train and truth as folds of a split, where the time of their rows is bound; none of some users alone."""
+        train, name = self.inputs.train, "recommendations" if self.is_judged else "truth"
+        if train is None or self.inputs.tables is not None or "time" not in train.collect_schema():
+            return {}
+        sides = (self.inputs.sides["train"], self.inputs.sides[name])
+        folds = self.context.folds
+        numbers = folds.numbers if folds and FOLD in train.collect_schema() else ()
+        return in_frames(train, self.relevant_rows, sides, numbers, self.lists)
+
     # What several checks ask. Cached are plans that read a frame once: Polars 2 panics at some caches of one joined to itself.
 
     @cached_property
@@ -251,7 +263,16 @@ class Finding:
 
 
 Findings: TypeAlias = Iterator[Finding]
-Rule = Callable[[Audited], Findings]
+Rule = Callable[[Any], Findings]
+
+
+class HasTraits(Protocol):
+    """Data of an audit, with traits by which checks that cannot apply are left out."""
+
+    @property
+    def traits(self) -> set[str]:
+        """The traits."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -277,7 +298,7 @@ class Check:
         """The first sentence of its docstring."""
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
 
-    def findings(self, data: Audited) -> Findings:
+    def findings(self, data: HasTraits) -> Findings:
         """Give what the check may have found, each with a severity, a treatment and a remedy."""
         for one in self.function(data) if self.traits <= data.traits else ():
             yield replace(

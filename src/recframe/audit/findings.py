@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 from recframe.audit.data import SEVERITIES
-from recframe.audit.report import CHECKS
+from recframe.audit.report import CHECKS, CHECKS_OF_SPLITS
 
 T = TypeVar("T")
 WIDTH = 100
@@ -58,7 +58,7 @@ class Findings(Generic[T]):
 
 def meanings_of_checks() -> dict[str, str]:
     """Return the meaning of each check, by name."""
-    return {check.name: check.meaning for check in CHECKS}
+    return {check.name: check.meaning for check in [*CHECKS_OF_SPLITS, *CHECKS]}
 
 
 def _told(row: Mapping[str, Any]) -> dict[str, str]:

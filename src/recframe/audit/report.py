@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
-from recframe.audit import checks_of_ranks, checks_of_truth, checks_of_users
-from recframe.audit.data import SEVERITIES, Audited, Check, Finding, example
+from recframe.audit import checks_of_ranks, checks_of_splits, checks_of_truth, checks_of_users
+from recframe.audit.data import SEVERITIES, Audited, Check, Finding, HasTraits, example
+from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable
 from recframe.evaluation.execution import Run
 from recframe.frames.inputs import Inputs
+from recframe.frames.options import FOLD
 
 PAGES = (checks_of_ranks, checks_of_truth, checks_of_users)
 CHECKS = [var for page in PAGES for var in vars(page).values() if isinstance(var, Check)]
 """Every check, page by page, in the order of each page."""
-
+CHECKS_OF_SPLITS = [var for var in vars(checks_of_splits).values() if isinstance(var, Check)]
+"""The checks of train and truth, of a split and of frames with times."""
 
 ITEMS = "items"
 """Frame that every bucket of users has in full."""
@@ -33,15 +37,43 @@ def audit(data: Audited, run: Run) -> pl.LazyFrame:
     return _table(_findings(data), run).select(COLUMNS)
 
 
+def audit_split(folds: Mapping[int, SplitRows]) -> pl.LazyFrame:
+    """Return one row for each finding about a split, the most severe first."""
+    return _table(_of_split(folds)).select(COLUMNS)
+
+
+def _of_split(folds: Mapping[int, SplitRows]) -> dict[str, tuple[Check, Finding]]:
+    """Return what checks may find in a split, over all folds; examples name theirs."""
+    several = len(folds) > 1
+    found: dict[str, tuple[Check, Finding]] = {}
+    rows: dict[str, list[pl.LazyFrame]] = {}
+    for fold, data in folds.items():
+        for name, (check, one) in _found(CHECKS_OF_SPLITS, data).items():
+            rows.setdefault(name, []).append(one.rows.with_columns(pl.lit(fold).alias(FOLD)))
+            shown = (FOLD, *one.shown) if several else one.shown
+            found[name] = check, replace(one, shown=shown, rows=pl.concat(rows[name]))
+    return found
+
+
 def _findings(data: Audited) -> dict[str, tuple[Check, Finding]]:
-    """Return what checks may find: of some of the users those that do not ask of all at once.
+    """Return what checks may find: of some of the users those that do not ask of all at once."""
+    some = data.inputs.tables is not None
+    checks = [check for check in CHECKS if not (some and check.of_all)]
+    if not data.split:
+        return _found(checks, data)
+    own = {check.name for check in CHECKS_OF_SPLITS}
+    others = [check for check in checks if check.name not in own]
+    return _found(others, data) | _of_split(data.split)
+
+
+def _found(checks: Sequence[Check], data: HasTraits) -> dict[str, tuple[Check, Finding]]:
+    """Return what checks may find in some data.
 
     NOTE: a finding is known by its check and its place among the check's, since buckets differ in what they can leave out.
     """
     return {
         f"{check.name} {place}": (check, one)
-        for check in CHECKS
-        if data.inputs.tables is None or not check.of_all
+        for check in checks
         for place, one in enumerate(check.findings(data))
     }
 

@@ -45,6 +45,25 @@ def check_dtypes(
                 raise ColumnError(msg)
 
 
+PARSED = "parse it first: pl.col({0!r}).str.to_datetime() in Polars, pd.to_datetime(frame[{0!r}]) in pandas"
+
+
+def check_time(dtype: pl.DataType | None, side: Side) -> None:
+    """Reject a column of times that is neither of dates nor of numbers."""
+    if dtype is None or dtype == pl.Null or is_time(dtype):
+        return
+    name = side.context.names["time"]
+    found = f"column {name!r} of {side.title} is {dtype_shown(dtype)}; a time is a date, a datetime or a number"
+    if dtype in (pl.String, pl.Categorical, pl.Enum):
+        found = f"{found}; {PARSED.format(name)}"
+    raise ColumnError(found)
+
+
+def is_time(dtype: pl.DataType) -> bool:
+    """Whether a dtype is of times: dates, datetimes, whole numbers or floats."""
+    return dtype in (pl.Date, pl.Datetime) or dtype.is_integer() or dtype.is_float()
+
+
 def _nested(column: str, dtype: pl.DataType, role_name: str, side: str) -> str:
     """Return the advice to turn rows with many ids into one row per id."""
     frame = "recs" if side == "recommendations" else side

@@ -292,8 +292,15 @@ class Inputs:
         return replace(self, **laid, sides={}, given={}, sources={})
 
     def without_labels(self) -> Inputs:
-        """Return the inputs without the columns that may name systems."""
-        return replace(self, lists=self.lists.drop(list(self.labels)), labels={})
+        """Return the inputs without what the audit alone reads: the columns that may name systems, and times."""
+        lists = self.lists.drop([*self.labels, "time"], strict=False)
+        frames = {"truth": self.truth, "train": self.train}
+        others: dict[str, Any] = {
+            name: rows.drop("time", strict=False)
+            for name, rows in frames.items()
+            if rows is not None
+        }
+        return replace(self, lists=lists, labels={}, **others)
 
     @cached_property
     def ranks_by_gain(self) -> bool:
@@ -372,6 +379,7 @@ def read(
     for name, side in sides.items():
         columns = segments_of([*segments, *labels], name)
         roles = [*roles_of(name, side, judged=judged), *fold_of(name, side)]
+        roles += ["time"] * (labelled and name in _timed(sides, context))
         given[name] = side.take(roles, columns)
     if main.rows_are_items:
         _check_no_segment_of_items(segments)
@@ -389,6 +397,13 @@ def read(
         judged="truth" in given or "relevance" in given["recommendations"].collect_schema(),
         without_items=main.rows_are_items,
     )
+
+
+def _timed(sides: Mapping[str, Side], context: Context) -> set[str]:
+    """Return the frames whose times the audit reads: train and truth, where both are there and a time is bound."""
+    if context.time is None or "train" not in sides:
+        return set()
+    return {"train", "truth" if "truth" in sides else "recommendations"}
 
 
 def _check_no_segment_of_items(segments: Iterable[Segment]) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, dtype_shown, shown
+from recframe.errors import ColumnError, RecframeError, shown
 from recframe.frames.collecting import check_threads
-from recframe.frames.dtypes import check_dtypes
+from recframe.frames.dtypes import check_dtypes, check_time
 from recframe.frames.hints import NAMED, bind
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.options import Context
@@ -21,7 +21,6 @@ ROLES = ("user", "item", "time", "relevance")
 """The roles that a split reads; the last two may be missing."""
 NUMBERS = ("relevance",)
 """Roles whose NaN is no missing value."""
-PARSED = "parse it first: pl.col({0!r}).str.to_datetime() in Polars, pd.to_datetime(frame[{0!r}]) in pandas"
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,9 @@ def log_of(frame: Any, context: Context, *, min_relevance: float | None = None) 
     hints = {"relevance": f"Name the column that min_relevance= is of: {bind(relevance=NAMED)}"}
     names = {role: side.require(role, hints.get(role, "")) for role in roles}
     rows = side.kind.held_rows(names, NUMBERS)
-    _check(rows.collect_schema(), side)
+    schema = rows.collect_schema()
+    check_dtypes({"log": schema}, {"log": side})
+    check_time(schema.get("time"), side)
     return Log(side.kind, names, rows, side.kind.take(names, names, NUMBERS).lazy(), context)
 
 
@@ -93,21 +94,3 @@ def check_names(log: Log, column: str) -> None:
     if FOLD in log.kind.columns:
         msg = f"the log has a column {FOLD!r}, which is the name of the column of folds; rename it first"
         raise ColumnError(msg)
-
-
-def _check(schema: pl.Schema, side: Side) -> None:
-    """Reject columns whose dtypes do not suit their roles."""
-    check_dtypes({"log": schema}, {"log": side})
-    time = schema.get("time")
-    if time is None or time == pl.Null or is_time(time):
-        return
-    name = side.context.names["time"]
-    found = f"column {name!r} of the log is {dtype_shown(time)}; a time is a date, a datetime or a number"
-    if time in (pl.String, pl.Categorical, pl.Enum):
-        found = f"{found}; {PARSED.format(name)}"
-    raise ColumnError(found)
-
-
-def is_time(dtype: pl.DataType) -> bool:
-    """Whether a dtype is of times: dates, datetimes, whole numbers or floats."""
-    return dtype in (pl.Date, pl.Datetime) or dtype.is_integer() or dtype.is_float()

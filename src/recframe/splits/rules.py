@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import polars as pl
 
+from recframe.audit.split_rows import Order
 from recframe.splits.log_rows import Log
 
 Part = Literal[
@@ -39,6 +40,8 @@ class Rule(ABC):
     """The method of `rec.split`."""
     reads_time: ClassVar[bool]
     """Whether a row without a time is in no part."""
+    parted_by: ClassVar[Order] = "random"
+    """What parts train and truth: one point of time for all users, each user's own order, or chance."""
     is_random: bool = False
     """Whether truth is drawn at random, so that the folds' trains share rows."""
     n_folds: int
@@ -63,6 +66,15 @@ class Rule(ABC):
     @abstractmethod
     def part(self, fold: int, scalar: Scalar) -> pl.Expr:
         """Return the part of a row without nulls in a fold, by this rule alone."""
+
+    def windows(self, _log: Log) -> dict[int, pl.LazyFrame]:
+        """Return one row with where the truth of each fold begins and ends, start and end; none where the rule does not say."""
+        return {}
+
+    @property
+    def asked_share(self) -> float | None:
+        """The share of truth that a random rule was asked for; None where none was."""
+        return None
 
     @property
     def horizon(self) -> Any:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from recframe.audit.split_rows import Order
 from recframe.splits.log_rows import Log
 from recframe.splits.rules import Part, Rule, Scalar, first_that_holds, of_part
 from recframe.splits.times import Length, aligned, before
@@ -20,6 +21,7 @@ class AtPoint(Rule):
 
     call: ClassVar[str] = "by_time"
     reads_time: ClassVar[bool] = True
+    parted_by: ClassVar[Order] = "line"
     n_folds: ClassVar[int] = 1  # type: ignore[misc]  # others have several
     said: str
     at: pl.Expr | None
@@ -48,6 +50,12 @@ class AtPoint(Rule):
         place = ((1 - self.share) * pl.len()).round(9).floor().cast(pl.Int64)
         return times.select(time.gather(place).first().alias("train end 0"))
 
+    def windows(self, _log: Log) -> dict[int, pl.LazyFrame]:
+        """Return the window of truth, where the call says both of its ends."""
+        if self.at is None or self.until is None:
+            return {}
+        return {0: pl.select(start=self.at, end=self.until).lazy()}
+
     def part(self, fold: int, scalar: Scalar) -> pl.Expr:
         """Return train before the point, truth from it on, later from the second one on."""
         del fold
@@ -62,6 +70,7 @@ class Rolling(Rule):
     """Windows of truth that step back from the end of the log, each with the train before it."""
 
     reads_time: ClassVar[bool] = True
+    parted_by: ClassVar[Order] = "line"
     call: str  # type: ignore[misc]  # by_time(last=) is the last window alone
     said: str
     dtype: pl.DataType
@@ -123,6 +132,14 @@ class Rolling(Rule):
         point = pl.col(from_)
         point = point if length is None else before(point, length, self.dtype)
         return borders.with_columns(point.alias(to))
+
+    def windows(self, log: Log) -> dict[int, pl.LazyFrame]:
+        """Return the window of truth of each fold."""
+        borders = self.scalars(log)
+        return {
+            fold: borders.select(start=f"start {fold}", end=f"end {fold}")
+            for fold in range(self.n_folds)
+        }
 
     def part(self, fold: int, scalar: Scalar) -> pl.Expr:
         """Return the window that a row is in: earlier, train, gap, truth or later."""

@@ -1,0 +1,252 @@
+"""Answers about a split: its audit, description, fingerprint and card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Generic
+
+import polars as pl
+
+from recframe.api import argument_errors
+from recframe.api.bound_metric import F
+from recframe.api.reprs import Card, kind_of_frame
+from recframe.audit.split_rows import SplitRows, in_folds, in_frames
+from recframe.charts.formatting import counted
+from recframe.errors import RecframeError
+from recframe.frames.collecting import check_threads
+from recframe.frames.dtypes import check_dtypes, matched
+from recframe.frames.eager_data import at_hand
+from recframe.frames.kinds.kind import Kind
+from recframe.frames.kinds.lookup import in_memory
+from recframe.frames.options import FOLD, Context
+from recframe.frames.roles import Segment, Side
+from recframe.splits.description import described
+from recframe.splits.digest import digest
+from recframe.splits.labelling import Labels
+
+if TYPE_CHECKING:
+    from recframe.audit.findings import Findings
+
+
+class SplitAnswers(Generic[F]):
+    """What can be asked of a split; everything is read off its labels."""
+
+    _labels: Labels
+
+    @argument_errors.understood
+    def audit(self) -> F:
+        """Return what is odd about the split, one row for each finding, as `rec.audit()` does; no row if all is well.
+
+        Columns: `check`, `severity` ("error", "warning" or "info"), `frame` ("train", "truth" or "log"), `rows` and `users`
+        concerned, an `example` (with its fold, where there are several), `treatment` (what follows for numbers) and `remedy`.
+        `share` in an example is that of the fold's truth, or of its train; `ceiling` the recall, a mean over users, that a
+        model has at most without these rows. `findings` shows the same for reading.
+
+        It finds rows of train from after truth began, items that did not exist yet, pairs that are in both, users and items
+        that train does not know, folds that overlap or have few users, windows that the log does not fill, rows that share
+        one time, logs that were filtered by rows from the future, and items of truth that are unlike those of train.
+
+        >>> import polars as pl, recframe
+        >>> log = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 2, 3]})
+        >>> log.rec(time="day").split.by_time(at=3).audit().select("check", "severity", "frame", "rows", "users")
+        shape: (4, 5)
+        ┌───────────────────────┬──────────┬───────┬──────┬───────┐
+        │ check                 ┆ severity ┆ frame ┆ rows ┆ users │
+        │ ---                   ┆ ---      ┆ ---   ┆ ---  ┆ ---   │
+        │ str                   ┆ str      ┆ str   ┆ i64  ┆ i64   │
+        ╞═══════════════════════╪══════════╪═══════╪══════╪═══════╡
+        │ truth_of_cold_users   ┆ warning  ┆ truth ┆ 1    ┆ 1     │
+        │ users_wholly_in_truth ┆ warning  ┆ truth ┆ 1    ┆ 1     │
+        │ few_truth_users       ┆ warning  ┆ truth ┆ 1    ┆ 1     │
+        │ few_train_rows        ┆ warning  ┆ truth ┆ 1    ┆ 1     │
+        └───────────────────────┴──────────┴───────┴──────┴───────┘
+        """
+        labels = self._labels
+        result: F = _audited(_rows_of(labels), labels.log.kind)
+        return result
+
+    @argument_errors.understood
+    def findings(self) -> Findings[F]:
+        """Return the findings of `audit` for reading: what each check looks for, where, an example and the remedy, in full.
+
+        It prints as text, in a notebook as a table; `frame` is what `audit` returns. A LazyFrame is not collected, so its
+        findings are only in `frame`.
+
+        >>> import polars as pl, recframe
+        >>> log = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 2, 3]})
+        >>> log.rec(time="day").split.by_time(at=3, cold="drop").findings()
+        1 finding: 1 warning
+        <BLANKLINE>
+        1. few_truth_users (warning): Folds with fewer than 30 users in truth.
+           in        the truth frame: 0 rows
+           example   n_users 0
+           recframe  means are over few users, so their intervals are wide and rough
+           remedy    take a longer window of truth, or fewer folds
+        """
+        from recframe.audit.findings import Findings  # noqa: PLC0415  importing recframe should take no time
+
+        frame = self.audit()
+        return Findings(frame, self._labels.log.kind.rows(frame))
+
+    @argument_errors.understood
+    def describe(self) -> F:
+        """Return what the split looks like: one row for each fold.
+
+        Columns, those of times where a time is bound:
+            fold; train_from, train_to, truth_from, truth_to: the first and last times; gap: from train_to to truth_from.
+            rows_train, users_train, items_train; rows_truth, users_truth, items_truth.
+            share: rows of truth, of those of truth, train and fold_in. asked_share: what a random split was asked for.
+            cold_users, cold_items, seen: the shares of truth whose user, whose item, whose pair is (not) in train or fold_in.
+            median_rows_train, median_rows_truth: rows of a user there, of the users who have any.
+            rows_fold_in, rows_gap, ...: the rows of each other part.
+
+        >>> import polars as pl, recframe
+        >>> log = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 2, 3]})
+        >>> log.rec(time="day").split.by_time(at=3).describe().select("train_to", "truth_from", "rows_train", "cold_users")
+        shape: (1, 4)
+        ┌──────────┬────────────┬────────────┬────────────┐
+        │ train_to ┆ truth_from ┆ rows_train ┆ cold_users │
+        │ ---      ┆ ---        ┆ ---        ┆ ---        │
+        │ i64      ┆ i64        ┆ i64        ┆ f64        │
+        ╞══════════╪════════════╪════════════╪════════════╡
+        │ 2        ┆ 3          ┆ 2          ┆ 1.0        │
+        └──────────┴────────────┴────────────┴────────────┘
+        """
+        labels = self._labels
+        plan = described(_rows_of(labels), labels.rule.asked_share)
+        result: F = labels.log.kind.give(plan, {})
+        return result
+
+    @argument_errors.understood
+    def fingerprint(self) -> str:
+        """Return a short text that identifies the split: its rows with their folds and parts, and its rule.
+
+        Row order, kind of frame, the dtypes of ids and the names of columns do not matter; of a row its user, item and time
+        do. It is promised to stay the same on every version of Polars, so that it can be published with a result;
+        `rec.fingerprint()`, of the frames of a call, is promised for one version. Of LazyFrames the plan runs, in a
+        streaming pass.
+
+        Raises a ColumnError for ids that are no whole numbers, text, categories, Booleans or dates.
+
+        >>> import polars as pl, recframe
+        >>> log = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 2, 3]})
+        >>> log.rec(time="day").split.by_time(at=3).fingerprint()
+        '0d55fe1f0a3f7f4f'
+        >>> log.reverse().rec(time="day").split.by_time(at=3).fingerprint()
+        '0d55fe1f0a3f7f4f'
+        """
+        return digest(self._labels)
+
+    def _card(self) -> Card:
+        """Return the rule, the log and the rows of each part; nothing of a LazyFrame is collected."""
+        labels = self._labels
+        rows = {"log": kind_of_frame(labels.log.kind.frame)}
+        n_folds = len(labels.folds)
+        if n_folds > 1:
+            rows["folds"] = str(n_folds)
+        if not labels.log.is_lazy:
+            rows["log"] += f" of {counted(labels.log.kind.size, 'row')}"
+            rows |= _parts(labels)
+        return Card(f"split by {labels.rule.words}", rows)
+
+    def __repr__(self) -> str:
+        return self._card().line
+
+    def __str__(self) -> str:
+        return self._card().text
+
+    def _repr_html_(self) -> str:
+        return self._card().html
+
+
+def _rows_of(labels: Labels) -> dict[int, SplitRows]:
+    """Return the folds of a split for its audit."""
+    rule = labels.rule
+    return in_folds(labels.by_fold, rule.parted_by, rule.windows(labels.log))
+
+
+def _audited(folds: Mapping[int, SplitRows], kind: Kind) -> Any:
+    from recframe.audit import report  # noqa: PLC0415  importing recframe should take no time
+
+    return kind.give(report.audit_split(folds), {})
+
+
+def _parts(labels: Labels) -> dict[str, str]:
+    """Return the rows of each part, over all folds."""
+    counts = labels.rows.group_by("part").agg(pl.len().alias("rows")).sort("part")
+    found = labels.log.kind.run(counts)
+    names = found["part"].cast(pl.String)
+    return {part: counted(rows, "row") for part, rows in zip(names, found["rows"], strict=True)}
+
+
+def audit_split(
+    train: Any,
+    truth: Any,
+    *,
+    user: str | None = None,
+    item: str | None = None,
+    time: str | None = None,
+) -> Any:
+    """Return what is odd about train and truth that somebody split: the findings of `Split.audit`, as a frame of truth's kind.
+
+    The columns are `user` and `item`, unless named here, or of one frame alone by `rf.frame(train, user="customer")`. With
+    `time`, the time of each row, leaks from the future are found too. Where both frames have a column `fold`, as those of a
+    split with several folds have, each fold is checked by itself.
+
+    Raises a ColumnError for a missing column, and for ids or times whose dtypes do not match.
+
+    >>> import polars as pl, recframe as rf
+    >>> train = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 4, 2]})
+    >>> truth = pl.DataFrame({"user": [1, 2], "item": [12, 11], "day": [3, 5]})
+    >>> rf.audit_split(train, truth, time="day").select("check", "severity", "frame", "rows").head(1)
+    shape: (1, 4)
+    ┌─────────────────┬──────────┬───────┬──────┐
+    │ check           ┆ severity ┆ frame ┆ rows │
+    │ ---             ┆ ---      ┆ ---   ┆ ---  │
+    │ str             ┆ str      ┆ str   ┆ i64  │
+    ╞═════════════════╪══════════╪═══════╪══════╡
+    │ future_in_train ┆ error    ┆ train ┆ 1    │
+    └─────────────────┴──────────┴───────┴──────┘
+    """
+    check_threads()
+    named = {"user": user, "item": item, "time": time}
+    options = {name: value for name, value in named.items() if value is not None}
+    context = Context().bind(options)
+    frames = {"train": in_memory(train, "train"), "truth": in_memory(truth, "truth")}
+    sides = {
+        name: Side(f"the {name} frame", frame, context, name) for name, frame in frames.items()
+    }
+    for side in sides.values():
+        if side.kind.engine is not None:
+            msg = f"rf.audit_split takes frames of Polars, pandas and Arrow, and {side.kind.engine.name} has none"
+            raise RecframeError(msg)
+    folds = _folds_of(sides)
+    taken = {}
+    for name, side in sides.items():
+        has_time = side.context.time is not None
+        column = [Segment(FOLD, FOLD, "row")] * bool(folds)
+        taken[name] = side.take(["user", "item"] + ["time"] * has_time, column).lazy()
+    schemas = {name: rows.collect_schema() for name, rows in taken.items()}
+    check_dtypes(schemas, sides)
+    taken = matched(taken, schemas, sides, [], None)
+    kind = sides["truth"].kind
+    kind.stand_beside(sides["train"].kind.size)
+    rows = in_frames(taken["train"], taken["truth"], (sides["train"], sides["truth"]), folds)
+    return _audited(rows, kind)
+
+
+def _folds_of(sides: Mapping[str, Side]) -> list[int]:
+    """Return the folds that both frames have, where both have a column of them."""
+    if not all(FOLD in side.columns for side in sides.values()):
+        return []
+    numbers: set[int] = set()
+    for side in sides.values():
+        if side.kind.is_lazy:
+            msg = (
+                f"both LazyFrames have a column {FOLD!r}, whose values are not known before they are collected; audit each "
+                f"fold by itself: rf.audit_split(train.filter(pl.col('{FOLD}') == 0), ...), and drop the column"
+            )
+            raise RecframeError(msg)
+        taken = at_hand(side.kind.take({FOLD: FOLD}))
+        numbers |= set() if taken is None else {*taken[FOLD].drop_nulls()}
+    return sorted(numbers)

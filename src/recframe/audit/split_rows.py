@@ -1,0 +1,205 @@
+"""Rows of a split with their parts, and tables that several checks share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import polars as pl
+
+from recframe.errors import ColumnError, dtype_shown
+from recframe.frames.dtypes import check_time
+from recframe.frames.options import FOLD
+from recframe.frames.roles import Side
+
+Order = Literal["line", "user", "random"]
+"""What parts train and truth: one point of time for all users, each user's own order, or chance."""
+KNOWN = ("train", "fold_in")
+FILTERED = ("not_target", "not_relevant", "seen", "cold_user", "cold_item")
+"""Parts of rows that the rule puts into the window of truth, and a filter takes out."""
+PAIR = ("user", "item")
+EVENT = (*PAIR, "time")
+time = pl.col("time")
+
+
+@dataclass(frozen=True)
+class SplitRows:
+    """One fold of a split: one row for each row of the log, or of train and truth, with its part."""
+
+    rows: pl.LazyFrame
+    """part, user, item, and time if it is known."""
+    order: Order | None = None
+    """None where somebody else split the frames."""
+    window: pl.LazyFrame | None = None
+    """One row, where truth begins and ends by the rule: start, end."""
+    lists: pl.LazyFrame | None = None
+    """Lists to check: user, item."""
+    earlier_truth: pl.LazyFrame | None = None
+    """The truth of the folds before."""
+    is_last: bool = True
+    """Whether it is the last fold, of which what concerns the whole log is asked."""
+
+    @cached_property
+    def traits(self) -> set[str]:
+        """Traits of the split, by which checks that cannot apply are left out."""
+        has_time = "time" in self.rows.collect_schema()
+        found = {"time": has_time, "frames": self.order is None, "last": self.is_last}
+        found["line"] = has_time and self.order in {None, "line"}
+        return {name for name, is_so in found.items() if is_so}
+
+    def in_parts(self, *parts: str) -> pl.LazyFrame:
+        """Return the rows of some parts."""
+        return self.rows.filter(pl.any_horizontal([pl.col("part") == part for part in parts]))
+
+    @property
+    def train(self) -> pl.LazyFrame:
+        """The rows of train."""
+        return self.in_parts("train")
+
+    @property
+    def truth(self) -> pl.LazyFrame:
+        """The rows of truth."""
+        return self.in_parts("truth")
+
+    @property
+    def log(self) -> pl.LazyFrame:
+        """The rows that have what the rule reads."""
+        return self.rows.filter(pl.col("part") != "null")
+
+    @property
+    def items(self) -> pl.LazyFrame:
+        """The items of the log: `first_row`, its time, and whether it is `in_train`."""
+        in_train = (pl.col("part") == "train").any()
+        return self.log.group_by("item").agg(first_row=time.min(), in_train=in_train)
+
+    @cached_property
+    def pairs(self) -> pl.LazyFrame:
+        """The pairs of truth: their `rows`; whether `seen` in train; `of_user` and `of_item`, whether train has these."""
+        known = self.in_parts(*KNOWN)
+        pairs = self.truth.group_by(PAIR).agg(pl.len().cast(pl.Int64).alias("rows"))
+        # of the pairs of train those alone that truth has
+        seen = known.select(PAIR).join(pairs, on=PAIR, how="semi")
+        tables = {
+            "seen": seen,
+            "of_user": known.select("user"),
+            "of_item": self.train.select("item"),
+        }
+        for name, rows in tables.items():
+            keys = rows.collect_schema().names()
+            table = rows.unique().with_columns(pl.lit(value=True).alias(name))
+            pairs = pairs.join(table, on=keys, how="left")
+        return pairs.with_columns(pl.col(*tables).fill_null(value=False)).cache()
+
+    def shares(self, concerned: pl.Expr) -> pl.LazyFrame:
+        """Return what pairs of truth make of it: the `share` of its rows, and the `ceiling` of recall without them."""
+        n_rows, is_so = pl.col("rows"), pl.col("is so")
+        pairs = self.pairs.select("user", "rows", concerned.alias("is so"))
+        users = pairs.group_by("user").agg(
+            n=n_rows.sum(), of_them=n_rows.filter(is_so).sum(), without=1 - is_so.mean()
+        )
+        share = pl.col("of_them").sum() / pl.col("n").sum()
+        return users.select(share=share.round(3), ceiling=pl.col("without").mean().round(3))
+
+    @property
+    def ends(self) -> pl.LazyFrame:
+        """One row with the first and last times of train and truth."""
+        found: dict[str, pl.Expr] = {}
+        for part in ("train", "truth"):
+            of_part = time.filter(pl.col("part") == part)
+            found |= {f"{part}_from": of_part.min(), f"{part}_to": of_part.max()}
+        return self.rows.select(**found)
+
+    def beside(self, rows: pl.LazyFrame, end: str) -> pl.LazyFrame:
+        """Return rows with one of the `ends`."""
+        return rows.join(self.ends.select(end), how="cross")
+
+    def with_later(
+        self, rows: pl.LazyFrame, others: pl.LazyFrame, *, or_same: bool
+    ) -> pl.LazyFrame:
+        """Return rows with `later`: the number of others after their time, or at it."""
+        both = [rows.with_columns(other=0), others.select("time", other=1)]
+        stacked = pl.concat(both, how="diagonal").sort("time", "other", descending=[True, or_same])
+        return stacked.with_columns(later=pl.col("other").cum_sum()).filter(pl.col("other") == 0)
+
+
+def in_frames(
+    train: pl.LazyFrame,
+    truth: pl.LazyFrame,
+    sides: tuple[Side, Side],
+    folds: Sequence[int] = (),
+    lists: pl.LazyFrame | None = None,
+) -> dict[int, SplitRows]:
+    """Return two frames of matching ids that somebody split, fold by fold where both have a column of them."""
+    schemas = [train.collect_schema(), truth.collect_schema()]
+    casts = {}
+    if all("time" in schema for schema in schemas):
+        _check_times(schemas, sides)
+        casts["time"] = _common([schema["time"] for schema in schemas])
+    parts = []
+    for part, rows in (("train", train), ("truth", truth)):
+        columns = [pl.col(name).cast(dtype) for name, dtype in casts.items()]
+        column = [FOLD] * bool(folds)
+        parts.append(rows.select(*column, *PAIR, *columns, part=pl.lit(part)).drop_nulls([*PAIR]))
+    both = pl.concat(parts)
+    if not folds:
+        return {0: SplitRows(both, lists=lists)}
+    found = {}
+    for fold in folds:
+        of_fold = None if lists is None else lists.filter(pl.col(FOLD) == fold)
+        rows = both.filter(pl.col(FOLD) == fold).drop(FOLD)
+        found[fold] = SplitRows(rows, lists=of_fold, is_last=fold == folds[-1])
+    return _with_earlier(found)
+
+
+def _with_earlier(folds: dict[int, SplitRows]) -> dict[int, SplitRows]:
+    """Return folds that know the truth of the folds before."""
+    numbers = list(folds)
+    found = {}
+    for place, (number, rows) in enumerate(folds.items()):
+        before = [folds[one].truth for one in numbers[:place]]
+        found[number] = replace(rows, earlier_truth=pl.concat(before)) if before else rows
+    return found
+
+
+def in_folds(
+    by_fold: Mapping[int, pl.LazyFrame], order: Order, windows: Mapping[int, pl.LazyFrame]
+) -> dict[int, SplitRows]:
+    """Return the folds of a split: the rows of its log with their parts."""
+    last = max(by_fold)
+    names = (*PAIR, "time", "part")
+    found = {}
+    for fold, rows in by_fold.items():
+        there = rows.collect_schema()
+        columns = rows.select([name for name in names if name in there])
+        found[fold] = SplitRows(columns, order, windows.get(fold), is_last=fold == last)
+    return _with_earlier(found)
+
+
+def _common(dtypes: Sequence[pl.DataType]) -> pl.DataType:
+    """Return the dtype of two columns of times that compare."""
+    first, second = dtypes
+    if pl.Null in (first, second) or first == second:
+        return second if first == pl.Null else first
+    if first.is_numeric():
+        return pl.Int64() if first.is_integer() and second.is_integer() else pl.Float64()
+    zone = next((one.time_zone for one in dtypes if isinstance(one, pl.Datetime)), None)
+    return pl.Datetime("ns" if "ns" in str(dtypes) else "us", zone)
+
+
+def _check_times(schemas: Sequence[pl.Schema], sides: Sequence[Side]) -> None:
+    """Reject times that are none, or of which those of train do not compare with those of truth."""
+    families = []
+    for schema, side in zip(schemas, sides, strict=True):
+        check_time(schema["time"], side)
+        dtype = schema["time"]
+        zone = getattr(dtype, "time_zone", None) is not None
+        families.append("number" if dtype.is_numeric() else "zone" if zone else "clock")
+    if families[0] != families[1] and pl.Null not in [schema["time"] for schema in schemas]:
+        found = [
+            f"{dtype_shown(schema['time'])} in {side.title}"
+            for schema, side in zip(schemas, sides, strict=True)
+        ]
+        msg = f"the times have different dtypes: {', '.join(found)}; cast them to one dtype, so that they compare"
+        raise ColumnError(msg)

@@ -1,0 +1,409 @@
+"""The audit of splits: each check finds what is planted, and nothing in a clean split."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime, timedelta
+from statistics import median
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from recframe.audit.report import CHECKS_OF_SPLITS
+from recframe.splits.rules import PARTS
+
+START = datetime(2024, 3, 1)  # noqa: DTZ001  as logs mostly are
+DAY = timedelta(days=1)
+HALF = START + 20 * DAY
+
+
+def clean_log() -> pl.DataFrame:
+    """Return rows of 40 users in 40 days, half before day 20; no pair twice, each item and user of truth in train."""
+    drawn = random.Random(0)  # noqa: S311  not for secrets
+    rows = []
+    for user in range(40):
+        items = drawn.sample(range(60), 4 + user % 5)
+        rows += [(user, item, place < 3) for place, item in enumerate(items)]
+    # a user and an item that nobody would have filtered
+    rows += [(99, 0, True), (0, 99, True)] + [(user, 98, True) for user in range(40)]
+    known = {item for _, item, is_early in rows if is_early}
+    rows = [row for row in rows if row[2] or row[1] in known]
+    places = drawn.sample(range(1, 20 * 24 * 60), len(rows))
+    times = [
+        START + timedelta(minutes=place) + (0 if early else 20) * DAY
+        for place, (*_, early) in zip(places, rows, strict=True)
+    ]
+    columns = {"user": [row[0] for row in rows], "item": [row[1] for row in rows], "t": times}
+    return pl.DataFrame(columns)
+
+
+LOG = clean_log()
+TRAIN, TRUTH = LOG.filter(pl.col("t") < HALF), LOG.filter(pl.col("t") >= HALF)
+
+
+def more(*rows: tuple[int, int, datetime], log: pl.DataFrame = LOG) -> pl.DataFrame:
+    """Return a log with more rows."""
+    return pl.concat([log, pl.DataFrame(rows, schema=log.schema, orient="row")])
+
+
+def found(audit: Any) -> dict[str, int]:
+    """Return the rows of findings, by check, severity and frame."""
+    frame = audit.collect() if isinstance(audit, pl.LazyFrame) else audit
+    columns = [frame[name].to_list() for name in ("check", "severity", "frame", "rows")]
+    return {" ".join(row[:3]): row[3] for row in zip(*columns, strict=True)}
+
+
+def by_time(log: pl.DataFrame, **options: Any) -> dict[str, int]:
+    """Return the findings of a split at day 20."""
+    return found(log.rec(time="t").split.by_time(HALF, **options).audit())
+
+
+def in_frames(train: pl.DataFrame, truth: pl.DataFrame) -> dict[str, int]:
+    """Return the findings of two frames."""
+    return found(rf.audit_split(train, truth, time="t"))
+
+
+def fresh(user: int) -> int:
+    """Return an item of train that a user never had."""
+    return min({*TRAIN["item"]} - {*LOG.filter(pl.col("user") == user)["item"]})
+
+
+SOON = HALF + timedelta(seconds=1)
+SEEN = TRAIN.row(0)[:2]
+OF_SEVEN = LOG.filter((pl.col("t") < HALF) | (pl.col("user") < 7))
+# each user has one row in train, and user 99 has every item
+ALL_ITEMS = TRAIN.sort("t").unique("item", keep="first").with_columns(user=pl.lit(99, pl.Int64))
+ONE_EACH = pl.concat([TRAIN.filter(pl.col("item") == 98), ALL_ITEMS])
+OFTEN = [user for user, n in Counter(LOG["user"]).items() if n >= 6]
+CORE = pl.concat([LOG.filter(pl.col("user").is_in(OFTEN)), ALL_ITEMS])
+TWO_EARLY = more((1, fresh(1), HALF), (2, fresh(2), HALF), log=TRUTH)
+LATEST = TRUTH["t"].max()
+LATE = [(user, 98, LATEST + user * DAY) for user in (1, 2, 3)]
+T = "warning truth"
+
+
+def moved() -> pl.DataFrame:
+    """Return a log in which the first 100 items have 30 rows each in train and one in truth, and the next 100 the reverse."""
+    rows = []
+    for item in range(200):
+        rows += [(user, item, START) for user in range(30 if item < 100 else 1)]
+        rows += [(user + 40, item, HALF) for user in range(30 if item >= 100 else 1)]
+    # users of truth have two rows in train, and one user has one
+    rows += [(user + 40, item, START) for user in range(30) for item in (200, 201)]
+    rows.append((999, 202, START))
+    places = range(1, len(rows) + 1)
+    timed = [
+        (user, item, start + timedelta(minutes=place))
+        for place, (user, item, start) in zip(places, rows, strict=True)
+    ]
+    return pl.DataFrame(timed, schema=LOG.schema, orient="row")
+
+
+MOVED = moved()
+# each item is sold first in the last day of train
+YOUNG = pl.concat(
+    [
+        TRAIN.with_columns(t=HALF - DAY + (pl.col("t") - START) / 20),
+        TRUTH,
+        pl.DataFrame([(99, 99, START - 20 * DAY)], schema=LOG.schema, orient="row"),
+    ]
+)
+
+
+def n_young() -> int:
+    """Return how many rows of truth come sooner after the first row of their item than the window is long."""
+    first: dict[int, datetime] = {}
+    for _, item, t in YOUNG.sort("t").rows():
+        first.setdefault(item, t)
+    length = LATEST - TRUTH["t"].min()
+    return sum(t - first[item] < length for _, item, t in TRUTH.rows())
+
+
+CASES: dict[str, tuple[Any, dict[str, int]]] = {
+    "a pair again": (lambda: by_time(more((*SEEN, SOON))), {f"truth_in_train {T}": 1}),
+    "a new user": (
+        lambda: by_time(more((500, 98, SOON), (500, 99, SOON + DAY))),
+        {f"truth_of_cold_users {T}": 2, f"users_wholly_in_truth {T}": 2},
+    ),
+    "a new item": (lambda: by_time(more((1, 500, SOON))), {f"truth_of_cold_items {T}": 1}),
+    # so the rate of truth falls too
+    "few users": (
+        lambda: by_time(OF_SEVEN),
+        dict.fromkeys([f"few_truth_users {T}", f"part_window {T}"], len(OF_SEVEN) - len(TRAIN)),
+    ),
+    "few rows in train": (
+        lambda: by_time(more((97, 98, START), log=pl.concat([ONE_EACH, TRUTH]))),
+        {f"few_train_rows {T}": len(TRUTH)},
+    ),
+    # of 30 days of the window rows end after 20
+    "a log that ends early": (
+        lambda: by_time(LOG, until=HALF + 30 * DAY),
+        {f"part_window {T}": len(TRUTH)},
+    ),
+    "rows at the border": (
+        lambda: by_time(pl.concat([TRAIN, TWO_EARLY])),
+        {"ties_at_border info truth": 2},
+    ),
+    "a filter of the log": (
+        lambda: by_time(CORE),
+        {
+            # each has 4 of 6 or more there, user 0 has 5
+            "filtered_by_the_future warning train": 4 * len(OFTEN) + 1,
+        },
+    ),
+    "days without hours": (
+        lambda: by_time(LOG.with_columns(pl.col("t").dt.truncate("1d"))),
+        {
+            "one_time warning log": len(LOG),
+            "ties_at_border info truth": len(TRUTH.filter(pl.col("t") < HALF + DAY)),
+        },
+    ),
+    # all rows of truth are before the third of these, which are three rows of train
+    "the future in train": (
+        lambda: in_frames(more(*LATE, log=TRAIN), TRUTH),
+        {"future_in_train error train": 3, "future_in_train error truth": len(TRUTH)},
+    ),
+    "an item of the future in train": (
+        lambda: in_frames(more((1, 700, LATEST), log=TRAIN), TRUTH),
+        {
+            "future_in_train error train": 1,
+            "future_in_train error truth": len(TRUTH),
+            f"items_from_the_future {T}": len(TRUTH) - 1,
+        },
+    ),
+    "a row in both": (
+        lambda: in_frames(pl.concat([TRAIN, TRUTH.sort("t")[:1]]), TRUTH),
+        {
+            "future_in_train error train": 1,
+            "future_in_train error truth": 1,
+            "same_rows error truth": 1,
+            f"truth_in_train {T}": 1,
+        },
+    ),
+    # so the rate of train is twice as high
+    "one time": (
+        lambda: by_time(more(*[(1, 98, START)] * (len(LOG) + 1))),
+        {"one_time warning log": len(LOG) + 1, f"part_window {T}": len(TRUTH)},
+    ),
+    "other items": (lambda: by_time(MOVED), {"unlike_parts info truth": 3000}),
+    "young items": (
+        lambda: by_time(YOUNG),
+        {"unlike_parts info truth": n_young()},
+    ),
+    "windows that overlap": (
+        lambda: (
+            found(LOG.rec(time="t").split.rolling(2, "12d", step="6d", overlap=True).audit())
+            | {f"truth_of_cold_items {T}": 0}
+        ),
+        {
+            f"truth_of_cold_items {T}": 0,
+            "folds_overlap error truth": len(
+                LOG.filter(
+                    pl.col("t").is_between(LATEST - 12 * DAY, LATEST - 6 * DAY, closed="right")
+                )
+            ),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_planted_is_found_and_nothing_else(case):
+    call, expected = CASES[case]
+
+    assert call() == expected
+
+
+def test_every_check_has_a_case():
+    planted = {name.partition(" ")[0] for _, findings in CASES.values() for name in findings}
+
+    assert planted == {check.name for check in CHECKS_OF_SPLITS}
+
+
+def frames_of(kind: str, *frames: pl.DataFrame) -> list[Any]:
+    """Return frames of a kind."""
+    if kind == "pandas":
+        return [frame.to_pandas() for frame in frames]
+    return [frame.lazy() if kind == "lazy" else frame for frame in frames]
+
+
+def polars(frame: Any) -> pl.DataFrame:
+    """Return a frame of any kind as one of Polars."""
+    if isinstance(frame, pl.LazyFrame):
+        return frame.collect()
+    return frame if isinstance(frame, pl.DataFrame) else pl.from_pandas(frame)
+
+
+@pytest.mark.parametrize("kind", ["lazy", "pandas"])
+def test_other_kinds_of_frames_have_the_same_answers(kind):
+    log = more((*SEEN, SOON), (500, 501, SOON))
+    (given,) = frames_of(kind, log)
+    split = given.rec(time="t").split.rolling(2, "5d")
+    expected = log.rec(time="t").split.rolling(2, "5d")
+    two, same = frames_of(kind, TRAIN, more((*SEEN, SOON), log=TRUTH))
+
+    audit, described = split.audit(), split.describe()
+
+    assert type(audit) is type(described) is type(given)
+    assert_frame_equal(polars(audit), expected.audit())
+    assert_frame_equal(
+        polars(described).cast(dict(expected.describe().schema)), expected.describe()
+    )
+    assert found(rf.audit_split(two, same, time="t")) == {f"truth_in_train {T}": 1}
+    assert split.fingerprint() == expected.fingerprint()
+
+
+def test_a_lazy_audit_runs_no_python():
+    split = LOG.lazy().rec(time="t").split.rolling(2, "5d")
+
+    for plan in (
+        split.audit(),
+        split.describe(),
+        rf.audit_split(TRAIN.lazy(), TRUTH.lazy(), time="t"),
+    ):
+        assert "PYTHON" not in plan.explain().upper()
+
+
+def in_python(rows: list[tuple[int, int, datetime]], folds: int) -> list[dict[str, Any]]:
+    """Return the description of folds of 5 days, with a gap of 1, by its definition."""
+    last = max(t for *_, t in rows)
+    each = []
+    for fold in range(folds):
+        end = last - 5 * DAY * (folds - 1 - fold)
+        train = [row for row in rows if row[2] <= end - 6 * DAY]
+        truth = [row for row in rows if end - 5 * DAY < row[2] <= end]
+        users, items = {row[0] for row in train}, {row[1] for row in train}
+        pairs = {row[:2] for row in train}
+        n = len(truth)
+        each.append(
+            {
+                "fold": fold,
+                "train_from": min(row[2] for row in train),
+                "train_to": max(row[2] for row in train),
+                "truth_from": min(row[2] for row in truth),
+                "truth_to": max(row[2] for row in truth),
+                "gap": min(row[2] for row in truth) - max(row[2] for row in train),
+                "rows_train": len(train),
+                "users_train": len(users),
+                "items_train": len(items),
+                "rows_truth": n,
+                "users_truth": len({row[0] for row in truth}),
+                "items_truth": len({row[1] for row in truth}),
+                "share": n / (n + len(train)),
+                "cold_users": sum(row[0] not in users for row in truth) / n,
+                "cold_items": sum(row[1] not in items for row in truth) / n,
+                "seen": sum(row[:2] in pairs for row in truth) / n,
+                "median_rows_train": median(Counter(row[0] for row in train).values()),
+                "median_rows_truth": median(Counter(row[0] for row in truth).values()),
+                "rows_gap": sum(end - 6 * DAY < row[2] <= end - 5 * DAY for row in rows),
+                "rows_later": sum(row[2] > end for row in rows),
+            }
+        )
+    return each
+
+
+def test_a_description_is_its_definition():
+    log = more((*SEEN, LATEST), (500, 501, LATEST), (1, 501, LATEST))
+
+    described = log.rec(time="t").split.rolling(3, "5d", gap="1d").describe()
+
+    expected = in_python(log.rows(), 3)
+    for row, wanted in zip(described.to_dicts(), expected, strict=True):
+        parts = [name for name in row if name.startswith("rows_") and name not in wanted]
+        shares = {name for name in wanted if isinstance(wanted[name], float)}
+        for name, value in wanted.items():
+            assert row[name] == (pytest.approx(value) if name in shares else value)
+        assert {row[name] for name in parts} == {0}
+
+
+def test_all_answers_are_read_off_the_labels():
+    split = LOG.rec(time="t").split.by_time(HALF)
+    before = split.audit(), split.describe(), split.fingerprint(), split.train, split.truth
+    labels = split._labels
+    rows = labels.by_fold[0].with_columns(
+        part=pl.when(pl.col("user") == 1)
+        .then(pl.lit("truth"))
+        .otherwise("part")
+        .cast(pl.Enum(PARTS))
+    )
+
+    changed = type(split)(replace(labels, by_fold={0: rows}))
+
+    after = changed.audit(), changed.describe(), changed.fingerprint(), changed.train, changed.truth
+    for one, other in zip(before, after, strict=True):
+        assert one != other if isinstance(one, str) else not one.equals(other)
+
+
+RECS = TRUTH[:60].select("user", "item", rank=1)
+
+
+def test_lists_with_train_and_times_are_checked_for_leaks():
+    train = more((1, 700, LATEST), log=TRAIN)
+    lists = pl.concat(
+        [RECS, pl.DataFrame({"user": [2], "item": [700], "rank": [1]}, schema=RECS.schema)]
+    )
+
+    without = lists.rec(truth=TRUTH, train=train).audit()
+    timed = lists.rec(truth=TRUTH, train=train, time="t").audit()
+
+    more_found = {name: rows for name, rows in found(timed).items() if name not in found(without)}
+    assert more_found == {
+        "future_in_train error train": 1,
+        "future_in_train error truth": len(TRUTH),
+        "items_from_the_future warning recommendations": 1,
+    }
+    assert found(without).items() <= found(timed).items()
+    assert found(lists.lazy().rec(truth=TRUTH, train=train, time="t").audit()) == found(timed)
+    own = rf.frame(train.rename({"t": "at"}), time="at")
+    assert found(lists.rec(truth=TRUTH, train=own, time="t").audit()) == found(timed)
+    with pytest.raises(rf.DataError, match="future_in_train"):
+        lists.rec(truth=TRUTH, train=train, time="t", strict=True).recall(k=1)
+    assert lists.rec(truth=TRUTH, train=train, time="t").recall(k=1) == lists.rec(
+        truth=TRUTH
+    ).recall(k=1)
+
+
+def test_frames_with_folds_are_checked_fold_by_fold():
+    split = LOG.rec(time="t").split.rolling(2, "5d")
+
+    both = found(rf.audit_split(split.train, split.truth, time="t"))
+
+    assert both == found(split.audit())
+    with pytest.raises(rf.RecframeError, match="filter"):
+        rf.audit_split(split.train.lazy(), split.truth.lazy(), time="t")
+
+
+def test_times_that_do_not_compare_are_errors():
+    text = TRUTH.with_columns(pl.col("t").cast(pl.String))
+    for truth in (text, TRUTH.with_columns(pl.col("t").cast(pl.Int64))):
+        with pytest.raises(rf.ColumnError, match="time"):
+            rf.audit_split(TRAIN, truth, time="t")
+    with pytest.raises(rf.ColumnError, match="no column 't'"):
+        rf.audit_split(TRAIN, TRUTH.drop("t"), time="t")
+    with pytest.raises(rf.ColumnError, match="no column 't'"):
+        RECS.rec(truth=TRUTH.drop("t"), train=TRAIN, time="t").audit()
+    nanoseconds = TRUTH.with_columns(pl.col("t").cast(pl.Datetime("ns")))
+    assert in_frames(TRAIN, nanoseconds) == {}
+    dates = [frame.with_columns(pl.col("t").cast(pl.Date)) for frame in (TRAIN, TRUTH)]
+    assert "future_in_train error train" not in in_frames(*dates)
+
+
+def test_frames_without_rows_have_few_users_and_no_more():
+    for frames in ((TRAIN[:0], TRUTH[:0]), (TRAIN, TRUTH[:0])):
+        assert in_frames(*frames) == {f"few_truth_users {T}": 0}
+
+
+def test_a_split_is_shown_with_the_rows_of_its_parts():
+    split = LOG.rec(time="t").split.by_time(HALF)
+
+    for shown in (str(split), repr(split), split._repr_html_()):
+        assert f"{len(TRAIN)} rows" in shown
+        assert f"{len(TRUTH)} rows" in shown
+    assert "rows" not in str(LOG.lazy().rec(time="t").split.by_time(HALF))
+    assert str(split.findings()) == "Nothing odd was found."
+    assert "truth_in_train" in str(more((*SEEN, SOON)).rec(time="t").split.by_time(HALF).findings())
