@@ -332,13 +332,48 @@ def _freedom(error: float, users: pl.DataFrame, of_trainings: Any) -> float:
     return (error + of_trainings) ** 2 / (error**2 / own + of_trainings**2 / 2)
 
 
+def test_a_gate_is_that_of_users_as_clusters() -> None:
+    frames = folded(10, 50)
+    rec = over_folds(frames)
+
+    found = rec.require("ndcg@3 >= 0.1", "recall >= 0.9 * a", wide=True).rows(named=True)
+
+    each = each_of(frames, ["ndcg@3", "recall"])
+    summary = rec.summarize("ndcg@3")
+    for row, one in zip(found, summary.rows(named=True), strict=False):
+        same = ("value", "value_low", "value_high", "n_users")
+        assert [row[name] for name in same] == pytest.approx([one[name] for name in same])
+    b, a = (each.filter(model=name).sort("fold", "user")["recall"] for name in "ba")
+    users = each.filter(model="b").sort("fold", "user")["user"]
+    error, freedom = clustered_error((b - 0.9 * a).to_list(), users.to_list())
+    mean, half = float((b - 0.9 * a).mean() or 0), quantile(freedom) * math.sqrt(error)  # type: ignore[arg-type]
+    row = found[-1]
+    assert (row["requirement"], row["n_users"]) == ("recall >= 0.9 * a", users.n_unique())
+    ends = (row["difference"], row["difference_low"], row["difference_high"])
+    assert ends == pytest.approx((mean, mean - half, mean + half))
+
+
+def test_power_is_that_of_users_whatever_their_folds() -> None:
+    # the same three folds: as many users as of one fold, with the same differences
+    frames = folded(11, 40)
+    first = {name: frame.filter(fold=0) for name, frame in frames.items()}
+    again = {
+        name: pl.concat([frame.with_columns(fold=pl.lit(fold, pl.Int64)) for fold in (0, 1, 2)])
+        for name, frame in first.items()
+    }
+    for options in ({}, {"margin": 0.1}):
+        found = over_folds(again).power("recall", baseline="a", wide=True, **options)
+        one = rec_of(of_fold(first, 0)).power("recall", baseline="a", wide=True, **options)
+        assert_frame_equal(found, one, rel_tol=1e-9)
+
+
 @pytest.mark.parametrize(
     "call",
     [
         lambda rec: rec.power("recall"),
         lambda rec: rec.gaps("recall", by="land"),
         lambda rec: rec.slices("recall", by="land"),
-        lambda rec: rec.require("recall >= 0"),
+        lambda rec: rec.require("recall >= 1 * last", last=rec.evaluate("recall", by="user")),
         lambda rec: rec.summarize("recall", method="bootstrap"),
         lambda rec: rec(strict=True).recall(),
         lambda rec: rec.audit(),

@@ -30,6 +30,7 @@ from recframe.frames.kinds.lookup import collected
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.statistics import mixes, options, requirement_rows
+from recframe.statistics.over_folds import of_each_user
 from recframe.statistics.over_trainings import refuse
 from recframe.statistics.pairs import (
     MODEL,
@@ -210,7 +211,8 @@ class Gates(Generic[F]):
             raises=raises and not is_plan,
         )
         of_result = wide or (raises and is_plan)
-        found = question(self, metrics_of(asked), None, by, cluster, profile, wide=of_result)
+        named = metrics_of(asked)
+        found = question(self, named, None, by, cluster, profile, wide=of_result, over="users")
         then = earlier(last, found.by, found.inputs, found.metrics) or Earlier()
         before = predicted(history, window, gate, found, mix)
         result = GatePlan(found, argument_errors.names(by), gate, then, before, profile).result()
@@ -363,9 +365,10 @@ class GatePlan:
         """Return the rows of pairs of values from their sums, with those of their units: users, or clusters."""
         cluster, by = self.question.cluster, [*self.keys, PLACE]
         numbers = {str(metric): number for number, metric in enumerate(metrics)}
-        keys = [*self.keys, *([cluster] if cluster else [])]
-        rows = by_metric(sums, keys, _metrics(places), numbers)
+        keys = [*self.keys, *self.question.inputs.units]
+        rows = self.question.of_units(by_metric(sums, keys, _metrics(places), numbers))
         units = units_of_clusters(rows, by, cluster) if cluster else units_of_users(rows)
+        units = units if self.question.inputs.folds is None else of_each_user(units)
         return requirement_rows.from_pairs(units, self.keys)
 
     def _against_summary(self, places: Places) -> pl.LazyFrame:

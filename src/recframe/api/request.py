@@ -176,14 +176,7 @@ class Question(Request):
     ) -> pl.LazyFrame:
         """Return values with their errors: a row for each segment, model and metric in `places`; see `with_errors`."""
         inside = [*keys_of(self.inputs, self.metrics)]
-        if home.folds is not None:
-            rows = spread_of_users(home, conventions, run, self.cluster, places)
-            if not self.shows_folds:
-                return rows
-            each = self._of_folds(home, conventions, run)
-            ratio, is_sample = home.folds.ratio, self.over == "folds"
-            return over_folds.with_own_values(rows, *each, places, ratio, is_sample=is_sample)
-        if self.over_trainings:
+        if self.over_trainings or home.folds is not None:
             return spread_of_users(home, conventions, run, self.cluster, places)
         if self.inputs.training:
             wide, inside = spread_of_each(home, conventions, run)
@@ -198,15 +191,18 @@ class Question(Request):
         several = self.inputs.folds is not None and FOLD not in self.by
         return several and (self.wide or self.over == "folds")
 
-    def _of_folds(
-        self, home: Inputs, conventions: Sequence[Convention], run: Run
-    ) -> tuple[pl.LazyFrame, list[str]]:
-        """Return each fold's own values by segment, and the keys of the segments."""
+    def with_own_values(
+        self, rows: pl.LazyFrame, home: Inputs, run: Run, places: Mapping[int, Metric[...]]
+    ) -> pl.LazyFrame:
+        """Return values with their errors beside the span of the folds' own; see `over_folds.with_own_values`."""
         whole = without(home)
         each = replace(_with_unit(whole, FOLD), units=())
         inside = [*keys_of(each, self.metrics)]
-        wide = numbered(evaluation.evaluate(each, conventions, run), inside)
-        return wide, [*keys_of(whole, self.metrics)]
+        wide = numbered(evaluation.evaluate(each, self.conventions, run), inside)
+        keys = [*keys_of(whole, self.metrics)]
+        ratio = None if home.folds is None else home.folds.ratio
+        is_sample = self.over == "folds"
+        return over_folds.with_own_values(rows, wide, keys, places, ratio, is_sample=is_sample)
 
     def with_trainings(
         self, sums: pl.LazyFrame, home: Inputs, conventions: Sequence[Convention], run: Run
@@ -436,6 +432,7 @@ def values_of_users(
     asked: Question, by: Sequence[Any], profile: str | None, conventions: Sequence[Convention]
 ) -> pl.LazyFrame:
     """Return users' values: the keys inside the plan, clusters, `user`, and each metric's as `value` and its place."""
+    check_is_one_fold(asked.inputs)
     rec, metrics = asked.rec, [convention.metric for convention in conventions]
     user = asked.inputs.context.names["user"]
     inputs = rec._inputs([*by, *asked.clusters, user], profile, metrics)  # noqa: SLF001

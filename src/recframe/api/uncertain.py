@@ -303,7 +303,8 @@ class Uncertain(Generic[F]):
         if cluster is not None and baseline is None:
             msg = f"cluster={cluster!r} needs a baseline=: power is then that of clusters' differences"
             raise RecframeError(msg)
-        asked = question(self, metrics, k, by, cluster, profile, wide=wide)
+        over: Over | None = None if baseline is None else "users"
+        asked = question(self, metrics, k, by, cluster, profile, wide=wide, over=over)
         if trainings is not None and not asked.over_trainings:
             msg = f"trainings={trainings} needs the column of trainings: {bind(training=repr('seed'))}"
             raise RecframeError(msg)
@@ -424,7 +425,9 @@ def _with_intervals(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
 
     def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
         places = dict(enumerate(asked.metrics))
-        return summary.with_intervals(asked.spread(inputs, asked.conventions, run, places), how)
+        rows = asked.spread(inputs, asked.conventions, run, places)
+        rows = asked.with_own_values(rows, inputs, run, places) if how.has_folds else rows
+        return summary.with_intervals(rows, how)
 
     return asked.planned(asked.inputs, made, "summary", how, middling=FEW_ROWS)
 

@@ -12,6 +12,7 @@ import polars as pl
 from recframe.frames.collecting import run_by_size
 from recframe.frames.rows.exact_sums import ExactSums
 from recframe.statistics.arrays import Flags, Given, Numbers, np, numbers, ratio
+from recframe.statistics.over_folds import of_each_user
 from recframe.statistics.p_values import t_quantile
 from recframe.statistics.pairs import (
     BASELINE,
@@ -316,12 +317,17 @@ class Sums:
         """The ends of what a user's value can be, of each row."""
         return Ends(self.column("least"), self.column("most"))
 
-    def moments(self, cluster: str | None = None) -> Moments:
-        """Return the moments of users who are independent, or whose squares and products are of the clusters of a column."""
+    def moments(self, cluster: str | None = None, *, of_users: bool = False) -> Moments:
+        """Return the moments of users who are independent, or whose squares and products are of the clusters of a column.
+
+        `of_users` has one pair for each user, where there are several by folds; means and errors stay.
+        """
         plan = units_of_users(self.rows.lazy())
         if cluster is not None:
             plan = units_of_clusters(self.cells.lazy(), self.by, cluster)
             plan = plan.sort(self.by, nulls_last=True)
+        if of_users and USERS in self.given.columns:
+            plan = of_each_user(plan)
         moments = Moments.of(run_by_size(plan, len(self.cells)))
         # a set metric may hang on so few lists that no interval is known to hold
         few = (self.column("dd") ** 2 < FEWEST * self.column("dddd")) & ~self.flags("share")

@@ -123,6 +123,18 @@ def cells_of_folds(cells: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
+def of_each_user(units: pl.LazyFrame) -> pl.LazyFrame:
+    """Return sums over pairs of (fold, user) with `OF_UNITS` as those of as many pairs as there are users.
+
+    Means, errors and shares of users stay as they are.
+    """
+    factor = pl.when(pl.col("n") > 0).then(pl.col(USERS) / pl.col("n")).otherwise(0.0)
+    powers = {**dict.fromkeys(("a", "d", "unpaired"), 1), "dddd": 4}
+    powers |= dict.fromkeys(("aa", "ad", "dd", "an", "dn", "nn"), 2)
+    scaled = [pl.col(part) * factor**power for part, power in powers.items()]
+    return units.with_columns(*scaled, n=pl.col(USERS))
+
+
 def apart(cells: pl.LazyFrame, cluster: str) -> pl.LazyFrame:
     """Return cells of users in clusters; one without a cluster is a cluster, over all folds."""
     alone = pl.when(pl.col(cluster).is_null()).then(USER)

@@ -457,6 +457,8 @@ def units_of_clusters(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) ->
     summed |= products_of_cells(n, squares) | {
         "differ": of_cell(n - ties, (d != 0).cast(pl.Float64))
     }
+    if USERS in cells.collect_schema():
+        summed[USERS] = pl.col(USERS).cast(pl.Float64)
     # each is the same in all clusters of a row, but for whether earlier values are rounded, in all of them, and whether a value
     # is present, in any
     others = {*cells.collect_schema()} - {*keys, cluster, *summed}

@@ -94,7 +94,7 @@ class Spread(NamedTuple):
 def of_pairs(cells: pl.DataFrame, keys: Sequence[str], how: Power) -> pl.DataFrame:
     """Return the power analysis of given differences, from the sums over paired users."""
     sums = Sums(cells, keys)
-    moments = sums.moments(how.cluster)
+    moments = sums.moments(how.cluster, of_users=True)
     n, of = moments.n, Direction.of(sums.rows)
     share = 0.0 if how.margin is None else np.where(of.higher, how.margin, -how.margin)
     spread = Spread(
