@@ -12,24 +12,10 @@ from polars.testing import assert_frame_equal
 
 import plain_baselines as plain
 import recframe as rf
+from split_logs import LAST, LOG, items, log_of, rows_of_logs, split_of, users
 
-LAST, WINDOW = 4, 5
+WINDOW = 5
 NAMES = ["popular", "recent", "random", "repeat", "popular_in", "oracle"]
-rows_of_logs = st.lists(
-    st.tuples(st.integers(0, 4), st.integers(0, 7), st.integers(0, 12), st.integers(1, 3)),
-    min_size=2,
-    max_size=40,
-).filter(lambda rows: max(row[2] for row in rows) - LAST >= min(row[2] for row in rows))
-users = pl.DataFrame({"user": [0, 1, 2, 3], "land": ["F", "D", None, "F"]})
-items = pl.DataFrame({"item": [0, 1, 2, 3, 4, 5], "genre": ["x", "y", "x", "z", None, "y"]})
-
-
-def log_of(rows: list[tuple[int, int, int, int]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=["user", "item", "t", "relevance"], orient="row")
-
-
-def split_of(log: Any, **options: Any) -> Any:
-    return log.rec(time="t").split.by_time(last=LAST, **options)
 
 
 def by_user(lists: pl.DataFrame, model: str) -> dict[Any, list[Any]]:
@@ -86,9 +72,6 @@ def test_lists_come_from_train_alone(rows):
     assert found.equals(split_of(other).baselines(*of_train, k=5, window=WINDOW))
     no_twice = found.select(pl.struct("fold", "model", "user", "item").n_unique()).item()
     assert no_twice == found.height
-
-
-LOG = log_of([(row * 7 % 5, row * 11 % 9, row // 3, row % 3 + 1) for row in range(60)])
 
 
 def test_lazy_frames_stay_lazy_and_pandas_is_pandas():

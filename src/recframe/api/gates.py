@@ -211,8 +211,10 @@ class Gates(Generic[F]):
             raises=raises and not is_plan,
         )
         of_result = wide or (raises and is_plan)
+        mentioned = [*(one.model for one in asked), *(gate.models or [])]
+        rec = self._candidates(*mentioned)  # type: ignore[attr-defined]  # of a Rec
         named = metrics_of(asked)
-        found = question(self, named, None, by, cluster, profile, wide=of_result, over="users")
+        found = question(rec, named, None, by, cluster, profile, wide=of_result, over="users")
         then = earlier(last, found.by, found.inputs, found.metrics) or Earlier()
         before = predicted(history, window, gate, found, mix)
         result = GatePlan(found, argument_errors.names(by), gate, then, before, profile).result()

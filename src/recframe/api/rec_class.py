@@ -399,6 +399,11 @@ class Rec(Methods[F], Answers[F]):
         """Return the same over the folds of a split, with models that are bounds and no candidates."""
         return self._with(replace(self._context, folds=folds, bounds=tuple(bounds)))
 
+    def _candidates(self, *named: object) -> Rec[F]:
+        """Return the same without the models that are bounds, other than those that are named."""
+        bounds = tuple(one for one in self._context.bounds if one not in named)
+        return self._with(replace(self._context, without=bounds)) if bounds else self
+
     def _in_polars(self) -> Rec[pl.DataFrame]:
         """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""
         bound = cast("Rec[pl.DataFrame]", self._with(self._context))

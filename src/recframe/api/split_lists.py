@@ -90,13 +90,13 @@ def _of_the_folds(labels: Labels, lists: pl.LazyFrame) -> pl.LazyFrame:
         msg = f"column {FOLD!r} of {LISTS} is {dtype_shown(dtype)}; folds are whole numbers, as a split's own are"
         raise ColumnError(msg)
     fold = pl.col(FOLD)
-    lists = lists.with_columns(fold.cast(pl.Int64))
     if len(labels.folds) > 1:
-        return lists
+        return lists.with_columns(fold.cast(pl.Int64))
     n_folds = labels.rule.n_folds
     words = f"column {FOLD!r} of {LISTS} has a value that is none of the folds, which are 0 to {n_folds - 1}"
     is_known = fold.is_between(0, n_folds - 1).fill_null(value=False)
-    return lists.filter((fails_if(~is_known, words) == 0) & (fold == labels.folds[0]))
+    checked = lists.with_columns(fold.cast(pl.Int64) + fails_if(~is_known, words))
+    return checked.filter(fold == labels.folds[0])
 
 
 def _fold(rows: FoldRows) -> pl.Expr:

@@ -203,8 +203,9 @@ class Uncertain(Generic[F]):
         options.check_choices(
             over=over, test=test, correction=correction, family=family, looks=looks
         )
+        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         try:
-            asked = question(self, metrics, k, by, cluster, profile, wide=wide, over=over)
+            asked = question(rec, metrics, k, by, cluster, profile, wide=wide, over=over)
         except UnknownMetricError as error:
             if baseline is not None:
                 raise
@@ -299,19 +300,19 @@ class Uncertain(Generic[F]):
         """
         from recframe.statistics import power as powers  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        of_difference = options.wanted(wanted, margin)
         if cluster is not None and baseline is None:
             msg = f"cluster={cluster!r} needs a baseline=: power is then that of clusters' differences"
             raise RecframeError(msg)
         over: Over | None = None if baseline is None else "users"
-        asked = question(self, metrics, k, by, cluster, profile, wide=wide, over=over)
+        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
+        asked = question(rec, metrics, k, by, cluster, profile, wide=wide, over=over)
         if trainings is not None and not asked.over_trainings:
             msg = f"trainings={trainings} needs the column of trainings: {bind(training=repr('seed'))}"
             raise RecframeError(msg)
         if margin is not None:
             refuse_trainings(asked.inputs, f"margin={margin:g}", "leave margin= out")
         how = powers.Power(
-            wanted=of_difference,
+            wanted=options.wanted(wanted, margin),
             margin=margin,
             rows=rows,
             power=power,
@@ -399,7 +400,8 @@ class Uncertain(Generic[F]):
         if baseline is None:
             msg = "baseline=None: winner takes the name of the baseline, such as baseline='old'"
             raise RecframeError(msg)
-        asked = question(self, metrics, k, by, cluster, profile, wide=wide, over="users")
+        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
+        asked = question(rec, metrics, k, by, cluster, profile, wide=wide, over="users")
         how = Comparing(
             level=level,
             min_users=min_users,

@@ -381,6 +381,9 @@ def read(
         roles = [*roles_of(name, side, judged=judged), *fold_of(name, side)]
         roles += ["time"] * (labelled and name in _timed(sides, context))
         given[name] = side.take(roles, columns)
+    if context.without and context.model is not None:
+        lists = given["recommendations"]
+        given["recommendations"] = lists.filter(~_is_one_of(context.without))
     if main.rows_are_items:
         _check_no_segment_of_items(segments)
     return Inputs(
@@ -404,6 +407,11 @@ def _timed(sides: Mapping[str, Side], context: Context) -> set[str]:
     if context.time is None or "train" not in sides:
         return set()
     return {"train", "truth" if "truth" in sides else "recommendations"}
+
+
+def _is_one_of(models: Sequence[str]) -> pl.Expr:
+    """Whether a row is of one of some models; the null model is none of them."""
+    return pl.col("model").cast(pl.String).is_in(models).fill_null(value=False)
 
 
 def _check_no_segment_of_items(segments: Iterable[Segment]) -> None:

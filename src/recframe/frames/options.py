@@ -133,6 +133,8 @@ class Context:
     """Folds of the split that bound the frames."""
     bounds: tuple[str, ...] = ()
     """Models that no other can beat, such as the truth itself: verdicts leave them out."""
+    without: tuple[str, ...] = ()
+    """Models whose lists are not read."""
     given: frozenset[str] = frozenset()
     """Options bound explicitly, which a profile does not change."""
 
@@ -196,7 +198,7 @@ class Context:
 
 
 TYPES = {field.name: str(field.type) for field in fields(Context)}
-OPTIONS = tuple(name for name in TYPES if name not in {"by", "folds", "bounds", "given"})
+OPTIONS = tuple(name for name in TYPES if name not in {"by", "folds", "bounds", "without", "given"})
 """Names of the options of `rec(...)`."""
 _BUT_FRAMES = tuple(name for name in TYPES if name not in SIDES)
 

@@ -1,0 +1,264 @@
+"""Lists bound to a split: what is known of its truth, segments, functions called once a fold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from split_logs import LOG, log_of, rows_of_logs, split_of, users
+
+pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+
+
+def kinds_of(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    """What is known of each row of truth, by the definitions."""
+    known = [row for row in rows if row["part"] == "train"]
+    of_user, of_item = (Counter(row[name] for row in known) for name in ("user", "item"))
+    pairs = {(row["user"], row["item"]) for row in known}
+    found = []
+    for row in rows:
+        if row["part"] != "truth":
+            continue
+        n_user, n_item = of_user[row["user"]], of_item[row["item"]]
+        more = sum(n for n in of_item.values() if n > n_item)
+        of_known = "head" if more < 0.8 * len(known) else "tail"
+        found.append(
+            (
+                n_user,
+                n_item,
+                "cold" if not n_user else "few" if n_user < 5 else "warm",
+                of_known if n_item else "cold",
+                "repeat" if (row["user"], row["item"]) in pairs else "discovery",
+            )
+        )
+    return found
+
+
+@given(rows_of_logs)
+def test_the_truth_says_what_a_model_may_know(rows):
+    split = split_of(log_of(rows))
+
+    found = split.truth
+
+    names = ["user_history", "item_history", "user_kind", "item_kind", "pair_kind"]
+    assert found.select(names).rows() == kinds_of(split.labels.to_dicts())
+    assert found.drop(names).equals(
+        split.labels.filter(pl.col("part") == "truth").drop("fold", "part")
+    )
+
+
+def rolled(log: Any, **names: str) -> Any:
+    return log.rec(time="t", **names).split.rolling(folds=3, horizon=3)
+
+
+def mine_of(split: Any) -> Any:
+    """The items of the most rows, to everybody."""
+
+    def best(train, users):
+        top = train.group_by("item").len().top_k(4, by="len").select("item", score="len")
+        return users.join(top, how="cross")
+
+    return split.run({"mine": best}, k=4)
+
+
+def test_lists_of_folds_are_held_against_their_own_truth_and_kinds_are_filters():
+    split = rolled(LOG)
+    lists = pl.concat([mine_of(split), split.baselines("popular", "oracle", k=4)])
+    rec = split.rec(lists)
+
+    by_fold = rec.evaluate("recall@4", "ndcg@4", by="fold")
+
+    alone = [one.rec(lists).evaluate("recall@4", "ndcg@4", by="fold") for one in split]
+    assert_frame_equal(by_fold, pl.concat(alone).sort("model", "fold"))
+    truth = split.truth
+    for name in ("user_kind", "item_kind", "pair_kind"):
+        found = rec.evaluate("recall@4", by=["fold", name])
+        for fold, kind in truth.select("fold", name).unique().rows():
+            part = truth.filter((pl.col("fold") == fold) & (pl.col(name) == kind))
+            wanted = lists.filter(pl.col("fold") == fold).rec(truth=part, model="model")
+            got = found.filter((pl.col("fold") == fold) & (pl.col(name) == kind))
+            assert_frame_equal(got.drop("fold", name), wanted.evaluate("recall@4"))
+
+
+def test_columns_of_users_go_with_their_kind():
+    split = rolled(LOG)
+    lists = split.baselines("popular", k=4)
+
+    found = split.rec(lists, users=users).evaluate("recall@4", by=["land", "fold"])
+
+    each = [one.rec(lists, users=users).evaluate("recall@4", by=["land", "fold"]) for one in split]
+    assert_frame_equal(found, pl.concat(each).sort("model", "land", "fold", nulls_last=True))
+    plain = [
+        lists.filter(pl.col("fold") == number)
+        .rec(truth=one.truth.select("user", "item", "relevance"), users=users, model="model")
+        .evaluate("recall@4", by="land")
+        for number, one in enumerate(split)
+    ]
+    for number, wanted in enumerate(plain):
+        assert_frame_equal(found.filter(fold=number).drop("fold"), wanted)
+
+
+def test_lists_of_any_kind_are_bound():
+    split = rolled(LOG)
+    lists = split.baselines("popular", "random", k=4)
+    found = split.rec(lists).evaluate("recall@4", by="item_kind")
+
+    lazy = rolled(LOG.lazy()).rec(lists.lazy()).evaluate("recall@4", by="item_kind")
+    pandas = rolled(LOG.to_pandas()).rec(lists.to_pandas()).evaluate("recall@4", by="item_kind")
+    by_model = {name: lists.filter(model=name).drop("model") for name in ("popular", "random")}
+
+    assert isinstance(lazy, pl.LazyFrame)
+    assert "python" not in lazy.explain().lower()
+    assert_frame_equal(lazy.collect(), found)
+    assert isinstance(pandas, pd.DataFrame)
+    assert pandas["recall@4"].to_list() == pytest.approx(found["recall@4"].to_list())
+    assert_frame_equal(split.rec(by_model).evaluate("recall@4", by="item_kind"), found)
+
+
+def test_names_of_the_log_are_those_of_lists():
+    log = LOG.rename({"user": "customer", "item": "sku", "relevance": "stars"})
+    options = {"user": "customer", "item": "sku"}
+    split = rolled(log, relevance="stars", **options)
+
+    found = split.rec(split.baselines(k=4)).evaluate("ndcg@4")
+
+    assert_frame_equal(found, rolled(LOG).rec(rolled(LOG).baselines(k=4)).evaluate("ndcg@4"))
+
+
+def test_a_bound_is_no_candidate():
+    split = rolled(LOG)
+    rec = split.rec(split.baselines("oracle", "popular", "random", "repeat", k=4))
+
+    assert "oracle" in rec.evaluate("recall@4")["model"]
+    compared = rec.compare("recall@4", baseline="popular")
+    assert compared["model"].to_list() == ["random", "repeat"]
+    without = split.rec(split.baselines("popular", "random", "repeat", k=4))
+    assert_frame_equal(compared, without.compare("recall@4", baseline="popular"))
+    assert rec.winner("recall@4", baseline="popular")["model"].item() != "oracle"
+    assert "oracle" not in rec.compare("recall@4").select("model", "baseline").unpivot()["value"]
+    one = split.folds[0]
+    alone = one.rec(one.baselines("oracle", "popular", k=4))
+    gate = alone.require("recall@4 >= 0.0", raises=False)
+    assert gate["model"].to_list() == ["popular"]
+    # a bound that is named is what it is compared with
+    assert alone.compare("recall@4", baseline="oracle")["model"].to_list() == ["popular"]
+
+
+def test_functions_get_train_and_users_of_each_fold():
+    split = rolled(LOG)
+    seen = []
+
+    def keep(train, users):
+        seen.append((train, users))
+        return users.with_columns(item=0, rank=0)
+
+    lists = split.run({"mine": keep})
+
+    for one, (train, of_truth) in zip(split, seen, strict=True):
+        assert train.equals(one.train)
+        assert of_truth.equals(one.truth.select("user").unique().sort("user"))
+    assert lists.columns == ["fold", "model", "user", "item", "rank"]
+    assert lists.select("item", "rank").unique().row(0) == (0, 1)
+    assert lists["fold"].unique().to_list() == [0, 1, 2]
+
+
+def test_places_are_in_the_order_of_scores_and_an_item_counts_once():
+    split = split_of(LOG)
+    user = split.truth["user"][0]
+    rows = {"user": user, "item": [3, 1, 2, 3, 4], "score": [0.5, 2.0, 0.5, 0.1, None]}
+
+    lists = split.run({"mine": lambda *_: pl.DataFrame(rows)})
+
+    assert lists["item"].to_list() == [1, 2, 3, 4]
+    assert lists["rank"].to_list() == [1, 2, 3, 4]
+
+
+@pytest.mark.filterwarnings("default::recframe.RecframeWarning")
+def test_long_lists_are_cut_with_a_warning():
+    split, three = split_of(LOG), pl.DataFrame({"item": [1, 2, 3], "rank": [1, 2, 3]})
+
+    with pytest.warns(rf.RecframeWarning, match="more than k=2 places"):
+        lists = split.run({"mine": lambda *frames: frames[1].join(three, how="cross")}, k=2)
+
+    assert lists["rank"].max() == 2
+
+
+def fails(*frames: Any) -> Any:
+    raise KeyError(len(frames))
+
+
+def strangers(train: Any, users: Any) -> Any:
+    return users.with_columns(user=pl.lit(99, pl.Int64), item=train["item"][0], rank=1)
+
+
+def texts(train: Any, users: Any) -> Any:
+    return users.with_columns(item=pl.lit(str(len(train))), rank=1)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (fails, "model 'mine' failed in fold 0: KeyError"),
+        (len, "model 'mine' failed in fold 0: TypeError"),
+        (lambda *_: 3, "'mine' returned in fold 0 is an int; return a frame"),
+        (lambda *frames: frames[0], "neither a column 'rank' nor 'score'"),
+        (strangers, "1 users that are not in the truth of the fold, such as 99"),
+        (texts, "the item ids have different dtypes"),
+        (3, "functions by the names of their models, and found 'mine': an int"),
+    ],
+)
+def test_functions_that_fail_are_named(model, said):
+    with pytest.raises(rf.RecframeError, match=said):
+        split_of(LOG).run({"mine": model})
+
+
+def test_functions_of_pandas_and_of_lazy_frames_get_their_kind():
+    def of_pandas(train, users):
+        assert isinstance(train, pd.DataFrame)
+        return users.assign(item=train["item"].iloc[0], rank=1)
+
+    def of_lazy(train, users):
+        return users.join(train.head(1).select("item", rank=1), how="cross")
+
+    found = split_of(LOG.to_pandas()).run({"mine": of_pandas})
+    lazy = split_of(LOG.lazy()).run({"mine": of_lazy})
+
+    assert isinstance(found, pd.DataFrame)
+    assert isinstance(lazy, pl.LazyFrame)
+    assert_frame_equal(lazy.collect(), pl.from_pandas(found))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"fold": None}, "no column 'fold', and the split has 3 folds"),
+        ({"item": ["a"]}, "the item ids have different dtypes"),
+        ({"fold": ["0"]}, "folds are whole numbers"),
+    ],
+)
+def test_lists_that_do_not_fit_say_so(changed, said):
+    columns = {"user": [1], "item": [1], "rank": [1], "fold": [0]} | changed
+    lists = pl.DataFrame({name: values for name, values in columns.items() if values})
+
+    with pytest.raises(rf.ColumnError, match=said):
+        rolled(LOG).rec(lists)
+    with pytest.raises(rf.RecframeError, match="takes no truth="):
+        rolled(LOG).rec(lists, truth=LOG)
+
+
+def test_lists_of_other_folds_are_none_of_one_fold():
+    one = rolled(LOG).folds[1]
+    lists = one.baselines("popular", k=2)
+
+    assert (
+        one.rec(lists).evaluate("recall@2").equals(one.rec(lists.drop("fold")).evaluate("recall@2"))
+    )
+    with pytest.raises(rf.DataError, match="none of the folds, which are 0 to 2"):
+        one.rec(lists.with_columns(fold=pl.lit(7)))
