@@ -200,7 +200,7 @@ WRONG = {
     "the times are whole numbers, so write a length": {"last": "7d"},
     "the times are whole numbers, so write a number": {"at": "2024-03-01"},
     "takes one of at=, last= and share=, but found none": {},
-    "write a share between 0 and 1": {"share": 20},
+    "share takes a number between 0 and 1": {"share": 20},
     "until= does not go with last=": {"last": 2, "until": 3},
     "did you mean 'last'?": {"lats": 2},
     "name the column of parts otherwise": {"at": 2, "column": "item"},

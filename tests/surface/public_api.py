@@ -13,7 +13,8 @@ import click
 
 import recframe as rf
 from recframe.api.plots import Plot
-from recframe.api.splits import Split, Splits
+from recframe.api.split import Split
+from recframe.api.splits import Splits
 from recframe.audit.findings import Findings
 from recframe.charts.table import Table
 from recframe.cli.commands import main

@@ -2,19 +2,60 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic
+import inspect
+from inspect import Parameter
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import F
 from recframe.api.split import Split
-from recframe.errors import CallError, RecframeError, shown, suggestion
+from recframe.errors import CallError, RecframeError, shown, suggestion, warn
 from recframe.frames.options import plain_number
 from recframe.splits import times
 from recframe.splits.filters import Cold, Filters, Seen, Target
+from recframe.splits.hashing import check_ids
 from recframe.splits.labelling import labelled
-from recframe.splits.log_rows import Log, check_names, log_of
+from recframe.splits.log_rows import PART, Log, check_names, log_of
+from recframe.splits.random_rules import ORDERS, PER, ByUser, FoldInOrder, Per, Random
 from recframe.splits.rules import Rule
 from recframe.splits.time_rules import AtPoint, Rolling
+from recframe.splits.user_rules import TIES, LastPerUser, Ties
+from recframe.statistics import options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typing_extensions import Unpack
+
+C = TypeVar("C", bound="Callable[..., Any]")
+DEFAULTS: dict[str, Any] = {**vars(Filters()), "column": PART}
+LEAKS = (
+    "random splits leak the future: train has rows later than rows of truth, which no model has when it is used; "
+    "split.by_time(last='7d') has the past alone in train"
+)
+
+
+class Options(TypedDict, total=False):
+    """The options of all rules."""
+
+    target: Target
+    cold: Cold
+    seen: Seen
+    min_train: int
+    min_relevance: float | None
+    column: str
+
+
+def _rule(method: C) -> C:
+    """Decorate a rule: its signature has the options of all rules, each by its name."""
+    own = inspect.signature(method)
+    named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+    for name, annotation in Options.__annotations__.items():
+        written = annotation.__forward_arg__
+        one = Parameter(name, Parameter.KEYWORD_ONLY, default=DEFAULTS[name], annotation=written)
+        named.append(one)
+    vars(method)["__signature__"] = own.replace(parameters=named)
+    return argument_errors.understood(method)
 
 
 class Splits(Generic[F]):
@@ -38,8 +79,8 @@ class Splits(Generic[F]):
     def __init__(self, rec: Any) -> None:
         self._rec = rec
 
-    @argument_errors.understood
-    def by_time(  # noqa: PLR0913  the ways to name a point, and the options of all rules
+    @_rule
+    def by_time(
         self,
         at: Any = None,
         *,
@@ -47,12 +88,7 @@ class Splits(Generic[F]):
         last: Any = None,
         share: float | None = None,
         align: str | None = None,
-        target: Target = "all",
-        cold: Cold = "keep",
-        seen: Seen = "keep",
-        min_train: int = 0,
-        min_relevance: float | None = None,
-        column: str = "part",
+        **common: Unpack[Options],
     ) -> Split[F]:
         """Split at one point of the time line: train before it, truth from it on.
 
@@ -89,10 +125,7 @@ class Splits(Generic[F]):
             found = " and ".join(f"{name}=" for name in named) or "none"
             msg = f"rec.split.by_time() takes one of at=, last= and share=, but found {found}; write by_time(last='7d')"
             raise CallError(msg)
-        log, filters = (
-            self._log(min_relevance),
-            Filters(target, cold, seen, min_train, min_relevance),
-        )
+        log, filters, column = self._read(common)
         dtype = log.require_time("by_time")
         _check_with(named[0], until=until, align=align)
         times.check_align(align, dtype)
@@ -101,14 +134,14 @@ class Splits(Generic[F]):
             length = times.length_of("last", last, dtype)
             rule: Rule = Rolling("by_time", said, dtype, 1, length, align=align)
         elif share is not None:
-            rule = AtPoint(said, None, share=_share("share", share))
+            rule = AtPoint(said, None, share=options.share("share", share, "0.2"))
         else:
             ends = None if until is None else times.point_of("until", until, dtype)
             rule = AtPoint(said, times.point_of("at", at, dtype), ends)
         return _split(log, rule, filters, column)
 
-    @argument_errors.understood
-    def rolling(  # noqa: PLR0913  the windows, and the options of all rules
+    @_rule
+    def rolling(  # noqa: PLR0913  the windows
         self,
         folds: int,
         horizon: Any,
@@ -119,12 +152,7 @@ class Splits(Generic[F]):
         end: Any = None,
         align: str | None = None,
         overlap: bool = False,
-        target: Target = "all",
-        cold: Cold = "keep",
-        seen: Seen = "keep",
-        min_train: int = 0,
-        min_relevance: float | None = None,
-        column: str = "part",
+        **common: Unpack[Options],
     ) -> Split[F]:
         """Split at several points of the time line: the truth of each fold is a window, its train what is before.
 
@@ -154,12 +182,9 @@ class Splits(Generic[F]):
         │ 2    ┆ 12   ┆ 4   ┆ 1    │
         └──────┴──────┴─────┴──────┘
         """
-        log, filters = (
-            self._log(min_relevance),
-            Filters(target, cold, seen, min_train, min_relevance),
-        )
+        log, filters, column = self._read(common)
         dtype = log.require_time("rolling")
-        n_folds = _whole("folds", folds)
+        n_folds = options.whole("folds", folds, 1)
         times.check_align(align, dtype)
         _check_with("end" if end is not None else "last", align=align)
         length = times.length_of("horizon", horizon, dtype)
@@ -174,8 +199,170 @@ class Splits(Generic[F]):
         rule = Rolling("rolling", said, dtype, n_folds, length, **lengths, end=ends, align=align)
         return _split(log, rule, filters, column)
 
-    def _log(self, min_relevance: float | None) -> Log:
-        return log_of(self._rec._frame, self._rec._context, min_relevance=min_relevance)  # noqa: SLF001  of this room
+    @_rule
+    def last_per_user(
+        self,
+        n: int = 1,
+        folds: int = 1,
+        *,
+        keep: int = 1,
+        ties: Ties = "item",
+        **common: Unpack[Options],
+    ) -> Split[F]:
+        """Split off the last n events of each user; an event is a distinct (time, item) of his, in this order.
+
+        Users' last events lie at different times, so that train has rows later than most rows of truth: `by_time` does not.
+
+            n: the events of a user in the truth of a fold.
+            folds: their number. The last one has each user's last n events, each fold before it the n before; rows after a
+                fold's truth are `later`. With two folds, the first is to tune and the last to report.
+            keep: a user with fewer than n + keep events is in train alone; one with fewer than m n + keep has truth in fewer
+                than m folds.
+            ties: "item": events of one time are in the order of items, categories as text. "together": rows of the same time as
+                a row of truth are truth too. "row": each row is an event, and later rows of the file are later; of a LazyFrame
+                it is an error.
+
+        Raises a ColumnError without a column of times, and a DataError where no user has n + keep events.
+
+        >>> import polars as pl, recframe
+        >>> log = pl.DataFrame({"user": [1, 1, 1, 2], "item": [10, 11, 12, 10], "day": [1, 2, 3, 3]})
+        >>> log.rec(time="day").split.last_per_user().labels["part"].to_list()
+        ['train', 'train', 'truth', 'train']
+        """
+        log, filters, column = self._read(common)
+        log.require_time("last_per_user")
+        n = options.whole("n", n, 1)
+        n_folds = options.whole("folds", folds, 1)
+        kept = options.whole("keep", keep, 0)
+        options.one_of("ties", ties, TIES)
+        if ties == "row" and log.is_lazy:
+            msg = "ties='row' goes by the order of rows, which a LazyFrame does not promise; collect it, or write ties='item'"
+            raise RecframeError(msg)
+        said = _said(
+            "last_per_user",
+            filters,
+            n=n,
+            folds=_other(n_folds, 1),
+            keep=_other(keep, 1),
+            ties=_other(ties, "item"),
+        )
+        return _split(log, LastPerUser(said, n, n_folds, kept, ties), filters, column)
+
+    @_rule
+    def random(
+        self,
+        share: float | None = None,
+        *,
+        n: int | None = None,
+        per: Per = "user",
+        folds: int | None = None,
+        seed: int = 0,
+        keep: int = 1,
+        **common: Unpack[Options],
+    ) -> Split[F]:
+        """Split by chance: pairs of user and item are drawn, and all rows of a pair have one label.
+
+        A pair is drawn by its key of 64 bits (splitmix64 over the seed and the ids), so that rows in another order, other
+        engines and other versions give the same split. With a column of times bound it warns that train has the future.
+
+            share: of the pairs in the truth of a fold; 1 / folds if left out. n: pairs of each user instead.
+            per: "user" ranks a user's pairs by key: truth is the first share (rounded, halves up) or n of them, never the last
+                `keep` ones. Adding a user changes nobody's rows. "log" takes the pairs whose key is below share 2^64: adding
+                rows moves none, and files of any size are read in a stream.
+            folds: draws without a common pair; with folds share = 1 and per="log" each pair is truth once.
+            seed: another one draws other pairs.
+            keep: the pairs of a user that are never truth, with per="user"; so a user of one pair is in train alone.
+
+        Warns where the truth of an eager frame has a share of the rows that is more than a tenth above or below the share.
+        Raises a RecframeError for folds share > 1 and for ids without a key, and a DataError where train or truth has no row.
+
+        >>> import polars as pl, recframe
+        >>> log = pl.DataFrame({"user": [1, 1, 1, 2, 2], "item": [10, 11, 12, 10, 10]})
+        >>> log.rec().split.random(n=1, seed=0).labels["part"].to_list()
+        ['truth', 'train', 'train', 'train', 'train']
+        """
+        log, filters, column = self._read(common)
+        options.one_of("per", per, PER)
+        if per == "log" and (n is not None or keep != 1):
+            msg = (
+                f"{'keep' if n is None else 'n'}= goes by users; write per='user', or leave it out"
+            )
+            raise CallError(msg)
+        if n is not None and share is not None:
+            msg = "rec.split.random() takes share= or n=, but found both; leave one of them out"
+            raise CallError(msg)
+        check_ids(log.schema, {role: log.names[role] for role in ("user", "item")})
+        n_folds = 1 if folds is None else options.whole("folds", folds, 1)
+        part = _share("random", share, folds) if n is None else None
+        number = None if n is None else options.whole("n", n, 1)
+        kept = options.whole("keep", keep, 0)
+        given = {"share": share, "n": n, "folds": folds, "per": per, "seed": seed}
+        said = _said("random", filters, **given, keep=_other(keep, 1))
+        if log.has_time:
+            warn(LEAKS)
+        return _split(log, Random(said, seed, n_folds, part, number, per, kept), filters, column)
+
+    @_rule
+    def by_user(
+        self,
+        share: float | None = None,
+        *,
+        folds: int | None = None,
+        at: Any = None,
+        fold_in: float = 0.8,
+        order: FoldInOrder | None = None,
+        seed: int = 0,
+        **common: Unpack[Options],
+    ) -> Split[F]:
+        """Split by users, to test a model on users that it was not fitted on.
+
+        Train has the rows of all other users. A test user's first events are `fold_in`, which a model may read when it makes
+        his list, and the rest truth. Write one of:
+            share: of the users, drawn by their keys (splitmix64 over the seed and the id): about this share of them.
+            folds: each user is a test user once; with a share, folds without a common user.
+            at: new users alone, those whose first row is from this point of time on (written as in `by_time`); train has the
+                rows of others before it, and their rows from it on are `later`.
+
+            fold_in: the share of a test user's events that is fold_in (rounded down, at least 1), or a whole number of them.
+            order: "time" (the default where times are bound): events, each a distinct (time, item), in this order. "random":
+                pairs of user and item by their keys.
+            seed: another one draws other users.
+
+        Raises a ColumnError where times are needed and not bound, a RecframeError for folds share > 1 and for ids without a
+        key, and a DataError where train or truth has no row.
+
+        >>> import polars as pl, recframe
+        >>> log = pl.DataFrame({"user": [1, 1, 2, 2, 2], "item": [10, 11, 12, 10, 11], "day": [1, 2, 5, 6, 7]})
+        >>> log.rec(time="day").split.by_user(at=5).labels["part"].to_list()
+        ['train', 'train', 'fold_in', 'fold_in', 'truth']
+        """
+        log, filters, column = self._read(common)
+        order = order or ("time" if log.has_time else "random")
+        options.one_of("order", order, ORDERS)
+        if at is not None and (share is not None or folds is not None):
+            msg = "rec.split.by_user() takes at=, or share= and folds=, but found both; leave one of them out"
+            raise CallError(msg)
+        point = None
+        if order == "time" or at is not None:
+            dtype = log.require_time("by_user")
+            point = None if at is None else times.point_of("at", at, dtype)
+        check_ids(log.schema, {role: log.names[role] for role in ("user", "item")})
+        n_folds = 1 if folds is None else options.whole("folds", folds, 1)
+        part = 1.0 if at is not None else _share("by_user", share, folds)
+        given = {"share": share, "folds": folds, "at": at, "fold_in": fold_in, "order": order}
+        said = _said(
+            "by_user", filters, **given, seed=seed if at is None or order == "random" else None
+        )
+        rule = ByUser(said, seed, n_folds, part, _fold_in(fold_in), order, point)
+        return _split(log, rule, filters, column)
+
+    def _read(self, common: Options) -> tuple[Log, Filters, str]:
+        """Return the log, its filters and the name of the column of parts."""
+        given: dict[str, Any] = {**DEFAULTS, **common}
+        column = given.pop("column")
+        rec = self._rec
+        log = log_of(rec._frame, rec._context, min_relevance=given["min_relevance"])  # noqa: SLF001  of this room
+        return log, Filters(**given), column
 
     if not TYPE_CHECKING:
 
@@ -221,17 +408,32 @@ def _check_step(horizon: times.Length, step: times.Length | None, *, overlap: bo
         raise RecframeError(msg)
 
 
-def _whole(name: str, value: object) -> int:
-    number = plain_number(value)
-    if not isinstance(number, int) or number < 1:
-        msg = f"{name}={shown(value)}: write a whole number from 1 up"
+def _other(value: object, default: object) -> object:
+    """Return a value to be told of a call; None where it is the default."""
+    return None if value == default else value
+
+
+def _share(call: str, share: object, folds: int | None) -> float:
+    """Return the share of each fold's truth, which folds say where it is left out."""
+    if share is None and (folds is None or folds == 1):
+        found = f"rec.split.{call}() needs a share, or several folds to part all among them"
+        msg = f"{found}; write {call}(share=0.2) or {call}(folds=5)"
+        raise CallError(msg)
+    n_folds = folds or 1
+    if share is None:
+        return 1 / n_folds
+    number = options.share("share", share, "0.2")
+    if round(number * n_folds, 9) > 1:
+        found = f"folds={n_folds} of share={shown(share)} are more than all"
+        msg = f"{found}; write a share up to {1 / n_folds:.4g}, or fewer folds"
         raise RecframeError(msg)
     return number
 
 
-def _share(name: str, value: object) -> float:
+def _fold_in(value: object) -> float:
+    """Return a share below 1, or a whole number from 1 up."""
     number = plain_number(value)
-    if number is None or not 0 < number < 1:
-        msg = f"{name}={shown(value)}: write a share between 0 and 1, such as 0.2"
+    if number is None or not (0 < number < 1 or (isinstance(number, int) and number >= 1)):
+        msg = f"fold_in={shown(value)}: write a share of a user's events between 0 and 1, or a whole number of them from 1 up"
         raise RecframeError(msg)
-    return float(number)
+    return number

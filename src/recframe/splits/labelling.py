@@ -130,7 +130,7 @@ def _check(by_rule: Mapping[int, pl.LazyFrame], rule: Rule) -> pl.LazyFrame:
         found = found.join(one, how="cross")
     has_truth = pl.any_horizontal([pl.col(f"truth {fold}") for fold in by_rule])
     checks = [fails_whole_if(~pl.col(f"train {fold}"), _no_train(rule, fold)) for fold in by_rule]
-    words = f"the split {rule.words} has no row of truth; write another point or share"
+    words = f"the split {rule.words} has no row of truth; {rule.no_truth}"
     checks.append(fails_whole_if(~has_truth, words))
     return found.select(check=pl.sum_horizontal(checks))
 
@@ -139,15 +139,15 @@ def _ties(rule: Rule) -> dict[str, pl.Expr]:
     """Return the number of rows with a time, and of those that share the first one."""
     time = pl.col("time")
     counts = {"timed": time.count(), "tied": (time == time.min()).sum()}
-    return counts if rule.reads_time else {}
+    return counts if rule.parted_by == "line" else {}
 
 
 def _no_train(rule: Rule, fold: int) -> pl.Expr:
     """Return the words on a fold without train."""
     of_fold = f"fold {fold} of " * (rule.n_folds > 1)
     found = f"{of_fold}the split {rule.words} has no row in train"
-    if not rule.reads_time:
-        return pl.lit(found)
+    if rule.parted_by != "line":
+        return pl.lit(f"{found}; write a smaller share or n, or fewer folds")
     tied, timed = pl.col(f"tied {fold}"), pl.col(f"timed {fold}")
     remedy = "write a later point, a shorter truth or fewer folds"
     return worded(

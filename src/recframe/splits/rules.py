@@ -77,6 +77,11 @@ class Rule(ABC):
         return None
 
     @property
+    def no_truth(self) -> str:
+        """What to write where no row is truth."""
+        return "write another point or share"
+
+    @property
     def horizon(self) -> Any:
         """The length of the window of the truth; None where the rule has none."""
         return None
