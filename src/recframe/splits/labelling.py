@@ -27,6 +27,8 @@ class Labels:
     """The rows of the log (`Log.rows`) with `part`, by fold."""
     column: str = PART
     """The user's name for `part`."""
+    check: pl.LazyFrame | None = None
+    """One row that fails when the plan of a lazy log runs, where train or truth is empty."""
 
     @property
     def folds(self) -> list[int]:
@@ -52,6 +54,10 @@ class Labels:
 
     def given(self, rows: pl.LazyFrame, beside: Mapping[str, str]) -> Any:
         """Return rows as a frame of the log's kind: the log's own columns, and others by their names inside the plan."""
+        if self.check is not None:
+            names = rows.collect_schema().names()
+            rows = rows.join(self.check, how="cross", maintain_order="left")
+            rows = rows.filter(pl.col("check") == 0).select(names)
         return self.log.kind.give_held(rows, beside)
 
 
@@ -64,13 +70,12 @@ def labelled(log: Log, rule: Rule, filters: Filters, column: str = PART) -> Labe
     by_rule = _by_rule(log, rule, log.rows)
     if log.is_lazy:
         check = _check(_by_rule(log, rule, log.roles), rule)
-        by_fold = {fold: _after(filters.applied(one), check) for fold, one in by_rule.items()}
-    else:
-        by_rule = _held(by_rule)
-        _run(_check(by_rule, rule))
-        by_fold = {fold: filters.applied(one, in_memory=True) for fold, one in by_rule.items()}
-        by_fold = _held(by_fold)
-    return Labels(log, rule, filters, by_fold, column)
+        by_fold = {fold: filters.applied(one) for fold, one in by_rule.items()}
+        return Labels(log, rule, filters, by_fold, column, check)
+    by_rule = _held(by_rule)
+    _run(_check(by_rule, rule))
+    by_fold = {fold: filters.applied(one, in_memory=True) for fold, one in by_rule.items()}
+    return Labels(log, rule, filters, _held(by_fold), column)
 
 
 def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame) -> dict[int, pl.LazyFrame]:
@@ -156,14 +161,4 @@ def _no_train(rule: Rule, fold: int) -> pl.Expr:
         " of ",
         timed,
         f" rows share the first time); {remedy}",
-    )
-
-
-def _after(rows: pl.LazyFrame, check: pl.LazyFrame) -> pl.LazyFrame:
-    """Return rows after a check that is made when the plan runs."""
-    names = rows.collect_schema().names()
-    return (
-        rows.join(check, how="cross", maintain_order="left")
-        .filter(pl.col("check") == 0)
-        .select(names)
     )
