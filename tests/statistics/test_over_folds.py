@@ -57,6 +57,17 @@ def test_the_interval_is_that_of_users_as_clusters(cluster: str | None) -> None:
         assert row["n_undefined"] == sum(not one for one in lists)
 
 
+def test_a_user_whose_cluster_changes_with_the_fold_is_one_user() -> None:
+    rec = over_folds(folded(1, 40))
+
+    summary = rec.summarize("recall", cluster="land")
+    compared = rec.compare("recall", baseline="a", cluster="land", min_users=2)
+
+    plain = rec.summarize("recall")
+    assert summary["n_users"].to_list() == plain["n_users"].to_list()
+    assert compared["n_users"].item() == rec.compare("recall", baseline="a")["n_users"].item()
+
+
 def test_one_row_by_fold_is_what_the_filtered_frames_give() -> None:
     frames = folded(2, 30)
     metrics = ["ndcg@3", "recall", "novelty@3", "gini"]

@@ -31,8 +31,7 @@ def rows_of_users(
     """
     long = summary.by_metric(wide, inside, metrics)
     n, zero, undefined = (pl.col(name) for name in ("n_users", "n_zero", "n_undefined"))
-    long = long.with_columns(
-        (n > 0).cast(pl.Int64).alias(USERS),
+    long = _counted(long, "n_users", keys, cluster).with_columns(
         pl.when(zero.is_not_null()).then((n > 0) & (zero == n)).cast(pl.Int64).alias("n_zero"),
         pl.when(undefined.is_not_null())
         .then((n == 0) & (undefined > 0))
@@ -44,6 +43,14 @@ def rows_of_users(
         long = summary.added(apart(long, cluster), [*keys, cluster], users)
     found = summary.of_clusters(long, keys, cluster, users)
     return found.with_columns(n_users=pl.col(USERS).cast(pl.Int64)).drop(USERS)
+
+
+def _counted(cells: pl.LazyFrame, n: str, keys: Sequence[str], unit: str) -> pl.LazyFrame:
+    """Return cells of users in units with the number of `users`, each at one cell with a value of a row with its keys."""
+    counts = (pl.col(n) > 0).cast(pl.Int64)
+    if unit != USER:
+        counts *= counts.cum_sum().over([*keys, USER]) == 1
+    return cells.with_columns(counts.alias(USERS))
 
 
 def with_own_values(
@@ -88,7 +95,9 @@ def with_own_values(
 
 def cells_of_users(cells: pl.LazyFrame, cluster: str) -> pl.LazyFrame:
     """Return sums over pairs of models, in long form, of users over all folds, with the number of `users`, by clusters."""
-    cells = cells.with_columns((pl.col("n") > 0).cast(pl.Int64).alias(USERS))
+    schema = cells.collect_schema()
+    others = {cluster, USER, *SUMS, *OF_ROWS}
+    cells = _counted(cells, "n", [name for name in schema if name not in others], cluster)
     if cluster == USER:
         return cells
     schema = cells.collect_schema()
@@ -103,12 +112,11 @@ def cells_of_users(cells: pl.LazyFrame, cluster: str) -> pl.LazyFrame:
 def cells_of_folds(cells: pl.LazyFrame) -> pl.LazyFrame:
     """Return sums over pairs of models of folds, each with its means as one pair, from those of users in folds.
 
-    A user counts in the first fold with a pair, and those with one of two values as a share of those with both.
+    Those with one of two values are a share of those with both.
     """
     schema, n = cells.collect_schema(), pl.col("n")
     keys = [name for name in schema if name not in {USER, FOLD, *SUMS, *OF_ROWS}]
-    first = pl.when(n > 0).then(FOLD).min().over([*keys, USER])
-    cells = cells.with_columns(((n > 0) & (pl.col(FOLD) == first)).cast(pl.Int64).alias(USERS))
+    cells = _counted(cells, "n", keys, FOLD)
     same = [pl.col(name).first() for name in OF_ROWS if name in schema]
     counted = [pl.col(name).sum() for name in ("n", "unpaired", USERS)]
     sums = {part: pl.col(part) for part in ("a", "d")}
