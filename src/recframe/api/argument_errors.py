@@ -56,6 +56,7 @@ METHODS = {
     "plot.audit": "",
     "plot.timeline": "'ndcg@10'",
     "split": "",
+    "core": "",
     "split.by_time": "last='7d'",
     "split.rolling": "folds=4, horizon='7d'",
     "split.last_per_user": "",

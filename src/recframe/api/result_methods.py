@@ -13,10 +13,10 @@ from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
 from recframe.api.gates import Gates
 from recframe.api.history_methods import Tracked
+from recframe.api.log_methods import OfLogs
 from recframe.api.plots import Plot
 from recframe.api.request import question
 from recframe.api.segment_methods import SegmentsCompared
-from recframe.api.splits import Splits
 from recframe.api.uncertain import Uncertain
 from recframe.charts.long_format import (
     check_of_users,
@@ -334,20 +334,6 @@ class ResultsShown(Generic[F]):
         """
         return Plot(self)
 
-    @property
-    def split(self) -> Splits[F]:
-        """Rules that split a log into train and truth: `log.rec(time="bought_at").split.by_time(last="7d")`.
-
-        `split.by_time` and `split.rolling` go by the time line, `split.last_per_user` by each user's last rows, `split.random`
-        by chance and `split.by_user` by users. Each returns a `Split`: labels, train, truth, folds, audit and baselines.
-
-        >>> import polars as pl, recframe
-        >>> log = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 2, 3]})
-        >>> log.rec(time="day").split.by_time(last=1).truth["user"].to_list()
-        [2]
-        """
-        return Splits(self)
-
 
 def _texts(name: str, given: object) -> list[str]:
     """Return the names of columns of items."""
@@ -487,5 +473,6 @@ class Answers(
     Gates[F],
     ResultsShown[F],
     Tracked[F],
+    OfLogs[F],
 ):
-    """The methods of `rec` but metrics: statistics, segments, gates, histories, lists, tables, charts and reports."""
+    """The methods of `rec` but metrics: statistics, segments, gates, histories, lists, tables, charts, reports, splits."""
