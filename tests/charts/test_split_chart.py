@@ -105,3 +105,49 @@ def test_a_log_without_times_cannot_be_drawn():
 
     with pytest.raises(rf.ColumnError, match="time"):
         without.plot()
+
+
+def layers_of(chart: Any) -> dict[str, pl.DataFrame]:
+    """Return the data of the dashed layers of a chart, by the type of their marks."""
+    return {
+        layer.mark.type: layer.data for layer in chart.layer if "strokeDash" in layer.mark.to_dict()
+    }
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+def test_values_of_folds_are_those_of_the_summary_and_a_bound_is_a_line():
+    split = LOG.rec(time="t").split.rolling(3, "2d")
+    lists = split.baselines("popular", "random", "oracle", k=5)
+    rec = split.rec(lists)
+    rows = rec.summarize("ndcg@5", by="fold", wide=True)
+    candidates = rows.filter(pl.col("model") != "oracle").sort("fold", "model")
+
+    chart = rec.plot.folds("ndcg@5")
+
+    data = chart.data.sort("place", "model")
+    assert (
+        data.select("model", pl.col("segment").cast(pl.Int64)).rows()
+        == candidates.select("model", "fold").rows()
+    )
+    for name, own in {"value": "value", "low": "value_low", "high": "value_high"}.items():
+        assert data[name].to_list() == candidates[own].to_list()
+    bound = layers_of(chart)["line"]
+    assert set(bound["model"]) == {"oracle"}
+    assert (
+        bound["value"].to_list()
+        == rows.filter(pl.col("model") == "oracle").sort("fold")["value"].to_list()
+    )
+    assert "oracle" in " ".join(chart.to_dict()["title"]["subtitle"])
+
+    models = rec.plot.models("ndcg@5")
+
+    assert set(models.data["model"]) == {"popular", "random"}
+    assert layers_of(models)["rule"]["model"].to_list() == ["oracle"]
+    assert set(rec.plot.curve("ndcg", k=[1, 5]).data["model"]) == {"popular", "random"}
+
+
+def test_lists_without_folds_have_no_chart_of_them():
+    split = LOG.rec(time="t").split.by_time(last="2d")
+
+    with pytest.raises(rf.RecframeError, match="folds"):
+        split.rec(split.baselines("popular", k=5)).plot.folds("ndcg@5")

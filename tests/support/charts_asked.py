@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,8 @@ from altair.utils import schemapi
 
 import recframe as rf
 from planted_shop import shop
+from recframe.api.plots import Plot
+from recframe.frames.options import Folds
 from runs_over_time import history
 
 SHOP = shop(n=60)
@@ -36,6 +39,21 @@ def of_history(plot: Any) -> Any:
     return runs.rec.plot(theme=look.theme, width=look.width).timeline("ndcg@10")
 
 
+def of_folds(plot: Any) -> Any:
+    """Ask for the chart of folds, of the same lists in two folds of users."""
+    of = plot._of
+    frames = {"lists": of._frame, "truth": of._context.truth}
+    user = of._context.names["user"]
+    cut = {
+        name: frame.with_columns(fold=(pl.col(user).hash() % 2).cast(pl.Int64))
+        for name, frame in frames.items()
+        if frame is not None
+    }
+    bound = rf.Rec(cut["lists"])
+    bound._context = replace(of._context, truth=cut.get("truth"), folds=Folds((0, 1)))
+    return Plot(bound, plot._look).folds("ndcg@5")
+
+
 ASKED: dict[str, Callable[[Any], Any]] = {
     "curve": lambda plot: plot.curve("ndcg", k=[1, 2, 5]),
     "gains": lambda plot: plot.gains(k=[1, 2, 5]),
@@ -52,6 +70,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "overlap": lambda plot: plot.overlap("rbo@5"),
     "audit": lambda plot: plot.audit(),
     "timeline": of_history,
+    "folds": of_folds,
 }
 
 

@@ -346,13 +346,13 @@ def test_rec_binds_what_a_context_holds():
     assert [one.name for one in options] == [
         field.name
         for field in fields(Context)
-        if field.name not in {"by", "folds", "bounds", "without", "given"}
+        if field.name not in {"by", "folds", "bounds", "split", "without", "given"}
     ]
 
 
 def test_every_option_of_rec_is_in_its_docstring():
     for field in fields(Context):
-        assert field.name in {"by", "folds", "bounds", "without", "given"} or re.search(
+        assert field.name in {"by", "folds", "bounds", "split", "without", "given"} or re.search(
             rf"\b{field.name}(:|,)", rf.Rec.__call__.__doc__
         ), field.name
 

@@ -55,6 +55,7 @@ METHODS = {
     "plot.overlap": "'rbo@10'",
     "plot.audit": "",
     "plot.timeline": "'ndcg@10'",
+    "plot.folds": "'ndcg@10'",
     "split": "",
     "core": "",
     "split.by_time": "last='7d'",

@@ -14,6 +14,7 @@ from recframe.api.reprs import Card
 from recframe.charts.bin_charts import PlotsOfBins
 from recframe.charts.comparison_charts import PlotsOfDifferences
 from recframe.charts.cutoff_charts import PlotsOverCutoffs
+from recframe.charts.fold_charts import PlotsOfFolds
 from recframe.charts.list_charts import PlotsOfLists
 from recframe.charts.model_charts import PlotsOfModels
 from recframe.charts.themes import Look, ThemeName
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-class Plot(PlotsOverCutoffs, PlotsOfModels, PlotsOfDifferences, PlotsOfBins, PlotsOfLists):
+class Plot(
+    PlotsOverCutoffs, PlotsOfModels, PlotsOfDifferences, PlotsOfBins, PlotsOfLists, PlotsOfFolds
+):
     """Charts of a frame: each method asks for numbers, sums them up in Polars, and returns an Altair chart.
 
     A chart is yours to restyle (`chart.properties(height=200)`) and to save: `chart.save("ndcg.svg")`, `"ndcg.png"`, and
@@ -131,6 +134,7 @@ OF_FAMILIES = (
     *("curve", "gains", "hits_by_rank", "precision_recall", "interpolated_precision"),
     *("models", "segments", "distribution", "compare", "tradeoff", "exposure", "scores", "overlap"),
     "audit",
+    "folds",
 )
 """Charts that the files of their families define."""
 CHARTS = (*OF_FAMILIES, "timeline")

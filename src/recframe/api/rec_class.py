@@ -309,7 +309,7 @@ class Rec(Methods[F], Answers[F]):
         from recframe.audit import report as audit  # noqa: PLC0415  importing recframe should take no time
         from recframe.audit.data import Audited  # noqa: PLC0415
 
-        inputs, clashes = self._labelled(by)
+        inputs, clashes = self._candidates()._labelled(by)  # noqa: SLF001  of this class
         check_is_one_fold(inputs)
         inputs = trainings.named(inputs)
         data = Audited(inputs, None if k is None else cutoff(k), clashes)
@@ -395,14 +395,16 @@ class Rec(Methods[F], Answers[F]):
         """Return the same over the folds of a split, whose column cuts every frame that has it."""
         return self._with(replace(self._context, folds=folds))
 
-    def _split(self, folds: Folds | None, bounds: Sequence[str]) -> Rec[F]:
+    def _split(self, labels: Any, folds: Folds | None, bounds: Sequence[str]) -> Rec[F]:
         """Return the same over the folds of a split, with models that are bounds and no candidates."""
-        return self._with(replace(self._context, folds=folds, bounds=tuple(bounds)))
+        of_split = {"split": labels, "folds": folds, "bounds": tuple(bounds)}
+        return self._with(replace(self._context, **of_split))
 
     def _candidates(self, *named: object) -> Rec[F]:
         """Return the same without the models that are bounds, other than those that are named."""
         bounds = tuple(one for one in self._context.bounds if one not in named)
-        return self._with(replace(self._context, without=bounds)) if bounds else self
+        is_same = bounds == self._context.without
+        return self if is_same else self._with(replace(self._context, without=bounds))
 
     def _in_polars(self) -> Rec[pl.DataFrame]:
         """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""

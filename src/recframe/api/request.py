@@ -258,7 +258,8 @@ class Question(Request):
         depths = None
         if is_here and {"note", "k"} <= {*columns} and MODEL in names:
             run = partial(run_by_size, size=self.kind.size)
-            depths = unequal_depths(self._seen(pl.DataFrame(), run))
+            seen = self._seen(pl.DataFrame(), run)
+            depths = unequal_depths(replace(seen, inputs=seen.inputs.candidates))
             plan = with_notes(plan, depths)
             # of large frames a result's models tell more
             depths = depths if self.inputs.few else None

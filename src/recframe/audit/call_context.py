@@ -14,7 +14,7 @@ from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.trainings import is_first
 from recframe.frames.collecting import Collect
 from recframe.frames.eager_data import at_hand
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Inputs, without_models
 from recframe.frames.roles import Segment, Side, label_columns
 from recframe.metrics.language.definition import Metric
 
@@ -177,9 +177,13 @@ class Seen:
         if "lists at hand" in self.traits:
             # with strict=True they stand there already
             others = [label for label in self.labels if label.inside not in self.lists.columns]
-            labels = at_hand(self.main.take(training, others)) if others or training else None
+            model = self.inputs.model * bool(self.inputs.context.without)
+            taken = self.main.take([*model, *training], others) if others or training else None
+            taken = None if taken is None else without_models(taken, self.inputs.context)
+            labels = None if taken is None else at_hand(taken)
             if labels is not None and training:  # rows are those of one
                 labels = labels.filter(is_first([])).drop(training)
+            labels = None if labels is None else labels.drop(model)
             rows = self.lists if labels is None else self.lists.hstack(labels)
             return [rows.filter(mine) for mine in self.some_users]
         order = "score" if self.inputs.scored else "rank"

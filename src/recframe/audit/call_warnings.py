@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -340,7 +341,8 @@ OF_JUDGING: Mapping[Notice, set[str]] = {relevance_not_bound: {"sides"}}
 
 
 def tell(seen: Seen, notices: Mapping[Notice, set[str]] = NOTICES) -> None:
-    """Issue each warning once, at the user's line."""
+    """Issue each warning once, at the user's line; of lists that are bounds nothing is said."""
+    seen = replace(seen, inputs=seen.inputs.candidates)
     for notice, traits in notices.items():
         message = notice(seen) if traits <= seen.traits else None
         if message is not None:

@@ -18,7 +18,7 @@ from recframe.errors import readable, short, shown_in_plan
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, Text, bind, text
 from recframe.frames.inputs import Inputs
-from recframe.frames.options import FOLD, Context
+from recframe.frames.options import Context
 from recframe.frames.roles import Segment
 from recframe.frames.rows.integer_keys import key_hash, repeated
 from recframe.ranking.relevance import is_rank, is_relevant
@@ -166,9 +166,10 @@ class Audited:
         if train is None or self.inputs.tables is not None or "time" not in train.collect_schema():
             return {}
         sides = (self.inputs.sides["train"], self.inputs.sides[name])
-        folds = self.context.folds
-        numbers = folds.numbers if folds and FOLD in train.collect_schema() else ()
-        return in_frames(train, self.relevant_rows, sides, numbers, self.lists)
+        folds = in_frames(train, self.relevant_rows, sides, lists=self.lists)
+        of = self.context.split
+        order = None if of is None else of.rule.parted_by
+        return {fold: replace(rows, order=order) for fold, rows in folds.items()}
 
     # What several checks ask. Cached are plans that read a frame once: Polars 2 panics at some caches of one joined to itself.
 

@@ -19,6 +19,7 @@ from recframe.charts.long_format import (
     WITHOUT_MODELS,
     Intervals,
     Names,
+    bounds_of,
     check_whole,
     keyed,
     models_of,
@@ -26,6 +27,7 @@ from recframe.charts.long_format import (
     one_metric,
     summary,
     users_of,
+    words_of_bounds,
 )
 from recframe.charts.segment_rows import (
     CLIPPED,
@@ -295,9 +297,13 @@ class PlotsOfModels(Canvas):
         )
         dots = base.mark_point(filled=True, size=90, opacity=1)
         dots = dots.encode(x="value:Q", **series.marks(legend=False))
-        chart = layered(data, rule, dots, height=len(data) * STEP + 10)
+        bounds = safe(bounds_of(rec, metric, how))
+        dashed = drawn(bounds).mark_rule(strokeDash=[4, 3], color=look.colours.quiet)
+        layers = [dashed.encode(x=alt.X("value:Q", title=across_title))] * bool(len(bounds))
+        chart = layered(data, *layers, rule, dots, height=len(data) * STEP + 10)
         users = users_of(data, noun=noun_of(metric))
-        subtitle = f"Means over {users}, with intervals at {found.level}.{series.words}"
+        subtitle = f"Means over {users}, with intervals at {found.level}."
+        subtitle += words_of_bounds(bounds) + series.words
         words: dict[str, Any] = {
             "numbers": numbers,
             "empty": is_bare(data, "value") or data.is_empty(),

@@ -88,8 +88,8 @@ class Canvas:
 
     @property
     def _rec(self) -> Any:
-        """The same `rec`, with answers in frames of Polars."""
-        return self._of._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
+        """The same `rec` without models that are bounds, with answers in frames of Polars."""
+        return self._of._candidates()._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
 
 
 @dataclass(frozen=True)

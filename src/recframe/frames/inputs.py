@@ -291,6 +291,20 @@ class Inputs:
         laid = _laid(frames, self.sides, self.segments, self.context)
         return replace(self, **laid, sides={}, given={}, sources={})
 
+    @cached_property
+    def candidates(self) -> Inputs:
+        """The inputs without the lists of models that are bounds."""
+        bounds = self.context.bounds
+        if not self.model or not {*bounds} - {*self.context.without}:
+            return self
+        context = replace(self.context, without=bounds)
+        given = {
+            name: frame.filter(~_is_one_of(bounds)) if name == "recommendations" else frame
+            for name, frame in self.given.items()
+        }
+        lists = self.lists.filter(~_is_one_of(bounds))
+        return replace(self, context=context, lists=lists, given=given)
+
     def without_labels(self) -> Inputs:
         """Return the inputs without what the audit alone reads: the columns that may name systems, and times."""
         lists = self.lists.drop([*self.labels, "time"], strict=False)
@@ -381,9 +395,7 @@ def read(
         roles = [*roles_of(name, side, judged=judged), *fold_of(name, side)]
         roles += ["time"] * (labelled and name in _timed(sides, context))
         given[name] = side.take(roles, columns)
-    if context.without and context.model is not None:
-        lists = given["recommendations"]
-        given["recommendations"] = lists.filter(~_is_one_of(context.without))
+    given["recommendations"] = without_models(given["recommendations"], context)
     if main.rows_are_items:
         _check_no_segment_of_items(segments)
     return Inputs(
@@ -404,9 +416,16 @@ def read(
 
 def _timed(sides: Mapping[str, Side], context: Context) -> set[str]:
     """Return the frames whose times the audit reads: train and truth, where both are there and a time is bound."""
-    if context.time is None or "train" not in sides:
-        return set()
-    return {"train", "truth" if "truth" in sides else "recommendations"}
+    names = {"train", "truth" if context.truth is not None else "recommendations"}
+    is_timed = names <= {*sides} and all(sides[name].context.time is not None for name in names)
+    return names if is_timed else set()
+
+
+def without_models(lists: Taken, context: Context) -> Taken:
+    """Return lists without those of models that are not read."""
+    if not context.without or context.model is None:
+        return lists
+    return lists.filter(~_is_one_of(context.without))
 
 
 def _is_one_of(models: Sequence[str]) -> pl.Expr:

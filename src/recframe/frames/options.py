@@ -133,6 +133,8 @@ class Context:
     """Folds of the split that bound the frames."""
     bounds: tuple[str, ...] = ()
     """Models that no other can beat, such as the truth itself: verdicts leave them out."""
+    split: Any = None
+    """The labels of the split that bound the frames."""
     without: tuple[str, ...] = ()
     """Models whose lists are not read."""
     given: frozenset[str] = frozenset()
@@ -198,9 +200,11 @@ class Context:
 
 
 TYPES = {field.name: str(field.type) for field in fields(Context)}
-OPTIONS = tuple(name for name in TYPES if name not in {"by", "folds", "bounds", "without", "given"})
+OPTIONS = tuple(
+    name for name in TYPES if name not in {"by", "folds", "bounds", "split", "without", "given"}
+)
 """Names of the options of `rec(...)`."""
-_BUT_FRAMES = tuple(name for name in TYPES if name not in SIDES)
+_BUT_FRAMES = tuple(name for name in TYPES if name not in {*SIDES, "split"})
 
 
 def _check_roles(context: Context) -> None:
