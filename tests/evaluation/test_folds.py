@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -61,7 +61,6 @@ def test_by_fold_is_what_the_filtered_frames_give(
 
 
 @ITS_WARNINGS
-@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), scored=st.booleans())
 def test_by_fold_is_a_filter_of_any_frames(seed: int, scored: bool) -> None:  # noqa: FBT001  what is drawn
     frames = folded(seed, 6, scored=scored)
