@@ -172,10 +172,12 @@ def _given(frames: Mapping[str, pl.DataFrame], name: str, _rows: pl.DataFrame) -
 def held_values(
     inputs: Inputs, conventions: Sequence[Convention], run: Run, collect: Collect
 ) -> HeldValues:
-    """Return the users' values of those of the metrics that run over users; others are planned as ever.
+    """Return the users' values of those of the metrics that run over users; others are planned as ever, as are folds.
 
     Where trainings are bound they are those of each training.
     """
+    if inputs.folds is not None:
+        return HeldValues({})
     if inputs.training:
         conventions = of_each_training(conventions)
         inputs = trainings.apart(inputs)
