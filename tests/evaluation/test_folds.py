@@ -233,6 +233,27 @@ def test_a_user_twice_in_one_fold_is_an_error() -> None:
         over_folds(frames).evaluate("recall", by="land")
 
 
+def test_findings_are_those_of_each_fold() -> None:
+    frames = folded(3)
+
+    found = over_folds(frames).audit()
+
+    each = pl.concat([rec_of(of_fold(frames, fold)).audit() for fold in FOLDS.numbers])
+    keys = ["check", "severity", "frame"]
+    wanted = each.group_by(keys).agg(pl.col("rows").sum()).sort(keys)
+    assert_frame_equal(found.select(*keys, "rows").sort(keys), wanted)
+    assert found["example"].str.starts_with("fold ").all()
+
+
+def test_an_error_in_one_fold_is_found_by_strict() -> None:
+    frames = folded(3)
+    again = frames["recs"].filter(fold=2).head(1).with_columns(pl.col("rank") + 6)
+    frames["recs"] = pl.concat([frames["recs"], again])
+
+    with pytest.raises(rf.DataError, match=r"fold 2, user"):
+        over_folds(frames, strict=True).recall()
+
+
 def test_rows_of_several_folds_are_no_one_list() -> None:
     with pytest.raises(rf.RecframeError, match="no answer over the 3 folds"):
         over_folds(folded(9)).judge()

@@ -28,7 +28,7 @@ from recframe.evaluation.segments import SUPPORT
 from recframe.evaluation.user_values import HeldValues
 from recframe.frames import collecting
 from recframe.frames.by_expressions import Made
-from recframe.frames.inputs import Inputs, check_is_one_fold, read
+from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind, in_polars
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.options import Context, Folds, Options, size_of
@@ -310,7 +310,6 @@ class Rec(Methods[F], Answers[F]):
         from recframe.audit.data import Audited  # noqa: PLC0415
 
         inputs, clashes = self._candidates()._labelled(by)  # noqa: SLF001  of this class
-        check_is_one_fold(inputs)
         inputs = trainings.named(inputs)
         data = Audited(inputs, None if k is None else cutoff(k), clashes)
         result: F = self._kind.give(audit.audit(data, self._run()), {})
@@ -426,7 +425,6 @@ class Rec(Methods[F], Answers[F]):
 
         own, names = under_profile.own(context), self._segments(by)
         inputs = read(self._frame, own, names, labelled=True, judged=judged)
-        check_is_one_fold(inputs)
         return replace(inputs.without_labels(), checks=(audit.errors(trainings.named(inputs)),))
 
     def _segments(self, by: By) -> list[str | Made]:

@@ -148,7 +148,8 @@ class Audited:
         if side is None:
             return found
         for name in side.columns:
-            rows = side.take(["item"], [Segment("value", name, "items")]).lazy().drop_nulls("item")
+            rows = self.inputs.feature_rows(Segment("value", name, "items")).lazy()
+            rows = rows.drop_nulls("item")
             dtype = rows.collect_schema()["value"]
             is_category = dtype in {*TEXT, pl.Boolean} or dtype.is_integer()
             if isinstance(dtype, pl.Array):

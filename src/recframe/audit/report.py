@@ -12,6 +12,7 @@ from recframe.audit.data import SEVERITIES, Audited, Check, Finding, HasTraits, 
 from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable
 from recframe.evaluation.execution import Run
+from recframe.evaluation.folds import in_folds
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
 
@@ -39,16 +40,18 @@ def audit(data: Audited, run: Run) -> pl.LazyFrame:
 
 def audit_split(folds: Mapping[int, SplitRows]) -> pl.LazyFrame:
     """Return one row for each finding about a split, the most severe first."""
-    return _table(_of_split(folds)).select(COLUMNS)
+    return _table(_over_folds(CHECKS_OF_SPLITS, folds)).select(COLUMNS)
 
 
-def _of_split(folds: Mapping[int, SplitRows]) -> dict[str, tuple[Check, Finding]]:
-    """Return what checks may find in a split, over all folds; examples name theirs."""
+def _over_folds(
+    checks: Sequence[Check], folds: Mapping[int, HasTraits]
+) -> dict[str, tuple[Check, Finding]]:
+    """Return what checks may find in the data of folds, over all of them; examples name theirs."""
     several = len(folds) > 1
     found: dict[str, tuple[Check, Finding]] = {}
     rows: dict[str, list[pl.LazyFrame]] = {}
     for fold, data in folds.items():
-        for name, (check, one) in _found(CHECKS_OF_SPLITS, data).items():
+        for name, (check, one) in _found(checks, data).items():
             rows.setdefault(name, []).append(one.rows.with_columns(pl.lit(fold).alias(FOLD)))
             shown = (FOLD, *one.shown) if several else one.shown
             found[name] = check, replace(one, shown=shown, rows=pl.concat(rows[name]))
@@ -59,11 +62,15 @@ def _findings(data: Audited) -> dict[str, tuple[Check, Finding]]:
     """Return what checks may find: of some of the users those that do not ask of all at once."""
     some = data.inputs.tables is not None
     checks = [check for check in CHECKS if not (some and check.of_all)]
-    if not data.split:
-        return _found(checks, data)
-    own = {check.name for check in CHECKS_OF_SPLITS}
-    others = [check for check in checks if check.name not in own]
-    return _found(others, data) | _of_split(data.split)
+    if data.split:
+        own = {check.name for check in CHECKS_OF_SPLITS}
+        checks = [check for check in checks if check.name not in own]
+    of_split = _over_folds(CHECKS_OF_SPLITS, data.split)
+    if data.inputs.folds is None:
+        return _found(checks, data) | of_split
+    each = zip(data.inputs.folds.numbers, in_folds(data.inputs, Run()), strict=True)
+    of_folds = {fold: replace(data, inputs=inputs) for fold, inputs in each}
+    return _over_folds(checks, of_folds) | of_split
 
 
 def _found(checks: Sequence[Check], data: HasTraits) -> dict[str, tuple[Check, Finding]]:

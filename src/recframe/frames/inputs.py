@@ -148,8 +148,8 @@ class Inputs:
             raise ColumnError(msg)
         side = self.sides["items"]
         item = side.context.names["item"]
-        keys = ["item", *fold_of("items", side)]
-        others = [name for name in side.columns if name not in {item, *keys[1:]}]
+        folds = {side.context.names[role] for role in fold_of("items", side)}
+        others = [name for name in side.columns if name not in {item, *folds}]
         if (of and of not in others) or (not of and len(others) != 1):
             found = (
                 f"{side.title} has no column {of!r} beside {item!r}"
@@ -159,8 +159,14 @@ class Inputs:
             shown = next(iter(others), "column")
             msg = f"{sentence(found, suggestion(of, others))} There are {listed(others)}: {call}(of={shown!r})"
             raise ColumnError(msg)
-        taken = side.take(keys, [Segment("value", of or others[0], "items")])
-        if self.fold is None or FOLD not in keys:
+        return self.feature_rows(Segment("value", of or others[0], "items"))
+
+    def feature_rows(self, segment: Segment) -> Taken:
+        """Return a column of the items frame, with the item; of a fold its own rows."""
+        side = self.sides["items"]
+        role = fold_of("items", side)
+        taken = side.take(["item", *role], [segment])
+        if not role or self.fold is None:
             return taken
         return taken.filter(pl.col(FOLD) == self.fold).drop(FOLD)
 
