@@ -43,6 +43,7 @@ from recframe.cli.output import (
     is_table,
     is_terminal,
     note,
+    print_findings,
     print_frame,
     say,
     tell,
@@ -52,6 +53,7 @@ from recframe.cli.over_time import changes, history, report, track
 from recframe.cli.process import INTERRUPTED, UnwrittenError, status_of
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.require import require
+from recframe.cli.splits import audit_split, split
 from recframe.cli.statistics import command_of, compare, gaps, power, slices, summarize, winner
 from recframe.cli.values import (
     complete_metrics,
@@ -345,6 +347,7 @@ def main() -> None:
     recframe demo                                   see it work, without any file
     recframe evaluate recs.parquet truth.parquet    your own files
     recframe audit recs.parquet truth.parquet       data quality findings
+    recframe split log.parquet --by-time 7d -o DIR  train and truth from a log
     recframe summarize recs.parquet truth.parquet   how sure the numbers are
     recframe compare recs.parquet truth.parquet --model model --baseline svd
     recframe require recs.parquet truth.parquet 'ndcg@10 >= 0.28'
@@ -404,7 +407,7 @@ def _show_findings(found: pl.DataFrame, options: Options) -> None:
         left = ", ".join(check.name for check in CHECKS if check.of_all)
         note(f"{engine.name} makes no checks of all users at once: {left}")
     if is_table(options):
-        _print_findings(found)
+        print_findings(found)
     else:
         give(found, options)
     if "error" in found["severity"]:
@@ -431,19 +434,10 @@ def audit() -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
-def _print_findings(found: pl.DataFrame) -> None:
-    """Print what was found as a table, and below it what is done about each and how to mend it."""
-    if found.is_empty():
-        tell("nothing odd was found")
-        return
-    print_frame(found.drop("treatment", "remedy"))
-    checks = found.select("check", "treatment", "remedy").unique(maintain_order=True)
-    for check, treatment, remedy in checks.iter_rows():
-        tell(f"{check}: {treatment}. To mend: {remedy}.", hanging=2)
-
-
 ALL = (
     evaluate,
+    split,
+    audit_split,
     audit,
     summarize,
     compare,

@@ -72,7 +72,7 @@ def scanned(paths: Paths, options: Options) -> Frames:
     text = [user, item] if options["ids_as_text"] else []
     frames: Frames = {}
     for name, path in paths.items():
-        if name == "truth" and path == paths["recs"]:
+        if name == "truth" and path == paths.get("recs"):
             frames[name] = frames["recs"]
             continue
         form = form_of(name, options["separator"], options["header"])
@@ -245,16 +245,17 @@ def on_files(
                 with _on_engine(paths, options) as rec:
                     yield rec
             elif collected:
-                yield bound(_collected(scanned(paths, options)), options)
+                yield bound(tables_of(scanned(paths, options)), options)
             else:
                 yield Here(scanned(paths, options), options, tell)
 
 
-def _collected(frames: Frames) -> dict[str, pl.DataFrame]:
+def tables_of(frames: Frames) -> dict[str, pl.DataFrame]:
+    """Return tables in memory, each read once."""
     tables: dict[str, pl.DataFrame] = {
         name: frame.collect(engine="streaming") for name, frame in frames.items()
     }
-    if frames.get("truth") is frames["recs"]:
+    if "recs" in frames and frames.get("truth") is frames["recs"]:
         tables["truth"] = tables["recs"]
     return tables
 

@@ -114,6 +114,13 @@ OF_NAMES: Mapping[str, Decorator] = {
         "X",
         threshold,
     ),
+    "by_time.min_relevance": option(
+        "--min-relevance",
+        "Rows below this relevance, or without one, stay in train and are never truth.",
+        "X",
+        type=float,
+    ),
+    "rolling.folds": option("--folds", "The number of folds.", "N", type=click.IntRange(min=1)),
     "item_columns": _several(
         "--item-columns item_columns",
         "A column of ITEMS that stands beside each item of a case.",
@@ -196,6 +203,26 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
     "per_user": "Keep the values of users too, under hashed ids, so that require --history compares each with their own mean.",
     "title": ("TEXT", "The title of the page."),
     "title_of": ("COLUMN", "The column of ITEMS that names an item."),
+    "step": ("LENGTH", "From the end of one window to the next.  [default: that of --rolling]"),
+    "gap": ("LENGTH", "A length between train and truth that neither has."),
+    "rolling.window": ("LENGTH", "The length of train.  [default: all that is before]"),
+    "end": ("TIME", "The first point of time after the last window.  [default: the end of LOG]"),
+    "overlap": "Take a --step shorter than the windows, so that rows are truth more than once.",
+    "until": ("TIME", "With a point of time: where truth ends."),
+    "align": ("day|hour", "End the last window with the whole day, or hour, of the last row."),
+    "keep": ("N", "The number of rows that a user keeps in train, or else has no truth."),
+    "last_per_user.ties": (
+        "Rows of one time: by item, all that are of the time of a target together, or by their order in LOG."
+    ),
+    "per": "Whether each user's pairs are split, or those of the whole log.",
+    "random.seed": "The seed; the same one gives the same split, whatever the order of rows.",
+    "fold_in": ("SHARE", "The share of a test user's rows that go in, or their number."),
+    "order": "Which rows go in: the first in time, or random ones.",
+    "target": "Which of a user's rows in the window are truth.",
+    "cold": "Whether truth keeps rows of users and items that are not in train.",
+    "seen": "Whether truth keeps pairs that are in train.",
+    "min_train": ("N", "The number of rows in train that a user of the truth needs."),
+    "column": ("NAME", "The name of the column of parts in labels."),
     "universe": "The users that count.  [default: those of TRUTH]",
     "no_relevant": "What a user without a relevant item counts.  [default: zero]",
     "relevant_from": "Where the relevant items come from: the truth, or the list alone.  [default: truth]",
@@ -210,7 +237,7 @@ FLAGS = {"n_resamples": "resamples", "per_user": "users-values", "wide": "all-co
 """Options that have another name than their argument."""
 LONGEST_METAVAR = 60
 """Length above which the words that an option takes stand in its help."""
-LEAST = {"seed": 0, "trainings": 2, "window": 5}
+LEAST = {"seed": 0, "min_train": 0, "keep": 0, "trainings": 2, "window": 5}
 """The smallest whole numbers of options, where these are not 1."""
 
 
@@ -301,13 +328,7 @@ SIDES = declared(
         "REFERENCE",
     ),
 )
-COLUMNS = declared(
-    option("--model", "The column of models; each gets its own rows.", "COLUMN"),
-    option(
-        "--training",
-        "The column of trainings of one model, such as the seed; values are means over them.",
-        "COLUMN",
-    ),
+OF_TABLES = declared(
     _several(
         "--columns",
         f"The names of your columns, in all files, where they differ from the roles: {', '.join(NAMED_COLUMNS)}.",
@@ -345,6 +366,15 @@ COLUMNS = declared(
         "Read user and item ids as text: where files disagree on their type.",
         is_flag=True,
     ),
+)
+COLUMNS = declared(
+    option("--model", "The column of models; each gets its own rows.", "COLUMN"),
+    option(
+        "--training",
+        "The column of trainings of one model, such as the seed; values are means over them.",
+        "COLUMN",
+    ),
+    OF_TABLES,
 )
 POLICIES = declared(
     options_of(

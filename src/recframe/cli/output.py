@@ -450,6 +450,17 @@ def _decimals(values: Sequence[float]) -> int:
     return max(len(f"{value:.{most}f}".partition(".")[2].rstrip("0")) for value in values)
 
 
+def print_findings(found: pl.DataFrame) -> None:
+    """Print what was found as a table, and below it what is done about each and how to mend it."""
+    if found.is_empty():
+        tell("nothing odd was found")
+        return
+    print_frame(found.drop("treatment", "remedy"))
+    checks = found.select("check", "treatment", "remedy").unique(maintain_order=True)
+    for check, treatment, remedy in checks.iter_rows():
+        tell(f"{check}: {treatment}. To mend: {remedy}.", hanging=2)
+
+
 STDOUT = "-"
 TABLE = "table"
 

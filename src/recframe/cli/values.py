@@ -105,7 +105,7 @@ def threshold(value: str) -> MinRelevance:
         raise click.BadParameter(f"{value!r} is no number; write one above 0, or any") from None
 
 
-FILES = ("recs", "truth", "users", "items", "train", "reference")
+FILES = ("recs", "truth", "users", "items", "train", "reference", "log")
 """Files of a command, which an option can name, as in --header recs=user,item,rank."""
 OF_LISTS = ("recs", "truth", "reference", "train")
 """Files with users' items, which may be in list form."""
