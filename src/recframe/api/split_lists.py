@@ -1,4 +1,4 @@
-"""Lists bound to a split: truth, train, kinds of users and items, and folds."""
+"""Lists bound to the truth, train and folds of a split."""
 
 from __future__ import annotations
 

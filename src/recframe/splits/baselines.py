@@ -13,7 +13,7 @@ from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.joins import joined
 from recframe.frames.rows.positions import by_item, with_places
 from recframe.splits.fold_rows import PAIR, FoldRows, counted
-from recframe.splits.free_places import free_places
+from recframe.splits.free_places import free_places, packed, unpacked
 from recframe.splits.hashing import further, hashed
 from recframe.splits.log_rows import FOLD
 from recframe.splits.times import Length, before
@@ -73,14 +73,16 @@ def random(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
     """
     items = rows.train.select("item").unique()
     items = rows.held(rows.in_order(items, [], []))
-    seen = _taken(rows, rows.users, items, asked)
+    seen = packed(_taken(rows, rows.users, items, asked)).unique().with_columns(is_seen=True)
     keys = hashed(rows.users, ["user"], "key", seed=asked.seed).select("u", "key")
     keys = keys.join(items.select(n=pl.len()), how="cross").filter(pl.col("n") > 0)
-    few = rows.held(_drawn(keys, seen, asked.k + asked.k // 4 + 8, asked.k))
-    enough = few.filter(rank == asked.k).select("u")
-    more = _drawn(keys.join(enough, on="u", how="anti"), seen, 3 * asked.k + 64, asked.k)
-    drawn = pl.concat([few.join(enough, on="u", how="semi"), more])
-    return _filled(_listed(drawn, items), rows, items, asked)
+    drawn = rows.held(_drawn(keys, seen, asked.k + asked.k // 4 + 8, asked.k))
+    enough = drawn.filter(rank == asked.k).select("u")
+    others = rows.held(keys.join(enough, on="u", how="anti"))
+    if rows.may_have_rows(others):
+        more = _drawn(others, seen, 3 * asked.k + 64, asked.k)
+        drawn = pl.concat([drawn.join(enough, on="u", how="semi"), more]).sort("u", "rank")
+    return _filled(_listed(drawn, items), rows, lambda: items, asked)
 
 
 def repeat(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
@@ -97,7 +99,8 @@ def popular_in(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
     groups = asked.groups
     if "user" in groups.collect_schema():
         users = joined(rows.users, groups, ["user"])
-        counts = counted(joined(rows.train, groups, ["user"]), "group")
+        pairs = joined(rows.train.select(PAIR).unique(), groups, ["user"])
+        counts = pairs.group_by("group", "item").agg(n=pl.len())
     else:
         counts = joined(counted(rows.train), groups, ["item"])
         own = joined(rows.own, groups, ["item"]).group_by("u", "group").agg(n=pl.len())
@@ -115,7 +118,7 @@ def popular_in(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
         own = rows.own.select("u", "item").join(users.select("u", "group"), on="u")
         taken = joined(own, items, ["group", "item"], "inner").select("u", "place")
     lists = rows.held(_listed(free_places(users, taken, asked.k), items))
-    return _filled(lists, rows, rows.popular, asked)
+    return _filled(lists, rows, lambda: rows.popular, asked)
 
 
 def oracle(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
@@ -150,15 +153,19 @@ def _first(rows: FoldRows, items: pl.LazyFrame, asked: Asked) -> pl.LazyFrame:
     return _listed(free_places(users, taken, asked.k), items)
 
 
-def _filled(lists: pl.LazyFrame, rows: FoldRows, items: pl.LazyFrame, asked: Asked) -> pl.LazyFrame:
-    """Return lists of which those of less than k items go on with others, in their order."""
+def _filled(
+    lists: pl.LazyFrame, rows: FoldRows, order: Callable[[], pl.LazyFrame], asked: Asked
+) -> pl.LazyFrame:
+    """Return lists of which those of less than k items go on with others, in an order of items."""
     zero = pl.lit(0, pl.Int64)
     counts = lists.group_by("u").agg(had=pl.len().cast(pl.Int64))
     users = rows.users.join(counts, on="u", how="left", maintain_order="left")
     users = users.with_columns(pl.col("had").fill_null(0), first=zero)
-    users = users.filter(pl.col("had") < asked.k)
-    end = items.select(end=pl.len().cast(pl.Int64))
-    users = rows.held(users.join(end, how="cross"))
+    users = rows.held(users.filter(pl.col("had") < asked.k))
+    if not rows.may_have_rows(users):
+        return lists
+    items = order()
+    users = users.join(items.select(end=pl.len().cast(pl.Int64)), how="cross")
     of_lists = lists.join(users, on="u", how="semi").join(items.select("item", "place"), on="item")
     taken = pl.concat([of_lists.select("u", "place"), _taken(rows, users, items, asked)])
     more = _listed(free_places(users.drop("user"), taken, asked.k), items)
@@ -180,16 +187,14 @@ def _taken(rows: FoldRows, users: pl.LazyFrame, items: pl.LazyFrame, asked: Aske
 
 
 def _drawn(keys: pl.LazyFrame, seen: pl.LazyFrame, n_draws: int, k: int) -> pl.LazyFrame:
-    """Return the first k distinct draws of each user: `u`, `place` and `rank`."""
+    """Return the first k distinct draws of each user: `u`, `place` and `rank`; `seen` are packed places without repeats."""
     draws = keys.select("u", "n", "key", draw=pl.int_ranges(0, n_draws))
     draws = further(draws.explode("draw", **AS_EVER), "key", "draw")
-    draws = draws.select(
-        "u", "draw", place=(pl.col("key") % pl.col("n").cast(pl.UInt64)).cast(pl.Int64)
-    )
-    once = draws.group_by("u", "place").agg(pl.col("draw").min())
-    once = once.join(seen, on=["u", "place"], how="anti").sort("u", "draw")
-    found = with_places(once.rename({"place": "item"}), ["u"]).filter(place <= k)
-    return found.select("u", place="item", rank="place")
+    drawn = draws.select("u", place=pl.col("key") % pl.col("n").cast(pl.UInt64))
+    found = joined(packed(drawn), seen, ["key"], in_order=True)
+    found = found.filter(pl.col("is_seen").is_null(), pl.col("key").is_first_distinct())
+    placed = with_places(unpacked(found).rename({"place": "drawn"}), ["u"])
+    return placed.filter(place <= k).select("u", place="drawn", rank="place")
 
 
 def _placed(pairs: pl.LazyFrame, rows: FoldRows, order: list[pl.Expr], k: int) -> pl.LazyFrame:

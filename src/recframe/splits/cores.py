@@ -1,4 +1,4 @@
-"""The core of a log: rows of users and items that have enough of them."""
+"""The k-core of a log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of one fold by part, and small tables that several baselines read."""
+"""Rows of one fold by part, and small tables of them."""
 
 from __future__ import annotations
 
@@ -49,6 +49,10 @@ class FoldRows:
         """Return a small table that is made once: at once of a log in memory, else when a plan runs."""
         return table.cache() if self.labels.log.is_lazy else ask([table])[0].lazy()
 
+    def may_have_rows(self, table: pl.LazyFrame) -> bool:
+        """Whether a table of `held` has rows, as far as is known before a plan runs."""
+        return self.labels.log.is_lazy or len(ask([table])[0]) > 0
+
     @cached_property
     def users(self) -> pl.LazyFrame:
         """The users of truth, ascending: each `user` and his number, `u`."""
@@ -80,7 +84,6 @@ class FoldRows:
         return sorted_.with_row_index("place").with_columns(pl.col("place").cast(pl.Int64))
 
 
-def counted(rows: pl.LazyFrame, *keys: str) -> pl.LazyFrame:
-    """Return the number of users of each item, `n`, by keys."""
-    pairs = rows.select(*keys, *PAIR).unique()
-    return pairs.group_by(*keys, "item").agg(n=pl.len())
+def counted(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the number of users of each item, `n`."""
+    return rows.select(PAIR).unique().group_by("item").agg(n=pl.len())

@@ -1,4 +1,4 @@
-"""Places of an order that a user has not taken, by runs between those taken."""
+"""Places of an order between those that users have taken."""
 
 from __future__ import annotations
 

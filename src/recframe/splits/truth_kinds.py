@@ -1,4 +1,4 @@
-"""Kinds of a truth's users, items and pairs, by what train has of them."""
+"""Kinds of users, items and pairs, by their rows in train."""
 
 from __future__ import annotations
 
