@@ -57,6 +57,32 @@ def test_baselines_are_their_definitions(rows, k, drop, seed):
     assert by_user(of_items, "popular_in") == {user: one for user, one in genres.items() if one}
 
 
+@given(rows_of_logs, st.booleans())
+def test_what_is_folded_in_is_the_users_own(rows, drop):
+    try:
+        split = log_of(rows).rec(time="t").split.by_user(folds=2, fold_in=0.5)
+    except rf.DataError:  # no user has rows after those folded in
+        return
+    seen = "drop" if drop else "keep"
+    names = ["popular", "random", "repeat"]
+
+    found = split.baselines(*names, k=4, seen=seen)
+    of_items = split.baselines("popular_in", k=4, seen=seen, items=items, column="genre")
+
+    for fold in range(2):
+        labelled = split.labels.filter(fold=fold).to_dicts()
+        group = dict(items.iter_rows())
+        lists = [
+            plain.popular(labelled, 4, drop=drop, within=lambda _: True),
+            plain.random(labelled, 4, drop=drop, seed=0),
+            plain.repeat(labelled, 4),
+            plain.popular_in(labelled, 4, drop=drop, group=group, of="item"),
+        ]
+        both = pl.concat([found, of_items]).filter(fold=fold)
+        for model, expected in zip([*names, "popular_in"], lists, strict=True):
+            assert by_user(both, model) == {user: one for user, one in expected.items() if one}
+
+
 @given(rows_of_logs)
 def test_lists_come_from_train_alone(rows):
     log = log_of(rows)
