@@ -10,7 +10,7 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.bound_metric import F
 from recframe.api.reprs import Card, kind_of_frame
-from recframe.audit.split_rows import SplitRows, in_folds, in_frames
+from recframe.audit.split_rows import SplitRows, in_frames
 from recframe.charts.formatting import counted
 from recframe.charts.themes import Look, ThemeName
 from recframe.errors import RecframeError
@@ -21,7 +21,7 @@ from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import in_memory
 from recframe.frames.options import FOLD, Context
 from recframe.frames.roles import Segment, Side
-from recframe.splits.description import described
+from recframe.splits.description import described, rows_of
 from recframe.splits.digest import digest
 from recframe.splits.labelling import Labels
 
@@ -65,7 +65,7 @@ class SplitAnswers(Generic[F]):
         └───────────────────────┴──────────┴───────┴──────┴───────┘
         """
         labels = self._labels
-        result: F = _audited(_rows_of(labels), labels.log.kind)
+        result: F = _audited(rows_of(labels), labels.log.kind)
         return result
 
     @argument_errors.understood
@@ -116,7 +116,7 @@ class SplitAnswers(Generic[F]):
         └──────────┴────────────┴────────────┴────────────┘
         """
         labels = self._labels
-        plan = described(_rows_of(labels), labels.rule.asked_share)
+        plan = described(rows_of(labels), labels.rule.asked_share)
         result: F = labels.log.kind.give(plan, {})
         return result
 
@@ -178,12 +178,6 @@ class SplitAnswers(Generic[F]):
 
     def _repr_html_(self) -> str:
         return self._card().html
-
-
-def _rows_of(labels: Labels) -> dict[int, SplitRows]:
-    """Return the folds of a split for its audit."""
-    rule = labels.rule
-    return in_folds(labels.by_fold, rule.parted_by, rule.windows(labels.log))
 
 
 def _audited(folds: Mapping[int, SplitRows], kind: Kind) -> Any:

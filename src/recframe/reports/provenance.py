@@ -29,12 +29,22 @@ def footer(inputs: Inputs, metrics: Sequence[Metric[...]]) -> str:
 def call(rec: Any, asked: Mapping[str, Any], metrics: Sequence[Metric[...]]) -> str:
     """Return the call that makes a page again, with frames by their names, without what is left at its default."""
     context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
+    of_split = {*SIDES, "user", "item"} if context.split is not None else {*SIDES}
     sides = [f"{name}={name}" for name in SIDES if getattr(context, name) is not None]
-    given = [name for name in sorted(context.given) if name not in {*SIDES, "by"}]
+    given = [name for name in sorted(context.given) if name not in {*of_split, "by"}]
     options = [f"{name}={getattr(context, name)!r}" for name in given]
     defaults = {name: one.default for name, one in signature(rec.report).parameters.items()}
     told = [
         f"{name}={value!r}" for name, value in asked.items() if value not in (defaults[name], [])
     ]
     names = [repr(str(metric)) for metric in metrics]
-    return f"recs.rec({', '.join([*sides, *options])}).report({', '.join([*names, *told])})"
+    asked_of = f"recs.rec({', '.join([*sides, *options])})"
+    if context.split is not None:
+        log, rule = context.split.log, context.split.rule
+        roles = [
+            f"{role}={name!r}" for role, name in log.names.items() if role != name or role == "time"
+        ]
+        asked_of = (
+            f"log.rec({', '.join(roles)}).split.{rule.words}.rec({', '.join(['lists', *options])})"
+        )
+    return f"{asked_of}.report({', '.join([*names, *told])})"

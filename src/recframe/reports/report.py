@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import Any
@@ -48,6 +48,7 @@ from recframe.reports.report_segments import (
     TO_BIND,
     SectionsOfSegments,
 )
+from recframe.reports.report_splits import SectionsOfSplits
 from recframe.reports.report_tables import (
     ahead_table,
     costs_table,
@@ -71,6 +72,7 @@ BEYOND = (
 """Metrics of the costs of accuracy."""
 SECTIONS = {
     "overview": "Overview",
+    "split": "The split",
     "comparison": "Comparison of models",
     "segments": "Segments",
     "curves": "Over the cut-off",
@@ -135,7 +137,7 @@ def report(rec: Any, columns: Sequence[Any], **asked: Any) -> Report:
 
 
 @dataclass
-class ReportBuilder(SectionsOfSegments):
+class ReportBuilder(SectionsOfSegments, SectionsOfSplits):
     """The sections of a report, in their order, each of which asks one `rec` for its numbers."""
 
     plain: Any
@@ -158,6 +160,7 @@ class ReportBuilder(SectionsOfSegments):
 
     def __post_init__(self) -> None:
         """Collect the users' values of all that is asked for."""
+        self.whole, self.plain = self.plain, self.plain._candidates()  # noqa: SLF001
         self.inputs = self.plain._inputs(None, None, self.metrics)  # noqa: SLF001  the methods of this room
         self.data: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
         self.shown_cases: dict[str, Any] | None = None
@@ -180,6 +183,8 @@ class ReportBuilder(SectionsOfSegments):
     def _holding(self) -> Any:
         """Return the same `rec` with users' values of all requested metrics collected."""
         rec = self.plain._in_polars()  # noqa: SLF001
+        if self.inputs.folds is not None:  # whose values are of each fold
+            return rec
         conventions = under_profile.asked(self.inputs.context, self.metrics)
         over_k = [replace(one, k=k) for one in self.over_cutoffs for k in CUTOFFS]
         by_rank = [replace(HIT_AT, k=k) for k in range(1, self.last_rank + 1)]
@@ -207,8 +212,10 @@ class ReportBuilder(SectionsOfSegments):
             else:
                 words = f"{TO_BIND['truth']} shows how good the lists are."
                 sections["overview"].missing.append(words)
-            for name in names:
-                getattr(self, name)(sections[name])
+            for name in ["split", *names]:
+                # several folds have no answer to some questions
+                with where_it_can(sections[name]) if self.inputs.folds else nullcontext():
+                    getattr(self, name)(sections[name])
             self.findings(sections["findings"], findings())
             self.definitions(sections["definitions"])
         return list(sections.values())
@@ -218,6 +225,8 @@ class ReportBuilder(SectionsOfSegments):
 
         NOTE: Polars and Altair leave each other a core. A LazyFrame's source may not be one that two may read at a time.
         """
+        if self.inputs.folds is not None:  # whose audit is that of the split
+            return lambda: None
         if not self.inputs.judged:
             section.missing.append(f"{TO_BIND['truth']} has the audit look at the data.")
             return lambda: None
@@ -232,6 +241,7 @@ class ReportBuilder(SectionsOfSegments):
         self.overview(sections[0], warned)
         shown = [section for section in sections if section.lead]
         lines = [words for section in sections if not section.lead for words in section.missing]
+        lines = list(dict.fromkeys(lines))
         if lines:
             more = "What else a report can show", "What to bind to see more.", [Text([lines])]
             shown.append(Section("more", *more))
@@ -250,6 +260,7 @@ class ReportBuilder(SectionsOfSegments):
             "Segments by": ", ".join(self.by) or None,
             "Conventions of": self.inputs.context.profile or None,
             "Intervals": self.at,
+            **self.facts_of_split,
         }
         models = self.models if self.inputs.model else []
         return Content(

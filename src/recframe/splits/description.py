@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from recframe.audit.split_rows import KNOWN, SplitRows
+from recframe.audit.split_rows import KNOWN, SplitRows, in_folds
 from recframe.frames.options import FOLD
 from recframe.frames.rows.joins import beside_one_another
+from recframe.splits.labelling import Labels
 from recframe.splits.rules import PARTS
 
 MAIN = ("train", "truth")
@@ -19,6 +20,12 @@ SHARES = {
     "seen": pl.col("seen"),
 }
 """Which pairs of truth a share is of."""
+
+
+def rows_of(labels: Labels) -> dict[int, SplitRows]:
+    """Return the folds of a split for its audit and description."""
+    rule = labels.rule
+    return in_folds(labels.by_fold, rule.parted_by, rule.windows(labels.log))
 
 
 def described(folds: Mapping[int, SplitRows], asked_share: float | None = None) -> pl.LazyFrame:
