@@ -296,3 +296,16 @@ def test_lists_of_other_folds_are_none_of_one_fold():
     )
     with pytest.raises(rf.DataError, match="none of the folds, which are 0 to 2"):
         one.rec(lists.with_columns(fold=pl.lit(7)))
+
+
+def test_a_log_with_columns_of_the_names_is_an_error():
+    split = split_of(LOG.with_columns(user_kind=1, item_kind=2))
+
+    assert split.train.height
+    with pytest.raises(rf.ColumnError, match="the log has a column 'user_kind'"):
+        assert split.truth
+    with pytest.raises(rf.ColumnError, match="the log has a column 'item_kind'"):
+        split.rec(split.baselines(k=1))
+    named = LOG.rename({"user": "model"}).rec(time="t", user="model").split.by_time(last=3)
+    with pytest.raises(rf.ColumnError, match="a column 'model', which is the name of a column"):
+        named.baselines()

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import fails_whole_if, worded
+from recframe.errors import ColumnError, fails_whole_if, worded
 from recframe.frames.collecting import ask
 from recframe.splits.filters import Filters
 from recframe.splits.log_rows import FOLD, PART, Log
@@ -54,6 +54,10 @@ class Labels:
 
     def given(self, rows: pl.LazyFrame, beside: Mapping[str, str]) -> Any:
         """Return rows as a frame of the log's kind: the log's own columns, and others by their names inside the plan."""
+        for name in beside.values():
+            if name in self.log.kind.columns:
+                msg = f"the log has a column {name!r}, which is the name of one that the split adds; rename it first"
+                raise ColumnError(msg)
         if self.check is not None:
             names = rows.collect_schema().names()
             rows = rows.join(self.check, how="cross", maintain_order="left")
