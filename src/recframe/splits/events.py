@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from recframe.frames.rows.joins import distinct_names
+
 PLACE, UNITS = "place in the user's order", "units of the user"
 """Columns with the place of a row's unit among those of its user, from 0, and with their number."""
 NEW_USER = "first row of a user"
@@ -29,14 +31,14 @@ def placed(
 ) -> pl.LazyFrame:
     """Return rows with the place of their unit in the order of some keys within the user, and with his number of units.
 
-    Rows of a user with the same keys are one unit. Rows without a user or a key count for nobody. `steps` are columns made in
-    sorted order, each from those before it; `given` names what is given back to the rows.
+    Rows of a user with the same keys are one unit. Rows without a user, an item or a key count for nobody. `steps` are columns
+    made in sorted order, each from those before it; `given` names what is given back to the rows.
 
     NOTE: all rows are sorted once, by user and keys, and each column is then a pass over neighbours: faster than ranks in
     windows, and no row moves. Text of users becomes codes, of which any order is right.
     """
     schema = rows.collect_schema()
-    is_null = pl.any_horizontal(pl.col("user", *keys).is_null())
+    is_null = pl.any_horizontal(pl.col(distinct_names("user", "item", *keys)).is_null())
     rows = rows.with_columns(pl.when(~is_null).then(_code(schema["user"])).alias(_USER))
     of_keys = [as_ordered(schema, key) for key in keys]
     rows = rows.with_columns(pl.arg_sort_by(_USER, *of_keys).alias(_ORDER))
