@@ -15,7 +15,7 @@ import recframe as rf
 from split_logs import LAST, LOG, items, log_of, rows_of_logs, split_of, users
 
 WINDOW = 5
-NAMES = ["popular", "recent", "random", "repeat", "popular_in", "oracle"]
+NAMES = ["popular", "recent", "random", "repeat", "item_knn", "popular_in", "oracle"]
 
 
 def by_user(lists: pl.DataFrame, model: str) -> dict[Any, list[Any]]:
@@ -37,7 +37,7 @@ def test_baselines_are_their_definitions(rows, k, drop, seed):
     end = max(row[2] for row in rows) - LAST
 
     found = split.baselines(
-        *NAMES, k=k, seen=seen, seed=seed, window=WINDOW, users=users, column="land"
+        *NAMES, k=k, seen=seen, seed=seed, window=WINDOW, users=users, column="land", recent=3
     )
     of_items = split.baselines("popular_in", k=k, seen=seen, items=items, column="genre")
 
@@ -46,6 +46,7 @@ def test_baselines_are_their_definitions(rows, k, drop, seed):
         "recent": plain.popular(labelled, k, drop=drop, within=lambda row: row["t"] > end - WINDOW),
         "random": plain.random(labelled, k, drop=drop, seed=seed),
         "repeat": plain.repeat(labelled, k),
+        "item_knn": plain.item_knn(labelled, k, recent=3),
         "popular_in": plain.popular_in(
             labelled, k, drop=drop, group=dict(users.iter_rows()), of="user"
         ),
@@ -91,7 +92,7 @@ def test_lists_come_from_train_alone(rows):
     other = log.with_columns(
         item=pl.when(pl.col("t") > end).then(pl.col("item") + 100).otherwise("item")
     )
-    of_train = NAMES[:4]
+    of_train = NAMES[:5]
 
     found = split_of(log).baselines(*of_train, k=5, window=WINDOW)
 
@@ -181,6 +182,17 @@ def test_recent_needs_a_length_where_the_split_has_none():
     with pytest.raises(rf.RecframeError, match="no horizon, so 'recent' needs a length"):
         split.baselines("recent")
     assert split.baselines("recent", window=3).height
+
+
+def test_too_many_pairs_are_an_error_that_says_how_many(monkeypatch):
+    monkeypatch.setattr("recframe.splits.neighbours.MOST", 3)
+    # one user with four items has six pairs
+    log = pl.DataFrame({"user": [1, 1, 1, 1, 1], "item": [1, 2, 3, 4, 5], "t": [0, 1, 2, 3, 9]})
+
+    for kind in (log, log.lazy()):
+        with pytest.raises((rf.DataError, pl.exceptions.PolarsError), match="would make 6 pairs"):
+            split_of(kind).baselines("item_knn").lazy().collect()
+    assert split_of(log).baselines("item_knn", recent=2).is_empty()  # all are seen
 
 
 def test_a_user_twice_is_an_error():

@@ -63,17 +63,43 @@ def random(rows: Sequence[Row], k: int, *, drop: bool, seed: int) -> Lists:
     return found
 
 
+def last_first(own: Sequence[Row]) -> list[Any]:
+    """Return the items of a user's rows: the last, those of most rows, by item."""
+    last: dict[Any, int] = {}
+    for row in own:
+        last[row["item"]] = max(row["t"], last.get(row["item"], row["t"]))
+    n = Counter(row["item"] for row in own)
+    return sorted(n, key=lambda item: (-last[item], -n[item], item))
+
+
 def repeat(rows: Sequence[Row], k: int) -> Lists:
-    """Return a user's own items: the last, those of most rows, by item."""
+    """Return a user's own items."""
+    return {user: last_first(own_of(rows, user))[:k] for user in users_of(rows)}
+
+
+def item_knn(rows: Sequence[Row], k: int, recent: int) -> Lists:
+    """Return unseen items by their cosines with the user's last ones, in units of 2^-32, then the popular ones."""
+    train = in_part(rows, "train")
+    buyers = defaultdict(set)
+    for user in {row["user"] for row in train}:
+        for item in last_first([row for row in train if row["user"] == user])[:recent]:
+            buyers[item].add(user)
+    near = {}
+    for item, own in buyers.items():
+        cosines = {
+            other: round(len(own & theirs) / (len(own) * len(theirs)) ** 0.5 * 2**32)
+            for other, theirs in buyers.items()
+            if other != item and own & theirs
+        }
+        near[item] = sorted(cosines.items(), key=lambda one: (-one[1], one[0]))[:50]
     found = {}
     for user in users_of(rows):
-        own = own_of(rows, user)
-        last = {
-            item: max(row["t"] for row in own if row["item"] == item)
-            for item in {row["item"] for row in own}
-        }
-        n = Counter(row["item"] for row in own)
-        found[user] = sorted(n, key=lambda item: (-last[item], -n[item], item))[:k]
+        sums: Counter[Any] = Counter()
+        for item in last_first(own_of(rows, user))[:recent]:
+            sums.update(dict(near.get(item, [])))
+        order = sorted(sums.items(), key=lambda one: (-one[1], one[0]))
+        items = [*(item for item, _ in order), *by_users(train)]
+        found[user] = without(items, seen_by(rows, user, drop=True), k)
     return found
 
 

@@ -63,6 +63,7 @@ def asked_of(labels: Labels, names: Sequence[str], options: Mapping[str, Any]) -
         window,
         plain("seed", options["seed"]),
         drops_seen=drops == "drop",
+        recent=whole("recent", options["recent"], 1),
         within_train=within is not None,
         groups=groups,
     )

@@ -114,6 +114,7 @@ class Split(SplitAnswers[F]):
         users: Any = None,
         items: Any = None,
         column: str | None = None,
+        recent: int = 20,
         within: Literal["train_items"] | None = None,
         seen: Seen | None = None,
     ) -> F:
@@ -126,12 +127,15 @@ class Split(SplitAnswers[F]):
         repeat: the user's own items, the last one first, then those of most rows, then by item.
         popular_in: popular in the user's segment, a `column` of `users`; of a column of `items`, popular in the category of
             most of the user's rows. Shorter lists go on with popular ones.
+        item_knn: the unseen items with the highest sum of cosines with the user's last `recent` items, c / sqrt(n m) of the n
+            and m users of two items, c in common; of an item the 50 nearest count, of each user his last `recent` items. It
+            makes a row of each pair of a user's items, at most 100 million. Shorter lists go on with popular ones.
         oracle: the truth itself by relevance: what no model can beat, never a candidate. `within="train_items"` leaves out
             items that train does not have, `seen="drop"` pairs that the user has seen.
 
         Without names it is `oracle` and `popular`, which belong beside every model. `seen="drop"` leaves out what a user has in
         train or fold_in, and fills lists up to `k`; it is the default of a split that drops them, else they are kept. `repeat`
-        never drops them.
+        never drops them, `item_knn` always.
 
         The frame is of the kind of the log, lazy if that is: `fold`, `model`, the log's own columns of users and items, `rank`.
         Put the lists of models beside it, and bind both with `rec`.
@@ -153,7 +157,7 @@ class Split(SplitAnswers[F]):
         labels = self._labels
         known = baseline_arguments.names_of(names)
         options = {"k": k, "window": window, "seed": seed, "users": users, "items": items}
-        options |= {"column": column, "within": within, "seen": seen}
+        options |= {"column": column, "recent": recent, "within": within, "seen": seen}
         asked = baseline_arguments.asked_of(labels, known, options)
         result: F = baseline_arguments.given(labels, lists_of(self._rows, known, asked))
         return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -11,16 +11,17 @@ from recframe.errors import ColumnError, RecframeError
 from recframe.frames.hints import NAMED, bind
 from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.joins import joined
-from recframe.frames.rows.positions import by_item, with_places
+from recframe.frames.rows.positions import with_places
 from recframe.splits.fold_rows import PAIR, FoldRows, counted
 from recframe.splits.free_places import free_places, packed, unpacked
 from recframe.splits.hashing import further, hashed
 from recframe.splits.log_rows import FOLD
+from recframe.splits.neighbours import nearest
 from recframe.splits.times import Length, before
 
 BOUNDS = ("oracle",)
 """The baselines that read the truth, so that no model can beat them."""
-u, item, place, rank = pl.col("u"), pl.col("item"), pl.col("place"), pl.col("rank")
+place, rank = pl.col("place"), pl.col("rank")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Asked:
     """Whether lists leave out what their user has in train or fold_in."""
     groups: pl.LazyFrame = field(default_factory=pl.LazyFrame)
     """`group` of each `user`, or of each `item`, for popular_in."""
+    recent: int = 20
+    """The last items of a user that item_knn reads."""
     within_train: bool = False
     """Whether the oracle leaves out items that train does not have."""
 
@@ -87,11 +90,15 @@ def random(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
 
 def repeat(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
     """Return the user's own items, the last first, then those of most rows, then by item; seen ones are never dropped."""
-    has_time = rows.labels.log.has_time
-    last = [pl.col("time").max().alias("last")] if has_time else []
-    pairs = rows.own.group_by("u", "item").agg(*last, n=pl.len())
-    order = [u, *[pl.col("last")] * has_time, pl.col("n")]
-    return _placed(pairs, rows, order, asked.k)
+    return _placed(rows.last_first(rows.own, "u"), asked.k)
+
+
+def item_knn(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
+    """Return the unseen items that are nearest to the user's last ones, see `nearest`; then the popular unseen ones."""
+    items = rows.held(rows.in_order(rows.train.select("item").unique(), [], []))
+    lists = rows.held(_listed(nearest(rows, items, asked.recent, asked.k), items))
+    unseen = replace(asked, drops_seen=True)
+    return _filled(lists, rows, lambda: rows.popular, unseen)
 
 
 def popular_in(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
@@ -131,13 +138,13 @@ def oracle(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
         truth = truth.join(rows.known, on=PAIR, how="anti")
     gain = pl.col("relevance").fill_nan(None).max() if has_relevance else pl.lit(1)
     pairs = truth.group_by("u", "item").agg(gain=gain)
-    return _placed(pairs, rows, [u, pl.col("gain")], asked.k)
+    return _placed(rows.in_lists(pairs, ["u"], ["gain"]), asked.k)
 
 
 Baseline = Callable[[FoldRows, Asked], pl.LazyFrame]
 """Type of functions that return lists of `u`, `item` and `rank`, in the order of users and ranks."""
 BASELINES: Mapping[str, Baseline] = {
-    one.__name__: one for one in (popular, recent, random, repeat, popular_in, oracle)
+    one.__name__: one for one in (popular, recent, random, repeat, popular_in, item_knn, oracle)
 }
 
 
@@ -197,12 +204,9 @@ def _drawn(keys: pl.LazyFrame, seen: pl.LazyFrame, n_draws: int, k: int) -> pl.L
     return placed.filter(place <= k).select("u", place="drawn", rank="place")
 
 
-def _placed(pairs: pl.LazyFrame, rows: FoldRows, order: list[pl.Expr], k: int) -> pl.LazyFrame:
-    """Return the first k pairs of each user: by `u`, then descending, then by item."""
-    last = by_item(rows.labels.log.schema)
-    descending = [False, *[True] * (len(order) - 1), *[False] * len(last)]
-    placed = with_places(pairs.sort([*order, *last], descending=descending, nulls_last=True), ["u"])
-    return placed.filter(place <= k).select("u", "item", rank="place")
+def _placed(pairs: pl.LazyFrame, k: int) -> pl.LazyFrame:
+    """Return the first k pairs of each user, of sorted ones."""
+    return with_places(pairs, ["u"]).filter(place <= k).select("u", "item", rank="place")
 
 
 def _last_rows(rows: FoldRows, window: Length | None) -> pl.LazyFrame:

@@ -74,6 +74,21 @@ class FoldRows:
         """The items of train by the number of their users, most first, equal ones by item: `item` and `place`, from 0."""
         return self.held(self.in_order(counted(self.train), [pl.col("n")], [True]))
 
+    def last_first(self, known: pl.LazyFrame, key: str) -> pl.LazyFrame:
+        """Return the items of each user once: the last first, then those of most rows, then by item."""
+        last = ["last"] if self.labels.log.has_time else []
+        times = [pl.col("time").max().alias(one) for one in last]
+        pairs = known.group_by(key, "item").agg(*times, n=pl.len())
+        return self.in_lists(pairs, [key], [*last, "n"])
+
+    def in_lists(self, pairs: pl.LazyFrame, keys: list[str], order: list[str]) -> pl.LazyFrame:
+        """Return pairs by keys, then by an order, the highest first, then by item."""
+        items = by_item(self.labels.log.schema)
+        falls = [*[False] * len(keys), *[True] * len(order), *[False] * len(items)]
+        return pairs.sort(
+            [*map(pl.col, [*keys, *order]), *items], descending=falls, nulls_last=True
+        )
+
     def in_order(
         self, items: pl.LazyFrame, order: list[pl.Expr], descending: list[bool]
     ) -> pl.LazyFrame:
