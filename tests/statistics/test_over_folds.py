@@ -378,12 +378,60 @@ def test_power_is_that_of_users_whatever_their_folds() -> None:
         assert_frame_equal(found, one, rel_tol=1e-9)
 
 
+@pytest.mark.parametrize("call", ["gaps", "slices"])
+@pytest.mark.parametrize("options", [{}, {"baseline": "a"}])
+def test_segments_are_compared_by_users_whatever_their_folds(
+    call: str, options: dict[str, Any]
+) -> None:
+    # the same three folds: as many users as of one fold, each a cluster of their own
+    frames = folded(12, 60)
+    own = {"own": pl.col("user"), "sector": pl.col("user") % 3}
+    frames["users"] = frames["users"].with_columns(**own)
+    first = {name: frame.filter(fold=0) for name, frame in frames.items()}
+    again = {
+        name: pl.concat([frame.with_columns(fold=pl.lit(fold, pl.Int64)) for fold in (0, 1, 2)])
+        for name, frame in first.items()
+    }
+    asked: dict[str, Any] = {"by": ["land", "sector"], "min_users": 3, "wide": True, **options}
+
+    found = getattr(over_folds(again), call)("recall", "ndcg@3", **asked)
+
+    one = getattr(rec_of(of_fold(first, 0)), call)("recall", "ndcg@3", cluster="own", **asked)
+    assert_frame_equal(found, one, rel_tol=1e-9)
+
+
+def test_the_rest_of_a_fold_are_the_others() -> None:
+    frames = folded(14, 40)
+
+    found = over_folds(frames).slices("recall", by="fold", min_users=3)
+
+    each = each_of(frames, ["recall"])
+    for row in found.rows(named=True):
+        fold = int(row["segment"].removeprefix("fold="))
+        users = each.filter(model=row["model"])
+        own, rest = users.filter(fold=fold), users.filter(pl.col("fold") != fold)
+        assert (row["value"], row["rest"]) == pytest.approx(
+            (own["recall"].mean(), rest["recall"].mean())
+        )
+        assert row["n_users"] == own["user"].n_unique()
+
+
+def test_a_gap_between_folds_allows_for_users_in_several() -> None:
+    frames = folded(13, 60)
+
+    (row, _) = over_folds(frames).gaps("recall", by="fold", min_users=5, wide=True).rows(named=True)
+
+    values = over_folds(frames).evaluate("recall", by="fold").filter(model="a")["recall"]
+    assert row["gap"] == pytest.approx(values.max() - values.min())  # type: ignore[operator]
+    users = each_of(frames, ["recall"]).filter(model="a").filter(fold=int(row["best"]))
+    assert row["best_n_users"] == len(users)
+
+
 @pytest.mark.parametrize(
     "call",
     [
         lambda rec: rec.power("recall"),
-        lambda rec: rec.gaps("recall", by="land"),
-        lambda rec: rec.slices("recall", by="land"),
+        lambda rec: rec.slices("recall", by="genre"),
         lambda rec: rec.require("recall >= 1 * last", last=rec.evaluate("recall", by="user")),
         lambda rec: rec.summarize("recall", method="bootstrap"),
         lambda rec: rec.judge(),

@@ -145,7 +145,9 @@ class SectionsOfSegments:
         if is_training:
             section.missing.append(f"{OF_ONE_TRAINING} shows gaps between segments.")
             return
-        slices = self._of_model("slices", self.rec.slices(first, **given, depth=1))
+        slices: list[dict[str, Any]] = []
+        with where_it_can(section):
+            slices = self._of_model("slices", self.rec.slices(first, **given, depth=1))
         figures = [figure(f"chart-segments-{place}", one) for place, one in enumerate(charts)]
         section.lead = section.lead or headline.widest_gap(gaps)
         section.parts += [

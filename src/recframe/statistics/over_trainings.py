@@ -90,7 +90,7 @@ def spread_of_users(
         values = joined(values, apart, keys)
     rows = summary.by_metric(values, keys, places)
     inside = [*keys_of(inputs, metrics)]
-    sums = _sums_of_users(contributions(inputs, conventions, run), inside)
+    sums = sums_of_users(contributions(inputs, conventions, run), inside)
     if inputs.folds is None:
         users = summary.rows_of_units(sums, inside, places, cluster)
     else:
@@ -134,7 +134,7 @@ def with_trainings(
     return joined(joined(sums, apart, [*keys, MODEL]), theirs, [*keys, BASELINE])
 
 
-def _sums_of_users(plans: Sequence[Sequence[Contributions]], keys: Sequence[str]) -> pl.LazyFrame:
+def sums_of_users(plans: Sequence[Sequence[Contributions]], keys: Sequence[str]) -> pl.LazyFrame:
     """Return the extra sums of all metrics, of all folds together, joined over plans."""
     found = [
         sums_of_sets(parts)

@@ -22,6 +22,7 @@ from recframe.evaluation.segments import described, keys_of, numbered, with_attr
 from recframe.frames.by_expressions import Made
 from recframe.frames.collecting import ask as collect
 from recframe.frames.inputs import Inputs
+from recframe.frames.options import FOLD
 from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import aggregate, joined, outside
 from recframe.ranking.relevance import is_rank, is_relevant_row, rows_of_models
@@ -49,8 +50,9 @@ def by_users(inputs: Inputs, run: Run) -> Inputs:
 
 
 def cutting(segments: Sequence[Segment]) -> list[Segment]:
-    """Return the segments of which a user may be in several."""
-    return [segment for segment in segments if segment.owner not in ALONE]
+    """Return the segments of which a user may be in several; in folds their lists are whole."""
+    others = (segment for segment in segments if segment.inside != FOLD)
+    return [segment for segment in others if segment.owner not in ALONE]
 
 
 def check_places(segments: Sequence[Segment]) -> None:

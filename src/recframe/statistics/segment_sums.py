@@ -17,13 +17,17 @@ from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.execution import Run
 from recframe.evaluation.segments import SPREAD, SQUARE, TOTAL, N, keys_of, name_beside, numbered
 from recframe.frames.dtypes import as_text
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import GROUP, Inputs, check_is_one_fold
+from recframe.frames.roles import Segment
+from recframe.frames.rows.exact_sums import ExactSums
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.ranking.judged_frame import judge
+from recframe.statistics import over_folds
 from recframe.statistics.arrays import Flags, Numbers, np, numbers, ratio
 from recframe.statistics.moments import added_up
 from recframe.statistics.options import CorrectionOfSlices
+from recframe.statistics.over_trainings import sums_of_users
 from recframe.statistics.pairs import MODEL, NO_SPREAD, Pairing, sums_of_all
 from recframe.statistics.remaining_users import BESIDE, SUMS, by_users, cutting, sums_with_rests
 from recframe.statistics.resampling import MOST_GROUPS_BY_SEGMENT, groups_of
@@ -92,15 +96,13 @@ def cells(  # noqa: PLR0913  those of a plan, and how its users are summed up
     inputs = under_profile.at_home(inputs)
     found = []
     for place, columns in enumerate(plans):
-        one = replace(
-            inputs,
-            segments=tuple(
-                segment for segment in inputs.segments if segment.inside in {*columns, cluster}
-            ),
-        )
-        one = by_users(one, run) if rests else one
+        read = {*columns, cluster} - {over_folds.USER}
+        segments = tuple(segment for segment in inputs.segments if segment.inside in read)
+        one = replace(inputs, segments=segments)
+        one = by_users(one, run) if rests and inputs.folds is None else one
         of_users = not cutting(one.segments)
         if rests and not of_users:
+            check_is_one_fold(inputs)
             if cluster is not None:
                 raise RecframeError(OF_PARTS)
             sums = sums_with_rests(one, conventions, baseline, run)
@@ -113,6 +115,9 @@ def cells(  # noqa: PLR0913  those of a plan, and how its users are summed up
                 else _of_differences(drawn, conventions, baseline, run)
             )
         sums = sums.with_columns(pl.lit(place, pl.Int64).alias(PLAN))
+        if inputs.folds is not None:
+            found.append(sums)
+            continue
         apart = pl.LazyFrame({APART: [True]}) if of_users else _apart(one, conventions, run)
         found.append(sums.join(apart, how="cross"))
     return pl.concat(found, how="diagonal")
@@ -133,21 +138,65 @@ def _apart(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.La
 
 def _of_values(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:
     metrics = [convention.metric for convention in conventions]
+    names = [name_beside(part, metric) for metric in metrics for part in (N, TOTAL, SQUARE)]
+    if inputs.folds is not None:
+        each = _of_each_user(inputs)
+        keys = [*keys_of(each, metrics)]
+        wide = sums_of_users(contributions(each, conventions, run), keys)
+        return _of_groups(_named(wide, keys, names), keys, len(metrics))
     keys = [*keys_of(inputs, metrics)]
     wide = numbered(evaluation.evaluate(inputs, conventions, run, SPREAD), keys)
-    names = [name_beside(part, metric) for metric in metrics for part in (N, TOTAL, SQUARE)]
     return _named(wide, keys, names)
+
+
+def _of_each_user(inputs: Inputs) -> Inputs:
+    """Return inputs of folds with the user as one more key of the units."""
+    user = Segment(over_folds.USER, inputs.context.names[over_folds.USER], "role")
+    units = (*inputs.units, over_folds.USER)
+    return replace(inputs, segments=(*inputs.segments, user), units=units)
+
+
+def _of_groups(sums: pl.LazyFrame, keys: Sequence[str], n_metrics: int) -> pl.LazyFrame:
+    """Return sums of users over all folds by random groups, as those of as many values as a segment has users.
+
+    `apart` says whether each user is in one segment.
+    """
+    keys = [key for key in keys if key != over_folds.USER]
+    segment = [key for key in keys if key != GROUP]
+    values = {
+        f"{part} {number}": pl.col(f"{part} {number}")
+        for number, part in product(range(n_metrics), SUMS)
+    }
+    n = [f"{SUMS[0]} {number}" for number in range(n_metrics)]
+    users = [(pl.col(name) > 0).sum().alias(f"users of {name}") for name in n]
+    found = ExactSums(values).of(sums, keys, users)
+    factors = [
+        (pl.col(f"users of {name}").sum() / pl.col(name).sum()).over(segment).fill_nan(0.0)
+        for name in n
+    ]
+    scaled = (
+        (pl.col(f"{part} {number}") * factors[number]).alias(f"{part} {number}")
+        for number, part in product(range(n_metrics), SUMS)
+    )
+    found = found.with_columns(scaled).drop(f"users of {name}" for name in n)
+    # a user may have another value of a column in another fold
+    each = sums.select(*(key for key in segment if key != MODEL), over_folds.USER).unique()
+    apart = each.select((pl.len() == pl.col(over_folds.USER).n_unique()).alias(APART))
+    return found.join(apart, how="cross")
 
 
 def _of_differences(
     inputs: Inputs, conventions: Sequence[Convention], baseline: str, run: Run
 ) -> pl.LazyFrame:
     metrics = [convention.metric for convention in conventions]
+    inputs = inputs if inputs.folds is None else _of_each_user(inputs)
     plans = contributions(inputs, conventions, run)
     pairing = Pairing(baseline, inputs.schema[MODEL], inputs.context.names[MODEL])
     sums = sums_of_all(plans, metrics, pairing, run)
     names = [f"{part} {number}" for number in range(len(metrics)) for part in ("n", "d", "dd")]
-    return _named(sums, plans[0][0].keys, names)
+    keys = plans[0][0].keys
+    found = _named(sums, keys, names)
+    return found if inputs.folds is None else _of_groups(found, keys, len(metrics))
 
 
 def _named(sums: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
