@@ -107,7 +107,13 @@ def test_pairs_are_of_fold_and_user_and_users_are_their_clusters() -> None:
         half = quantile(freedom) * math.sqrt(error)
         assert row["difference_low"] == pytest.approx(fmean(differences) - half)
         assert row["n_users"] == pairs["user"].n_unique()
-        assert row["wins"] + row["ties"] + row["losses"] == len(pairs)
+        moved = pairs.with_columns(d=pl.Series(differences)).group_by("user").agg(pl.col("d").sum())
+        signs = [round(one, 12) for one in moved["d"]]
+        better = sum(one > 0 for one in signs)
+        lower = name == "first_rank"
+        assert row["losses" if lower else "wins"] == better
+        assert row["ties"] == signs.count(0)
+        assert row["wins"] + row["ties"] + row["losses"] == row["n_users"]
 
 
 def test_contributions_to_a_set_metric_count_each_fold_alike() -> None:

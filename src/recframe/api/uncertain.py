@@ -159,7 +159,7 @@ class Uncertain(Generic[F]):
             min_users: with fewer users (or clusters) a row has its numbers, but no `p_adjusted` and the verdict "few".
             cluster: as in `summarize`.
             over: the sample: "users", over folds of a split with a pair of values for each (fold, user), or "folds": t(F - 1)
-                of the F folds' mean differences, as in `summarize`; wins, ties and losses are then those of folds.
+                of the F folds' mean differences, as in `summarize`; wins, ties and losses are then folds.
             n_resamples, seed: of flips or draws; no p is below 1 / (n_resamples + 1).
 
         Columns: the `by` columns, the model, without `baseline=` the `baseline` of each row; `metric`, `verdict`,

@@ -18,7 +18,7 @@ from recframe.statistics.looks import ANY_LOOK, ONE_LOOK, Law
 from recframe.statistics.moments import Ends, Moments, Sums, Trainings
 from recframe.statistics.options import Correction, Family, Looks, Test
 from recframe.statistics.p_values import adjusted, least_p, t_statistic
-from recframe.statistics.pairs import BASELINE, MODEL, PLACE
+from recframe.statistics.pairs import BASELINE, MODEL, PLACE, USERS
 from recframe.statistics.resampling import (
     Tested,
     bootstrap_means,
@@ -158,9 +158,11 @@ def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dic
     half = np.where(few & how.over_folds, np.nan, half)
     relative = moments.relative(how.level, how.law.quantile)
     std = (moments if how.cluster is None else sums.moments()).std
-    above = sums.column("wins")
-    below = moments.n - above - sums.column("ties")
-    return sums.numbers(moments) | {
+    above, numbers = sums.column("wins"), sums.numbers(moments)
+    if not how.over_folds:
+        numbers["n_users"] = numbers[USERS]
+    below = numbers["n_users"] - above - numbers["ties"]
+    return numbers | {
         "difference_low": difference - half,
         "difference_high": difference + half,
         "relative": relative.value,

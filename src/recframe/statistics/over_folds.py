@@ -94,10 +94,19 @@ def with_own_values(
 
 
 def cells_of_users(cells: pl.LazyFrame, cluster: str) -> pl.LazyFrame:
-    """Return sums over pairs of models, in long form, of users over all folds, with the number of `users`, by clusters."""
+    """Return sums over pairs of models, in long form, of users over all folds, with the number of `users`, by clusters.
+
+    A user is better off, equal or worse off by their sum over folds, and unpaired by the share of their values without another.
+    """
     schema = cells.collect_schema()
     others = {cluster, USER, *SUMS, *OF_ROWS}
     cells = _counted(cells, "n", [name for name in schema if name not in others], cluster)
+    n, unpaired, d = (pl.col(part).cast(pl.Float64) for part in ("n", "unpaired", "d"))
+    cells = cells.with_columns(
+        wins=pl.col(USERS) * (d > 0),
+        ties=pl.col(USERS) * (d == 0),
+        unpaired=pl.when(unpaired > 0).then(unpaired / (n + unpaired)).otherwise(0.0),
+    )
     if cluster == USER:
         return cells
     schema = cells.collect_schema()
@@ -137,7 +146,7 @@ def of_each_user(units: pl.LazyFrame) -> pl.LazyFrame:
     Means, errors and shares of users stay as they are.
     """
     factor = pl.when(pl.col("n") > 0).then(pl.col(USERS) / pl.col("n")).otherwise(0.0)
-    powers = {**dict.fromkeys(("a", "d", "unpaired"), 1), "dddd": 4}
+    powers = {**dict.fromkeys(("a", "d"), 1), "dddd": 4}
     powers |= dict.fromkeys(("aa", "ad", "dd", "an", "dn", "nn"), 2)
     scaled = [pl.col(part) * factor**power for part, power in powers.items()]
     return units.with_columns(*scaled, n=pl.col(USERS))

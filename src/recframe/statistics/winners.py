@@ -63,7 +63,9 @@ def winners(
         nothing = (pl.lit(None, one).alias(name) for name, one in columns.items())
         return sums.rows.select(*keys, MODEL, BASELINE, *nothing)
     moments = sums.moments(how.cluster)
-    numbers = sums.numbers(moments) | {
+    numbers = sums.numbers(moments)
+    numbers |= {
+        "n_users": numbers[USERS],
         "error": moments.standard_error,
         "freedom": moments.freedom,
         "units": moments.units,
@@ -81,7 +83,7 @@ def winners(
         "difference_high": winner["difference"] + half,
         "difference_shrunk": _of_model(field.winner, _shrunk(field, numbers)),
         "first": _of_model(field.winner, _first(field, sums, pairing, how)),
-        "n_users": np.nan_to_num(winner[USERS]),
+        "n_users": np.nan_to_num(winner["n_users"]),
         **_of_runner_up(field, ahead, how),
     }
     found["note"] = _notes(found, winner, ahead, field.direction, how)
