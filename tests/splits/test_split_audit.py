@@ -407,3 +407,44 @@ def test_a_split_is_shown_with_the_rows_of_its_parts():
     assert "rows" not in str(LOG.lazy().rec(time="t").split.by_time(HALF))
     assert str(split.findings()) == "Nothing odd was found."
     assert "truth_in_train" in str(more((*SEEN, SOON)).rec(time="t").split.by_time(HALF).findings())
+
+
+RULES: dict[str, Any] = {
+    "last_per_user": lambda split: split.last_per_user(n=1, folds=2),
+    "random": lambda split: split.random(share=0.2),
+    "by_user": lambda split: split.by_user(folds=2, fold_in=0.5),
+}
+
+
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@pytest.mark.parametrize("name", RULES)
+def test_rules_that_do_not_part_the_time_line_have_the_future_in_train_by_design(name):
+    split = RULES[name](LOG.rec(time="t").split)
+    audit = split.audit()
+
+    future = audit.filter(pl.col("check") == "future_in_train")
+    assert set(future["severity"]) == {"info"}
+    labels = split.labels
+    truth, train = (labels.filter(pl.col("part") == part) for part in ("truth", "train"))
+    ends = truth.group_by("fold").agg(first=pl.col("t").min())
+    late = train.join(ends, on="fold").filter(pl.col("t") >= pl.col("first"))
+    assert future.filter(pl.col("frame") == "train")["rows"].item() == len(late)
+    # a fold of half of the users has at least 20
+    assert "error" not in set(audit["severity"])
+    assert not {"users_wholly_in_truth", "truth_of_cold_users"} & {*audit["check"]}
+
+
+def test_cold_and_seen_rows_that_are_dropped_are_not_found():
+    log = more((*SEEN, SOON), (500, 98, SOON), (1, 500, SOON), (501, 501, SOON))
+
+    assert by_time(log, cold="drop", seen="drop") == {}
+    assert len(by_time(log)) == 5
+
+
+def test_rows_of_a_users_first_truth_time_are_ordered_by_item():
+    log = pl.DataFrame({"user": [1, 1, 1, 2, 2], "item": [1, 2, 3, 1, 2], "t": [5, 5, 5, 1, 2]})
+    audit = log.rec(time="t").split.last_per_user(n=1).audit()
+
+    tied = audit.filter(pl.col("check") == "ties_at_border").to_dicts()
+
+    assert [(one["rows"], one["users"], one["frame"]) for one in tied] == [(2, 1, "train")]

@@ -69,8 +69,8 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "scores": lambda plot: plot.scores(bins=5),
     "overlap": lambda plot: plot.overlap("rbo@5"),
     "audit": lambda plot: plot.audit(),
-    "timeline": of_history,
     "folds": of_folds,
+    "timeline": of_history,
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -16,8 +16,8 @@ import engine_tables
 import growth_tables
 import public_api
 import recframe as rf
-from recframe.audit.data import SEVERITIES
-from recframe.audit.report import CHECKS
+from recframe.audit.data import SEVERITIES, Check
+from recframe.audit.report import CHECKS, CHECKS_OF_SPLITS
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import registered
 
@@ -85,9 +85,9 @@ def _parameters(name: str) -> str:
     return "; ".join(shown)
 
 
-def check_table() -> str:
+def check_table(every: Sequence[Check] = CHECKS) -> str:
     """Return the checks of the audit as a Markdown table, the most severe first."""
-    checks = sorted(CHECKS, key=lambda check: SEVERITIES.index(check.severity))
+    checks = sorted(every, key=lambda check: SEVERITIES.index(check.severity))
     rows = [
         f"| `{check.name}` | {check.severity} | {check.meaning.rstrip('.')} | {check.treatment} |"
         for check in checks
@@ -344,6 +344,7 @@ def _numbers(n: int) -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "checks": check_table,
+    "checks of splits": lambda: check_table(CHECKS_OF_SPLITS),
     "speed": speed_table,
     "front table": front_numbers,
     "front proofs": front_proofs,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class SplitAnswers(Generic[F]):
-    """What can be asked of a split; everything is read off its labels."""
+    """Answers of a split, all of them read off its labels: `audit`, `describe`, `fingerprint`, `plot`."""
 
     _labels: Labels
 

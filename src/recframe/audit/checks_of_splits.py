@@ -8,7 +8,10 @@ import polars as pl
 
 from recframe.audit.data import Finding, Findings, check
 from recframe.audit.split_rows import EVENT, FILTERED, KNOWN, PAIR, SplitRows, time
+from recframe.frames.hints import Either, text
 
+DROP_COLD = Either("cold='drop_users'", "--cold drop_users")
+DROP_SEEN = Either("seen='drop'", "--seen drop")
 LEAST_USERS = 30
 """Fewer users of a fold's truth make rough intervals."""
 LEAST_MEDIAN = 2
@@ -109,7 +112,7 @@ def _of_pairs(data: SplitRows, concerned: pl.Expr) -> Finding:
 @check(
     "warning",
     "the pair counts like any other; a model that leaves out what the user had has at most this ceiling of recall",
-    "let models recommend what the user had, or drop these pairs from truth: seen='drop'",
+    text("let models recommend what the user had, or drop these pairs from truth: ", DROP_SEEN),
 )
 def truth_in_train(data: SplitRows) -> Findings:
     """Pairs of truth that are also in train."""
@@ -119,7 +122,10 @@ def truth_in_train(data: SplitRows) -> Findings:
 @check(
     "warning",
     "the user counts; a model that learns from the user's rows has at most this ceiling of recall",
-    "give new users a list of their own, such as what is popular, or drop them: cold='drop_users'",
+    text(
+        "give new users a list of their own, such as what is popular, or drop them: ",
+        Either("cold='drop_users'", "--cold drop_users"),
+    ),
 )
 def truth_of_cold_users(data: SplitRows) -> Findings:
     """Rows of truth whose user is not in train."""
@@ -129,7 +135,10 @@ def truth_of_cold_users(data: SplitRows) -> Findings:
 @check(
     "warning",
     "the row counts; a model that learns from rows of the item has at most this ceiling of recall",
-    "know the ceiling when you read recall, or drop these rows: cold='drop_items'",
+    text(
+        "know the ceiling when you read recall, or drop these rows: ",
+        Either("cold='drop_items'", "--cold drop_items"),
+    ),
 )
 def truth_of_cold_items(data: SplitRows) -> Findings:
     """Rows of truth whose item is not in train."""
@@ -139,7 +148,10 @@ def truth_of_cold_items(data: SplitRows) -> Findings:
 @check(
     "warning",
     "the user counts, though no model knows anything of the user",
-    "leave users with so few rows in train, or ask for rows in train: min_train=1",
+    text(
+        "leave users with so few rows in train, or ask for rows there: ",
+        Either("min_train=1", "--min-train 1"),
+    ),
 )
 def users_wholly_in_truth(data: SplitRows) -> Findings:
     """Users with rows in truth and none in train."""
@@ -164,7 +176,7 @@ def few_truth_users(data: SplitRows) -> Findings:
 @check(
     "warning",
     "models have little to learn of these users",
-    "take a longer train, or ask for more rows: min_train=2",
+    text("take a longer train, or ask for more rows: ", Either("min_train=2", "--min-train 2")),
 )
 def few_train_rows(data: SplitRows) -> Findings:
     """Folds in which half of the users of truth have fewer than 2 rows in train."""
@@ -209,7 +221,10 @@ def _last_window(data: SplitRows) -> pl.LazyFrame:
 @check(
     "warning",
     "rows that are missing from the log count as if nobody wanted the items",
-    "end the last window where the log is complete: end=, or until=",
+    text(
+        "end the last window where the log is complete: ",
+        Either("end=, or until=", "--end, or --until"),
+    ),
     "line",
     "last",
 )

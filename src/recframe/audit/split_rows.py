@@ -1,4 +1,4 @@
-"""Rows of a split with their parts, and tables that several checks share."""
+"""Rows of a split with their parts, as its checks read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chart of a split: rows over time by part, a band for each fold."""
+"""Chart of a split: rows over time, by fold and part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section of a report on the split that its lists are bound to."""
+"""Section of a report on the split of its lists."""
 
 from __future__ import annotations
 

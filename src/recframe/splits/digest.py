@@ -1,4 +1,4 @@
-"""The digest of a split: its labelled rows and its rule as a short text."""
+"""Digest of a split: its labelled rows and its rule."""
 
 from __future__ import annotations
 
