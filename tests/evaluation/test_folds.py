@@ -170,6 +170,18 @@ def test_lazy_frames_stay_lazy_and_agree_with_pandas(by: Any) -> None:
     assert_frame_equal(parts, eager, rel_tol=1e-12, abs_tol=1e-12)
 
 
+@pytest.mark.parametrize("by", [None, "fold", "land"])
+def test_progress_ends_at_the_whole(by: Any) -> None:
+    told: list[float] = []
+
+    over_folds(folded(6), pl.DataFrame.lazy).collect(
+        "recall", "gini", by=by, parts=2, tell=told.append
+    )
+
+    assert told == sorted(told)
+    assert told[-1] == 1
+
+
 def test_large_frames_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     frames = folded(7)
     small = over_folds(frames).evaluate(*ALL, by="land")

@@ -433,6 +433,20 @@ def test_a_gap_between_folds_allows_for_users_in_several() -> None:
     assert row["best_n_users"] == len(users)
 
 
+def test_tables_have_the_values_and_verdicts_over_folds() -> None:
+    frames = folded(15, 60)
+    frames["recs"] = frames["recs"].filter((pl.col("model") == "a") | (pl.col("rank") > 2))
+    rec = over_folds(frames)
+
+    lines = str(rec.table("recall@3", baseline="a", decimals=3)).splitlines()
+
+    for row in rec.summarize("recall@3").rows(named=True):
+        low, high = row["value_low"], row["value_high"]
+        assert any(
+            f"{row['value']:.3f}" in line and f"[{low:.3f}, {high:.3f}]" in line for line in lines
+        )
+
+
 @pytest.mark.parametrize(
     "call",
     [

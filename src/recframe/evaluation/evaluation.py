@@ -275,7 +275,12 @@ def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
     users = by_policies(
         inputs, (convention.of_users for convention in conventions if convention.over == "users")
     )
-    return max(len(users), 1) + (n_frames(listed) if listed else 0)
+    n = max(len(users), 1) + (n_frames(listed) if listed else 0)
+    if inputs.folds is None:
+        return n
+    # those who count in any fold are a plan too
+    counts_users = not {"user", FOLD} & {segment.inside for segment in inputs.segments}
+    return (n + counts_users) * len(inputs.folds.numbers)
 
 
 def of_the_plan(context: Context, inputs: Inputs) -> Context:
