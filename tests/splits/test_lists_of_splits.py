@@ -143,12 +143,27 @@ def test_a_bound_is_no_candidate():
     assert_frame_equal(compared, without.compare("recall@4", baseline="popular"))
     assert rec.winner("recall@4", baseline="popular")["model"].item() != "oracle"
     assert "oracle" not in rec.compare("recall@4").select("model", "baseline").unpivot()["value"]
+    for call in (rec.gaps, rec.slices):
+        assert "oracle" not in call("recall@4", by="user_kind", min_users=1)["model"]
     one = split.folds[0]
     alone = one.rec(one.baselines("oracle", "popular", k=4))
     gate = alone.require("recall@4 >= 0.0", raises=False)
     assert gate["model"].to_list() == ["popular"]
     # a bound that is named is what it is compared with
     assert alone.compare("recall@4", baseline="oracle")["model"].to_list() == ["popular"]
+
+
+@pytest.mark.parametrize("log", [LOG, LOG.lazy()], ids=["eager", "lazy"])
+def test_the_audit_of_lists_finds_in_each_fold_what_that_of_the_split_finds(log):
+    split = rolled(log)
+
+    of_lists, of_split = split.rec(split.baselines("popular", k=4)).audit(), split.audit()
+
+    columns = ["check", "severity", "rows", "users"]
+    found, wanted = (frame.lazy().select(columns).collect() for frame in (of_lists, of_split))
+    known = wanted["check"].implode()
+    assert_frame_equal(found.filter(pl.col("check").is_in(known)), wanted)
+    assert "future_in_train" not in found["check"]
 
 
 def test_functions_get_train_and_users_of_each_fold():

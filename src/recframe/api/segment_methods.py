@@ -93,7 +93,8 @@ class SegmentsCompared(Generic[F]):
         Source: Tukey 1953; Kramer 1956; Games and Howell 1976 (all pairs); Morris 1983 (pooling); Paule and Mandel 1982 (the
         spread); Simpson 1951.
         """
-        asked = question(self, metrics, k, by, cluster, profile, wide=wide, over="users")
+        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
+        asked = question(rec, metrics, k, by, cluster, profile, wide=wide, over="users")
         asked = _checked(asked, "gaps")
         named = _baseline(asked, "gaps", baseline)
         from recframe.statistics import gaps, segment_sums  # noqa: PLC0415  NumPy and SciPy are an extra
@@ -171,7 +172,8 @@ class SegmentsCompared(Generic[F]):
 
         Source: Welch 1947; Holm 1979; Šidák 1967; Morris 1983 (pooling).
         """
-        asked = question(self, metrics, k, by, cluster, profile, wide=wide, over="users")
+        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
+        asked = question(rec, metrics, k, by, cluster, profile, wide=wide, over="users")
         asked = _checked(asked, "slices")
         named = _baseline(asked, "slices", baseline)
         from recframe.statistics import remaining_users, segment_sums, slices  # noqa: PLC0415  NumPy and SciPy are an extra

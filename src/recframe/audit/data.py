@@ -167,7 +167,8 @@ class Audited:
         if train is None or self.inputs.tables is not None or "time" not in train.collect_schema():
             return {}
         sides = (self.inputs.sides["train"], self.inputs.sides[name])
-        folds = in_frames(train, self.relevant_rows, sides, lists=self.lists)
+        numbers = () if self.inputs.folds is None else self.inputs.folds.numbers
+        folds = in_frames(train, self.relevant_rows, sides, numbers, self.lists)
         of = self.context.split
         order = None if of is None else of.rule.parted_by
         return {fold: replace(rows, order=order) for fold, rows in folds.items()}

@@ -53,7 +53,8 @@ def _over_folds(
     for fold, data in folds.items():
         for name, (check, one) in _found(checks, data).items():
             rows.setdefault(name, []).append(one.rows.with_columns(pl.lit(fold).alias(FOLD)))
-            shown = (FOLD, *one.shown) if several else one.shown
+            names_fold = several and not isinstance(one.shown, str)
+            shown = (FOLD, *one.shown) if names_fold else one.shown
             found[name] = check, replace(one, shown=shown, rows=pl.concat(rows[name]))
     return found
 
