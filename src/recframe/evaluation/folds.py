@@ -1,4 +1,4 @@
-"""Folds of a split: each judged on its own frames, then put together."""
+"""Folds of a split: judged one by one, then averaged."""
 
 from __future__ import annotations
 
