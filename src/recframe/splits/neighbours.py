@@ -26,13 +26,12 @@ def nearest(rows: FoldRows, items: pl.LazyFrame, recent: int, k: int) -> pl.Lazy
     """
     own = _last(rows, items, rows.train, "user", recent)
     table = _held(rows, _table(rows, _held(rows, own.select("start", "place")), recent))
-    of_users = _last(rows, items, rows.own, "u", recent)
-    sums = of_users.join(table, on="place").group_by("u", "other").agg(near.sum())
-    seen = rows.own.join(items, on="item").select("u", other="place")
-    unseen = sums.join(seen, on=["u", "other"], how="anti")
-    unseen = unseen.sort("u", "near", "other", descending=[False, True, False])
-    placed = with_places(unseen, ["u"]).filter(place <= k)
-    return placed.select("u", rank="place", place="other")
+    of_users = _last(rows, items, rows.own, "u", recent).select("u", "place")
+    cosines = of_users.join(table, on="place").select("near", key=_key("u", "other"))
+    seen = rows.own.join(items, on="item").select(key=_key("u", "place")).unique()
+    sums = cosines.group_by("key").agg(near.sum()).join(seen, on="key", how="anti")
+    best = _best(_held(rows, _unpacked(sums)), k)
+    return best.select(pl.col("key").cast(pl.UInt32).alias("u"), "rank", place="other")
 
 
 def _last(
@@ -46,22 +45,42 @@ def _last(
 def _table(rows: FoldRows, own: pl.LazyFrame, recent: int) -> pl.LazyFrame:
     """Return the items near to each: `place`, `other` and `near`, c / sqrt(n m) of n and m users with c in common."""
     both = _checked(rows, own, recent).join(own.rename({"place": "other"}), on="start")
-    key = place.cast(pl.UInt64) * HALF + other.cast(pl.UInt64)
-    common = both.filter(place < other).select(key=key).group_by("key").agg(common=pl.len())
-    first, second = (pl.col("key") // HALF).cast(pl.Int64), (pl.col("key") % HALF).cast(pl.Int64)
-    pairs = [
-        common.select("common", place=one, other=two)
-        for one, two in ((first, second), (second, first))
-    ]
-    users = own.group_by("place").agg(users=pl.len())
-    found = pl.concat(pairs).join(users, on="place")
-    found = found.join(users.select(other="place", others="users"), on="other")
-    product = pl.col("users").cast(pl.Float64) * pl.col("others")
+    common = both.filter(place < other).select(key=_key("place", "other"))
+    common = common.group_by("key").agg(common=pl.len())
+    users = own.group_by("place").agg(users=pl.len().cast(pl.Float64))
+    pairs = _unpacked(common).rename({"key": "place"}).join(users, on="place")
+    pairs = pairs.join(users.select(other="place", others="users"), on="other")
+    product = pl.col("users") * pl.col("others")
     cosine = (pl.col("common") / product.sqrt() * UNIT).round().cast(pl.Int64)
-    found = found.select("place", "other", near=cosine)
-    found = found.sort("place", "near", "other", descending=[False, True, False])
-    numbered = with_places(found.rename({"place": "item"}), ["item"]).filter(place <= NEIGHBOURS)
-    return numbered.select("other", "near", place="item")
+    pairs = _held(rows, pairs.select("other", cosine.alias("near"), key="place"))
+    turned = pairs.select("near", other="key", key="other").select("other", "near", "key")
+    return _best(pl.concat([pairs, turned]), NEIGHBOURS).select("other", "near", place="key")
+
+
+def _key(first: str, second: str) -> pl.Expr:
+    """Return two numbers packed into one."""
+    return pl.col(first).cast(pl.UInt64) * HALF + pl.col(second).cast(pl.UInt64)
+
+
+def _unpacked(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return rows with the first number of `key` in its place, and the second as `other`."""
+    key = pl.col("key")
+    numbers = {"key": key // HALF, "other": key % HALF}
+    whole = {name: number.cast(pl.Int64) for name, number in numbers.items()}
+    return rows.select(pl.exclude("key"), **whole)
+
+
+def _best(pairs: pl.LazyFrame, k: int) -> pl.LazyFrame:
+    """Return the k nearest others of each key, equal ones by number: `key`, `other`, `near` and `rank`.
+
+    NOTE: those behind the k-th are left out ahead of the sort, which would take most of the time.
+    """
+    least = pairs.group_by("key").agg(least=near.top_k(k).min())
+    left = pairs.join(least, on="key").filter(near >= pl.col("least"))
+    placed = with_places(
+        left.sort("key", "near", "other", descending=[False, True, False]), ["key"]
+    )
+    return placed.filter(place <= k).select("key", "other", "near", rank="place")
 
 
 def _checked(rows: FoldRows, own: pl.LazyFrame, recent: int) -> pl.LazyFrame:
