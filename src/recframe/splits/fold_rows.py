@@ -65,6 +65,11 @@ class FoldRows:
         return joined(self.known, self.users, ["user"], "inner")
 
     @cached_property
+    def histories(self) -> pl.LazyFrame:
+        """The users that a model knows, with their number of known rows, `n`."""
+        return self.held(self.known.group_by("user").agg(n=pl.len().cast(pl.Int64)))
+
+    @cached_property
     def items(self) -> pl.LazyFrame:
         """The items of train, with their number of rows in it, `n`."""
         return self.held(self.train.group_by("item").agg(n=pl.len().cast(pl.Int64)))

@@ -37,8 +37,7 @@ def described(rows: FoldRows, *, users: bool = True) -> pl.LazyFrame:
 
 def of_users(rows: FoldRows, users: pl.LazyFrame) -> pl.LazyFrame:
     """Return users with `user_history`, their rows that a model may read, and `user_kind`."""
-    own = rows.known.select("user").join(users, on="user", how="semi")
-    counts = own.group_by("user").agg(user_history=pl.len().cast(pl.Int64))
+    counts = rows.histories.rename({"n": "user_history"})
     n = pl.col("user_history")
     few = pl.when(n < FEW).then(of_kind("user_kind", "few"))
     known = few.otherwise(of_kind("user_kind", "warm"))
