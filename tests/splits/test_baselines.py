@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import polars as pl
@@ -174,6 +175,24 @@ def test_the_oracle_within_train_has_no_cold_items():
 def test_wrong_arguments_say_what_to_write(names, options, said):
     with pytest.raises(rf.RecframeError, match=said):
         split_of(LOG).baselines(*names, **options)
+
+
+@pytest.mark.parametrize("dates", [False, True])
+@pytest.mark.parametrize("gap", [None, 1])
+def test_recent_reads_as_long_a_window_before_each_kind_of_border(dates, gap):
+    # item d is bought on day d alone, by a user of its own
+    log = pl.DataFrame({"user": range(14), "item": range(14), "t": range(14)})
+    days: Any = int
+    if dates:
+        log = log.with_columns(pl.lit(datetime(2024, 3, 1)).alias("t") + pl.duration(days="t"))  # noqa: DTZ001
+        days = "{}d".format
+    split = log.rec(time="t").split
+    rolled = split.rolling(folds=1, horizon=days(4), gap=gap and days(gap))
+
+    for one in (split.by_time(last=days(4)), split.by_time(at=log["t"][10]), rolled):
+        last = 9 - (gap or 0) if one is rolled else 9
+        found = one.baselines("recent", k=9, window=days(3))["item"].unique().sort()
+        assert found.to_list() == [last - 2, last - 1, last]
 
 
 def test_recent_needs_a_length_where_the_split_has_none():

@@ -194,9 +194,9 @@ class Split(SplitAnswers[F]):
         its rows are read. `model` is the column of models, "model" where the lists have one. Other options are those of
         `rec(...)`: `users`, `items`, policies.
 
-        Segments beside those of your frames: `by="fold"`; `by="user_kind"`, by what a model knows of the user; `by="item_kind"`
-        of the items of lists and truth; `by="pair_kind"` of the truth alone, whose lists stay whole; see `truth`. The model
-        `oracle` of `baselines` is a bound: `compare`, `winner`, `power` and `require` leave it out.
+        Segments beside those of your frames, see `truth`: `by="fold"`; `by="user_kind"`; `by="item_kind"` of the items of lists
+        and truth, where ranks stay and scores are ranked within the kind; `by="pair_kind"` of the truth alone, so that lists
+        stay whole. The model `oracle` of `baselines` is a bound: `compare`, `winner`, `power` and `require` leave it out.
 
         Raises a ColumnError for a missing column, and a CallError for `truth=` and `train=`.
 
