@@ -96,7 +96,7 @@ class Comparing:
 
     @property
     def units(self) -> str:
-        """Whose differences are independent: users, also where they stand in several folds, clusters, or folds."""
+        """The independent units in words: users, also where they stand in several folds, clusters, or folds."""
         if self.over_folds:
             return "folds"
         return "users" if self.cluster in {None, "user"} else "clusters"
