@@ -8,16 +8,7 @@ from typing import ClassVar, Literal, get_args
 import polars as pl
 
 from recframe.audit.split_rows import Order
-from recframe.splits.events import (
-    NEW_USER,
-    PLACE,
-    SORTED,
-    UNITS,
-    at_first,
-    at_last,
-    differs,
-    placed,
-)
+from recframe.splits.events import PLACE, UNITS, USER, placed
 from recframe.splits.log_rows import Log
 from recframe.splits.rules import Rule, Scalar, first_that_holds, of_part
 
@@ -25,7 +16,7 @@ Ties = Literal["item", "together", "row"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 BLOCK = "block from the end"
 """Column with the number of the block of a user's events that a row is in; null where it is never truth."""
-_ROW, _LAST, _START = "number in the file", "last place of its time", "first place of the block"
+_ROW = "number in the file"
 
 
 @dataclass(frozen=True)
@@ -58,22 +49,14 @@ class LastPerUser(Rule):
         """
         by_row = self.ties == "row"
         rows = rows.with_row_index(_ROW) if by_row else rows
-        last = pl.col(PLACE)
-        if self.ties == "together":
-            last = at_last(pl.col(NEW_USER) | differs(f"{SORTED}time"), PLACE)
-        place, units = pl.col(_LAST).cast(pl.Int64), pl.col(UNITS).cast(pl.Int64)
-        is_start = pl.col(NEW_USER) | differs(BLOCK)
-        start, block = pl.col(_START).cast(pl.Int64), pl.col(BLOCK)
-        is_one = (start >= self.keep) & (units >= (block + 1) * self.n + self.keep)
-        steps: list[dict[str, pl.Expr]] = [
-            {_LAST: last},
-            {BLOCK: (units - 1 - place) // self.n},
-            {_START: at_first(is_start, PLACE)},
-            {BLOCK: pl.when(is_one).then(BLOCK)},
-        ]
-        names = [name for name in rows.collect_schema().names() if name != _ROW]
-        found = placed(rows, ["time", _ROW if by_row else "item"], steps, [BLOCK])
-        return found.select(*names, BLOCK)
+        rows = placed(rows, ["time", _ROW if by_row else "item"])
+        together = self.ties == "together"
+        last = pl.col(PLACE).max().over(USER, "time") if together else pl.col(PLACE)
+        rows = rows.with_columns(((pl.col(UNITS) - 1 - last) // self.n).alias(BLOCK))
+        is_one = pl.col(UNITS) >= (pl.col(BLOCK) + 1) * self.n + self.keep
+        if together:
+            is_one &= pl.col(PLACE).min().over(USER, BLOCK) >= self.keep
+        return rows.with_columns(pl.when(is_one).then(BLOCK).alias(BLOCK))
 
     def part(self, fold: int, scalar: Scalar) -> pl.Expr:
         """Return truth in the fold's block, later in those after it, train elsewhere."""
