@@ -448,3 +448,25 @@ def test_rows_of_a_users_first_truth_time_are_ordered_by_item():
     tied = audit.filter(pl.col("check") == "ties_at_border").to_dicts()
 
     assert [(one["rows"], one["users"], one["frame"]) for one in tied] == [(2, 1, "train")]
+
+
+def test_logs_of_many_rows_have_the_same_answers_on_each_engine():
+    """Of 20,000 rows up plans are optimized, and other ones run."""
+    log = LOG.lazy().join(pl.LazyFrame({"more": range(100)}), how="cross").collect()
+    log = log.select(pl.col("user", "item") + 1_000 * pl.col("more"), "t")
+    split = log.rec(time="t").split.rolling(2, "5d", gap="1d")
+    lazy = log.lazy().rec(time="t").split.rolling(2, "5d", gap="1d")
+
+    for name in ("audit", "describe"):
+        expected = getattr(split, name)()
+        for engine in ("in-memory", "streaming"):
+            assert_frame_equal(getattr(lazy, name)().collect(engine=engine), expected)
+    assert lazy.fingerprint() == split.fingerprint()
+    lists = split.folds[1].truth.select("user", "item", rank=1)
+    truth, train = log.filter(pl.col("t") >= HALF), log.filter(pl.col("t") < HALF + DAY)
+    timed = lists.rec(truth=truth, train=train, time="t").audit()
+    late = train.filter(pl.col("t") >= truth["t"].min())
+    assert found(timed)["future_in_train error train"] == len(late)
+    assert found(lists.lazy().rec(truth=truth, train=train.lazy(), time="t").audit()) == found(
+        timed
+    )

@@ -245,8 +245,12 @@ def audit_split(
     check_dtypes(schemas, sides)
     taken = matched(taken, schemas, sides, [], None)
     kind = sides["truth"].kind
+    sizes = [side.kind.size for side in sides.values()]
+    size = 0 if any(side.kind.is_lazy for side in sides.values()) else sum(sizes)
     kind.stand_beside(sides["train"].kind.size)
-    rows = in_frames(taken["train"], taken["truth"], (sides["train"], sides["truth"]), folds)
+    rows = in_frames(
+        taken["train"], taken["truth"], (sides["train"], sides["truth"]), folds, size=size
+    )
     return _audited(rows, kind)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import replace
 
 import polars as pl
@@ -43,11 +44,11 @@ LEAST_OVERLAP = MOST_YOUNG = 0.5
 )
 def future_in_train(data: SplitRows) -> Findings:
     """Rows of train at or after the first row of truth, and rows of truth with train at or after them."""
-    late = data.beside(data.train, "truth_from").filter(time >= pl.col("truth_from"))
+    late = data.compared("train", "truth_from", operator.ge)
     n_train = data.train.select(n_train=pl.len())
     share = (pl.len() / pl.col("n_train")).round(3)
     late = late.join(n_train, how="cross").with_columns(share=share)
-    reached = data.beside(data.truth, "train_to").filter(time <= pl.col("train_to"))
+    reached = data.compared("truth", "train_to", operator.le)
     reached = data.with_later(reached, late, or_same=True).join(n_train, how="cross")
     reached = reached.with_columns(
         share_of_train_after=(pl.col("later") / pl.col("n_train")).round(3)
@@ -259,7 +260,7 @@ def folds_overlap(data: SplitRows) -> Findings:
 def ties_at_border(data: SplitRows) -> Findings:
     """Rows that share the time at which truth begins."""
     if "line" in data.traits:
-        tied = data.beside(data.truth, "truth_from").filter(time == pl.col("truth_from"))
+        tied = data.compared("truth", "truth_from", operator.eq)
         tied = tied.with_columns(at_the_time=pl.len()).filter(pl.col("at_the_time") > 1)
         yield Finding("truth", tied, (*EVENT, "at_the_time"))
     elif data.order == "user":
@@ -278,12 +279,17 @@ def ties_at_border(data: SplitRows) -> Findings:
 )
 def one_time(data: SplitRows) -> Findings:
     """Logs in which more than half of the rows share one time, or all times are at midnight."""
-    times = data.log.filter(time.is_not_null())
-    counts = times.group_by("time").agg(pl.len().alias("rows"))
-    n_rows = pl.col("rows")
-    counts = counts.with_columns(share=(n_rows / n_rows.sum()).round(3))
-    most = (n_rows > MOST_AT_ONE_TIME * n_rows.sum()) & (n_rows > 1)
-    yield Finding("log", counts.filter(most), ("time", "share"))
+    times = data.log.select("time").drop_nulls()
+    # what more than half of all rows share is the middle one in order
+    middle = time.sort().slice(pl.len() // 2, 1).first()
+    counts = times.select("time", middle=middle).select(
+        pl.col("middle").first().alias("time"),
+        rows=(time == pl.col("middle")).sum(),
+        share=(time == pl.col("middle")).mean(),
+    )
+    most = (pl.col("share") > MOST_AT_ONE_TIME) & (pl.col("rows") > 1)
+    found = counts.filter(most).with_columns(pl.col("share").round(3))
+    yield Finding("log", found, ("time", "share"))
     dtype = data.rows.collect_schema()["time"]
     if dtype == pl.Datetime or (dtype == pl.Date and data.order == "user"):
         whole = (time == time.dt.truncate("1d")).all() & (pl.len() > 1)

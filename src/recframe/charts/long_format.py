@@ -211,14 +211,15 @@ def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = 
 def bounds_of(rec: Any, metric: Metric[...], how: Intervals, by: Any = None) -> pl.DataFrame:
     """Return the values of the models that are bounds, such as the oracle of a split; no row without any."""
     context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
+    if not context.bounds or context.model is None:
+        return pl.DataFrame(schema={"model": pl.String, "value": pl.Float64})
     whole = rec._with(replace(context, without=()))._in_polars()  # noqa: SLF001
     with warnings.catch_warnings():
         # what is told of the call is told of its candidates
         warnings.simplefilter("ignore", RecframeWarning)
         result = whole.evaluate(metric, by=by, tidy=True, profile=how.profile)
     found = keyed(whole, result)
-    is_bound = pl.col("model").is_in(context.bounds if context.model is not None else [])
-    return found.filter(is_bound).drop_nulls("value")
+    return found.filter(pl.col("model").is_in(context.bounds)).drop_nulls("value")
 
 
 def words_of_bounds(bounds: pl.DataFrame) -> str:
