@@ -37,6 +37,10 @@ from_0 = shop.recs.head(200).with_columns(rank=pl.col("rank") - 1)
 slips = pl.concat([shop.recs.filter(pl.col("user") > 50), from_0])
 leaky = pl.concat([shop.train, shop.truth.select("user", "item").head(300)])
 """
+FOLDS = """\
+split = shop.log.rec(time="day").split.rolling(folds=4, horizon="7d")
+lists = split.baselines("popular", "recent", "random", "oracle", k=20)
+"""
 GROUPS = {
     "Models": {
         "models": ("The models, the best first", 'rec.plot.models("ndcg@10")'),
@@ -79,6 +83,10 @@ GROUPS = {
         "timeline": (
             "Runs from week to week",
             f'rf.history("{demo_shop.HISTORY}").rec.plot.timeline("ndcg@10")',
+        ),
+        "folds": (
+            "Folds of a split",
+            f'{FOLDS}split.rec(lists).plot.folds("ndcg@10")',
         ),
     },
 }

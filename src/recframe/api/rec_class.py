@@ -288,7 +288,8 @@ class Rec(Methods[F], Answers[F]):
 
         `k` finds lists with fewer than k rows; without it, lists shorter than the longest. `by` names columns of segments, like
         `group_by`: it finds users with two values of one; with columns of lists and truth, the filtered frames are checked. Ids
-        of dtypes that cannot match are a finding, not an error.
+        of dtypes that cannot match are a finding, not an error. With `train` and a bound `time` the checks of `split.audit` run
+        too: of the future in train, of rows in both, and of what train does not know.
 
         Raises a ColumnError for a missing or unusable column.
 

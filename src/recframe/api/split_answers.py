@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import polars as pl
 
-from recframe.api import argument_errors
 from recframe.api.bound_metric import F
 from recframe.api.reprs import Card, kind_of_frame
 from recframe.audit.split_rows import SplitRows, in_frames
@@ -36,7 +35,6 @@ class SplitAnswers(Generic[F]):
 
     _labels: Labels
 
-    @argument_errors.understood
     def audit(self) -> F:
         """Return what is odd about the split, one row for each finding, as `rec.audit()` does; no row if all is well.
 
@@ -68,7 +66,6 @@ class SplitAnswers(Generic[F]):
         result: F = _audited(rows_of(labels), labels.log.kind)
         return result
 
-    @argument_errors.understood
     def findings(self) -> Findings[F]:
         """Return the findings of `audit` for reading: what each check looks for, where, an example and the remedy, in full.
 
@@ -91,7 +88,6 @@ class SplitAnswers(Generic[F]):
         frame = self.audit()
         return Findings(frame, self._labels.log.kind.rows(frame))
 
-    @argument_errors.understood
     def describe(self) -> F:
         """Return what the split looks like: one row for each fold.
 
@@ -120,7 +116,6 @@ class SplitAnswers(Generic[F]):
         result: F = labels.log.kind.give(plan, {})
         return result
 
-    @argument_errors.understood
     def fingerprint(self) -> str:
         """Return a short text that identifies the split: its rows with their folds and parts, and its rule.
 
@@ -140,7 +135,6 @@ class SplitAnswers(Generic[F]):
         """
         return digest(self._labels)
 
-    @argument_errors.understood
     def plot(self, *, theme: ThemeName | None = "light", width: int = 600) -> alt.LayerChart:
         """Draw the rows of the split over time, coloured by part, with a band for each fold.
 
