@@ -26,7 +26,7 @@ place, rank = pl.col("place"), pl.col("rank")
 
 @dataclass(frozen=True)
 class Asked:
-    """What baselines are asked for."""
+    """Arguments of baselines."""
 
     k: int
     """The length of the lists."""
