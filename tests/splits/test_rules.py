@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -114,3 +115,84 @@ def test_new_users_are_their_definition(log, at, fold_in, order):
     expected = plain_by_user(rows, share=None, folds=1, **options)
 
     labels_are(log_of(form, rows), "by_user", expected, **options)
+
+
+def test_a_share_that_did_not_come_out_is_told():
+    log = pl.DataFrame({"user": [1, 1, 1, 2, 2, 2], "item": [1, 2, 3] * 2, "day": range(6)})
+
+    with pytest.warns(rf.RecframeWarning, match=r"truth has 0.333 of the rows, .* asks for 0.2"):
+        log.rec().split.random(share=0.2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        log.rec().split.random(share=0.34)
+    with pytest.warns(rf.RecframeWarning, match="random splits leak the future"):
+        log.rec(time="day").split.random(n=1)
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Enum(["b", "a"])])
+def test_targets_at_one_time_are_in_the_order_of_text(dtype):
+    log = pl.DataFrame({"user": [1, 1, 1], "item": ["a", "b", "a"], "day": [1, 2, 2]})
+    log = log.cast({"item": dtype})
+
+    labels = log.rec(time="day").split.by_time(at=2, target="last").labels
+
+    assert labels["part"].to_list() == ["train", "truth", "not_target"]
+
+
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("random", {}, "needs a share, or several folds"),
+    ("random", {"share": 0.2, "n": 1}, "takes share= or n=, but found both"),
+    ("random", {"share": 0.3, "folds": 4}, "write a share up to 0.25, or fewer folds"),
+    ("random", {"share": 1.0}, "share takes a number between 0 and 1"),
+    ("random", {"n": 0}, "n takes a whole number from 1 up"),
+    ("random", {"n": 1, "seed": 1.5}, "seed takes a whole number from 0 up"),
+    ("random", {"n": 1, "keep": -1}, "keep takes a whole number from 0 up"),
+    ("random", {"n": 1, "per": "log"}, "n= goes by users; write per='user'"),
+    ("random", {"share": 0.2, "per": "item"}, "per takes 'user' or 'log'"),
+    ("random", {"share": 0.2, "sed": 1}, "did you mean 'seed'"),
+    ("random", {"share": 0.2, "sen": "drop"}, "did you mean 'seen'"),
+    ("last_per_user", {"n": 0}, "n takes a whole number from 1 up"),
+    ("last_per_user", {"folds": 0}, "folds takes a whole number from 1 up"),
+    ("last_per_user", {"keep": -1}, "keep takes a whole number from 0 up"),
+    ("last_per_user", {"ties": "time"}, "ties takes 'item' or 'together' or 'row'"),
+    ("last_per_user", {"n": 3}, "a user needs 4 events, n and keep together"),
+    ("by_user", {"at": 1, "folds": 2}, "takes at=, or share= and folds=, but found both"),
+    ("by_user", {"folds": 2, "fold_in": 1.5}, "a share of a user's events between 0 and 1"),
+    ("by_user", {"folds": 2, "order": "item"}, "order takes 'time' or 'random'"),
+]
+
+
+@pytest.mark.parametrize(("rule", "options", "words"), WRONG)
+def test_wrong_calls_say_what_to_write(rule, options, words):
+    log = pl.DataFrame({"user": 1, "item": range(3), "day": range(3)})
+    rules = log.rec(**({} if rule == "random" else {"time": "day"})).split
+
+    with pytest.raises(rf.RecframeError, match=re.escape(words)):
+        getattr(rules, rule)(**options)
+
+
+def test_rules_say_what_a_log_lacks():
+    log = pl.DataFrame({"user": [1.5, 2, 2], "item": range(3)})
+
+    with pytest.raises(rf.ColumnError, match=r"last_per_user.* needs the time of each row"):
+        log.rec().split.last_per_user()
+    with pytest.raises(rf.ColumnError, match=r"by_user.* needs the time of each row"):
+        log.rec().split.by_user(folds=2, order="time")
+    with pytest.raises(rf.DataError, match="no whole number of 64 bits"):
+        log.rec().split.random(n=1)
+    with pytest.raises(rf.ColumnError, match="column 'item' of the log is Binary"):
+        log.with_columns(item=pl.lit(b"x")).rec().split.random(n=1)
+    with pytest.raises(rf.RecframeError, match="ties='row' goes by the order of rows"):
+        log.lazy().rec(time="item").split.last_per_user(ties="row")
+
+
+@pytest.mark.parametrize("options", [{"share": 0.5}, {"share": 0.5, "per": "log"}])
+def test_a_lazy_plan_is_lazy_and_one_per_log_streams(options, tmp_path):
+    log = pl.DataFrame({"user": [n % 7 for n in range(80)], "item": range(80)})
+    log.write_parquet(tmp_path / "log.parquet")
+    labels = pl.scan_parquet(tmp_path / "log.parquet").rec().split.random(**options).labels
+
+    plan = labels.explain(engine="streaming")
+    assert "PYTHON" not in plan.upper().replace("PYTHON SCAN", "PYTHON")
+    assert (".over(" in plan) == ("per" not in options)
+    assert labels.collect(engine="streaming").equals(log.rec().split.random(**options).labels)

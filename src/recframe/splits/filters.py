@@ -11,6 +11,7 @@ from recframe.errors import ColumnError, RecframeError, shown
 from recframe.frames.hints import NAMED, bind
 from recframe.frames.options import plain_number
 from recframe.frames.rows.joins import joined
+from recframe.splits.events import as_ordered
 from recframe.splits.log_rows import ROLES, Log
 from recframe.splits.rules import KNOWN, Part, first_that_holds, is_in, of_part
 
@@ -124,6 +125,6 @@ def _beside(rows: pl.LazyFrame, table: pl.LazyFrame, keys: list[str], name: str)
 
 def _targets(truth: pl.LazyFrame, target: Target) -> pl.LazyFrame:
     """Return the first or last event (time, item) of each user's truth."""
-    order = pl.col("time", "item")
-    events = order.sort_by("time", "item")
+    item = as_ordered(truth.collect_schema(), "item")
+    events = pl.col("time", "item").sort_by("time", item)
     return truth.group_by("user").agg(events.first() if target == "first" else events.last())

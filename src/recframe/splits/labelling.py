@@ -9,11 +9,14 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError, fails_whole_if, worded
+from recframe.errors import ColumnError, fails_whole_if, warn, worded
 from recframe.frames.collecting import ask
 from recframe.splits.filters import Filters
 from recframe.splits.log_rows import FOLD, PART, Log
 from recframe.splits.rules import Rule, Scalar, is_in, of_part
+
+NEAR = 0.1
+"""By so much of itself the share of truth may differ from the one asked for without a warning."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ def labelled(log: Log, rule: Rule, filters: Filters, column: str = PART) -> Labe
         return Labels(log, rule, filters, by_fold, column, check)
     by_rule = _held(by_rule)
     _run(_check(by_rule, rule))
+    _warn_of_share(by_rule, rule)
     by_fold = {fold: filters.applied(one, in_memory=True) for fold, one in by_rule.items()}
     return Labels(log, rule, filters, _held(by_fold), column)
 
@@ -142,6 +146,21 @@ def _check(by_rule: Mapping[int, pl.LazyFrame], rule: Rule) -> pl.LazyFrame:
     words = f"the split {rule.words} has no row of truth; {rule.no_truth}"
     checks.append(fails_whole_if(~has_truth, words))
     return found.select(check=pl.sum_horizontal(checks))
+
+
+def _warn_of_share(by_rule: Mapping[int, pl.LazyFrame], rule: Rule) -> None:
+    """Warn where the folds' truth has clearly more or less of the rows than the share that was asked for."""
+    if rule.asked_share is None:
+        return
+    shares = [
+        rows.select(is_in("truth").sum() / (~is_in("null")).sum()) for rows in by_rule.values()
+    ]
+    came_out = sum(one.item() for one in ask(shares)) / len(shares)
+    if abs(came_out - rule.asked_share) > NEAR * rule.asked_share:
+        found = f"truth has {came_out:.3g} of the rows, where the split {rule.words} asks for {rule.asked_share:.3g}"
+        warn(
+            f"{found}: shares of few pairs are rounded, rows repeat, or keep= holds some back; see s.describe()"
+        )
 
 
 def _ties(rule: Rule) -> dict[str, pl.Expr]:
