@@ -143,6 +143,7 @@ def test_a_bound_is_no_candidate():
     assert_frame_equal(compared, without.compare("recall@4", baseline="popular"))
     assert rec.winner("recall@4", baseline="popular")["model"].item() != "oracle"
     assert "oracle" not in rec.compare("recall@4").select("model", "baseline").unpivot()["value"]
+    assert "oracle" not in rec.table("recall@4", baseline="popular").markdown()
     for call in (rec.gaps, rec.slices):
         assert "oracle" not in call("recall@4", by="user_kind", min_users=1)["model"]
     one = split.folds[0]

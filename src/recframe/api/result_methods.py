@@ -197,8 +197,8 @@ class ResultsShown(Generic[F]):
 
         _check_decimals(decimals)
         _check_title(title)
-        rec: Any = self
-        asked = question(self, metrics, k, by, None, profile, over="users")
+        rec: Any = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
+        asked = question(rec, metrics, k, by, None, profile, over="users")
         given = {"by": by, "level": level, "profile": profile, "wide": True}
         numbers = ["metric", "value", "value_low", "value_high", "n_users"]
         names = list(asked.by.values())
