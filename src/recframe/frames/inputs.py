@@ -297,9 +297,12 @@ class Inputs:
         laid = _laid(frames, self.sides, self.segments, self.context)
         return replace(self, **laid, sides={}, given={}, sources={})
 
-    @cached_property
+    @property
     def candidates(self) -> Inputs:
-        """The inputs without the lists of models that are bounds."""
+        """The inputs without the lists of models that are bounds.
+
+        NOTE: not cached, since inputs that hold themselves are not gone with their last name.
+        """
         bounds = self.context.bounds
         if not self.model or not {*bounds} - {*self.context.without}:
             return self
