@@ -139,6 +139,23 @@ def test_targets_at_one_time_are_in_the_order_of_text(dtype):
     assert labels["part"].to_list() == ["train", "truth", "not_target"]
 
 
+@pytest.mark.parametrize(
+    "dtype", [pl.Date, pl.Datetime("ms"), pl.Datetime("ns", "Asia/Tokyo"), pl.UInt64, pl.Float64]
+)
+@pytest.mark.parametrize("item", [pl.Int8, pl.Boolean, pl.Float32, pl.Date])
+def test_events_are_in_order_whatever_their_dtypes(dtype, item):
+    rows = [(1, 1, 9), (1, 0, 9), (1, 1, 3), (1, 1, 3), (1, 0, 4), (2, 1, 1), (2, 0, 1)]
+    log = pl.DataFrame(rows, schema=["u", "i", "t"], orient="row")
+    log = log.cast({"t": pl.Int32 if dtype == pl.Date else pl.Int64, "i": pl.Int32})
+    options = {"n": 1, "folds": 2, "keep": 1, "ties": "item"}
+
+    labels = log.cast({"t": dtype, "i": item}).rec(user="u", item="i", time="t").split
+
+    expected = plain_last_per_user(rows, **options)
+    found = labels.last_per_user(n=1, folds=2).labels["part"].to_list()
+    assert found == [part for parts in expected for part in parts]
+
+
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("random", {}, "needs a share, or several folds"),
     ("random", {"share": 0.2, "n": 1}, "takes share= or n=, but found both"),

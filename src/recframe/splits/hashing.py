@@ -38,6 +38,11 @@ def check_ids(schema: Mapping[str, pl.DataType], named: Mapping[str, str]) -> No
             raise ColumnError(msg)
 
 
+def may_collide(dtype: pl.DataType) -> bool:
+    """Whether ids of one column may have the same key beside one another: numbers have one word, which has a key of its own."""
+    return dtype in _TEXT
+
+
 def hashed(
     rows: pl.LazyFrame,
     ids: Sequence[str],

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, get_args
 import polars as pl
 
 from recframe.splits.events import PLACE, UNITS, placed
-from recframe.splits.hashing import hashed
+from recframe.splits.hashing import hashed, may_collide
 from recframe.splits.log_rows import Log
 from recframe.splits.rules import Part, Rule, Scalar, first_that_holds, of_part
 
@@ -60,7 +60,7 @@ class Random(Rule):
     def prepared(self, rows: pl.LazyFrame, log: Log) -> pl.LazyFrame:
         """Return rows with the key of their pair, or with its place among those of the user."""
         rows = hashed(rows, ["user", "item"], _KEY, seed=self.seed, at_hand=not log.is_lazy)
-        return rows if self.per == "log" else placed(rows, [_KEY, "item"])
+        return rows if self.per == "log" else placed(rows, _units(log))
 
     def part(self, fold: int, scalar: Scalar) -> pl.Expr:
         """Return truth for the fold's range of keys or places, train elsewhere."""
@@ -129,7 +129,7 @@ class ByUser(Rule):
         rows = hashed(rows, ["user", "item"], _KEY, seed=self.seed, at_hand=at_hand)
         if self.at is not None:  # rows without a time count for nobody
             rows = rows.with_columns(pl.when(pl.col("time").is_not_null()).then(_KEY).alias(_KEY))
-        return placed(rows, [_KEY, "item"])
+        return placed(rows, _units(log))
 
     def part(self, fold: int, scalar: Scalar) -> pl.Expr:
         """Return fold_in and truth of test users, and train of others."""
@@ -149,6 +149,11 @@ class ByUser(Rule):
             return pl.lit(int(self.fold_in), dtype=pl.Int64)
         exact = (pl.col(UNITS) * self.fold_in).round(DIGITS)
         return pl.max_horizontal(exact.floor().cast(pl.Int64), pl.lit(1, dtype=pl.Int64))
+
+
+def _units(log: Log) -> list[str]:
+    """Return what orders a user's pairs: their keys, and where these may be equal the item."""
+    return [_KEY, "item"] if may_collide(log.schema["item"]) else [_KEY]
 
 
 def _in_range(name: str, fold: int, share: float, n_folds: int) -> pl.Expr:
