@@ -23,7 +23,7 @@ CHOICES = {"target": get_args(Target), "cold": get_args(Cold), "seen": get_args(
 
 @dataclass(frozen=True)
 class Filters:
-    """What leaves the truth after the rule, each judged against the train of the rule."""
+    """Filters of the truth after the rule, each judged against the train of the rule."""
 
     target: Target = "all"
     cold: Cold = "keep"

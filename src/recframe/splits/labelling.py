@@ -1,4 +1,4 @@
-"""A log with a label on every row: its fold and its part."""
+"""Labels of a log: the fold and part of each row."""
 
 from __future__ import annotations
 

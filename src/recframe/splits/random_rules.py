@@ -1,4 +1,4 @@
-"""Rules by chance: pairs of each user or of the log, and users."""
+"""Rules by chance: of pairs, and of users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of splits: each says which part a row of the log is in."""
+"""Rules of splits: the part of each row of the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules by the time line: one point, and windows that roll over it."""
+"""Rules by the time line: one point, and rolling windows."""
 
 from __future__ import annotations
 
