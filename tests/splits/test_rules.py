@@ -173,6 +173,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("last_per_user", {"keep": -1}, "keep takes a whole number from 0 up"),
     ("last_per_user", {"ties": "time"}, "ties takes 'item' or 'together' or 'row'"),
     ("last_per_user", {"n": 3}, "a user needs 4 events, n and keep together"),
+    ("by_user", {"at": 0}, "no other user has rows in it; write a later at"),
     ("by_user", {"at": 1, "folds": 2}, "takes at=, or share= and folds=, but found both"),
     ("by_user", {"folds": 2, "fold_in": 1.5}, "a share of a user's events between 0 and 1"),
     ("by_user", {"folds": 2, "order": "item"}, "order takes 'time' or 'random'"),

@@ -175,7 +175,7 @@ def _no_train(rule: Rule, fold: int) -> pl.Expr:
     of_fold = f"fold {fold} of " * (rule.n_folds > 1)
     found = f"{of_fold}the split {rule.words} has no row in train"
     if rule.parted_by != "line":
-        return pl.lit(f"{found}; write a smaller share or n, or fewer folds")
+        return pl.lit(f"{found}: {rule.no_train}")
     tied, timed = pl.col(f"tied {fold}"), pl.col(f"timed {fold}")
     remedy = "write a later point, a shorter truth or fewer folds"
     return worded(

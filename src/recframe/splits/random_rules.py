@@ -116,6 +116,12 @@ class ByUser(Rule):
         """What a split without truth needs."""
         return "no test user has rows after those folded in; write a smaller fold_in, a larger share or an earlier at"
 
+    @property
+    def no_train(self) -> str:
+        """What to write where all users are test users."""
+        how = "a smaller share or more folds" if self.at is None else "a later at"
+        return f"no other user has rows in it; write {how}"
+
     def prepared(self, rows: pl.LazyFrame, log: Log) -> pl.LazyFrame:
         """Return rows with what says whether their user is a test user, and with the place of their unit."""
         at_hand = not log.is_lazy

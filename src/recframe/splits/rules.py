@@ -82,6 +82,11 @@ class Rule(ABC):
         return "write another point or share"
 
     @property
+    def no_train(self) -> str:
+        """Why no row of a fold is train, or what to write."""
+        return "every row is truth, or lacks a user or an item"
+
+    @property
     def horizon(self) -> Any:
         """The length of the window of the truth; None where the rule has none."""
         return None

@@ -42,7 +42,8 @@ class LastPerUser(Rule):
     @property
     def no_truth(self) -> str:
         """What a split without truth needs."""
-        return f"a user needs {self.n + self.keep} events, n and keep together; write a smaller n"
+        of_time = ", some of them at another time" * (self.ties == "together")
+        return f"a user needs {self.n + self.keep} events, n and keep together{of_time}; write a smaller n"
 
     def prepared(self, rows: pl.LazyFrame, log: Log) -> pl.LazyFrame:
         """Return rows with their block; of a log in memory only the last rows of each user are ordered for it."""
