@@ -148,7 +148,7 @@ def _users(labels: Labels, rows: Sequence[FoldRows], options: Mapping[str, Any])
             for users, others in zip(own, of_more, strict=True)
         ]
     each = [
-        truth_kinds.of_users(one, users).with_columns(_fold(one))
+        truth_kinds.of_users(one.histories, users).with_columns(_fold(one))
         for one, users in zip(rows, own, strict=True)
     ]
     found = pl.concat(each)

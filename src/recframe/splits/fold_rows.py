@@ -53,6 +53,20 @@ class FoldRows:
         """Whether a table of `held` has rows, as far as is known before a plan runs."""
         return self.labels.log.is_lazy or len(ask([table])[0]) > 0
 
+    def known_of_truth(self, *keys: str) -> pl.LazyFrame:
+        """Return the known rows whose user, or item, is in truth.
+
+        NOTE: of a log in memory this looks values up in a set, which takes a fifth of the time of a join.
+        """
+        known = self.known
+        for key in keys:
+            values = self.held(self.truth.select(key).unique())
+            if self.labels.log.is_lazy:
+                known = known.join(values, on=key, how="semi")
+            else:
+                known = known.filter(pl.col(key).is_in(ask([values])[0][key].implode()))
+        return known
+
     @cached_property
     def users(self) -> pl.LazyFrame:
         """The users of truth, ascending: each `user` and his number, `u`."""
@@ -67,7 +81,7 @@ class FoldRows:
     @cached_property
     def histories(self) -> pl.LazyFrame:
         """The users that a model knows, with their number of known rows, `n`."""
-        return self.held(self.known.group_by("user").agg(n=pl.len().cast(pl.Int64)))
+        return self.held(counts_of(self.known))
 
     @cached_property
     def items(self) -> pl.LazyFrame:
@@ -102,6 +116,11 @@ class FoldRows:
         directions: Any = [*descending, *[False] * len(last)]
         sorted_ = items.sort([*order, *last], descending=directions)
         return sorted_.with_row_index("place").with_columns(pl.col("place").cast(pl.Int64))
+
+
+def counts_of(known: pl.LazyFrame) -> pl.LazyFrame:
+    """Return users with their number of known rows, `n`."""
+    return known.group_by("user").agg(n=pl.len().cast(pl.Int64))
 
 
 def counted(rows: pl.LazyFrame) -> pl.LazyFrame:

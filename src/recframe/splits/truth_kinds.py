@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from recframe.frames.rows.joins import joined
-from recframe.splits.fold_rows import PAIR, FoldRows
+from recframe.splits.fold_rows import PAIR, FoldRows, counts_of
 from recframe.splits.rules import is_in
 
 KINDS = {
@@ -27,17 +27,19 @@ def described(rows: FoldRows, *, users: bool = True) -> pl.LazyFrame:
     truth = rows.labels.by_fold[rows.fold].filter(is_in("truth"))
     truth = with_item_kinds(truth, item_kinds(rows))
     if users:
-        truth = joined(truth, of_users(rows, rows.users.select("user")), ["user"], in_order=True)
+        counts = counts_of(rows.known_of_truth("user"))
+        own = of_users(counts, rows.users.select("user"))
+        truth = joined(truth, own, ["user"], in_order=True)
     asked = rows.truth.select(PAIR)
-    known = rows.known.select(PAIR).join(asked, on=PAIR, how="semi").unique()
+    known = rows.known_of_truth(*PAIR).select(PAIR).join(asked, on=PAIR, how="semi").unique()
     truth = joined(truth, known.with_columns(is_known=True), PAIR, in_order=True)
     kind = pl.when("is_known").then(of_kind("pair_kind", "repeat"))
     return truth.with_columns(pair_kind=kind.otherwise(of_kind("pair_kind", "discovery")))
 
 
-def of_users(rows: FoldRows, users: pl.LazyFrame) -> pl.LazyFrame:
-    """Return users with `user_history`, their rows that a model may read, and `user_kind`."""
-    counts = rows.histories.rename({"n": "user_history"})
+def of_users(counts: pl.LazyFrame, users: pl.LazyFrame) -> pl.LazyFrame:
+    """Return users with `user_history`, their rows that a model may read (`n` of counts), and `user_kind`."""
+    counts = counts.rename({"n": "user_history"})
     n = pl.col("user_history")
     few = pl.when(n < FEW).then(of_kind("user_kind", "few"))
     known = few.otherwise(of_kind("user_kind", "warm"))
