@@ -171,7 +171,7 @@ class Splits(Generic[F]):
 
         >>> import polars as pl, recframe
         >>> log = pl.DataFrame({"user": [1, 1, 2, 2], "item": [10, 11, 10, 12], "day": [1, 2, 3, 4]})
-        >>> log.rec(time="day").split.rolling(folds=2, horizon=1).truth
+        >>> log.rec(time="day").split.rolling(folds=2, horizon=1).truth.select("user", "item", "day", "fold")
         shape: (2, 4)
         ┌──────┬──────┬─────┬──────┐
         │ user ┆ item ┆ day ┆ fold │

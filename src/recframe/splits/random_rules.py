@@ -51,7 +51,7 @@ class Random(Rule):
 
     @property
     def no_truth(self) -> str:
-        """What a split without truth needs."""
+        """The remedy of a split without truth."""
         if self.per == "log":
             return "write a larger share, or another seed"
         enough = f"a user needs more than keep={self.keep} items"
@@ -113,12 +113,12 @@ class ByUser(Rule):
 
     @property
     def no_truth(self) -> str:
-        """What a split without truth needs."""
+        """The remedy of a split without truth."""
         return "no test user has rows after those folded in; write a smaller fold_in, a larger share or an earlier at"
 
     @property
     def no_train(self) -> str:
-        """What to write where all users are test users."""
+        """The remedy of a fold whose users are all test users."""
         how = "a smaller share or more folds" if self.at is None else "a later at"
         return f"no other user has rows in it; write {how}"
 

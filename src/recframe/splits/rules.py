@@ -78,12 +78,12 @@ class Rule(ABC):
 
     @property
     def no_truth(self) -> str:
-        """What to write where no row is truth."""
+        """The remedy of a split without truth."""
         return "write another point or share"
 
     @property
     def no_train(self) -> str:
-        """Why no row of a fold is train, or what to write."""
+        """The reason or remedy of a fold without train."""
         return "every row is truth, or lacks a user or an item"
 
     @property

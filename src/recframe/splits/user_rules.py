@@ -41,7 +41,7 @@ class LastPerUser(Rule):
 
     @property
     def no_truth(self) -> str:
-        """What a split without truth needs."""
+        """The remedy of a split without truth."""
         of_time = ", some of them at another time" * (self.ties == "together")
         return f"a user needs {self.n + self.keep} events, n and keep together{of_time}; write a smaller n"
 
