@@ -31,6 +31,9 @@ def recframe(frame, work):
     def parts(made):
         return [(one.train, one.truth) for one in made.folds]
 
+    def labels(made):
+        return [(one.labels, ()) for one in made.folds]
+
     def lists(seen):
         made = split.by_time(last=f"{HORIZON}d", align="day", seen=seen)
         found = made.baselines("popular", k=K)
@@ -38,6 +41,10 @@ def recframe(frame, work):
 
     works = {
         "by_time": lambda: parts(split.by_time(last=f"{HORIZON}d", align="day")),
+        "by_time, labels": lambda: labels(split.by_time(last=f"{HORIZON}d", align="day")),
+        "rolling, labels": lambda: labels(
+            split.rolling(folds=FOLDS, horizon=f"{HORIZON}d", align="day")
+        ),
         "rolling": lambda: parts(split.rolling(folds=FOLDS, horizon=f"{HORIZON}d", align="day")),
         "rolling, filtered": lambda: parts(
             split.rolling(folds=FOLDS, horizon=f"{HORIZON}d", align="day", cold="drop", seen="drop")

@@ -36,6 +36,7 @@ RESULT = ROOT / "tests" / "benchmarks" / "result.json"
 LARGE = ROOT / "tests" / "benchmarks" / "large.json"
 CASES = ROOT / "tests" / "benchmarks" / "cases.json"
 GROWTH = ROOT / "tests" / "benchmarks" / "growth.json"
+SPLITS = ROOT / "tests" / "benchmarks" / "splits.json"
 APART = ROOT / "tests" / "benchmarks" / "apart.json"
 ENGINES = ROOT / "tests" / "benchmarks" / "engines.json"
 TRIALS = ROOT / "tests" / "benchmarks" / "coverage_in_trials.json"
@@ -182,6 +183,32 @@ def growth_table() -> str:
 def apart_table() -> str:
     """Return the last full run of the libraries that have environments of their own, nothing where there was none yet."""
     return table_of(json.loads(APART.read_text(encoding="utf-8"))) if APART.exists() else ""
+
+
+def splits_table() -> str:
+    """Return the last run of the benchmark of splits, as text and a Markdown table."""
+    result: dict[str, Any] = json.loads(SPLITS.read_text(encoding="utf-8"))
+    works = result["works"]
+    roads = list(dict.fromkeys((one["library"], one["frame"]) for one in works))
+    found = {(one["work"], one["library"], one["frame"]): one for one in works}
+    table = [
+        f"| | {' | '.join(f'{library}, {frame}' for library, frame in roads)} |",
+        f"|---{'|---' * len(roads)}|",
+    ]
+    for work in dict.fromkeys(one["work"] for one in works):
+        entries = [found.get((work, *road)) for road in roads]
+        cells = ["" if one is None else _seconds_and_size(one, result) for one in entries]
+        table.append(_row([work, *cells]))
+    head = (
+        f"A log of {result['rows']:,} rows ({result['log_bytes'] / 1e6:.0f} MB), train and truth of each fold as frames: the "
+        "least seconds, and by how many sizes of the log the first run raised the peak of memory. *: of a tenth of the rows."
+    )
+    return "\n".join([head, "", *table])
+
+
+def _seconds_and_size(entry: dict[str, Any], result: dict[str, Any]) -> str:
+    mark = "*" * (entry["log_rows"] < result["rows"])
+    return f"{entry['seconds']:.2f} s{mark}, {entry['peak_bytes'] / result['log_bytes']:.1f} x"
 
 
 def table_of(result: dict[str, Any]) -> str:
@@ -353,6 +380,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "growth": growth_table,
     "apart": apart_table,
     "large": large_table,
+    "splits": splits_table,
     "engines": engines_table,
     "plan": plan_table,
     "trials": trial_tables,
