@@ -116,10 +116,10 @@ def measured(
     ]
 
 
-def text(entry: dict[str, Any], log_bytes: int) -> str:
-    """Return an entry as a line; memory in sizes of the log."""
+def text(entry: dict[str, Any], result: dict[str, Any]) -> str:
+    """Return an entry as a line; memory in sizes of its log."""
     part = f" of {entry['log_rows']:,} rows" * (entry["library"] != "recframe")
-    sizes = entry["peak_bytes"] / (log_bytes or 1)
+    sizes = entry["peak_bytes"] / result["log_bytes"] * result["rows"] / entry["log_rows"]
     name = f"{entry['library']} ({entry['frame']})"
     return f"{entry['work']:<18}{name:<20}{entry['seconds']:>9.3f} s{sizes:>7.1f} x log{part}"
 
@@ -165,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for work in told.works:
             found = measured(pythons, work, files, told)
             entries += found
-            sys.stdout.write("".join(f"{text(one, result['log_bytes'])}\n" for one in found))
+            sys.stdout.write("".join(f"{text(one, result)}\n" for one in found))
             sys.stdout.flush()
             if told.json:  # after each work, so that a run that is stopped leaves what it has
                 told.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")

@@ -208,7 +208,8 @@ def splits_table() -> str:
 
 def _seconds_and_size(entry: dict[str, Any], result: dict[str, Any]) -> str:
     mark = "*" * (entry["log_rows"] < result["rows"])
-    return f"{entry['seconds']:.2f} s{mark}, {entry['peak_bytes'] / result['log_bytes']:.1f} x"
+    sizes = entry["peak_bytes"] / result["log_bytes"] * result["rows"] / entry["log_rows"]
+    return f"{entry['seconds']:.2f} s{mark}, {sizes:.1f} x"
 
 
 def table_of(result: dict[str, Any]) -> str:
