@@ -63,7 +63,8 @@ class Split(SplitAnswers[F]):
             item_kind: "cold" without a row, "head" if the items of more rows make up less than 80 % of train, else "tail".
             pair_kind: "repeat" if the user has the item in train or fold_in, else "discovery".
 
-        `s.rec(lists)` takes them as segments: `by="user_kind"`, `by="item_kind"`, `by="pair_kind"`.
+        `s.rec(lists)` takes them as segments: `by="user_kind"`, `by="item_kind"`, `by="pair_kind"`. They take most of the time:
+        `s.labels` has the same rows without them.
 
         >>> import polars as pl, recframe
         >>> log = pl.DataFrame({"user": [1, 1, 2, 1], "item": [10, 11, 10, 10], "day": [1, 2, 3, 3]})
