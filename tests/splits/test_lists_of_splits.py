@@ -259,7 +259,7 @@ def texts(train: Any, users: Any) -> Any:
         (len, "model 'mine' failed in fold 0: TypeError"),
         (lambda *_: 3, "'mine' returned in fold 0 is an int; return a frame"),
         (lambda *frames: frames[0], "neither a column 'rank' nor 'score'"),
-        (strangers, "1 users that are not in the truth of the fold, such as 99"),
+        (strangers, r"users that are not in the truth of the fold, such as 99 \(1 in all"),
         (texts, "the item ids have different dtypes"),
         (3, "functions by the names of their models, and found 'mine': an int"),
     ],

@@ -141,8 +141,8 @@ class _Lists:
         unknown = found.join(self.users, on="user", how="anti")
         if len(unknown):
             msg = (
-                f"{self.title} has {unknown['user'].n_unique()} users that are not in the truth of the fold, such as "
-                f"{shown(unknown['user'][0])}; make lists for the users that it gets"
+                f"{self.title} has users that are not in the truth of the fold, such as {shown(unknown['user'][0])} "
+                f"({unknown['user'].n_unique():,} in all); make lists for the users that it gets"
             )
             raise DataError(msg)
         return found
