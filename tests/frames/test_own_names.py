@@ -173,7 +173,6 @@ def test_two_roles_of_one_column():
             lambda: rf.frame(rf.frame(TRUTH)),
             "the first argument of rf.frame() is a rf.frame; give a",
         ),
-        (lambda: rf.rec(rf.frame(RECS)), "name its columns in the call: rf.rec(frame, user='...')"),
         (
             lambda: RECS.rec.ndcg(rf.frame(TRUTH)),
             "rec.ndcg() takes no frame, but found a rf.frame; bind it",
