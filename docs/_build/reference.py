@@ -29,6 +29,7 @@ GROUPS = {
         *("from_scores", "from_lists", "from_truth", "read_trec_run", "read_trec_qrels"),
         *("scan_trec_run", "scan_trec_qrels", "write_trec_run", "write_trec_qrels"),
     ],
+    "A log": ["audit_split"],
     "Metrics": ["parse", "list_metrics", "metric", "ratio", "Bounds", "Metric"],
     "Conventions": ["explain", "list_profiles"],
     "Over time": ["track", "history", "changes", "dashboard", "flat"],
@@ -44,7 +45,7 @@ METHODS = {
     "How sure they are": ["summarize", "compare", "winner", "power", "gaps", "slices", "require"],
     "To look at": ["worst", "best", "audit", "findings", "plot", "report", "table"],
     "Over time": ["track", "fingerprint"],
-    "A log": ["split"],
+    "A log": ["split", "core"],
 }
 AND = """\
 - [What methods return](results.md) beside frames, numbers and charts.
