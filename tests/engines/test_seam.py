@@ -90,6 +90,8 @@ def test_what_is_no_sum_over_users_says_what_to_ask_instead(method):
         getattr(rec, method)("ndcg@3")
     with pytest.raises(rf.RecframeError, match=r"rec\.plot is not a sum over users"):
         rec.plot.curve("ndcg")
+    with pytest.raises(rf.RecframeError, match=r"rec\.split is not a sum .* pl\.scan_parquet"):
+        rec.split.by_time(last="7d")
 
 
 def test_an_interval_of_a_set_metric_takes_all_lists():

@@ -49,6 +49,8 @@ INSTEAD = {
     "slices": "summarize(..., by=...), which has the segments' values and intervals",
     "worst": "evaluate(..., by='user'), and sort that frame",
     "best": "evaluate(..., by='user'), and sort that frame",
+    "split": "it of the log's files, which stream: pl.scan_parquet(path).rec(time='...').split",
+    "core": "it of the log's files: pl.scan_parquet(path).rec().core(rounds=2)",
 }
 """Alternatives to methods that are no sums over users."""
 SOME = "it of some users, in frames of Polars or pandas"
@@ -125,6 +127,11 @@ class OnEngine(Rec[F]):
     def plot(self) -> Any:
         """Say that charts are drawn of results."""
         raise _no_sum(self, "plot")
+
+    @property
+    def split(self) -> Any:
+        """Say that a log of an engine is split elsewhere."""
+        raise _no_sum(self, "split")
 
     def _with(self, context: Context) -> Rec[F]:
         bound: OnEngine[F] = OnEngine(self._frame)
