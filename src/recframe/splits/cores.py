@@ -6,9 +6,8 @@ import polars as pl
 
 from recframe.frames.collecting import stream
 from recframe.frames.rows.joins import joined
+from recframe.splits.fold_rows import PAIR
 from recframe.splits.log_rows import Log
-
-PAIR = ["user", "item"]
 
 
 def core_of(log: Log, least: dict[str, int], rounds: int | None) -> pl.LazyFrame:

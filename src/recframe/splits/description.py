@@ -19,7 +19,7 @@ SHARES = {
     "cold_items": ~pl.col("of_item"),
     "seen": pl.col("seen"),
 }
-"""Which pairs of truth a share is of."""
+"""Conditions on pairs of truth, by the name of their share."""
 
 
 def rows_of(labels: Labels) -> dict[int, SplitRows]:

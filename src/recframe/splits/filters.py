@@ -7,13 +7,14 @@ from typing import Literal, get_args
 
 import polars as pl
 
+from recframe.audit.split_rows import KNOWN
 from recframe.errors import ColumnError, RecframeError, shown
 from recframe.frames.hints import NAMED, bind
 from recframe.frames.options import plain_number
 from recframe.frames.rows.joins import joined
 from recframe.splits.events import as_ordered
 from recframe.splits.log_rows import ROLES, Log
-from recframe.splits.rules import KNOWN, Part, first_that_holds, is_in, of_part
+from recframe.splits.rules import Part, first_that_holds, is_in, of_part
 
 Target = Literal["all", "first", "last"]
 Cold = Literal["keep", "drop", "drop_users", "drop_items"]

@@ -8,12 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from recframe.audit.split_rows import KNOWN
 from recframe.frames.collecting import ask
 from recframe.frames.rows.joins import joined
 from recframe.frames.rows.positions import by_item
 from recframe.splits.labelling import Labels
 from recframe.splits.log_rows import ROLES
-from recframe.splits.rules import KNOWN, Part, is_in
+from recframe.splits.rules import Part, is_in
 
 PAIR = ["user", "item"]
 

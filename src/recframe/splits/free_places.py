@@ -8,7 +8,7 @@ from recframe.frames.rows.exploding import AS_EVER
 from recframe.frames.rows.integer_keys import in_order
 
 HALF = 2**32
-"""What divides a packed number of a user and a place."""
+"""Factor of the user in a packed number of a user and a place."""
 place, run = pl.col("place"), pl.col("run")
 
 

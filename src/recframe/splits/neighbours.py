@@ -15,7 +15,7 @@ NEIGHBOURS = 50
 MOST = 100_000_000
 """Most pairs of items, over all users."""
 UNIT = 2.0**32
-"""What a cosine of 1 is in sums, which are of whole numbers, so that no order of rows changes one."""
+"""Units of a cosine of 1: sums of whole numbers do not depend on the order of rows."""
 place, other, near = pl.col("place"), pl.col("other"), pl.col("near")
 
 

@@ -27,8 +27,6 @@ Part = Literal[
 ]
 PARTS: tuple[Part, ...] = get_args(Part)
 PART_DTYPE = pl.Enum(list(PARTS))
-KNOWN: tuple[Part, ...] = ("train", "fold_in")
-"""The parts of which a model knows when it makes lists."""
 Scalar = Callable[[str], pl.Expr]
 """Type of functions that give a value of `scalars` by its name."""
 
@@ -41,7 +39,7 @@ class Rule(ABC):
     reads_time: ClassVar[bool]
     """Whether a row without a time is in no part."""
     parted_by: ClassVar[Order] = "random"
-    """What parts train and truth: one point of time for all users, each user's own order, or chance."""
+    """The order by which train and truth are parted: the time line, each user's own rows, or chance."""
     is_random: bool = False
     """Whether truth is drawn at random, so that the folds' trains share rows."""
     n_folds: int
