@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from functools import reduce
 
@@ -131,8 +132,23 @@ def without_order(metric: str, ties: str, reason: object) -> RecframeError:
     )
 
 
+_is_silent: ContextVar[bool] = ContextVar("is_silent", default=False)
+
+
+@contextmanager
+def silent(*, be: bool = True) -> Iterator[None]:
+    """Warn of nothing within a context, such as a call that is made once more."""
+    token = _is_silent.set(be)
+    try:
+        yield
+    finally:
+        _is_silent.reset(token)
+
+
 def warn(message: str) -> None:
     """Warn at the line that called recframe, however deep inside it this is."""
+    if _is_silent.get():
+        return
     here = os.path.dirname(__file__) + os.sep  # noqa: PTH120  the form that code objects have
     level, frame = 1, sys._getframe()  # noqa: SLF001  the documented way to see one's callers without reading their files
     while frame.f_back is not None and frame.f_code.co_filename.startswith(here):

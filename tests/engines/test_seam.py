@@ -110,7 +110,7 @@ def test_lists_held_against_all_others_are_refused(similarity):
 
     with pytest.raises(rf.RecframeError, match="by user compares each user with all others"):
         rec.evaluate(metric, by="user")
-    with pytest.raises(rf.RecframeError, match="request it of frames of one machine"):
+    with pytest.raises(rf.RecframeError, match="request it of frames in memory, in one plan"):
         rec.evaluate(rf.personalization(similarity="overlap") @ 3)
 
 

@@ -11,7 +11,6 @@ from polars.testing import assert_frame_equal
 
 from recframe.engines import sent_rows
 from recframe.engines.sent_rows import BUCKET, N_ROWS, Side, received, sending
-from recframe.frames.kinds.pyarrow_frames import in_plain_types
 
 N_BUCKETS = 5
 LISTS = pl.DataFrame({"user": [i % 97 for i in range(5_000)]}).with_columns(
@@ -26,8 +25,7 @@ FRAMES = [(LISTS, "user"), (TRUTH, "who`s")]
 
 
 def side_of(rows: pl.DataFrame, user: str) -> Side:
-    none = in_plain_types(rows.clear().to_arrow())
-    return Side(none, user, pa.int64())
+    return Side(rows.schema, user, pa.int64())
 
 
 def sent_of(rows: pl.DataFrame, user: str, number: int) -> pa.Table:
@@ -55,13 +53,13 @@ def test_rows_come_out_as_they_went_in_and_users_whole(held, of_part, monkeypatc
         parts += received(sent.filter(pa.compute.equal(sent[BUCKET], bucket)), sides)
 
     for place, (rows, _) in enumerate(FRAMES):
-        found = [pl.DataFrame(part[place]) for part in parts]
+        found = [part[place] for part in parts]
         assert_frame_equal(pl.concat(found), rows, check_row_order=False)
     seen = [{*part[0]["user"].to_pylist(), *part[1]["who`s"].to_pylist()} for part in parts]
     assert sum(map(len, seen)) == len(set().union(*seen))
     if of_part == 300:
         # about 20 users of 52 rows each in a bucket
-        assert max(part[0].num_rows for part in parts) < 700
+        assert max(part[0].height for part in parts) < 700
 
 
 def test_the_more_buckets_the_more_rows_are_held_so_that_pieces_stay_large(monkeypatch):

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from compared_lists import POLICIES, asked_of, some_policies
+from compared_lists import asked_of, some_policies
 from lanes import in_turn
 from plain_uncertainty import values_of
 from plans import POLARS_2, fallbacks, python_functions
@@ -41,28 +41,6 @@ def sums(rec, metrics, by, baseline, run):
     found = sums_of_all(plans, one.metrics, pairing(one, baseline), run)
     keys = [*one.by, BASELINE]
     return found.sort(keys).collect()
-
-
-@pytest.mark.parametrize(
-    ("policy", "by", "baseline"), in_turn([*POLICIES, *POLICIES], BYS, ["a", None, None], fast=4)
-)
-def test_parts_of_the_users_give_the_sums_of_one_piece(policy, by, baseline):
-    rec = asked_of(make=lazy, **policy)
-    metrics = METRICS if by is None or "genre" not in by else METRICS[:-1]
-
-    whole = sums(rec, metrics, by, baseline, Run())
-    parts = sums(rec, metrics, by, baseline, Run(n_parts=3))
-
-    assert_frame_equal(parts, whole, rel_tol=1e-12, abs_tol=1e-12, check_column_order=False)
-    assert whole["n 0"].sum() > 0
-
-
-def test_parts_give_the_same_contributions_of_lists_to_set_metrics():
-    rec = asked_of(make=lazy)
-
-    whole, parts = (sums(rec, SETS, "country", "a", Run(n_parts=n)) for n in (1, 3))
-
-    assert_frame_equal(parts, whole, rel_tol=1e-9, abs_tol=1e-9, check_column_order=False)
 
 
 @pytest.mark.parametrize("by", [None, "country"])

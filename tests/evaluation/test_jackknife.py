@@ -265,14 +265,11 @@ def crowd() -> Scene:
 
 
 @pytest.mark.slow
-def test_large_frames_and_parts_change_no_contribution():
+def test_large_frames_change_no_contribution():
     scene, metrics = crowd(), [*EXACT, *GINI]
     expected = found(scene.rec(lazy=True), metrics, ["country"])
 
     assert_same(found(scene.rec(), metrics, ["country"]), expected, 1e-9)
-    parts = Run(n_parts=3, n_plans=3)
-    assert_same(found(scene.rec(lazy=True), metrics, ["country"], parts), expected, 1e-9)
-    assert len(parts.done) == 6  # of items and of lists
 
 
 @pytest.mark.slow
@@ -342,14 +339,6 @@ def test_a_user_contributes_what_the_means_change_without_the_user(policies, by)
 
     assert any(row[metrics[0]] is not None for row in values.values())
     assert_same(values, _shifted(expected, whole, metrics), 1e-10)
-
-
-def test_parts_change_no_contribution_to_a_metric_of_means():
-    scene = Scene(10)
-    expected = found(scene.rec(), MEANS, ["country"])
-
-    parts = Run(n_parts=2, n_plans=1)
-    assert_same(found(scene.rec(lazy=True), MEANS, ["country"], parts), expected, 1e-12)
 
 
 def test_every_set_metric_has_contributions_or_says_why_not():

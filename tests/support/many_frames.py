@@ -11,8 +11,10 @@ import polars as pl
 import pyarrow as pa
 
 from frame_kinds import Kind
+from recframe.engines.engine_frames import OfTables, in_tables
 from recframe.frames.kinds import kind
-from recframe.frames.kinds.engine import Added, Engine, Routed, Work
+from recframe.frames.kinds.engine import Added, Routed, Work
+from recframe.frames.kinds.pyarrow_frames import in_plain_types, table_of
 
 N_BUCKETS = 4
 
@@ -30,26 +32,26 @@ class ManyFrame:
         return pl.DataFrame(self.rows)
 
 
-class InProcess(Engine):
+class InProcess(OfTables):
     name = "this process"
 
     def none(self, frame: ManyFrame) -> pa.Table:
         return frame.rows.slice(0, 0)
 
-    def read(self, frame: ManyFrame, columns: Sequence[str]) -> pa.Table:
-        return frame.rows.select(list(columns))
+    def read(self, frame: ManyFrame, columns: Sequence[str]) -> pl.DataFrame:
+        return pl.DataFrame(in_plain_types(frame.rows.select(list(columns))))
 
     def distinct(
         self, frame: ManyFrame, column: str, present: Sequence[str], any_of: Sequence[str]
-    ) -> pa.Table:
+    ) -> pl.DataFrame:
         rows = frame.collected.drop_nulls(list(present))
         if any_of:
             rows = rows.filter(pl.any_horizontal([_has(rows, name) for name in any_of]))
-        return rows.select(column).unique().to_arrow()
+        return rows.select(column).unique()
 
-    def counted(self, frame: ManyFrame, user: str, item: str) -> tuple[pa.Table, int]:
+    def counted(self, frame: ManyFrame, user: str, item: str) -> tuple[pl.DataFrame, int]:
         pairs = frame.collected.select(user=user, item=item).drop_nulls().unique()
-        return pairs.group_by("item").agg(value=pl.len()).to_arrow(), pairs["user"].n_unique()
+        return pairs.group_by("item").agg(value=pl.len()), pairs["user"].n_unique()
 
     def stacked(self, frames: Mapping[str, ManyFrame], model: str) -> ManyFrame:
         named = [
@@ -59,11 +61,12 @@ class InProcess(Engine):
 
     def run(self, frame: ManyFrame, work: Work) -> ManyFrame:
         del frame
+        work = in_tables(work)
         taken = {name: _taken(one) for name, one in work.routed.items()}
         made = []
         for number in range(N_BUCKETS):
             rows = {
-                name: one.filter(_bucket(work.routed[name].user) == number).to_arrow()
+                name: one.filter(_bucket(work.routed[name].user) == number)
                 for name, one in taken.items()
             }
             # as if it ran in another process
@@ -109,7 +112,8 @@ def _bucket(user: str) -> pl.Expr:
 
 
 def _taken(one: Routed) -> pl.DataFrame:
-    table = one.frame if isinstance(one.frame, pa.Table) else one.frame.rows
+    is_local = isinstance(one.frame, pl.LazyFrame)
+    table = table_of(one.frame.collect()) if is_local else in_plain_types(one.frame.rows)
     rows = pl.DataFrame(table).drop_nulls(list(one.present))
     if one.most is not None:
         rank, most = one.most

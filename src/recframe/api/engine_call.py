@@ -1,4 +1,4 @@
-"""The `.rec` of any frame, and of one that an engine holds."""
+"""The `.rec` of any frame, and of one whose calls run in buckets of users."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from recframe.api.bound_metric import F
 from recframe.api.gates import gate_of
 from recframe.api.rec_class import Rec
 from recframe.errors import RecframeError, shown
+from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import (
     OF_ENGINES,
     ArrowStream,
@@ -62,7 +63,7 @@ def rec_for(frame: Any) -> Rec[Any]:
     if engine is None:
         return Rec(frame)
     is_of_models = isinstance(frame, Models)
-    return OnEngine(engine.stacked(frame.frames, frame.model) if is_of_models else frame)
+    return InBuckets(engine.stacked(frame.frames, frame.model) if is_of_models else frame)
 
 
 def _by_bucket(name: str) -> Callable[..., Any]:
@@ -84,7 +85,11 @@ def _refused(name: str) -> Callable[..., Any]:
 
 
 def _no_sum(rec: Any, name: str) -> RecframeError:
-    engine = kind_for(rec._frame).engine.name  # type: ignore[union-attr]  # noqa: SLF001  a Rec's own frame
+    found = kind_for(rec._frame).engine  # noqa: SLF001  a Rec's own frame
+    if found is None:
+        msg = f"rec.{name} is not a sum over users, so it does not run in buckets: leave out memory= for it"
+        return RecframeError(msg)
+    engine = found.name
     instead = INSTEAD.get(name, SOME).format(engine=engine)
     return RecframeError(
         f"rec.{name} is not a sum over users that {engine} could add up; request {instead}"
@@ -96,8 +101,8 @@ REFUSED = tuple(
 )
 
 
-class OnEngine(Rec[F]):
-    """Recommender metrics of an engine's frame, such as Spark's; see `Rec`."""
+class InBuckets(Rec[F]):
+    """Recommender metrics of an engine's frame, such as Spark's, or of one that is read in buckets; see `Rec`."""
 
     for _name in set(BY_BUCKET) - {"require"}:
         locals()[_name] = _by_bucket(_name)
@@ -120,7 +125,7 @@ class OnEngine(Rec[F]):
         gate = gate_of(required(requirements, given.get("k")), **of_gate)
         return check_collected(collected(result), gate, wide=wide)
 
-    for _name in REFUSED:
+    for _name in {*REFUSED} - {"collect"}:
         locals()[_name] = _refused(_name)
 
     @property
@@ -133,10 +138,25 @@ class OnEngine(Rec[F]):
         """Say that a log of an engine is split elsewhere."""
         raise _no_sum(self, "split")
 
+    def collect(self, *metrics: Any, **given: Any) -> pl.DataFrame:
+        """Return the values of frames of this process; see `Rec.collect`."""
+        if kind_for(self._frame).engine is not None:
+            raise _no_sum(self, "collect")
+        return super().collect(*metrics, **given)
+
     def _with(self, context: Context) -> Rec[F]:
-        bound: OnEngine[F] = OnEngine(self._frame)
-        bound._context = context
-        return bound
+        if context.limit is None and kind_for(self._frame).engine is None:
+            return super()._with(context)
+        return in_buckets(self._frame, context, self._answers)
+
+
+def in_buckets(
+    frame: F, context: Context, answers: Callable[[Kind], Kind] | None = None
+) -> InBuckets[F]:
+    """Return the `.rec` of a frame whose calls run in buckets of users."""
+    bound: InBuckets[F] = InBuckets(frame)
+    bound._context, bound._answers = context, answers  # noqa: SLF001  of this class
+    return bound
 
 
 CLASSES = f"{', '.join(OF_ENGINES[:-1])} or {OF_ENGINES[-1]}"

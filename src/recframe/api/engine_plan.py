@@ -1,4 +1,4 @@
-"""A call on an engine's frame: dry run, buckets, final result."""
+"""A call in buckets of users: dry run, buckets, final result."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import Any
 
 import polars as pl
-import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 
 from recframe.api import argument_errors
 from recframe.api.rec_class import Rec
+from recframe.engines.local_buckets import Local
 from recframe.engines.tasks import (
+    Answering,
     Bucket,
     Finishing,
     Summing,
@@ -23,7 +24,7 @@ from recframe.engines.tasks import (
     added_of,
     schema_of,
 )
-from recframe.errors import DataError, RecframeError
+from recframe.errors import DataError, RecframeError, silent
 from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.required_columns import is_of_segment, needs_of
@@ -36,19 +37,16 @@ from recframe.frames.kinds.engine import (
     POPULARITY,
     TRAIN_USERS,
     Engine,
+    Frames,
     Routed,
     Tables,
     Work,
-)
-from recframe.frames.kinds.lookup import collected, is_frame, kind_for
-from recframe.frames.kinds.pyarrow_frames import (
     counted,
-    in_plain_types,
     rows_with,
-    table_of,
-    without_rows,
 )
-from recframe.frames.options import SIDES, Context, NamedFrame, is_side
+from recframe.frames.kinds.kind import Kind
+from recframe.frames.kinds.lookup import collected, is_frame, kind_for
+from recframe.frames.options import SIDES, Context, Limit, NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named, sides_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Definition, Metric
@@ -61,7 +59,7 @@ from recframe.statistics.stored_results import is_summary
 LISTS = "recommendations"
 WHOLE = {"items"}
 """Frames that every bucket has in full."""
-NO_FRAMES: Mapping[str, pa.Table] = {}
+NO_FRAMES: Frames = {}
 
 
 @dataclass(frozen=True)
@@ -78,10 +76,12 @@ class Call:
     """Users' own metrics in the call."""
     words: Callable[[Hint], str]
     """Function that words hints in messages as on the driver."""
+    answers: Callable[[Kind], Kind] | None
+    """Function that wraps the kind of the lists, so that results have another one."""
 
     def made(
-        self, task: Task, frames: Mapping[str, pa.Table], whole: Mapping[str, pa.Table] = NO_FRAMES
-    ) -> None:
+        self, task: Task, frames: Mapping[str, Any], whole: Mapping[str, Any] = NO_FRAMES
+    ) -> Any:
         """Make the call over buckets of some frames, and over others that every bucket has in full."""
         for definition in self.own:
             registry.know(definition)
@@ -93,8 +93,9 @@ class Call:
         }
         rec: Rec[Any] = Rec(given[LISTS])
         bound = rec._with(replace(self.context, **sides))  # noqa: SLF001  a call's own frames
-        with in_words(self.words):
-            getattr(bound, self.method)(*self.arguments, **self.options)
+        bound._answers = self.answers if task.warns else None  # noqa: SLF001  a call's own
+        with in_words(self.words), silent(be=not task.warns):
+            return getattr(bound, self.method)(*self.arguments, **self.options)
 
 
 @dataclass(frozen=True)
@@ -106,21 +107,28 @@ class Replayed:
     """Sums that are added up; empty where the buckets' rows are the result."""
     result: pl.Schema
     tables: Mapping[str, pl.DataFrame]
-    none: Mapping[str, pa.Table]
-    """Empty tables of the shuffled frames."""
-    whole: Mapping[str, pa.Table]
+    none: Frames
+    """The shuffled frames without rows."""
+    whole: Frames
     """Frames that every bucket has in full."""
+    given: Mapping[str, Any] | None = None
+    """The frames as they were given, where they are of this process."""
 
-    def of_bucket(self, frames: Mapping[str, pa.Table]) -> pa.Table:
+    def of_bucket(self, frames: Frames) -> pl.DataFrame:
         """Return a bucket's sums, or its rows of the result."""
         given = {**self.none, **frames}
-        size, tables = sum(rows.num_rows for rows in given.values()), Tables(self.tables)
+        size, tables = sum(map(len, given.values())), Tables(self.tables)
         task = Summing(self.plans, tables, size) if self.plans else Whole(self.result, tables, size)
         self.call.made(task, given, self.whole)
         return task.table()
 
-    def finished(self, sums: pa.Table) -> pa.Table:
-        """Return the result, from the sums of all buckets."""
+    def finished(self, sums: pl.DataFrame) -> Any:
+        """Return the result, from the sums of all buckets; of frames of this process as their call gives it."""
+        if self.given is not None:
+            answering = Answering(self.result, Tables(self.tables), self.plans, sums)
+            answering.divided = bool(self.plans)
+            answering.rows = None if self.plans else sums
+            return self.call.made(answering, self.given)
         task = Finishing(self.result, Tables(self.tables), self.plans, sums)
         self.call.made(task, self.none, self.whole)
         return task.table()
@@ -146,26 +154,28 @@ def run(rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str,
 
 @dataclass(frozen=True)
 class EngineSide:
-    """Frame of an engine call: the engine's, or a local one as a table."""
+    """Frame of a call in buckets: the engine's, or one of this process."""
 
     side: Side
     engine: Engine
-    table: pa.Table | None
+    local: pl.LazyFrame | None
 
     @property
     def frame(self) -> Any:
-        """The engine's frame, or the table."""
-        return self.side.kind.frame if self.table is None else self.table
+        """The engine's frame, or that of this process."""
+        return self.side.kind.frame if self.local is None else self.local
 
     @cached_property
-    def none(self) -> pa.Table:
-        """A table without its rows.
+    def schema(self) -> pl.Schema:
+        """The dtypes that the columns have in a bucket."""
+        if self.local is None:
+            return self.engine.schema(self.frame)
+        return self.engine.sent(self.local.collect_schema())
 
-        NOTE: no slice of it, which would be sent to the workers with all rows.
-        """
-        is_local = self.table is not None
-        none = self.frame.schema.empty_table() if is_local else self.engine.none(self.frame)
-        return in_plain_types(none)
+    @property
+    def none(self) -> pl.DataFrame:
+        """The frame without its rows."""
+        return pl.DataFrame(schema=self.schema)
 
     def column(self, role: str) -> str:
         """Return the name of a role's column."""
@@ -174,63 +184,80 @@ class EngineSide:
     def present(self, *roles: str) -> tuple[str, ...]:
         """Return the columns of some roles, of those that it has."""
         columns = map(self.column, roles)
-        return tuple(column for column in columns if column in self.none.column_names)
+        return tuple(column for column in columns if column in self.schema)
 
-    def read(self, columns: Sequence[str]) -> pa.Table:
+    def read(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return some columns with all rows."""
-        if self.table is None:
-            return in_plain_types(self.engine.read(self.frame, columns))
-        return self.table.select(list(columns))
+        if self.local is None:
+            return self.engine.read(self.frame, columns)
+        rows = stream(self.local.select(_column(self.local, name) for name in columns))
+        return rows.cast({name: self.schema[name] for name in columns})
 
     def values(self, role: str, present: Sequence[str], any_of: Sequence[str] = ()) -> pl.DataFrame:
         """Return the values of a role's column once, of rows that have some columns: `value`."""
         column = self.column(role)
-        if self.table is None:
-            found = pl.DataFrame(self.engine.distinct(self.frame, column, present, any_of))
+        if self.local is None:
+            found = self.engine.distinct(self.frame, column, present, any_of)
         else:
-            found = rows_with(pl.DataFrame(self.table), present, any_of)
-        return found.select(pl.col(column).alias("value")).unique()
+            found = stream(
+                rows_with(self.local, present, any_of).select(_column(self.local, column)).unique()
+            )
+        return found.select(pl.nth(0).alias("value")).unique()
 
     def counted(self) -> tuple[pl.DataFrame, int]:
         """Return each item with its number of users, and the number of users."""
         user, item = self.column("user"), self.column("item")
-        if self.table is None:
-            found, n_users = self.engine.counted(self.frame, user, item)
-            return pl.DataFrame(found), n_users
-        return counted(pl.DataFrame(self.table).select(user=user, item=item).drop_nulls())
+        if self.local is None:
+            return self.engine.counted(self.frame, user, item)
+        columns = _column(self.local, user).alias("user"), _column(self.local, item).alias("item")
+        return counted(self.local.select(*columns))
+
+
+def _column(rows: pl.LazyFrame, name: str) -> pl.Expr:
+    """Return a column by its position, since names such as "^.*$" are patterns to Polars."""
+    return pl.nth(rows.collect_schema().names().index(name))
+
+
+def _only(schema: pl.Schema, names: Sequence[str]) -> pl.DataFrame:
+    """Return a frame of some columns without rows."""
+    return pl.DataFrame(schema={name: schema[name] for name in names})
 
 
 class Divided:
-    """Call on a frame that an engine holds."""
+    """Call that runs in buckets of users."""
 
     def __init__(
         self, rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]
     ) -> None:
-        self.frame, self.context = rec._frame, rec._context  # noqa: SLF001  a Rec's own
+        self.frame, self.context, self.answers = rec._frame, rec._context, rec._answers  # noqa: SLF001  a Rec's own
         self.method, self.arguments, self.options = method, arguments, dict(options)
         for name in ("k", "by"):  # which are read several times
             given = self.options.get(name)
             is_one = isinstance(given, str) or is_side(given)
             if isinstance(given, Iterable) and not is_one:
                 self.options[name] = list(given)
-        self.engine: Engine = kind_for(self.frame).engine  # type: ignore[assignment]  # the frame is an engine's
+        self.engine: Engine = kind_for(self.frame).engine or Local(self.context.limit or Limit())
 
     def result(self) -> Any:
         """Return the result of the method."""
         divided = not self._has_rows_of_users
         self._check(divided=divided)
-        trial = Trial(divided=divided)
+        trial = Trial(divided=divided, is_here=self.engine.is_here)
         self.call.made(trial, {name: one.none for name, one in self.sides.items()})
         columns = {name: list(trial.columns.get(name, {})) for name in self.sides}
         whole = {name: self.sides[name].read(columns.pop(name)) for name in WHOLE & {*columns}}
-        none = {name: self.sides[name].none.select(read) for name, read in columns.items()}
-        routed = {name: self._routed(name, none[name]) for name, read in columns.items() if read}
+        none = {name: _only(self.sides[name].schema, read) for name, read in columns.items()}
+        routed = {
+            name: self._routed(name, none[name].schema) for name, read in columns.items() if read
+        }
         plans, tables = trial.plans, self._tables(trial.tables.asked)
-        replayed = Replayed(self.call, plans, trial.result, tables, none, whole)
-        result = without_rows(trial.result)
-        of_bucket = without_rows(schema_of(plans)) if plans else result
+        given = None
+        if self.engine.is_here:
+            given = {name: one.side.kind.frame for name, one in self.sides.items()}
+        replayed = Replayed(self.call, plans, trial.result, tables, none, whole, given)
+        of_bucket = schema_of(plans) if plans else trial.result
         added = added_of(plans) if plans else None
-        work = Work(routed, replayed.of_bucket, of_bucket, added, replayed.finished, result)
+        work = Work(routed, replayed.of_bucket, of_bucket, added, replayed.finished, trial.result)
         return self.engine.run(self.frame, work)
 
     @cached_property
@@ -248,10 +275,11 @@ class Divided:
             self.method,
             tuple(map(self._sent, self.arguments)),
             {name: self._sent(one) for name, one in self.options.items()},
-            replace(self.context, **none),
+            replace(self.context, memory=None, buckets=None, **none),
             {name: one.side.names for name, one in self.sides.items()},
             tuple(own.values()),
             words(),
+            self.answers,
         )
 
     def _sent(self, given: Any) -> Any:
@@ -283,11 +311,11 @@ class Divided:
         users = {side.side.names.get("user") for side in self.sides.values()}
         names = [one for one in self._by if isinstance(one, str)]
         by_user = any(name in users or role_named(name, self.context) == "user" for name in names)
-        return self.method in OF_ROWS or by_user
+        return self.method in OF_ROWS or (by_user and not self.engine.is_here)
 
     def _check(self, *, divided: bool) -> None:
         """Reject metrics that are no sums over the users of a bucket."""
-        if self._goes_by_order:
+        if self._goes_by_order and not self.engine.is_here:
             msg = (
                 f"ties='order' needs an order of rows, but those of {self.engine.name} have none; give each row a rank, or "
                 "write another ties="
@@ -295,7 +323,7 @@ class Divided:
             raise RecframeError(msg)
         self._check_earlier()
         for one in self.metrics if self.method in {"summarize", "compare", "winner"} else ():
-            if is_of_segment(one):
+            if is_of_segment(one) and not self.engine.is_here:
                 msg = (
                     f"an interval of {one} needs all lists at once, but buckets hold only some users; evaluate() has its "
                     "values, without intervals"
@@ -357,7 +385,7 @@ class Divided:
             ids = [names[role] for role in IDS]
             numbers = [names[role] for role in READ_AS_GIVEN]
             rows = kind.take({name: name for name in kind.columns}, ids, numbers)
-            return EngineSide(side, self.engine, table_of(stream(rows.lazy())))
+            return EngineSide(side, self.engine, rows.lazy())
         if kind.engine.name != self.engine.name:
             msg = (
                 f"the lists are a frame of {self.engine.name}, and a side frame of {kind.engine.name}; give both as frames "
@@ -366,14 +394,14 @@ class Divided:
             raise RecframeError(msg)
         return EngineSide(side, self.engine, None)
 
-    def _routed(self, name: str, none: pa.Table) -> Routed:
+    def _routed(self, name: str, schema: pl.Schema) -> Routed:
         """Return a frame that travels, without the rows that no plan reads."""
-        side, columns = self.sides[name], none.column_names
+        side, columns = self.sides[name], schema.names()
         roles = {"users": ("user",), "truth": ("user", "item", "relevance")}
         present = side.present(*roles.get(name, ("user", "item")))
         present = tuple(one for one in present if one in columns and self.method != "audit")
         most = self._deepest({*columns}) if name == LISTS else None
-        return Routed(side.frame, none, side.column("user"), present, most)
+        return Routed(side.frame, schema, side.column("user"), present, most)
 
     def _deepest(self, columns: set[str]) -> tuple[str, float] | None:
         """Return the column of ranks and the largest that is read; None where rows behind it say something.
@@ -403,7 +431,7 @@ class Divided:
     @property
     def _is_by_users(self) -> bool:
         """Whether all segments are of users: in one of items a user counts by rows of any rank."""
-        columns = self.sides["users"].none.column_names if "users" in self.sides else []
+        columns = self.sides["users"].schema.names() if "users" in self.sides else []
         roles = [role_named(one, self.context) for one in self._by if isinstance(one, str)]
         others = [one for one in self._by if not isinstance(one, str) or one not in columns]
         return len(others) == len([role for role in roles if role in {"user", "model"}])

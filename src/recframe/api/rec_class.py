@@ -26,12 +26,11 @@ from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.execution import Run
 from recframe.evaluation.segments import SUPPORT
 from recframe.evaluation.user_values import HeldValues
-from recframe.frames import collecting
 from recframe.frames.by_expressions import Made
 from recframe.frames.inputs import Inputs, read
-from recframe.frames.kinds.kind import Kind, in_polars
+from recframe.frames.kinds.kind import Kind, in_polars, with_results_of_polars
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.options import Context, Folds, Options, size_of
+from recframe.frames.options import Context, Folds, Limit, Options, size_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, cutoff
 from recframe.profiles import under_profile
@@ -201,16 +200,17 @@ class Rec(Methods[F], Answers[F]):
         *metrics: Asked,
         k: Cutoffs = None,
         by: By = None,
-        parts: int = 1,
+        memory: int | str | None = None,
+        parts: int | None = None,
         profile: str | None = None,
         support: bool = False,
         tidy: bool = False,
         tell: Callable[[float], object] | None = None,
     ) -> pl.DataFrame:
-        """Return `evaluate(...)` of LazyFrames as a DataFrame, computed for one part of the users at a time.
+        """Return `evaluate(...)` as a DataFrame, computed in buckets of users; files are read once, whatever their size.
 
-        It needs memory for one part's truth, some 200 bytes a row, whatever the number of recommendations; every part reads the
-        files again. `tell` is called after each part with the share done.
+        `memory` is that of `rec(...)`; without it half of what is free. `parts` is the number of buckets, which otherwise
+        follows from the memory. `tell` is called after each bucket with the share done.
 
         Raises what `evaluate` raises.
 
@@ -227,17 +227,18 @@ class Rec(Methods[F], Answers[F]):
         │ 2       ┆ 0.5       │
         └─────────┴───────────┘
         """
-        if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
+        if parts is not None and (
+            not isinstance(parts, int) or isinstance(parts, bool) or parts < 1
+        ):
             msg = f"parts={shown(parts)}: write a whole number from 1 up"
             raise RecframeError(msg)
-        found = registry.asked(registry.each(metrics), k)
-        request = Request.of(self, found, by, profile)
-        n_plans = evaluation.n_plans(request.inputs, request.stated)
-        run = Run(n_parts=parts, n_plans=n_plans, tell=tell)
-        beside = SUPPORT if support or tidy else ()
-        plan = evaluation.evaluate(request.home, request.stated, run, beside)
-        result = collecting.stream(long.tidy(plan, request.inputs, found) if tidy else plan)
-        warned_of_metrics(request.home, found, result, collecting.stream, tidy=tidy)
+        Context.check({} if memory is None else {"memory": memory})
+        context = self._context if memory is None else self._context.bind({"memory": memory})
+        bound: Any = self._with(replace(context, buckets=Limit(parts=parts, tell=tell)))
+        bound._answers = with_results_of_polars  # noqa: SLF001  of this class
+        result: pl.DataFrame = bound.evaluate(
+            *metrics, k=k, by=by, profile=profile, support=support, tidy=tidy
+        )
         return result
 
     @argument_errors.understood
@@ -387,6 +388,10 @@ class Rec(Methods[F], Answers[F]):
         return kind if self._answers is None else self._answers(kind)
 
     def _with(self, context: Context) -> Rec[F]:
+        if context.limit is not None:
+            from recframe.api.engine_call import in_buckets  # noqa: PLC0415  which imports this
+
+            return in_buckets(self._frame, context, self._answers)
         bound = Rec(self._frame)
         bound._context, bound._answers = context, self._answers
         return bound

@@ -60,7 +60,7 @@ def _exposures(rec: Any, k: int | None, names: Names) -> tuple[pl.DataFrame, int
     # whose items are the catalogue is what that metric says
     check_needs(inputs, catalogue_metrics.gini, needs_of(catalogue_metrics.gini).facts)
     judged = judge(inputs)
-    (cut,) = metrics_of_lists.cuts_of(inputs, Levels(), [], k, rec._run())  # noqa: SLF001
+    cut = metrics_of_lists.cut_of(inputs, Levels(), [], k, rec._run())  # noqa: SLF001
     sides, n = cut.sides, pl.len().cast(pl.Int64)
     # NOTE: lists of users outside the universe are shown too, as in gini, which reads no relevance
     items = cut.rows.group_by(*inputs.model, "item").agg(exposure=n, is_train=pl.lit(value=False))

@@ -26,6 +26,7 @@ from recframe.cli.readers import COMPRESSED, READERS, Form, ending_of
 from recframe.errors import RecframeError, suggestion, visible
 from recframe.frames.hints import NAMED_COLUMNS
 from recframe.frames.options import MinRelevance
+from recframe.frames.options import bytes_of as number_of_bytes
 from recframe.frames.rows.exploding import AS_EVER
 from recframe.tracking.runs import moment
 
@@ -81,14 +82,10 @@ def roles_of(values: Values) -> dict[str, str]:
     return columns
 
 
-UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-
-
 def bytes_of(value: str) -> int:
     """Return a number of bytes, or say what is none."""
-    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kMGT]?)B?", value)
-    n = int(float(found[1]) * UNITS[found[2]]) if found else 0
-    if n < 1:
+    n = number_of_bytes(value)
+    if n is None:
         raise click.BadParameter(
             f"{value!r} is no number of bytes; write for example 500MB or 20GB"
         )

@@ -18,13 +18,15 @@ from typing import Any
 
 import daft
 import daft.functions as F  # noqa: N812  as for other engines
+import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with the extra
 from daft import DataType, Expression, col, lit
 
-from recframe.engines.engine_frames import EngineFrame, OfExpressions
+from recframe.engines.engine_frames import EngineFrame, OfExpressions, in_tables
 from recframe.engines.sent_rows import BUCKET
 from recframe.engines.sent_rows import Bucket as OfBucket
 from recframe.frames.kinds.engine import Routed, Work
+from recframe.frames.kinds.pyarrow_frames import without_rows
 
 ROWS_OF_BUCKET = 1_000_000
 """Rows per bucket, approximately, held in memory at a time."""
@@ -61,9 +63,9 @@ class Daft(OfExpressions):
         """Return a table without rows, whose schema is a frame's."""
         return frame.schema().to_pyarrow_schema().empty_table()
 
-    def read(self, frame: Any, columns: Sequence[str]) -> pa.Table:
-        """Return some columns of a small frame."""
-        return frame.select(*columns).to_arrow()
+    def table(self, frame: Any) -> pa.Table:
+        """Return the rows of a small frame."""
+        return frame.to_arrow()
 
     def stacked(self, frames: Mapping[str, Any], model: str) -> Any:
         """Return frames below each other, with a column that has their names; where one lacks a column, it is null there."""
@@ -73,14 +75,16 @@ class Daft(OfExpressions):
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Daft makes when it is collected."""
         del frame
-        schemas = {name: one.none.schema for name, one in work.routed.items()}
-        made = _of_groups(_in_buckets(self, work.routed), schemas, work.bucket, work.of_bucket)
+        schemas = {name: without_rows(one.schema).schema for name, one in work.routed.items()}
+        tables = in_tables(work)
+        of_bucket = tables.of_bucket
+        made = _of_groups(_in_buckets(self, work.routed), schemas, tables.bucket, of_bucket)
         if work.added is None:
             return made
-        names, finish = work.of_bucket.column_names, work.finish
+        names, finish = of_bucket.column_names, tables.finish
         sums = self.added(made, work.added).select(lit(0).alias(BUCKET), _struct(names, MADE))
-        of_sums = {MADE: work.of_bucket.schema}
-        return _of_groups(sums, of_sums, lambda one: finish(one[MADE]), work.result)
+        of_sums = {MADE: of_bucket.schema}
+        return _of_groups(sums, of_sums, lambda one: finish(one[MADE]), tables.result)
 
 
 class DaftFrame(EngineFrame):
@@ -125,18 +129,18 @@ def _of_groups(
 
     def of_group(*structs: Any) -> pa.StructArray:
         held = zip(sides.items(), structs, strict=True)
-        tables = {name: _table(one.to_arrow(), columns) for (name, columns), one in held}
-        return made(tables).cast(schema).to_struct_array().combine_chunks()
+        frames = {name: _rows(one.to_arrow(), columns) for (name, columns), one in held}
+        return made(frames).to_struct_array().combine_chunks()
 
     batch = daft.func.batch(return_dtype=DataType.from_arrow_type(pa.struct(list(schema))))
     found = rows.groupby(BUCKET).map_groups(batch(of_group)(*map(col, sides)).alias(MADE))
     return found.select(*(col(MADE).get(name).alias(name) for name in schema.names))
 
 
-def _table(structs: pa.StructArray, schema: pa.Schema) -> pa.Table:
+def _rows(structs: pa.StructArray, schema: pa.Schema) -> pl.DataFrame:
     """Return the rows of a frame, of those of all frames."""
     mine = structs.filter(structs.is_valid())
-    return pa.table(mine.flatten(), names=schema.names).cast(schema.remove_metadata())
+    return pl.DataFrame(pa.table(mine.flatten(), names=schema.names).cast(schema))
 
 
 def _id(frame: Any, user: str) -> Any:

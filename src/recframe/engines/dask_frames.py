@@ -24,19 +24,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with dask[dataframe]
 
-from recframe.engines.engine_frames import EngineFrame
+from recframe.engines.engine_frames import EngineFrame, OfTables, in_tables
 from recframe.engines.sent_rows import BUCKET, N_ROWS, ROWS, SENT, SIDE, Bucket, Side, unpacking
 from recframe.errors import ColumnError
+from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
-from recframe.frames.kinds.engine import Added, Engine, Routed, Work
+from recframe.frames.kinds.engine import Added, Frames, Routed, Work, counted, rows_with
 from recframe.frames.kinds.pandas_frames import dtype_name, series
-from recframe.frames.kinds.pyarrow_frames import (
-    counted,
-    in_plain_types,
-    plain,
-    rows_with,
-    table_of,
-)
+from recframe.frames.kinds.pyarrow_frames import in_plain_types, plain, table_of, without_rows
 
 SETTING = "recframe.buckets"
 """Dask setting with the number of buckets: dask.config.set({"recframe.buckets": 4000})."""
@@ -66,7 +61,7 @@ class Step:
         return self.token
 
 
-class Dask(Engine):
+class Dask(OfTables):
     """Dask."""
 
     name = "Dask"
@@ -77,15 +72,15 @@ class Dask(Engine):
         known = [(name, one) for name, one in types.items() if one is not None]
         return pa.schema(known).empty_table()
 
-    def read(self, frame: Any, columns: Sequence[str]) -> pa.Table:
+    def read(self, frame: Any, columns: Sequence[str]) -> pl.DataFrame:
         """Return some columns of a small frame."""
         schema = self.none(frame).select(list(columns)).schema
         sent = _each(frame[list(columns)], lambda rows: _sent_whole(_table(rows, schema)))
-        return _received(sent.compute(), schema)
+        return pl.DataFrame(in_plain_types(_received(sent.compute(), schema)))
 
     def distinct(
         self, frame: Any, column: str, present: Sequence[str], any_of: Sequence[str]
-    ) -> pa.Table:
+    ) -> pl.DataFrame:
         """Return the values of a column, of rows that have others."""
         columns = list(dict.fromkeys([column, *present, *any_of]))
         schema = self.none(frame).select(columns).schema
@@ -95,23 +90,25 @@ class Dask(Engine):
             kept = rows_with(pl.DataFrame(_table(rows, schema)), present, any_of)
             return _sent_whole(_added(kept.select(column), how, only))
 
-        return _received(_in_a_tree(_each(frame[columns], values), how, only).compute(), only)
+        found = _in_a_tree(_each(frame[columns], values), how, only).compute()
+        return pl.DataFrame(_received(found, only))
 
-    def counted(self, frame: Any, user: str, item: str) -> tuple[pa.Table, int]:
+    def counted(self, frame: Any, user: str, item: str) -> tuple[pl.DataFrame, int]:
         """Return each item with its number of users, and the number of all users, which is that of no item."""
         none = in_plain_types(self.none(frame).select([user, item]))
         counts = pa.schema([("item", none.schema.field(item).type), ("value", pa.int64())])
 
-        def of_bucket(tables: Mapping[str, pa.Table]) -> pa.Table:
-            items, n_users = counted(pl.DataFrame(tables["pairs"]).select(user=user, item=item))
+        def of_bucket(frames: Frames) -> pa.Table:
+            items, n_users = counted(frames["pairs"].lazy().select(user=user, item=item))
             of_none = pl.DataFrame({"item": [None], "value": [n_users]}, schema=items.schema)
             return pl.concat([items, of_none]).to_arrow().cast(counts)
 
-        sent = _each_bucket({"pairs": Routed(frame, none, user, (user, item))}, of_bucket)
+        pairs = Routed(frame, pl.DataFrame(none).schema, user, (user, item))
+        sent = _each_bucket({"pairs": pairs}, of_bucket)
         sums = _in_a_tree(sent, Added(("item",), ("value",), ()), counts)
         found = pl.DataFrame(_received(sums.compute(), counts))
         n_users = found.filter(pl.col("item").is_null())["value"].sum()
-        return found.drop_nulls("item").to_arrow(), int(n_users)
+        return found.drop_nulls("item"), int(n_users)
 
     def stacked(self, frames: Mapping[str, Any], model: str) -> Any:
         """Return frames below each other, with a column that has their names; where one lacks a column, it is null there."""
@@ -124,12 +121,14 @@ class Dask(Engine):
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Dask makes when it is computed."""
         del frame
+        tables = in_tables(work)
         if work.added is None:
-            return _each_bucket(work.routed, work.bucket, in_pandas, in_pandas(work.of_bucket))
-        schema, finish = work.of_bucket.schema, work.finish
-        sums = _in_a_tree(_each_bucket(work.routed, work.bucket), work.added, schema)
+            meta = in_pandas(tables.of_bucket)
+            return _each_bucket(work.routed, tables.bucket, in_pandas, meta)
+        schema, finish = tables.of_bucket.schema, tables.finish
+        sums = _in_a_tree(_each_bucket(work.routed, tables.bucket), work.added, schema)
         return _each(
-            sums, lambda sent: in_pandas(finish(_received(sent, schema))), in_pandas(work.result)
+            sums, lambda sent: in_pandas(finish(_received(sent, schema))), in_pandas(tables.result)
         )
 
 
@@ -215,7 +214,7 @@ def _each_bucket(
 ) -> Any:
     """Return what is made of each bucket: rows of all frames, in as many partitions as there are buckets of users."""
     n_buckets, made = _n_buckets(routed), made or _sent_whole
-    sides = {name: Side(one.none, one.user, _hashed(one)) for name, one in routed.items()}
+    sides = {name: Side(one.schema, one.user, _hashed(one)) for name, one in routed.items()}
     sent = [
         _in_buckets(one, sides[name], number, n_buckets)
         for number, (name, one) in enumerate(routed.items())
@@ -239,15 +238,15 @@ def _in_buckets(routed: Routed, side: Side, number: int, n_buckets: int) -> Any:
         rows = kept.rename_columns(side.names).append_column(BUCKET, buckets)
         return _in_bytes(side.put_in_buckets(rows, number))
 
-    if isinstance(routed.frame, pa.Table):
-        table = packed(in_plain_types(routed.frame.select(side.columns)))
+    if isinstance(routed.frame, pl.LazyFrame):
+        table = packed(table_of(stream(routed.frame.select(side.columns))))
         return dd.from_pandas(table, npartitions=1, sort=False)
     return _each(routed.frame[side.columns], lambda rows: packed(_table(rows, schema)))
 
 
 def _hashed(one: Routed) -> pa.DataType:
     """Return the type in which users have the same hash in frames with whole numbers of other widths."""
-    kind = one.none.schema.field(one.user).type
+    kind = without_rows(one.schema).field(one.user).type
     return pa.int64() if pa.types.is_integer(kind) else kind
 
 
@@ -295,12 +294,7 @@ def _in_a_tree(sent: Any, how: Added, schema: pa.Schema) -> Any:
 
 def _added(rows: pa.Table | pl.DataFrame, how: Added, schema: pa.Schema) -> pa.Table:
     """Return sums added up by their keys."""
-    frame = pl.DataFrame(rows)
-    sums = [pl.col(name).sum() for name in how.sums]
-    same = [pl.col(name).drop_nulls().first() for name in how.same]
-    most = [pl.col(name).max() for name in how.most]
-    added = frame.group_by(how.keys).agg(*sums, *same, *most)
-    return table_of(added.select(schema.names)).cast(schema)
+    return table_of(how.up(pl.DataFrame(rows).select(schema.names))).cast(schema)
 
 
 def in_pandas(table: pa.Table) -> pd.DataFrame:
@@ -327,5 +321,5 @@ def _n_buckets(routed: Mapping[str, Routed]) -> int:
         return max(int(setting), 1)
     frames = (one.frame for one in routed.values())
     return max(
-        (frame.npartitions for frame in frames if not isinstance(frame, pa.Table)), default=1
+        (frame.npartitions for frame in frames if not isinstance(frame, pl.LazyFrame)), default=1
     )

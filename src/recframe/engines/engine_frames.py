@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from functools import reduce
+from dataclasses import replace
+from functools import partial, reduce
 from operator import or_
 from typing import Any, NoReturn
 
@@ -13,8 +14,43 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 
 from recframe.errors import RecframeError
-from recframe.frames.kinds.engine import Added, Engine, Routed, Table
+from recframe.frames.collecting import stream
+from recframe.frames.kinds.engine import Added, Engine, Routed, Work
 from recframe.frames.kinds.kind import Kind, Named, Names
+from recframe.frames.kinds.pyarrow_frames import Arrow, in_plain_types, table_of, without_rows
+
+
+class OfTables(Engine):
+    """An engine whose rows travel as Arrow tables, in types that every engine has."""
+
+    @abstractmethod
+    def none(self, frame: Any) -> pa.Table:
+        """Return a table without rows, whose schema is a frame's."""
+
+    def schema(self, frame: Any) -> pl.Schema:
+        """Return the dtypes that a frame's columns have in a bucket."""
+        return Arrow(in_plain_types(self.none(frame))).schema
+
+    def sent(self, schema: pl.Schema) -> pl.Schema:
+        """Return the dtypes that columns of a local frame have in a bucket."""
+        return pl.DataFrame(without_rows(schema)).schema
+
+
+def in_tables(work: Work) -> Any:
+    """Return a work whose functions return tables, and whose schemas are tables without rows."""
+    of_bucket, result = without_rows(work.of_bucket), without_rows(work.result)
+    return replace(
+        work,
+        bucket=partial(_as_table, work.bucket, of_bucket),
+        of_bucket=of_bucket,
+        finish=partial(_as_table, work.finish, result),
+        result=result,
+    )
+
+
+def _as_table(made: Callable[[Any], pl.DataFrame], none: pa.Table, rows: Any) -> pa.Table:
+    given = pl.DataFrame(rows) if isinstance(rows, pa.Table) else rows
+    return table_of(made(given)).cast(none.schema)
 
 
 class EngineFrame(Kind):
@@ -30,7 +66,7 @@ class EngineFrame(Kind):
     @property
     def schema(self) -> pl.Schema:
         """The dtypes that the columns have in Polars."""
-        return pl.DataFrame(self.engine.none(self.frame)).schema
+        return self.engine.schema(self.frame)
 
     def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> NoReturn:
         """Say that the lists have to be the engine's, too."""
@@ -43,7 +79,7 @@ class EngineFrame(Kind):
         raise RecframeError(msg)
 
 
-class OfExpressions(Engine):
+class OfExpressions(OfTables):
     """An engine whose frames are asked by expressions: what it calls its verbs, and what is made of them."""
 
     column: Callable[[str], Any]
@@ -77,16 +113,24 @@ class OfExpressions(Engine):
         """Return the rows that have a value in all of some columns."""
         return reduce(lambda rows, name: rows.filter(self.has(rows, name)), names, frame)
 
+    @abstractmethod
+    def table(self, frame: Any) -> pa.Table:
+        """Return the rows of a small frame."""
+
+    def read(self, frame: Any, columns: Sequence[str]) -> pl.DataFrame:
+        """Return some columns of a small frame."""
+        return pl.DataFrame(in_plain_types(self.table(frame.select(*map(self.column, columns)))))
+
     def distinct(
         self, frame: Any, column: str, present: Sequence[str], any_of: Sequence[str]
-    ) -> Table:
+    ) -> pl.DataFrame:
         """Return the values of a column, of rows that have others."""
         rows = self.present(frame, present)
         if any_of:
             rows = rows.filter(reduce(or_, (self.has(rows, name, finite=True) for name in any_of)))
         return self.read(rows.select(self.column(column)).distinct(), [column])
 
-    def counted(self, frame: Any, user: str, item: str) -> tuple[Table, int]:
+    def counted(self, frame: Any, user: str, item: str) -> tuple[pl.DataFrame, int]:
         """Return each item with its number of users, and the number of all users."""
         columns = self.column(user).alias("user"), self.column(item).alias("item")
         pairs = self.present(frame, [user, item]).select(*columns).distinct()
@@ -97,8 +141,8 @@ class OfExpressions(Engine):
     def cut(self, one: Routed, beside: Any) -> Any:
         """Return the rows and columns of a frame that are read."""
         frame = one.frame
-        if isinstance(frame, pa.Table):
-            frame = self.made_of(frame.select(one.columns), beside)
+        if isinstance(frame, pl.LazyFrame):
+            frame = self.made_of(table_of(stream(frame.select(one.columns))), beside)
         rows = self.present(frame, one.present)
         if one.most is not None:
             rank, most = one.most

@@ -15,6 +15,9 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
+from recframe.frames.kinds.engine import Frames
+from recframe.frames.kinds.pyarrow_frames import without_rows
+
 FEWEST_SENT, MOST_SENT = 500_000, 8_000_000
 """Rows partitioned at a time, approximately: minimum, and maximum for any number of buckets."""
 ROWS_OF_PIECE = 400
@@ -26,24 +29,29 @@ SENT = pa.schema(
     [(BUCKET, pa.int32()), (SIDE, pa.int32()), (N_ROWS, pa.int32()), (ROWS, pa.binary())]
 )
 _Batches = Iterator[pa.RecordBatch]
-Bucket = Callable[[Mapping[str, pa.Table]], pa.Table]
-"""Type of functions of a bucket's tables, by frame name."""
+Bucket = Callable[[Frames], pa.Table]
+"""Type of functions of a bucket's frames that return a table."""
 
 
 @dataclass(frozen=True)
 class Side:
     """Frame whose rows are shuffled."""
 
-    none: pa.Table
-    """Empty table with the schema of incoming rows."""
+    schema: pl.Schema
+    """The dtypes of the rows."""
     user: str
     common: pa.DataType
     """Common type of all frames' users, so that hashes agree."""
 
     @property
+    def none(self) -> pa.Table:
+        """A table without rows, in the types that they travel in."""
+        return without_rows(self.schema)
+
+    @property
     def columns(self) -> list[str]:
         """The names of the columns."""
-        return list(self.none.column_names)
+        return self.schema.names()
 
     @property
     def names(self) -> list[str]:
@@ -63,7 +71,7 @@ class Side:
         }
         return pa.RecordBatch.from_pydict(sent, SENT)
 
-    def received(self, pieces: Any, part: int, n_parts: int) -> pa.Table:
+    def received(self, pieces: Any, part: int, n_parts: int) -> pl.DataFrame:
         """Return the rows of all pieces, of the users of a part."""
         user = pl.col(self.names[self.columns.index(self.user)])
         dtype = pl.DataFrame(pa.schema([("user", self.common)]).empty_table())["user"].dtype
@@ -72,7 +80,9 @@ class Side:
         for piece in pieces:
             rows = pl.read_ipc_stream(io.BytesIO(piece.as_py()))
             tables.append(rows if n_parts == 1 else rows.filter(mine))
-        return pl.concat(tables, rechunk=True).to_arrow().rename_columns(self.columns)
+        found = pl.concat(tables, rechunk=True)
+        found.columns = self.columns
+        return found
 
 
 def _bytes(rows: pl.DataFrame) -> bytes:
@@ -111,7 +121,7 @@ def _gathered(
         yield pa.Table.from_batches(gathered)
 
 
-def received(sent: pa.Table, sides: Sequence[Side]) -> Iterator[list[pa.Table]]:
+def received(sent: pa.Table, sides: Sequence[Side]) -> Iterator[list[pl.DataFrame]]:
     """Return the rows of all frames in a bucket, in parts of whole users where they are many.
 
     NOTE: the number of buckets comes from an estimate, which columns that compress well deceive; a part never cuts a user.
@@ -147,11 +157,11 @@ def by_users(sides: Mapping[str, Side], made: Bucket) -> Callable[[_Batches], _B
 
     def of_rows(batches: _Batches) -> _Batches:
         for rows in whole_users(batches):
-            tables = {
+            frames = {
                 name: _of_a_frame(rows, number, side)
                 for number, (name, side) in enumerate(sides.items())
             }
-            yield from made(tables).to_batches()
+            yield from made(frames).to_batches()
 
     return of_rows
 
@@ -166,10 +176,10 @@ def whole_users(batches: _Batches) -> Iterator[pa.Table]:
     return _gathered(batches, ROWS_OF_PART, start_of)
 
 
-def _of_a_frame(rows: pa.Table, number: int, side: Side) -> pa.Table:
-    """Return the rows of a frame, in its own columns and types, where it has none here, too."""
+def _of_a_frame(rows: pa.Table, number: int, side: Side) -> pl.DataFrame:
+    """Return the rows of a frame, in its own columns and dtypes, where it has none here, too."""
     column = rows[column_of(number)]
     is_mine = pc.is_valid(column)
     _, *columns = column.filter(is_mine).flatten()  # the first is IS_OF
     columns.insert(side.columns.index(side.user), rows[USER].filter(is_mine))
-    return pa.table(columns, names=side.columns).cast(side.none.schema)
+    return pl.DataFrame(pa.table(columns, names=side.columns).cast(side.none.schema))

@@ -21,6 +21,7 @@ from functools import partial, reduce
 from inspect import signature
 from typing import Any
 
+import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with pyspark[sql] and [connect]
 from pyspark.errors import PySparkException
 from pyspark.sql import Window
@@ -28,7 +29,7 @@ from pyspark.sql import functions as F  # noqa: N812  as everyone writes it
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
-from recframe.engines.engine_frames import EngineFrame, OfExpressions
+from recframe.engines.engine_frames import EngineFrame, OfExpressions, in_tables
 from recframe.engines.sent_rows import (
     BUCKET,
     IS_OF,
@@ -108,10 +109,10 @@ class Spark(OfExpressions):
         fields = [field for field in frame.schema if _is_possible(_arrow_type, field.dataType)]
         return to_arrow_schema(StructType(fields), **IN_UTC).empty_table()
 
-    def read(self, frame: Any, columns: Sequence[str]) -> pa.Table:
-        """Return some columns of a small frame."""
+    def table(self, frame: Any) -> pa.Table:
+        """Return the rows of a small frame."""
         _check(frame)
-        return frame.select(*map(_column, columns)).toArrow()
+        return frame.toArrow()
 
     def stacked(self, frames: Mapping[str, Any], model: str) -> Any:
         """Return frames below each other, with a column that has their names; where one lacks a column, it is null there."""
@@ -122,16 +123,16 @@ class Spark(OfExpressions):
 
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Spark computes lazily."""
-        packed = Packed(frame, work.routed)
-        made = packed.in_place(work)
+        packed, tables = Packed(frame, work.routed), in_tables(work)
+        made = packed.in_place(tables)
         if made is None:
-            made = packed.in_buckets(work)
+            made = packed.in_buckets(tables)
         if work.added is None:
             return made
         return (
             self.added(made, work.added)
             .groupBy()
-            .applyInArrow(_arrow_function(work.finish), _spark_schema(work.result))
+            .applyInArrow(_arrow_function(tables.finish), _spark_schema(tables.result))
         )
 
 
@@ -164,9 +165,9 @@ class Packed:
         users = [self.frames[name].schema[one.user].dataType for name, one in routed.items()]
         self.user = _common(users)
         common = _arrow_type(self.user)
-        self.sides = {name: Side(one.none, one.user, common) for name, one in routed.items()}
+        self.sides = {name: Side(one.schema, one.user, common) for name, one in routed.items()}
 
-    def in_place(self, work: Work) -> Any:
+    def in_place(self, work: Any) -> Any:
         """Return what is made of rows that lie by users already, as in tables bucketed by them; None where lists do not.
 
         A window asks Spark for all rows of a user in one partition, and one after the other: Spark would shuffle them for it,
@@ -185,7 +186,9 @@ class Packed:
         if SHUFFLED_FOR_IT in _plan(ordered):
             return None
         schema = _spark_schema(work.of_bucket)
-        of_nobody = work.bucket({name: side.none for name, side in self.sides.items()})
+        of_nobody = work.bucket(
+            {name: pl.DataFrame(side.none) for name, side in self.sides.items()}
+        )
         made = ordered.mapInArrow(by_users(self.sides, work.bucket), schema)
         return made.union(self.session.createDataFrame(of_nobody, schema))
 
@@ -207,7 +210,7 @@ class Packed:
         """Return the users of a frame in the type that those of all frames have."""
         return _column(self.sides[name].user).cast(self.user)
 
-    def in_buckets(self, work: Work) -> Any:
+    def in_buckets(self, work: Any) -> Any:
         """Return the results of all buckets, after a shuffle of rows as Arrow bytes."""
         made = unpacking(self.sides, work.bucket)
         schema = _spark_schema(work.of_bucket)

@@ -1,21 +1,20 @@
-"""The three phases of an engine call: dry run, partial sums, result."""
+"""The three phases of a call in buckets: dry run, partial sums, result."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import polars as pl
-import pyarrow as pa  # type: ignore[import-untyped]  # a table is given, so it is loaded
 from polars.io.plugins import register_io_source
 
 from recframe.errors import RecframeError
-from recframe.frames.collecting import run_by_size
+from recframe.frames.collecting import run_by_size, stream
 from recframe.frames.kinds.engine import MOST, Added, Tables
 from recframe.frames.kinds.kind import Applied, Kind, Named, Names, Seen, Sources, Taken, chosen
-from recframe.frames.kinds.pyarrow_frames import Arrow, table_of
+from recframe.frames.kinds.lookup import kind_for
 
 PLAN = "plan"
 """Column with the number of a row's plan."""
@@ -103,6 +102,10 @@ def added_of(plans: Sequence[Sums]) -> Added:
     return Added(tuple(keys), tuple(sums), tuple(same), tuple(most))
 
 
+Given = Callable[[pl.DataFrame], Any]
+"""Type of functions that give a collected result as a frame of the caller's kind."""
+
+
 class Task(ABC):
     """Handler of a call's plans over one bucket of users."""
 
@@ -110,6 +113,8 @@ class Task(ABC):
     """Whether plans stop at sums that other buckets add to."""
     looks = False
     """Whether rows are in memory and may be profiled."""
+    warns = False
+    """Whether warnings of the call are told: once, however often it is made."""
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
@@ -127,8 +132,8 @@ class Task(ABC):
         return pl.LazyFrame(schema=schema)
 
     @abstractmethod
-    def gives(self, plan: pl.LazyFrame) -> None:
-        """Take the plan of a call's result."""
+    def gives(self, plan: pl.LazyFrame, columns: Sequence[str] | None, given: Given) -> Any:
+        """Take the plan of a call's result, of which some columns are given, or all."""
 
 
 @dataclass(frozen=True)
@@ -136,27 +141,46 @@ class Bucket:
     """Rows of some users, their frame's name, and the task's handler."""
 
     KIND: ClassVar[type[Kind]]
-    rows: pa.Table
+    rows: Any
+    """A DataFrame; before and after all buckets a frame of any kind, whose rows no plan reads."""
     name: str
     task: Task
 
 
-class BucketOfUsers(Arrow):
+class BucketOfUsers(Kind):
     """A bucket of users."""
 
     def __init__(self, frame: Bucket) -> None:
         super().__init__(frame.rows)
         self.name, self.task, self.tables = frame.name, frame.task, frame.task.tables
+        self.rows_of_users = kind_for(frame.rows)
         self.is_lazy = not self.task.looks
+        self.size = self.rows_of_users.size
         self.adds = self.task.adds if self.task.divided else None
+        self.index_names = self.rows_of_users.index_names
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return self.rows_of_users.columns
+
+    @property
+    def schema(self) -> Mapping[str, pl.DataType]:
+        """The dtypes that the columns have."""
+        return self.rows_of_users.schema
 
     def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> Taken:
         """Return some columns."""
-        return self.task.taken(self.name, named.values(), super().take(named, ids, numbers))
+        rows = self.rows_of_users.take(named, ids, numbers)
+        return self.task.taken(self.name, named.values(), rows)
 
     def labels(self) -> list[str]:
         """Return no names: system columns are detected over all users, not per bucket."""
         return []
+
+    def source(self, name: str) -> Any:
+        """Return what a result's column is made like."""
+        return self.rows_of_users.source(name)
 
     def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
         """Apply a function to a plan's result."""
@@ -168,10 +192,15 @@ class BucketOfUsers(Arrow):
         sources: Sources,
         seen: Seen | None = None,
         columns: Sequence[str] | None = None,
-    ) -> None:
+    ) -> Any:
         """Leave a call's plan to the task."""
-        del sources, seen
-        self.task.gives(chosen(plan, columns))
+
+        def given(result: pl.DataFrame) -> Any:
+            if seen is not None and self.is_shown:
+                seen(result, stream)
+            return (self.results or self.rows_of_users).in_kind(chosen(result, columns), sources)
+
+        return self.task.gives(plan, columns, given)
 
 
 Bucket.KIND = BucketOfUsers
@@ -180,9 +209,9 @@ Bucket.KIND = BucketOfUsers
 class Trial(Task):
     """Dry run of a call on empty frames: columns read, sums, result."""
 
-    def __init__(self, *, divided: bool) -> None:
+    def __init__(self, *, divided: bool, is_here: bool) -> None:
         super().__init__(Tables())
-        self.divided = divided
+        self.divided, self.warns, self.holds_users = divided, not is_here, is_here
         self.columns: dict[str, dict[str, None]] = {}
         self.plans: list[Sums] = []
         self.result = pl.Schema()
@@ -194,20 +223,23 @@ class Trial(Task):
 
     def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
         """Record the sums of a plan."""
-        if "user" in keys:
+        schema = sums.collect_schema()
+        if "user" in keys and self.holds_users:
+            same = [name for name in schema if name not in keys]
+        elif "user" in keys:
             msg = (
                 "the interval of a number of all lists needs all lists at once, but buckets hold only some users; "
                 "evaluate() has the numbers without intervals"
             )
             raise RecframeError(msg)
-        schema = sums.collect_schema()
         kept = tuple(name for name in same if name in schema)
         self.plans.append(Sums(len(self.plans), schema, tuple(keys), kept))
         return pl.LazyFrame(schema=schema)
 
-    def gives(self, plan: pl.LazyFrame) -> None:
+    def gives(self, plan: pl.LazyFrame, columns: Sequence[str] | None, given: Given) -> None:
         """Record the result's schema."""
-        self.result = plan.collect_schema()
+        del given
+        self.result = chosen(plan, columns).collect_schema()
 
 
 class Summing(Task):
@@ -226,15 +258,15 @@ class Summing(Task):
         self.found.append(sums)
         return pl.LazyFrame(schema=sums.collect_schema())
 
-    def gives(self, plan: pl.LazyFrame) -> None:
+    def gives(self, plan: pl.LazyFrame, columns: Sequence[str] | None, given: Given) -> None:
         """Ignore the plan, since it lacks other buckets' sums."""
 
-    def table(self) -> pa.Table:
+    def table(self) -> pl.DataFrame:
         """Return the sums of all plans, and a null row, since engines drop empty tables."""
         sums = [run_by_size(one, self.size) for one in self.found]
         rows = [plan.sent(one) for plan, one in zip(self.plans, sums, strict=True)]
         of_none = pl.DataFrame({PLAN: [None]}, schema={PLAN: pl.Int32})
-        return table_of(pl.concat([*rows, of_none], how="diagonal"), schema_of(self.plans))
+        return pl.concat([*rows, of_none], how="diagonal").select(schema_of(self.plans).names())
 
 
 class Whole(Task):
@@ -246,18 +278,19 @@ class Whole(Task):
     def __init__(self, result: pl.Schema, tables: Tables, size: int = 0) -> None:
         super().__init__(tables)
         self.result, self.size = result, size
-        self._found: pa.Table = None
+        self._found = pl.DataFrame(schema=result)
 
     def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
         """Apply a function to a plan's result."""
         del schema
         return to(run_by_size(plan, self.size)).lazy()
 
-    def gives(self, plan: pl.LazyFrame) -> None:
+    def gives(self, plan: pl.LazyFrame, columns: Sequence[str] | None, given: Given) -> Any:
         """Keep the result."""
-        self._found = table_of(run_by_size(plan, self.size).cast(self.result), self.result)
+        del given
+        self._found = run_by_size(chosen(plan, columns), self.size).cast(self.result)
 
-    def table(self) -> pa.Table:
+    def table(self) -> pl.DataFrame:
         """Return the rows of the result."""
         return self._found
 
@@ -269,11 +302,10 @@ class Finishing(Whole):
     looks = False
 
     def __init__(
-        self, result: pl.Schema, tables: Tables, plans: Sequence[Sums], sums: pa.Table
+        self, result: pl.Schema, tables: Tables, plans: Sequence[Sums], sums: pl.DataFrame
     ) -> None:
-        super().__init__(result, tables)
-        rows = pl.DataFrame(sums)
-        self._sums = iter([plan.received(rows).lazy() for plan in plans])
+        super().__init__(result, tables, len(sums))
+        self._sums = iter([plan.received(sums).lazy() for plan in plans])
 
     def taken(self, _name: str, _columns: Names, rows: Taken) -> Taken:
         """Return placeholder columns, whose rows are no longer available."""
@@ -288,3 +320,20 @@ class Finishing(Whole):
         """Return the sums of the next plan."""
         del sums, keys, same
         return next(self._sums)
+
+
+class Answering(Finishing):
+    """Final run of a call on frames of this process, in whose kind the result is given, after warnings of what it shows."""
+
+    warns = True
+    rows: pl.DataFrame | None = None
+    """The rows of the result, where buckets have made them."""
+
+    def gives(self, plan: pl.LazyFrame, columns: Sequence[str] | None, given: Given) -> Any:
+        """Return the result."""
+        del columns
+        return given(self.rows if self.rows is not None else run_by_size(plan, self.size))
+
+    def taken(self, _name: str, _columns: Names, rows: Taken) -> Taken:
+        """Return the rows, which warnings of an odd result may read."""
+        return rows.lazy()

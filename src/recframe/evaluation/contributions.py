@@ -90,7 +90,7 @@ class Contributions:
 def contributions(
     inputs: Inputs, conventions: Sequence[Convention], run: Run
 ) -> list[list[Contributions]]:
-    """Compute users' contributions to the metrics, per plan and part of users.
+    """Compute users' contributions to the metrics, per plan and fold.
 
     Where trainings are bound it is the mean of what they contribute to the trainings of a model.
     """
@@ -105,9 +105,9 @@ def contributions(
     each = [convention for convention in conventions if not is_of_segment(convention.metric)]
     models = run.models(inputs)
     of_users = by_policies(inputs, [one.of_users for one in each if one.over == "users"])
-    found = [_of_users(under, metrics, run, models) for under, metrics in of_users]
+    found = [[_of_users(under, metrics, run, models)] for under, metrics in of_users]
     if listed := [one for one in each if one.over == "lists"]:
-        found.append(_of_lists(inputs, listed, run))
+        found.append([_of_lists(inputs, listed, run)])
     found += [[one] for one in of_sets(inputs, conventions, run)]
     if run.ask is None or models is None:
         return found
@@ -207,34 +207,26 @@ def _nothing(metrics: Sequence[Metric[...]]) -> pl.LazyFrame:
 
 def _of_users(
     inputs: Inputs, metrics: list[Metric[...]], run: Run, models: pl.LazyFrame | None
-) -> list[Contributions]:
-    parts = run.parts(inputs)
+) -> Contributions:
     keys = [*keys_of(inputs, metrics)]
-    found = []
-    for part in parts:
-        values = values_of_users(judge(part, models), metrics, keys, run.ask, run.held)
-        # who is left out in one model may count in another, where the relevant rows are the lists' own
-        counts_absent = inputs.context.no_relevant != "skip"
-        found.append(
-            Contributions(
-                metrics=metrics,
-                rows=values.present,
-                empty=values.empty if counts_absent else _nothing(metrics),
-                judged=values.judged,
-                keys=keys,
-                counts_absent=counts_absent,
-                steep=values.steep,
-                aligned=values.aligned,
-            )
-        )
-    return found
+    values = values_of_users(judge(inputs, models), metrics, keys, run.ask, run.held)
+    # who is left out in one model may count in another, where the relevant rows are the lists' own
+    counts_absent = inputs.context.no_relevant != "skip"
+    return Contributions(
+        metrics=metrics,
+        rows=values.present,
+        empty=values.empty if counts_absent else _nothing(metrics),
+        judged=values.judged,
+        keys=keys,
+        counts_absent=counts_absent,
+        steep=values.steep,
+        aligned=values.aligned,
+    )
 
 
-def _of_lists(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list[Contributions]:
+def _of_lists(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> Contributions:
     metrics = [convention.metric for convention in conventions]
     keys = [*keys_of(inputs, metrics)]
     inputs = inputs.under(of_the_plan(conventions[0].context, inputs))
-    return [
-        Contributions(metrics, rows, _nothing(metrics), judged, keys)
-        for judged, rows in metrics_of_lists.values_of_each(inputs, metrics, run)
-    ]
+    judged, rows = metrics_of_lists.values_of_each(inputs, metrics, run)
+    return Contributions(metrics, rows, _nothing(metrics), judged, keys)

@@ -12,7 +12,7 @@ from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.evaluation import folds, jackknife, metrics_of_lists, metrics_of_users, trainings
 from recframe.evaluation.execution import Run
 from recframe.evaluation.metrics_of_lists import Lists
-from recframe.evaluation.required_columns import Needs, n_frames, needs_of
+from recframe.evaluation.required_columns import Needs, needs_of
 from recframe.evaluation.segments import (
     SQUARE,
     TOTAL,
@@ -267,20 +267,6 @@ def _differing(contexts: Collection[Context]) -> str:
 
 def _rounded(column: pl.Expr, one: Convention) -> pl.Expr:
     return column if one.context.decimals is None else column.round(one.context.decimals)
-
-
-def n_plans(inputs: Inputs, conventions: Sequence[Convention]) -> int:
-    """Return the number of frames of sums, of users, lists and items."""
-    listed = [convention.metric for convention in conventions if convention.over == "lists"]
-    users = by_policies(
-        inputs, (convention.of_users for convention in conventions if convention.over == "users")
-    )
-    n = max(len(users), 1) + (n_frames(listed) if listed else 0)
-    if inputs.folds is None:
-        return n
-    # those who count in any fold are a plan too
-    counts_users = not {"user", FOLD} & {segment.inside for segment in inputs.segments}
-    return (n + counts_users) * len(inputs.folds.numbers)
 
 
 def of_the_plan(context: Context, inputs: Inputs) -> Context:

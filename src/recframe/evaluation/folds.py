@@ -175,10 +175,7 @@ def _alike(name: str) -> pl.Expr:
 
 def n_users(each: Sequence[Inputs], keys: Sequence[str], run: Run) -> pl.LazyFrame:
     """Return n_users of each segment: the users who count in any of the folds, each once."""
-    found = []
-    for one in each:
-        parts = [_users(part, keys, run) for part in run.parts(one)]
-        found.append(run.added(parts, [*keys, "user"]))
+    found = [run.added([_users(one, keys, run)], [*keys, "user"]) for one in each]
     users = pl.concat(found).unique()
     return aggregate(users, keys, [pl.len().cast(pl.Int64).alias("n_users")])
 

@@ -82,7 +82,7 @@ def with_spread(lists: Lists, metrics: Sequence[Metric[...]]) -> Lists:
     Segments of clusters or random groups are none that a metric has a value of: they have contributions of their own.
     """
     served = [str(one) for one in metrics if one.shape == "set" and not reason_without(one)]
-    if not served or lists.cuts[0].held.inputs.units or "user" in lists.keys:
+    if not served or lists.cut.held.inputs.units or "user" in lists.keys:
         return lists
     rows = _of_lists(lists, served)
     names = [f"of contributions {place}" for place in range(len(served))]
@@ -163,10 +163,9 @@ def _users(
     inputs: Inputs, means: Sequence[Metric[...]], keys: Sequence[str], run: Run
 ) -> pl.LazyFrame:
     """Return each segment's users with their values of the averaged metrics."""
-    models = run.models(inputs)
-    judged = [judge(part, models) for part in run.parts(inputs)]
-    users = [values_of_users(one, means, keys, run.ask, run.held).each() for one in judged]
-    return run.added(users, distinct_names(*keys, "user"))
+    judged = judge(inputs, run.models(inputs))
+    users = values_of_users(judged, means, keys, run.ask, run.held).each()
+    return run.added([users], distinct_names(*keys, "user"))
 
 
 def _has_any(needs: Needs, of_user: Mapping[str, pl.Expr]) -> pl.Expr:
@@ -236,10 +235,8 @@ class Removal:
         Values are made of such sums; they stand beside as `whole 0`, ..., and counts as `n 0`, ...
         """
         keys = distinct_names(*self.keys, "user")
-        found = [cut.described(self._lists(cut)) for cut in self.lists.cuts]
-        lists = self.lists.run.added(
-            [one.select(*keys, pl.col("^less .*$")) for one in found], keys
-        )
+        found = self.lists.cut.described(self._lists(self.lists.cut))
+        lists = self.lists.run.added([found.select(*keys, pl.col("^less .*$"))], keys)
         segments = self._segments(lists, values).with_columns(
             *(value.alias(f"whole {number}") for number, value in enumerate(values)),
             *(count.alias(f"n {number}") for number, count in enumerate(counts)),
@@ -256,7 +253,7 @@ class Removal:
             found = ExactSums(wholes | steps).of(self._items, self.keys)
             segments = joined(segments, found, self.keys)
         facts = self.lists.facts(values)
-        return self.lists.cuts[0].sides.joined(segments, facts, "segment", "whole")
+        return self.lists.cut.sides.joined(segments, facts, "segment", "whole")
 
     def remaining(self) -> list[pl.Expr]:
         """Return the sums without the list, from rows with both of the above.
@@ -316,7 +313,7 @@ class Removal:
 
         The latter where it is the same for all of these lists.
         """
-        one = self.lists.cuts[0]
+        one = self.lists.cut
         items = one.with_places(one.with_facts(self.lists.items())).with_columns(
             *(term.alias(f"whole {name}") for name, term in self._over_items.items()),
             *(pl.col(name).cast(pl.Float64).alias(f"all {name}") for name in self._shares),

@@ -69,8 +69,8 @@ class Lists:
     """Extra columns of each metric: number of lists averaged over or read, and spread."""
     asked: Levels
     keys: list[str]
-    cuts: list[Cut]
-    """Lists, part by part."""
+    cut: Cut
+    """The lists, up to the largest k."""
     run: Run
     spread: pl.LazyFrame | None = None
     """Sums of lists' contributions, by the numbered keys."""
@@ -86,7 +86,7 @@ class Lists:
         made = {str(metric): value_of(metric, asked, most, beside) for metric in metrics}
         values = {name: value for name, (value, _) in made.items()}
         found = {name: parts for name, (_, parts) in made.items()}
-        return cls(values, found, asked, keys, cuts_of(inputs, asked, keys, most, run), run)
+        return cls(values, found, asked, keys, cut_of(inputs, asked, keys, most, run), run)
 
     @property
     def named(self) -> dict[str, str]:
@@ -102,21 +102,21 @@ class Lists:
         return frame if spread is None else joined(frame, spread, [*self.named.values()])
 
     def _segments(self) -> pl.LazyFrame:
-        """Return each segment with the sums of all parts: over its lists, its items and its groups of items."""
-        one, asked, keys = self.cuts[0], self.asked, self.keys
-        segments = self.run.added([cut.segments() for cut in self.cuts], keys)
+        """Return each segment with the sums over its lists, its items and its groups of items."""
+        one, asked, keys = self.cut, self.asked, self.keys
+        segments = self.run.added([one.segments()], keys)
         segments = asked.sums(Level.OVER_LISTS)[0].put_together(segments)
         if asked.columns.get(Level.OF_ITEM):
             segments = joined(segments, one.over_items(self.items()), keys)
         for groups in asked.sums_of_groups.values():
-            sums = self.run.added([cut.groups(groups) for cut in self.cuts], [*keys, "group"])
+            sums = self.run.added([one.groups(groups)], [*keys, "group"])
             segments = joined(segments, one.over_groups(sums, groups), keys)
         return one.in_all(segments)
 
     def items(self) -> pl.LazyFrame:
-        """Return each item of each segment with its sums over the lists of all parts."""
+        """Return each item of each segment with its sums over the lists."""
         keys = distinct_names(*self.keys, "item")
-        items = self.run.added([cut.items() for cut in self.cuts], keys)
+        items = self.run.added([self.cut.items()], keys)
         return self.asked.sums(Level.OF_ITEM)[0].put_together(items)
 
     def facts(self, values: Iterable[pl.Expr]) -> list[Fact]:
@@ -126,7 +126,7 @@ class Lists:
 
     def with_facts(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return segments joined with their facts, those without a list included."""
-        sides, named = self.cuts[0].sides, self.named
+        sides, named = self.cut.sides, self.named
         if across := self.asked.named(Level.ACROSS):
             of_users = [named[key] for key in self.keys if key not in sides.item_keys]
             sums = {one.meta.output_name(): one.cast(pl.Float64) for one in across}
@@ -142,40 +142,35 @@ def evaluate(
     lists = Lists.of(inputs, metrics, run, beside)
     if run.is_divided and {Level.ALONG, Level.ALONG_ALL} & lists.asked.columns.keys():
         shown = f"one of {', '.join(lists.values)} compares each list with all others"
-        whole = "with parts=1" if run.adds is None else "of frames of one machine"
-        msg = f"{shown}, which parts of the users do not have; request it {whole}"
+        msg = f"{shown}, which no bucket of users has; request it of frames in memory, in one plan"
         raise RecframeError(msg)
     if SQUARE not in beside:
         return lists
-    return replace(lists, cuts=[cut.with_items_held() for cut in lists.cuts])
+    return replace(lists, cut=lists.cut.with_items_held())
 
 
 def values_of_each(
     inputs: Inputs, metrics: Sequence[Metric[...]], run: Run
-) -> list[tuple[Judged, pl.LazyFrame]]:
-    """Return, of each part of the users, the lists with an item up to k and the metrics' values of each: `value 0`, ..."""
+) -> tuple[Judged, pl.LazyFrame]:
+    """Return the lists with an item up to k and the metrics' values of each: `value 0`, ..."""
     check(inputs, metrics)
     most, asked = deepest_of(metrics), Levels()
     words = [_words(metric, asked, most) for metric in metrics]
     values = [
         _of_a_list(metric, at, metric.value(at)) for metric, at in zip(metrics, words, strict=True)
     ]
-    cuts = cuts_of(inputs, asked, [], most, run)
+    cut = cut_of(inputs, asked, [], most, run)
     named = [value.alias(f"value {number}") for number, value in enumerate(values)]
-    return [(cut.held, cut.lists().select(*cut.held.list_keys, *named)) for cut in cuts]
+    return cut.held, cut.lists().select(*cut.held.list_keys, *named)
 
 
-def cuts_of(
-    inputs: Inputs, asked: Levels, keys: list[str], most: int | None, run: Run
-) -> list[Cut]:
-    """Return the lists, cut at the largest k, part by part, with the requested columns."""
-    models = run.models(inputs)
-    judged = [judge(part, models) for part in run.parts(inputs)]
-    cuts = [Cut(Sides(inputs, one), asked, keys, most) for one in judged]
+def cut_of(inputs: Inputs, asked: Levels, keys: list[str], most: int | None, run: Run) -> Cut:
+    """Return the lists, cut at the largest k, with the requested columns."""
+    judged = judge(inputs, run.models(inputs))
+    cut = Cut(Sides(inputs, judged), asked, keys, most)
     if run.ask is None:
-        return cuts
-    kept = None if run.held is None or len(cuts) > 1 else run.held.cuts
-    return [cut.settled(run.ask, kept) for cut in cuts]
+        return cut
+    return cut.settled(run.ask, None if run.held is None else run.held.cuts)
 
 
 def check(inputs: Inputs, metrics: Sequence[Metric[...]]) -> None:

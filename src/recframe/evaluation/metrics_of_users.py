@@ -51,17 +51,16 @@ def evaluate(
 
     `beside` names what stands behind each metric.
     """
-    models = run.models(inputs)
-    judged = [judge(part, models) for part in run.parts(inputs)]
+    judged = judge(inputs, run.models(inputs))
     by = keys_of(inputs, metrics)
     keys = list(by)
     if "user" in keys:
-        each = [values_of_users(part, metrics, keys, run.ask, run.held).each() for part in judged]
-        return _values(run.added(each, keys), by, metrics, beside)
+        each = values_of_users(judged, metrics, keys, run.ask, run.held).each()
+        return _values(run.added([each], keys), by, metrics, beside)
     summed, spread = _summed(metrics, beside)
     same = [f"empty {name}" for name in names_of(summed)]
-    sums = [_sums(part, summed, keys, run, spread) for part in judged]
-    return _means(judged[0], by, run.added(sums, keys, same), metrics, beside)
+    sums = run.added([_sums(judged, summed, keys, run, spread)], keys, same)
+    return _means(judged, by, sums, metrics, beside)
 
 
 def _summed(

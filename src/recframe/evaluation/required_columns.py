@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -14,7 +13,6 @@ from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import Definition, Metric, Over, Value
 from recframe.side_info import attributes
-from recframe.side_info.aggregation_levels import Level
 from recframe.side_info.sources import Fact, FromSides
 
 
@@ -100,10 +98,3 @@ def _facts(columns: set[str]) -> list[Fact]:
     if columns & (side_rows.PROPENSITIES | side_rows.RELEVANT_PROPENSITIES):
         found.append(Fact(attributes.popularity_share))
     return found + category_rows.facts(columns)
-
-
-def n_frames(metrics: Sequence[Metric[...]]) -> int:
-    """Return the number of frames of sums of list metrics: lists, and if requested items and groups."""
-    needs = [needs_of(metric) for metric in metrics]
-    groups = frozenset[str]().union(*(need.groups for need in needs))
-    return 1 + any(Level.OF_ITEM in need.levels for need in needs) + len(groups)

@@ -28,7 +28,7 @@ USER_WEIGHT = "user_weight"
 
 def sides_of(judged: Judged) -> Sides:
     """Return the side frames that define the catalogue."""
-    return Sides(judged.inputs.of_all, judged, shown=judged.precomputed.items)
+    return Sides(judged.inputs, judged, shown=judged.precomputed.items)
 
 
 def catalogue_branches(
@@ -77,7 +77,7 @@ def with_propensities(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:
     statement but an error of the data, of a cold item too.
     """
     if not judged.inputs.has_propensity:
-        sides = Sides(judged.inputs.of_all, judged)
+        sides = Sides(judged.inputs, judged)
         shares: Any = attributes.popularity_share.build(sides)
         # where train is empty it has no share
         of_one = 1 / pl.col("value").max().fill_null(1.0)

@@ -163,8 +163,7 @@ class HeldValues:
         """Return the values of some metrics, unless one is not held, or segments cut through the lists."""
         plan = self.plans.get(judged.context.policies)
         wanted = [HeldPlan.key(metric) for metric in metrics]
-        of_all = not judged.rows and judged.inputs.whole is None
-        if plan is None or not of_all or any(one not in plan.columns for one in wanted):
+        if plan is None or judged.rows or any(one not in plan.columns for one in wanted):
             return None
         held = plan.values
         names = names_of(metrics)

@@ -85,8 +85,6 @@ class Inputs:
     """Whether all frames are small, so that plan steps cost more than rows."""
     given: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """Eager frames by name."""
-    whole: Inputs | None = None
-    """Inputs of all users, where these are one part of them."""
     judged: bool = True
     """Whether any relevance is known."""
     units: tuple[str, ...] = ()
@@ -244,16 +242,6 @@ class Inputs:
         found = users.filter(one_each & (values > 0) & (pl.col("halves") > values))
         return found.select("user").sort("user")
 
-    def part(self, number: int, of: int) -> Inputs:
-        """Return one of several parts of the users; all parts together have every row with a user."""
-        mine = pl.col("user").hash() % of == number
-        given = {name: getattr(self, name) for name in ("lists", "truth", "users")}
-        kept: dict[str, Any] = {
-            name: frame.filter(mine) for name, frame in given.items() if frame is not None
-        }
-        # they read the whole frames
-        return replace(self, **kept, whole=self, checks=self.checks if number == 0 else ())
-
     def drawn(self, n_groups: int, cluster: str | None = None) -> Inputs:
         """Return the inputs with random groups of users as the last segment, which divide no cluster.
 
@@ -267,11 +255,6 @@ class Inputs:
         segments = (*self.segments, Segment(GROUP, GROUP, "draw"))
         units = (*self.units, GROUP)
         return replace(self, segments=segments, units=units, draw=number.alias(GROUP))
-
-    @property
-    def of_all(self) -> Inputs:
-        """The inputs of all users, where these are a part."""
-        return self if self.whole is None else self.whole
 
     @cached_property
     def model(self) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, wraps
@@ -86,6 +87,7 @@ class Options(TypedDict, total=False):
     ties: Ties | None
     decimals: int | None
     profile: str | None
+    memory: int | str | None
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,18 @@ class Folds:
     column: str = "fold"
     ratio: float | None = None
     """Number of truth rows over that of train rows, of random folds; None where folds follow one another."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How a call on frames of this process runs in buckets of users."""
+
+    memory: int | None = None
+    """Bytes that the call may take; None for half of what is free."""
+    parts: int | None = None
+    """Number of buckets; None for as many as the memory asks for."""
+    tell: Callable[[float], object] | None = None
+    """Callback with the share of finished buckets."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +141,7 @@ class Context:
     ties: Ties = "item"
     decimals: int | None = None
     profile: str | None = None
+    memory: int | None = None
     by: tuple[Any, ...] = ()
     """Column names and expressions."""
     folds: Folds | None = None
@@ -137,6 +152,8 @@ class Context:
     """The labels of the split that bound the frames."""
     without: tuple[str, ...] = ()
     """Models whose lists are not read."""
+    buckets: Limit | None = None
+    """How a call runs in buckets of users, where no bound on memory alone says it."""
     given: frozenset[str] = frozenset()
     """Options bound explicitly, which a profile does not change."""
 
@@ -168,6 +185,13 @@ class Context:
             if getattr(self, name) != value:
                 return replace(self, **policies)
         return self
+
+    @property
+    def limit(self) -> Limit | None:
+        """How a call runs in buckets of users; None where it runs as one plan."""
+        if self.memory is None:
+            return self.buckets
+        return replace(self.buckets or Limit(), memory=self.memory)
 
     @cached_property
     def frames(self) -> list[Any]:
@@ -201,10 +225,12 @@ class Context:
 
 TYPES = {field.name: str(field.type) for field in fields(Context)}
 OPTIONS = tuple(
-    name for name in TYPES if name not in {"by", "folds", "bounds", "split", "without", "given"}
+    name
+    for name in TYPES
+    if name not in {"by", "folds", "bounds", "split", "without", "buckets", "given"}
 )
 """Names of the options of `rec(...)`."""
-_BUT_FRAMES = tuple(name for name in TYPES if name not in {*SIDES, "split"})
+_BUT_FRAMES = tuple(name for name in TYPES if name not in {*SIDES, "split", "buckets"})
 
 
 def _check_roles(context: Context) -> None:
@@ -249,6 +275,9 @@ def _check_option(name: str, value: object) -> None:
     elif name == "min_relevance" and value is not None and not _is_threshold(value):
         msg = f"{Given(name, value)}: write a number above 0; rows with at least this relevance are relevant"
         raise RecframeError(msg)
+    elif name == "memory" and bytes_of(value) is None:
+        msg = f"memory={shown(value)}: write a number of bytes, such as '2GB' or '500MB'"
+        raise RecframeError(msg)
     elif name == "decimals" and not _is_whole(value):
         msg = (
             f"decimals={shown(value)}: write a whole number from 0 to {MOST_DECIMALS}; means are rounded to this number of "
@@ -280,8 +309,21 @@ def _is_whole(value: object) -> bool:
 
 def _plain(name: str, value: Any) -> Any:
     """Return the value of an option, a number in the one form that all equal ones have."""
+    if name == "memory":
+        return bytes_of(value)
     number = plain_number(value) if name in {"min_relevance", "decimals"} else None
     return value if number is None else number
+
+
+UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BYTES = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kMGT]?)B?")
+
+
+def bytes_of(value: object) -> int | None:
+    """Return a number of bytes, such as 500MB or 20GB; None where a value is none."""
+    found = _BYTES.fullmatch(value if isinstance(value, str) else str(plain_number(value)))
+    n = int(float(found[1]) * UNITS[found[2]]) if found else 0
+    return n or None
 
 
 EXACT = 2**53

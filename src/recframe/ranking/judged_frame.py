@@ -231,8 +231,6 @@ class Judged:
             raise RecframeError(
                 "universe='all' with users= has no segments of rows in buckets: drop users="
             )
-        if self.inputs.whole is not None:
-            return judge(self.inputs.whole)._parts()  # noqa: SLF001  those of all users
         own, of_items = self.of_rows, self.inputs.item_keys
         rows = [self.lists] if self.truth is None else [self._in_parts(self.lists), self.truth]
         parts = pl.concat(row.select(*own, "item") for row in rows)

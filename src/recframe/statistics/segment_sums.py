@@ -132,8 +132,8 @@ def _apart(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.La
         # users have several items; and lists of users who are not in the truth are not looked at
         return pl.LazyFrame({APART: [False]})
     again = (pl.len() - pl.col("user").n_unique()).cast(pl.Int64).alias(APART)
-    parts = [judge(part).members().select(again) for part in run.parts(inputs)]
-    return run.added(parts, []).select(pl.col(APART) == 0)
+    members = judge(inputs).members().select(again)
+    return run.added([members], []).select(pl.col(APART) == 0)
 
 
 def _of_values(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> pl.LazyFrame:

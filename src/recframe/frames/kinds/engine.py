@@ -1,24 +1,24 @@
-"""Interface to distributed engines: required methods and the work they receive.
+"""Interface to engines that run a call in buckets of users: the processes of a cluster, or the threads of this one.
 
-A call on such a frame is made three times, by the same methods and plans as on one machine (`api/engine_plan.py`):
+A call is made three times, by the same methods and plans as on a frame in memory (`api/engine_plan.py`):
 
-1. On the driver, over frames without rows (`engines/tasks.py`, `Trial`). That checks the call against the schemas, and tells
-   which columns are read, what sums the plans have, by which keys, and the result's schema.
-2. In each bucket of users, over Arrow tables of all rows of these users (`Summing`): up to the sums that add up. A bucket is
-   never a user, and never cuts one in two; about a million rows are one.
+1. Over frames without rows (`engines/tasks.py`, `Trial`). That checks the call against the schemas, and tells which columns
+   are read, what sums the plans have, by which keys, and the result's schema.
+2. In each bucket of users, over all rows of these users (`Summing`): up to the sums that add up. A bucket never cuts a user
+   in two; about a million rows are one.
 3. Once, on the few rows of sums that the engine has added up (`Finishing`): from the sums to means, intervals and verdicts.
 
-A call by user has no third step: a bucket's rows are rows of the result (`Whole`).
+A call by user has no third step on a cluster: a bucket's rows are rows of the result (`Whole`).
 
 `Work` says all of this to an engine, which knows no metric. So a further engine is one file in `engines`, with a `Kind`
 whose `engine` has these methods:
 
-    none                a table without rows, whose schema is a frame's
-    read                some columns of a small frame (items), as a table
-    distinct, counted   small tables of all users: models, items of the catalogue, popularities
+    schema              the dtypes that a frame's columns have in a bucket
+    read                some columns of a small frame (items)
+    distinct, counted   small frames of all users: models, items of the catalogue, popularities
     stacked             the frames of several models as one
     run                 routes rows to buckets by a hash of their user, in one shuffle for each frame; has `work.bucket` make
-                        a table of each bucket's tables; adds sums up (`work.added`); has `work.finish` make the result
+                        a frame of each bucket's frames; adds sums up (`work.added`); has `work.finish` make the result
 
 The functions of a work can be pickled, and need recframe and Polars where they run.
 """
@@ -28,14 +28,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
 Adds = Callable[[pl.LazyFrame, Sequence[str], Sequence[str]], pl.LazyFrame]
 """Type of functions that add up a bucket's sums, given keys and constant columns."""
-Table = Any
-"""A pyarrow.Table, whose library is imported where an engine's frame comes in."""
+Frames = Mapping[str, pl.DataFrame]
+"""Rows of some users, by the names of their frames."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Routed:
     """Frame whose rows are shuffled to the buckets of their users."""
 
     frame: Any
-    """The engine's frame, or a table to convert."""
-    none: Table
-    """Empty table of the columns that are read, in types that every engine has."""
+    """The engine's frame, or a LazyFrame of this process."""
+    schema: pl.Schema
+    """The columns that are read, in dtypes that the engine has."""
     user: str
     """Column of users."""
     present: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Routed:
     @property
     def columns(self) -> list[str]:
         """The names of the columns that are read."""
-        return list(self.none.column_names)
+        return self.schema.names()
 
 
 MOST = "largest of"
@@ -74,6 +74,13 @@ class Added:
     most: tuple[str, ...] = ()
     """Columns aggregated by maximum."""
 
+    def up(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return sums added up by their keys, in the columns of the rows."""
+        sums = [pl.col(name).sum() for name in self.sums]
+        same = [pl.col(name).drop_nulls().first() for name in self.same]
+        most = [pl.col(name).max() for name in self.most]
+        return rows.group_by(self.keys).agg(*sums, *same, *most).select(rows.columns)
+
 
 @dataclass(frozen=True)
 class Work:
@@ -81,40 +88,46 @@ class Work:
 
     routed: Mapping[str, Routed]
     """Shuffled frames by name."""
-    bucket: Callable[[Mapping[str, Table]], Table]
-    """Function of a bucket's tables, possibly empty, by frame name."""
-    of_bucket: Table
-    """Empty table with the schema of `bucket`'s result."""
+    bucket: Callable[[Frames], pl.DataFrame]
+    """Function of a bucket's frames, which may be empty."""
+    of_bucket: pl.Schema
+    """The schema of `bucket`'s result."""
     added: Added | None
     """Aggregation over all buckets; None where the buckets' rows are the result."""
-    finish: Callable[[Table], Table]
-    """Function from the aggregated table to the result."""
-    result: Table
-    """Empty table with the schema of the result."""
+    finish: Callable[[pl.DataFrame], Any]
+    """Function from the aggregated sums to the result."""
+    result: pl.Schema
+    """The schema of the result."""
 
 
 class Engine(ABC):
-    """Distributed engine that holds frames on many machines."""
+    """Engine that runs a call bucket by bucket, on many machines or on this one."""
 
     name = ""
     """Name in messages."""
+    is_here = False
+    """Whether buckets are run by this process, on its own frames."""
 
     @abstractmethod
-    def none(self, frame: Any) -> Table:
-        """Return a table without rows, whose schema is a frame's."""
+    def schema(self, frame: Any) -> pl.Schema:
+        """Return the dtypes that a frame's columns have in a bucket, of those that Polars can read."""
+
+    def sent(self, schema: pl.Schema) -> pl.Schema:
+        """Return the dtypes that columns of a local frame have in a bucket."""
+        return schema
 
     @abstractmethod
-    def read(self, frame: Any, columns: Sequence[str]) -> Table:
-        """Return some columns of a small frame as a table."""
+    def read(self, frame: Any, columns: Sequence[str]) -> pl.DataFrame:
+        """Return some columns of a small frame."""
 
     @abstractmethod
     def distinct(
         self, frame: Any, column: str, present: Sequence[str], any_of: Sequence[str]
-    ) -> Table:
+    ) -> pl.DataFrame:
         """Return a column's values, of rows with a value in all of `present`, and a finite one in any of `any_of`."""
 
     @abstractmethod
-    def counted(self, frame: Any, user: str, item: str) -> tuple[Table, int]:
+    def counted(self, frame: Any, user: str, item: str) -> tuple[pl.DataFrame, int]:
         """Return each item with its number of users, as `item` and `value`, and the number of users of all items."""
 
     @abstractmethod
@@ -142,3 +155,49 @@ class Tables:
         if self.found is None:
             return pl.LazyFrame(schema=dict(schema))
         return self.found[name].lazy().select(pl.col(one).cast(schema[one]) for one in schema)
+
+
+Rows = TypeVar("Rows", pl.LazyFrame, pl.DataFrame)
+
+
+def has(column: pl.Expr, dtype: pl.DataType, *, finite: bool = False) -> pl.Expr:
+    """Return whether a row has a value, which NaN is none, and if it is to be finite an infinite one neither."""
+    if not dtype.is_float():
+        return column.is_not_null()
+    return (column.is_finite() if finite else column.is_not_nan()).fill_null(value=False)
+
+
+def rows_with(
+    rows: Rows,
+    present: Sequence[str],
+    any_of: Sequence[str] = (),
+    most: tuple[str, float] | None = None,
+) -> Rows:
+    """Return the rows with a value in all of `present`, a finite one in any of `any_of`, and a rank that is read."""
+    schema = rows.collect_schema()
+    names = schema.names()
+
+    def column(
+        name: str,
+    ) -> pl.Expr:  # by position, since names such as "^.*$" are patterns to Polars
+        return pl.nth(names.index(name))
+
+    kept = [has(column(name), schema[name]) for name in present]
+    if any_of:
+        kept.append(
+            pl.any_horizontal([has(column(name), schema[name], finite=True) for name in any_of])
+        )
+    if most is not None:
+        rank, highest = most
+        kept += [has(column(rank), schema[rank]), column(rank) <= highest]
+    return rows.filter(kept) if kept else rows
+
+
+def counted(pairs: pl.LazyFrame) -> tuple[pl.DataFrame, int]:
+    """Return each item of pairs of `user` and `item` with its number of users, as `value`, and the number of all users."""
+    pairs = pairs.drop_nulls().unique()
+    counts = pairs.group_by("item").agg(value=pl.len().cast(pl.Int64))
+    items, users = pl.collect_all(
+        [counts, pairs.select(pl.col("user").n_unique())], engine="streaming"
+    )
+    return items, int(users.item())

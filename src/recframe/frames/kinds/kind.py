@@ -216,9 +216,15 @@ class EagerKind(Kind):
         return [dict(zip(result.columns, row, strict=True)) for row in values]
 
 
-def in_polars(kind: Kind) -> Kind:
-    """Return a kind whose results are collected frames of Polars, such as charts read; of a LazyFrame's nobody is warned."""
+def with_results_of_polars(kind: Kind) -> Kind:
+    """Return a kind whose results are collected frames of Polars."""
     found = copy(kind)
     found.results, found.collects = EagerKind(()), True
+    return found
+
+
+def in_polars(kind: Kind) -> Kind:
+    """Return a kind whose results are collected frames of Polars, such as charts read; of a LazyFrame's nobody is warned."""
+    found = with_results_of_polars(kind)
     found.is_shown = not kind.is_lazy
     return found

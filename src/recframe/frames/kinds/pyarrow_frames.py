@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast
 
 import polars as pl
@@ -48,37 +47,6 @@ def plain(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return pa.list_(plain(kind.value_type))
     return next((other for is_one, other in PLAIN.items() if is_one(kind)), kind)
-
-
-def has(frame: pl.DataFrame, name: str, *, finite: bool = False) -> pl.Expr:
-    """Return whether a row has a value, which NaN is none, and if it is to be finite an infinite one neither."""
-    column = pl.col(name)
-    if not frame.schema[name].is_float():
-        return column.is_not_null()
-    return (column.is_finite() if finite else column.is_not_nan()).fill_null(value=False)
-
-
-def rows_with(
-    frame: pl.DataFrame,
-    present: Sequence[str],
-    any_of: Sequence[str] = (),
-    most: tuple[str, float] | None = None,
-) -> pl.DataFrame:
-    """Return the rows with a value in all of `present`, a finite one in any of `any_of`, and a rank that is read."""
-    kept = [has(frame, name) for name in present]
-    if any_of:
-        kept.append(pl.any_horizontal([has(frame, name, finite=True) for name in any_of]))
-    if most is not None:
-        rank, highest = most
-        kept += [has(frame, rank), pl.col(rank) <= highest]
-    return frame.filter(kept) if kept else frame
-
-
-def counted(pairs: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Return each item of pairs of `user` and `item` with its number of users, as `value`, and the number of all users."""
-    pairs = pairs.unique()
-    counts = pl.len().alias("value").cast(pl.Int64)
-    return pairs.group_by("item").agg(counts), pairs["user"].n_unique()
 
 
 class Arrow(EagerKind):
