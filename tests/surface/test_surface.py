@@ -346,15 +346,21 @@ def test_rec_binds_what_a_context_holds():
     assert [one.name for one in options] == [
         field.name
         for field in fields(Context)
-        if field.name not in {"by", "folds", "bounds", "split", "without", "given"}
+        if field.name not in {"by", "folds", "bounds", "split", "without", "buckets", "given"}
     ]
 
 
 def test_every_option_of_rec_is_in_its_docstring():
     for field in fields(Context):
-        assert field.name in {"by", "folds", "bounds", "split", "without", "given"} or re.search(
-            rf"\b{field.name}(:|,)", rf.Rec.__call__.__doc__
-        ), field.name
+        assert field.name in {
+            "by",
+            "folds",
+            "bounds",
+            "split",
+            "without",
+            "buckets",
+            "given",
+        } or re.search(rf"\b{field.name}(:|,)", rf.Rec.__call__.__doc__), field.name
 
 
 def test_no_module_is_named_like_a_public_object_or_for_nothing():
@@ -559,8 +565,9 @@ def test_no_row_user_or_group_is_visited_by_python():
         allowed |= {"map_batches"} if path == "evaluation/caching.py" else set()
         # Daft's word for groups that are buckets of users
         allowed |= {"map_groups"} if path == "engines/daft_frames.py" else set()
-        # buckets of users, of half a million rows at a time
-        allowed |= {"partition_by"} if path == "engines/sent_rows.py" else set()
+        # buckets of users, of many rows at a time
+        of_buckets = {"engines/sent_rows.py", "engines/bucket_store.py"}
+        allowed |= {"partition_by"} if path in of_buckets else set()
         return called(path) & VISITS - allowed
 
     assert not offenders(visits)

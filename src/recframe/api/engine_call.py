@@ -138,15 +138,12 @@ class InBuckets(Rec[F]):
         """Say that a log of an engine is split elsewhere."""
         raise _no_sum(self, "split")
 
-    def collect(self, *metrics: Any, **given: Any) -> pl.DataFrame:
-        """Return the values of frames of this process; see `Rec.collect`."""
-        if kind_for(self._frame).engine is not None:
-            raise _no_sum(self, "collect")
-        return super().collect(*metrics, **given)
-
     def _with(self, context: Context) -> Rec[F]:
-        if context.limit is None and kind_for(self._frame).engine is None:
+        is_here = kind_for(self._frame).engine is None
+        if context.limit is None and is_here:
             return super()._with(context)
+        if context.buckets is not None and not is_here:
+            raise _no_sum(self, "collect")
         return in_buckets(self._frame, context, self._answers)
 
 
@@ -157,6 +154,9 @@ def in_buckets(
     bound: InBuckets[F] = InBuckets(frame)
     bound._context, bound._answers = context, answers  # noqa: SLF001  of this class
     return bound
+
+
+Rec._in_buckets = staticmethod(in_buckets)  # noqa: SLF001  which a Rec cannot import
 
 
 CLASSES = f"{', '.join(OF_ENGINES[:-1])} or {OF_ENGINES[-1]}"

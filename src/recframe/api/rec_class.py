@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, cast, overload
 
 import polars as pl
 
@@ -55,6 +55,9 @@ class Rec(Methods[F], Answers[F]):
     _context = Context()
     _answers: Callable[[Kind], Kind] | None = None
     """Function that wraps the frame's kind, so that results have another one."""
+
+    _in_buckets: ClassVar[Callable[..., Any]]
+    """Function that makes a Rec whose calls run in buckets of users."""
 
     _held: HeldValues | None = None
     """Users' values collected before; a re-bound Rec has none."""
@@ -124,6 +127,10 @@ class Rec(Methods[F], Answers[F]):
             decimals: means are rounded to this number of decimals; tests and gates use the full values.
             profile: the conventions of another library, such as "trec_eval" (see `rf.list_profiles`): these policies and
                 the parameters of metrics. What is given here or with a metric wins over the profile.
+
+        How calls run:
+            memory: the most that a call may take, such as "2GB" or a number of bytes. Calls then run at once, in buckets of
+                users, also on LazyFrames, and give frames in memory.
 
         Raises a RecframeError for an unknown value; columns and dtypes are checked when a metric is computed.
 
@@ -389,9 +396,7 @@ class Rec(Methods[F], Answers[F]):
 
     def _with(self, context: Context) -> Rec[F]:
         if context.limit is not None:
-            from recframe.api.engine_call import in_buckets  # noqa: PLC0415  which imports this
-
-            return in_buckets(self._frame, context, self._answers)
+            return self._in_buckets(self._frame, context, self._answers)
         bound = Rec(self._frame)
         bound._context, bound._answers = context, self._answers
         return bound

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import polars as pl
 
-from recframe.errors import plan_errors
-from recframe.frames.collecting import check_threads
+from recframe.frames.collecting import batches
 from recframe.frames.dtypes import as_text, common
 from recframe.frames.kinds.engine import Routed, rows_with
 
@@ -16,8 +16,6 @@ FAN_OUT = 64
 """Buckets that rows are put into, of which several are run as one where they are small."""
 ROWS_OF_BUCKET = 1_500_000
 """Rows of the buckets that are run as one, approximately."""
-ROWS_AT_ONCE = 1_000_000
-"""Rows that are put into buckets at a time."""
 BUCKET = "bucket"
 
 
@@ -82,12 +80,11 @@ class Store:
 
     def take(self, buckets: Sequence[int]) -> dict[str, pl.DataFrame]:
         """Return the rows of some buckets as one, which the store then has no more."""
-        return {
-            name: side.in_columns(
-                [piece for one in buckets for piece in self.pieces.pop((one, name), [])]
-            )
-            for name, side in self.sides.items()
-        }
+        found = {}
+        for name, side in self.sides.items():
+            pieces = [self.pieces.pop((bucket, name), []) for bucket in buckets]
+            found[name] = side.in_columns([*chain.from_iterable(pieces)])
+        return found
 
     def together(self, n_parts: int | None) -> list[list[int]]:
         """Return the buckets, those together that are run as one."""
@@ -102,12 +99,3 @@ class Store:
             found[-1].append(bucket)
             n_rows += height
         return found
-
-
-def batches(plan: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    """Walk the rows of a plan, which are read once."""
-    check_threads()
-    with plan_errors():
-        yield from plan.collect_batches(
-            chunk_size=ROWS_AT_ONCE, maintain_order=True, engine="streaming"
-        )

@@ -32,6 +32,8 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from recframe.frames.collecting import stream_all
+
 Adds = Callable[[pl.LazyFrame, Sequence[str], Sequence[str]], pl.LazyFrame]
 """Type of functions that add up a bucket's sums, given keys and constant columns."""
 Frames = Mapping[str, pl.DataFrame]
@@ -197,7 +199,5 @@ def counted(pairs: pl.LazyFrame) -> tuple[pl.DataFrame, int]:
     """Return each item of pairs of `user` and `item` with its number of users, as `value`, and the number of all users."""
     pairs = pairs.drop_nulls().unique()
     counts = pairs.group_by("item").agg(value=pl.len().cast(pl.Int64))
-    items, users = pl.collect_all(
-        [counts, pairs.select(pl.col("user").n_unique())], engine="streaming"
-    )
+    items, users = stream_all([counts, pairs.select(pl.col("user").n_unique())])
     return items, int(users.item())
