@@ -27,7 +27,7 @@ from recframe.engines.tasks import (
 from recframe.errors import DataError, RecframeError, silent
 from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.recorder import LISTED
-from recframe.evaluation.required_columns import is_of_segment, needs_of
+from recframe.evaluation.required_columns import needs_of
 from recframe.frames.collecting import stream
 from recframe.frames.hints import Either, Hint, in_words, words
 from recframe.frames.hints import Given as Option
@@ -322,13 +322,6 @@ class Divided:
             )
             raise RecframeError(msg)
         self._check_earlier()
-        for one in self.metrics if self.method in {"summarize", "compare", "winner"} else ():
-            if is_of_segment(one) and not self.engine.is_here:
-                msg = (
-                    f"an interval of {one} needs all lists at once, but buckets hold only some users; evaluate() has its "
-                    "values, without intervals"
-                )
-                raise RecframeError(msg)
         for one in () if divided else self.metrics:
             if {*OF_OTHERS} & needs_of(one).levels:
                 msg = (

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import polars as pl
 
-from recframe.errors import without_order
+from recframe.errors import RecframeError, without_order
 from recframe.evaluation.execution import Run
 from recframe.evaluation.metrics_of_lists import (
     N_PLACES,
@@ -116,7 +116,16 @@ def sums_of_contributions(
 
 
 def _of_lists(lists: Lists, metrics: Sequence[str]) -> pl.LazyFrame:
-    """Return the contributions of lists to metrics, named by their strings."""
+    """Return the contributions of lists to metrics, named by their strings.
+
+    What a list contributes depends on how often all lists have its items, which a bucket of users does not know.
+    """
+    if lists.run.is_divided:
+        msg = (
+            f"an interval of {metrics[0]} needs all lists at once, but buckets hold only some users; evaluate() has its "
+            "values, without intervals"
+        )
+        raise RecframeError(msg)
     values = [lists.values[name] for name in metrics]
     counts = [lists.beside[name][N] for name in metrics]
     removal = Removal(lists)
