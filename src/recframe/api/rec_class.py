@@ -396,7 +396,8 @@ class Rec(Methods[F], Answers[F]):
 
     def _with(self, context: Context) -> Rec[F]:
         if context.limit is not None:
-            return self._in_buckets(self._frame, context, self._answers)
+            divided: Rec[F] = self._in_buckets(self._frame, context, self._answers)
+            return divided
         bound = Rec(self._frame)
         bound._context, bound._answers = context, self._answers
         return bound
