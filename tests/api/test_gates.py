@@ -388,6 +388,19 @@ def test_set_metrics_are_judged_by_what_lists_contribute():
     assert_frame_equal(same.select(names), compared.select(names))
 
 
+def test_a_number_above_1_has_no_share_that_its_error_could_be_that_of():
+    # NumPy warns of the root of x (1 - x), which is negative
+    lists = pl.DataFrame(
+        {"user": range(400), "item": [user % 97 for user in range(400)], "rank": 1}
+    )
+
+    rec = lists.rec(truth=truth(400), items=pl.DataFrame({"item": range(97)}))
+
+    found = rec.require("entropy@1 >= 0.5", "list_length <= 3", raises=False)
+
+    assert found["state"].to_list() == ["holds", "holds"]
+
+
 def test_a_metric_of_those_who_hit_by_both_decides_nothing_where_many_do_not():
     # 40 of 100 users hit by both, 30 by one alone, each at rank 1 in place of 2
     users = truth(100)

@@ -254,7 +254,8 @@ def _error(rows: GateRows, level: float) -> tuple[Numbers, Numbers]:
     """
     bound, mean, difference = rows.bound, rows.mean, rows.difference
     at_bound = np.maximum(bound * (1.0 - bound), 0.0)
-    effective = np.where(rows.error > 0, ratio(mean * (1.0 - mean), rows.error), rows.n)
+    spread = np.maximum(mean * (1.0 - mean), 0.0)
+    effective = np.where(rows.error > 0, ratio(spread, rows.error), rows.n)
     of_share = np.where(np.isnan(rows.error), np.nan, np.sqrt(ratio(at_bound, effective)))
     of_bound = np.where(rows.share, of_share, np.sqrt(rows.error))
     freedom = np.where(rows.earlier, np.fmin(rows.freedom, rows.other_n - 1.0), rows.freedom)
