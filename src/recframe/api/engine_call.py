@@ -1,4 +1,4 @@
-"""The `.rec` of any frame, and of one whose calls run in buckets of users."""
+"""The `.rec` of any frame, also in buckets of users."""
 
 from __future__ import annotations
 
