@@ -241,12 +241,8 @@ class Rec(Methods[F], Answers[F]):
             raise RecframeError(msg)
         Context.check({} if memory is None else {"memory": memory})
         context = self._context if memory is None else self._context.bind({"memory": memory})
-        bound: Any = self._with(replace(context, buckets=Limit(parts=parts, tell=tell)))
-        bound._answers = with_results_of_polars  # noqa: SLF001  of this class
-        result: pl.DataFrame = bound.evaluate(
-            *metrics, k=k, by=by, profile=profile, support=support, tidy=tidy
-        )
-        return result
+        bound = self._with(replace(context, buckets=Limit(parts=parts, tell=tell)))._collected()  # noqa: SLF001  of this class
+        return bound.evaluate(*metrics, k=k, by=by, profile=profile, support=support, tidy=tidy)
 
     @argument_errors.understood
     def judge(self) -> F:
@@ -401,6 +397,13 @@ class Rec(Methods[F], Answers[F]):
         bound = Rec(self._frame)
         bound._context, bound._answers = context, self._answers
         return bound
+
+    def _collected(self) -> Rec[pl.DataFrame]:
+        """Return the same with results that are collected frames of Polars."""
+        bound: Any = self._with(self._context)
+        bound._answers = with_results_of_polars  # noqa: SLF001  of this class
+        collected: Rec[pl.DataFrame] = bound
+        return collected
 
     def _in_folds(self, folds: Folds) -> Rec[F]:
         """Return the same over the folds of a split, whose column cuts every frame that has it."""

@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import recframe as rf
+from recframe.api.engine_call import BY_BUCKET
 from recframe.cli import files
 from recframe.cli.engine_files import ENGINES, EngineOfFiles
 from recframe.cli.options import DEFAULT_METRICS, HERE, arguments_of
@@ -33,8 +34,7 @@ from recframe.errors import RecframeError, plan_errors
 from recframe.frames.collecting import stream
 from recframe.frames.hints import FrameOf
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.kinds.polars_frames import Streamed
-from recframe.frames.options import DEFAULTS
+from recframe.frames.options import DEFAULTS, Limit
 from recframe.frames.roles import listed
 
 Paths: TypeAlias = dict[str, str]
@@ -43,7 +43,6 @@ Frames: TypeAlias = dict[str, pl.LazyFrame]
 DEFAULT_K = 10
 JUDGED = ("truth", "train")
 """Files with the items that users liked, in no order."""
-TRUTH_ROWS = 8_000_000
 
 
 def paths_of(recs: str, truth: str | None, options: Options) -> Paths:
@@ -160,7 +159,7 @@ def columns_of(options: Options) -> dict[str, Any]:
 
 def bound(frames: Mapping[str, Any], options: Options) -> Any:
     """Return the recommendations with all side frames and options bound."""
-    given = {name: options.get(name) for name in (*DEFAULTS, "profile", "reference")}
+    given = {name: options.get(name) for name in (*DEFAULTS, "profile", "reference", "memory")}
     given = {name: value for name, value in given.items() if value is not None} | dict(frames)
     if options.get("all_relevant"):
         named = options["columns"].get("relevance")
@@ -270,19 +269,16 @@ class Here:
     """Takes the finished share."""
 
     def __getattr__(self, method: str) -> Any:
-        """Return a method of `rec`."""
-        frames = {**self.frames, "recs": Streamed(self.frames["recs"])}
-        return getattr(bound(frames, self.options), method)
+        """Return a method of `rec`, in buckets of users where its plans are sums over users."""
+        rec = bound(self.frames, self.options)
+        if method in BY_BUCKET:
+            rec = rec._with(replace(rec._context, buckets=Limit(tell=self.tell)))  # noqa: SLF001  as rec.collect does
+        return getattr(rec._collected(), method)  # noqa: SLF001  likewise
 
     def evaluate(self, *metrics: Any, **arguments: Any) -> pl.DataFrame:
-        """Return the values of metrics, from parts of the users, so that the truth of each takes one or two gigabytes."""
-        rec, truth = bound(self.frames, self.options), self.frames.get("truth")
-        rec.evaluate(*metrics, **arguments)  # what a schema can show is said before a file is read
-        recs = self.frames["recs"]
-        rows, most = (recs, 10 * TRUTH_ROWS) if truth is None else (truth, TRUTH_ROWS)
-        n_rows = rows.select(pl.len()).collect(engine="streaming").item()
-        parts = -(-n_rows // most) or 1
-        found: pl.DataFrame = rec.collect(*metrics, **arguments, parts=parts, tell=self.tell)
+        """Return the values of metrics, with a note on a truth that may be lists."""
+        found: pl.DataFrame = self.__getattr__("evaluate")(*metrics, **arguments)
+        recs, truth = self.frames["recs"], self.frames.get("truth")
         rank = columns_of(self.options).get("rank", "rank")
         if truth is not None and truth is not recs and rank in truth.collect_schema():
             note(
@@ -307,6 +303,10 @@ def engine_of(options: Options) -> EngineOfFiles | None:
         raise RecframeError(f"--master says where Spark is{elsewhere}")
     if name == HERE:
         return None
+    if options.get("memory") is not None:
+        raise RecframeError(
+            f"--memory is for Polars, in this process; {ENGINES[name].name} has settings of its own, so leave it out"
+        )
     ENGINES[name].check()
     return ENGINES[name]
 

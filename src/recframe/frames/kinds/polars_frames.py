@@ -1,10 +1,8 @@
-"""Frames of Polars: eager, lazy, and lazy with eager results."""
+"""Frames of Polars: eager and lazy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar
 
 import polars as pl
 
@@ -96,23 +94,3 @@ class LazyPolars(Kind):
     def give_held(self, rows: pl.LazyFrame, beside: Named) -> pl.LazyFrame:
         """Return rows with the frame's own columns, and some of `rows` under other names."""
         return _given(self, rows, beside)
-
-
-@dataclass(frozen=True)
-class Streamed:
-    """LazyFrame of files that may be larger than memory."""
-
-    KIND: ClassVar[type[Kind]]
-    frame: pl.LazyFrame
-
-
-class StreamedPolars(LazyPolars):
-    """polars.LazyFrame with results as DataFrames."""
-
-    collects = True
-
-    def __init__(self, frame: Streamed) -> None:
-        super().__init__(frame.frame)
-
-
-Streamed.KIND = StreamedPolars
