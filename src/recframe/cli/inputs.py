@@ -17,7 +17,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import recframe as rf
-from recframe.api.engine_call import BY_BUCKET
 from recframe.cli import files
 from recframe.cli.engine_files import ENGINES, EngineOfFiles
 from recframe.cli.options import DEFAULT_METRICS, HERE, arguments_of
@@ -259,6 +258,10 @@ def tables_of(frames: Frames) -> dict[str, pl.DataFrame]:
     return tables
 
 
+IN_BUCKETS = {"evaluate", "summarize", "compare", "winner", "gaps"}
+"""Methods that run in buckets of users."""
+
+
 @dataclass(frozen=True)
 class Here:
     """`rec` on tables that Polars reads in this process, with results as DataFrames."""
@@ -271,7 +274,7 @@ class Here:
     def __getattr__(self, method: str) -> Any:
         """Return a method of `rec`, in buckets of users where its plans are sums over users."""
         rec = bound(self.frames, self.options)
-        if method in BY_BUCKET:
+        if method in IN_BUCKETS:
             rec = rec._with(replace(rec._context, buckets=Limit(tell=self.tell)))  # noqa: SLF001  as rec.collect does
         return getattr(rec._collected(), method)  # noqa: SLF001  likewise
 
