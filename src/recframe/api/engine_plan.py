@@ -122,11 +122,11 @@ class Replayed:
         self.call.made(task, given, self.whole)
         return task.table()
 
-    def finished(self, sums: pl.DataFrame) -> Any:
+    def finished(self, sums: pl.DataFrame, *, fits: bool = True) -> Any:
         """Return the result, from the sums of all buckets; of frames of this process as their call gives it."""
         if self.given is not None:
             answering = Answering(self.result, Tables(self.tables), self.plans, sums)
-            answering.divided = bool(self.plans)
+            answering.divided, answering.searches = bool(self.plans), fits
             answering.rows = None if self.plans else sums
             return self.call.made(answering, self.given)
         task = Finishing(self.result, Tables(self.tables), self.plans, sums)
@@ -196,7 +196,7 @@ class EngineSide:
     def values(self, role: str, present: Sequence[str], any_of: Sequence[str] = ()) -> pl.DataFrame:
         """Return the values of a role's column once, of rows that have some columns: `value`."""
         column = self.column(role)
-        if self.local is None:
+        if self.local is None or self.engine.is_here:
             found = self.engine.distinct(self.frame, column, present, any_of)
         else:
             found = stream(
@@ -207,7 +207,7 @@ class EngineSide:
     def counted(self) -> tuple[pl.DataFrame, int]:
         """Return each item with its number of users, and the number of users."""
         user, item = self.column("user"), self.column("item")
-        if self.local is None:
+        if self.local is None or self.engine.is_here:
             return self.engine.counted(self.frame, user, item)
         columns = _column(self.local, user).alias("user"), _column(self.local, item).alias("item")
         return counted(self.local.select(*columns))

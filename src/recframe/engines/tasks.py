@@ -115,6 +115,8 @@ class Task(ABC):
     """Whether rows are in memory and may be profiled."""
     warns = False
     """Whether warnings of the call are told: once, however often it is made."""
+    searches = True
+    """Whether the rows are read again for what the result makes odd, and told in warnings."""
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
@@ -196,7 +198,7 @@ class BucketOfUsers(Kind):
         """Leave a call's plan to the task."""
 
         def given(result: pl.DataFrame) -> Any:
-            if seen is not None and self.is_shown:
+            if seen is not None and self.is_shown and self.task.searches:
                 seen(result, stream)
             return (self.results or self.rows_of_users).in_kind(chosen(result, columns), sources)
 

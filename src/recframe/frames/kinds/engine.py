@@ -96,8 +96,8 @@ class Work:
     """The schema of `bucket`'s result."""
     added: Added | None
     """Aggregation over all buckets; None where the buckets' rows are the result."""
-    finish: Callable[[pl.DataFrame], Any]
-    """Function from the aggregated sums to the result."""
+    finish: Callable[..., Any]
+    """Function from the aggregated sums to the result; with `fits=False` it reads no rows for warnings."""
     result: pl.Schema
     """The schema of the result."""
 
