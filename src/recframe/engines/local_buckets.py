@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import closing
 from typing import Any
 
 import polars as pl
 
-from recframe.engines.bucket_store import Store, slices
-from recframe.engines.memory_bound import Bound
-from recframe.frames.collecting import batches
-from recframe.frames.kinds.engine import Added, Engine, Routed, Work, counted, rows_with
+from recframe.engines.bucket_store import FAN_OUT, Store
+from recframe.frames.kinds.engine import Engine, Work
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.options import Limit
 
@@ -35,34 +32,14 @@ class Local(Engine):
         raise NotImplementedError
 
     def distinct(
-        self, frame: Any, column: str, present: Sequence[str], any_of: Sequence[str]
+        self, frame: Any, columns: Sequence[str], present: Sequence[str], any_of: Sequence[str]
     ) -> pl.DataFrame:
-        """Return a column's values, of rows that have others."""
-        schema = frame.collect_schema()
-        column_of_rows = pl.nth(schema.names().index(column))
-        at_once = Bound(self.limit.memory).rows_at_once(schema)
-        found = [pl.DataFrame(schema={column: schema[column]})]
-        for part in slices(frame, at_once):
-            rows = rows_with(part, present, any_of).select(column_of_rows)
-            more = (batch.unique() for batch in batches(rows, at_once))
-            found = [pl.concat([*found, *more]).unique()]
-        return found[0]
+        """Return columns' values."""
+        raise NotImplementedError
 
     def counted(self, frame: Any, user: str, item: str) -> tuple[pl.DataFrame, int]:
-        """Return each item with its number of users, and the number of users."""
-        schema = pl.Schema({name: frame.collect_schema()[name] for name in (user, item)})
-        pairs, bound = Routed(frame, schema, user, (user, item)), Bound(self.limit.memory)
-        how, n_users = Added(("item",), ("value",), ()), 0
-        items: list[pl.DataFrame] = []
-        with closing(Store({"pairs": pairs}, bound)) as store:
-            store.fill()
-            for some in [*([one] for one in store.of_one_user), *store.together()]:
-                rows = store.take(some)["pairs"].lazy()
-                counts, n_more = counted(
-                    rows.select(pl.nth(0).alias("user"), pl.nth(1).alias("item"))
-                )
-                items, n_users = [how.up(pl.concat([*items, counts]))], n_users + n_more
-        return items[0], n_users
+        """Return each item with its number of users."""
+        raise NotImplementedError
 
     def stacked(self, frames: Mapping[str, Any], model: str) -> Any:
         """Return frames of one kind below each other."""
@@ -71,18 +48,15 @@ class Local(Engine):
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call."""
         del frame
-        with closing(Store(work.routed, Bound(self.limit.memory), self.limit.parts)) as store:
-            store.fill()
-            sums, fits = self._sums(store, work), not store.has_spilled
-        return work.finish(sums, fits=fits)
+        store = Store(work.routed, self.limit.parts or FAN_OUT)
+        store.fill()
+        return work.finish(self._sums(store, work))
 
     def _sums(self, store: Store, work: Work) -> pl.DataFrame:
         """Return the sums of all buckets, or their rows of the result."""
-        tasks = store.together()
+        tasks = store.together(self.limit.parts)
         sums = [pl.DataFrame(schema=work.of_bucket)]
-        for bucket in store.of_one_user:
-            sums = _with(sums, work.bucket(store.take([bucket])), work)
-        n_threads = min(store.bound.n_threads, len(tasks))
+        n_threads = min(pl.thread_pool_size(), len(tasks))
         with ThreadPoolExecutor(n_threads) as pool:
             running = [
                 pool.submit(lambda some: work.bucket(store.take(some)), some) for some in tasks
