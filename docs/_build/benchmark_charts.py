@@ -102,8 +102,8 @@ def large() -> tuple[alt.LayerChart, str]:
     buckets = {row["layout"]: row["value"] for row in rows if row["way"] == "buckets"}
     most = max(buckets, key=lambda layout: buckets[layout])
     text = (
-        f"CPU seconds of one plan, of buckets within {result['memory']} and of DuckDB's SQL on {len(buckets)} layouts of files: "
-        f"buckets take from {min(buckets.values()):.1f} to {buckets[most]:.1f} seconds ({most})"
+        f"CPU seconds of one plan, of buckets within {result['memory']} and of DuckDB's SQL on {len(buckets)} layouts of "
+        f"files: buckets take from {min(buckets.values()):.1f} to {buckets[most]:.1f} seconds ({most})"
     )
     names = list(dict.fromkeys(row["way"] for row in rows))
     chart = alt.Chart(alt.Data(values=rows)).encode(

@@ -156,9 +156,9 @@ def large_table() -> str:
         f"{name} {one}" for name, one in {**result["machine"], **result["versions"]}.items()
     )
     head = (
-        f"{result['rows']:,} recommendations and {result['truth_rows']:,} graded truth rows in Parquet files, the six metrics, at "
-        f"k = 10 unless noted, each run in its own process: seconds, CPU seconds and the peak of resident memory, medians of "
-        f"{result['repeats']} ({said}):"
+        f"{result['rows']:,} recommendations and {result['truth_rows']:,} graded truth rows in Parquet files, the six metrics, "
+        "at k = 10 unless noted, each run in its own process: seconds, CPU seconds and the peak of resident memory, medians "
+        f"of {result['repeats']} ({said}):"
     )
     ways = {
         "one plan": '`evaluate(...).collect(engine="streaming")`',
@@ -168,7 +168,8 @@ def large_table() -> str:
     runs = {(run["layout"], run["way"]): run for run in result["runs"]}
     table = [f"| files | {' | '.join(ways.values())} |", f"|---{'|---' * len(ways)}|"]
     for layout in dict.fromkeys(run["layout"] for run in result["runs"]):
-        table.append(_row([layout, *(_taken(runs[layout, way]) for way in ways)]))
+        cells = [_taken(runs[layout, way]) for way in ways]
+        table += [_row([layout, *cells])]
     return "\n".join([head, "", *table])
 
 
