@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import errno
+import io
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import chain
+from pathlib import Path
+from threading import RLock
+from typing import IO
 
 import polars as pl
 
-from recframe.frames.collecting import batches
+from recframe.engines.memory_bound import MOST_ROWS, Bound, in_words, needed, size_of_rows
+from recframe.engines.threads import in_threads
+from recframe.errors import RecframeError
+from recframe.frames.collecting import batches, stream
 from recframe.frames.dtypes import as_text, common
 from recframe.frames.kinds.engine import Routed, rows_with
 
-FAN_OUT = 64
-"""Buckets that rows are put into, of which several are run as one where they are small."""
-ROWS_OF_BUCKET = 1_500_000
-"""Rows of the buckets that are run as one, approximately."""
+FAN_OUT, MOST_AT_ONCE = 64, 1024
+"""Buckets that rows are put into at least and at most; small ones are run together, large ones are divided again."""
 BUCKET = "bucket"
+_SOURCES = ("Parquet SCAN [", "IPC SCAN [", "Ipc SCAN [", "DF [")
+"""Beginnings of the lines of a plan with sources that skip rows without reading them."""
+_ROW_BY_ROW = ("SELECT [", "WITH_COLUMNS", "[", "simple", "PROJECT", "SLICE:", "ESTIMATED ROWS")
+"""Beginnings of the other lines of a plan through which a slice goes down to its source."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +48,21 @@ class Side:
         """The names of the columns on the way, which may be any signs elsewhere."""
         return [f"column {place}" for place in range(len(self.routed.columns))]
 
-    def rows(self, n_buckets: int) -> pl.LazyFrame:
-        """Return the rows that are read, each with its bucket."""
-        frame: pl.LazyFrame = self.routed.frame
+    def rows(self, frame: pl.LazyFrame, n_buckets: int) -> pl.LazyFrame:
+        """Return the rows that are read of a frame or a slice of it, each with its bucket."""
         places = frame.collect_schema().names()
         read = [places.index(name) for name in self.routed.columns]
         rows = rows_with(frame.select(pl.nth(read)), self.routed.present, most=self.routed.most)
         rows = rows.select(pl.nth(place).alias(name) for place, name in enumerate(self.names))
-        return rows.with_columns((self._key.hash() % n_buckets).cast(pl.UInt32).alias(BUCKET))
+        return rows.with_columns(self.bucket(n_buckets))
+
+    def bucket(self, n_buckets: int, first: int = 0) -> pl.Expr:
+        """Return each row's bucket: of those from the first on, by a hash that differs with it."""
+        hashed = self.user_as_matched.hash(seed=first) % n_buckets + first
+        return hashed.cast(pl.UInt32).alias(BUCKET)
 
     @property
-    def _key(self) -> pl.Expr:
+    def user_as_matched(self) -> pl.Expr:
         """Users in the dtype that those of all frames have, since equal users of two dtypes have two hashes."""
         user = pl.col(self.names[self.routed.columns.index(self.routed.user)])
         dtype = self.routed.schema[self.routed.user]
@@ -55,47 +75,217 @@ class Side:
         return found
 
 
-class Store:
-    """Rows of the buckets, until these are run."""
+@dataclass(frozen=True)
+class Piece:
+    """Rows of a bucket, in memory or in the file."""
 
-    def __init__(self, routed: Mapping[str, Routed], n_buckets: int) -> None:
+    rows: pl.DataFrame | None
+    size: int
+    """Bytes of the rows."""
+    start: int = 0
+    """Where they begin in the file."""
+
+
+class Store:
+    """Rows of the buckets, until these are run: in memory up to a bound, then in files that are removed at the end."""
+
+    def __init__(
+        self, routed: Mapping[str, Routed], bound: Bound, n_parts: int | None = None
+    ) -> None:
         user = common({name: one.schema[one.user] for name, one in routed.items()})
         self.sides = {name: Side(one, user) for name, one in routed.items()}
-        self.n_buckets = n_buckets
-        self.pieces: dict[tuple[int, str], list[pl.DataFrame]] = {}
-        self.heights = [0] * n_buckets
+        self.bound, self.n_parts = bound, n_parts
+        n_rows = sum(height(one.frame) or 0 for one in routed.values())
+        of_bucket = bound.rows_of_bucket([one.schema for one in routed.values()])
+        self.n_buckets = n_parts or max(FAN_OUT, min(MOST_AT_ONCE, 2 * n_rows // of_bucket))
+        self.pieces: dict[tuple[int, str], list[Piece]] = {}
+        self.heights, self.sizes = [0] * self.n_buckets, [0] * self.n_buckets
+        self.of_one_user: list[int] = []
+        """Buckets that one user has most rows of, who alone is larger than a bucket: each is run by itself."""
+        self._held = 0
+        self._lock = RLock()
+        self._remove: weakref.finalize[..., Store] | None = None
 
-    def fill(self) -> None:
-        """Read all frames once."""
-        for name, side in self.sides.items():
-            for rows in batches(side.rows(self.n_buckets)):
-                self.put(name, rows)
+    def close(self) -> None:
+        """Remove the files."""
+        self.pieces.clear()
+        if self._remove is not None:
+            with suppress(KeyError, OSError):
+                self.__dict__.pop("_file").close()
+            self._remove()
+
+    def fill(self, tell: Callable[[float], object] = float) -> None:
+        """Read all frames once, put their rows into buckets, and divide buckets that are too large to be run."""
+        for _ in in_threads(self._reads(tell), self.bound.n_threads):
+            pass
+        self._divide()
+
+    def _reads(self, tell: Callable[[float], object]) -> Iterator[Callable[[], None]]:
+        """Walk all frames once, as tasks that put rows into buckets; what share of the slices is read is told."""
+        parts = [
+            (name, part, at_once)
+            for name, side in self.sides.items()
+            for at_once in [self.bound.rows_at_once(side.routed.schema)]
+            for part in slices(side.routed.frame, at_once)
+        ]
+        for n_read, (name, part, at_once) in enumerate(parts, 1):
+            for rows in batches(self.sides[name].rows(part, self.n_buckets), at_once):
+                yield partial(self.put, name, rows)
+            tell(n_read / len(parts))
 
     def put(self, name: str, rows: pl.DataFrame) -> None:
-        """Put rows into the buckets of their users."""
+        """Put rows into the buckets of their users; several threads may do so."""
         parts = rows.partition_by(BUCKET, as_dict=True, include_key=False)
-        for (bucket,), part in parts.items():
-            self.pieces.setdefault((bucket, name), []).append(part)
-            self.heights[bucket] += part.height
+        of_row = size_of_rows(rows) / max(len(rows), 1)
+        with self._lock:
+            for (bucket,), part in parts.items():
+                size = int(of_row * len(part))
+                self.pieces.setdefault((bucket, name), []).append(Piece(part, size))
+                self.heights[bucket] += len(part)
+                self.sizes[bucket] += size
+                self._held += size
+            if self._held > self.bound.held:
+                self._spill()
+
+    def _spill(self) -> None:
+        """Append all rows that are in memory to the file.
+
+        NOTE: as streams of bytes, uncompressed: the writer of whole files takes ten times as long for the few rows that a
+        bucket has at a time, and lz4 as much again, for a third of the space.
+        """
+        try:
+            file = self._file
+            for pieces in self.pieces.values():
+                held = [one.rows for one in pieces if one.rows is not None]
+                if held:
+                    sent = io.BytesIO()
+                    pl.concat(held, rechunk=True).write_ipc_stream(sent)
+                    written = [one for one in pieces if one.rows is None]
+                    pieces[:] = [*written, Piece(None, sent.tell(), file.tell())]
+                    file.write(sent.getbuffer())
+            file.flush()
+        except OSError as error:
+            raise self._not_written(error) from error
+        self._held = 0
+
+    @cached_property
+    def _file(self) -> IO[bytes]:
+        """A new file in a folder that its owner alone can read, since its rows have users' ids."""
+        folder = tempfile.mkdtemp(prefix="recframe-", dir=_place())
+        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return (Path(folder) / "rows.arrow").open("w+b")
+
+    def _not_written(self, error: OSError) -> RecframeError:
+        is_full = error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None))
+        found = "the disk is full" if is_full else error.strerror or str(error)
+        return RecframeError(
+            f"rows beyond memory={in_words(self.bound.total)!r} could not be written to {_place()}: {found}; set the "
+            "environment variable POLARS_TEMP_DIR to a folder with more room, or write a larger memory="
+        )
+
+    @property
+    def has_spilled(self) -> bool:
+        """Whether rows were written to the file, since memory does not hold them."""
+        return self._remove is not None
 
     def take(self, buckets: Sequence[int]) -> dict[str, pl.DataFrame]:
         """Return the rows of some buckets as one, which the store then has no more."""
         found = {}
         for name, side in self.sides.items():
-            pieces = [self.pieces.pop((bucket, name), []) for bucket in buckets]
+            pieces = [self._taken(bucket, name) for bucket in buckets]
             found[name] = side.in_columns([*chain.from_iterable(pieces)])
         return found
 
-    def together(self, n_parts: int | None) -> list[list[int]]:
-        """Return the buckets, those together that are run as one."""
-        if n_parts is not None:
+    def _taken(self, bucket: int, name: str) -> Iterator[pl.DataFrame]:
+        """Give the rows of a bucket, and forget them."""
+        for piece in self.pieces.pop((bucket, name), []):
+            if piece.rows is None:
+                yield pl.read_ipc_stream(self._sent(piece))
+            else:
+                with self._lock:
+                    self._held -= piece.size
+                yield piece.rows
+
+    def _sent(self, piece: Piece) -> bytes:
+        with self._lock:
+            self._file.seek(piece.start)
+            sent = self._file.read(piece.size)
+            self._file.seek(0, os.SEEK_END)
+        return sent
+
+    def _divide(self) -> None:
+        """Divide buckets that are too large to be run, until one user has most of the rows."""
+        if self.n_parts is not None:
+            return
+        large = [one for one in range(self.n_buckets) if self._is_large(one)]
+        while large:
+            bucket, first = large.pop(), len(self.heights)
+            n_rows, self.heights[bucket], self.sizes[bucket] = self.heights[bucket], 0, 0
+            self.heights += [0] * FAN_OUT
+            self.sizes += [0] * FAN_OUT
+            for name, side in self.sides.items():
+                for rows in self._taken(bucket, name):
+                    self.put(name, rows.with_columns(side.bucket(FAN_OUT, first)))
+            for one in filter(self._is_large, range(first, first + FAN_OUT)):
+                has_one_user = self.heights[one] > n_rows / 2
+                (self.of_one_user if has_one_user else large).append(one)
+        for bucket in self.of_one_user:
+            if self._need(bucket) > self.bound.of_buckets:
+                raise self.bound.too_little(self._rows_of_user(bucket), self._need(bucket))
+
+    def _rows_of_user(self, bucket: int) -> int:
+        """Return the number of rows that one user of a bucket has at most, in all frames."""
+        users = [
+            rows.select(side.user_as_matched.alias("user")).group_by("user").len()
+            for name, side in self.sides.items()
+            for rows in self._taken(bucket, name)
+        ]
+        rows = pl.concat(users).group_by("user").agg(pl.col("len").sum())
+        return int(rows["len"].max())  # type: ignore[arg-type]  # there is one
+
+    def _is_large(self, bucket: int) -> bool:
+        return self._need(bucket) > self.bound.of_bucket
+
+    def _need(self, bucket: int) -> int:
+        return needed(self.heights[bucket], self.sizes[bucket])
+
+    def together(self) -> list[list[int]]:
+        """Return the buckets, those together that are run as one, without those of one user alone."""
+        if self.n_parts is not None:
             return [[one] for one in range(self.n_buckets)]
         found: list[list[int]] = [[]]
-        n_rows = 0
+        n_rows = need = 0
         for bucket, height in enumerate(self.heights):
-            if n_rows and n_rows + height > ROWS_OF_BUCKET:
+            if bucket in self.of_one_user:
+                continue
+            more = self._need(bucket)
+            if n_rows and (need + more > self.bound.of_bucket or n_rows + height > MOST_ROWS):
                 found.append([])
-                n_rows = 0
+                n_rows = need = 0
             found[-1].append(bucket)
-            n_rows += height
+            n_rows, need = n_rows + height, need + more
         return found
+
+
+def _place() -> Path:
+    """Return the folder of temporary files: Polars' own, or the system's."""
+    return Path(os.environ.get("POLARS_TEMP_DIR") or tempfile.gettempdir())
+
+
+def slices(plan: pl.LazyFrame, n_rows: int) -> list[pl.LazyFrame]:
+    """Return slices of a plan that can skip rows, and others as they are.
+
+    NOTE: the streaming engine reads files ahead, whatever their rows take, but of a slice nothing else.
+    """
+    total = height(plan)
+    if total is None:
+        return [plan]
+    return [plan.slice(first, n_rows) for first in range(0, total, n_rows)]
+
+
+def height(plan: pl.LazyFrame) -> int | None:
+    """Return the number of rows of a frame in memory, or of files that tell it; None for other plans."""
+    lines = [line.strip() for line in plan.slice(1, 1).explain().splitlines()]
+    sources = [line for line in lines if line.startswith(_SOURCES)]
+    skips = len(sources) == 1 and all(line.startswith((*_SOURCES, *_ROW_BY_ROW)) for line in lines)
+    return int(stream(plan.select(pl.len())).item()) if skips else None

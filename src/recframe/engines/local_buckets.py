@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import polars as pl
 
-from recframe.engines.bucket_store import FAN_OUT, Store
-from recframe.frames.kinds.engine import Engine, Work
+from recframe.engines.bucket_store import Store, slices
+from recframe.engines.memory_bound import Bound
+from recframe.engines.threads import in_threads
+from recframe.frames.collecting import batches
+from recframe.frames.kinds.engine import Added, Engine, Routed, Work, counted, rows_with
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.options import Limit
+
+READING = 0.3
+"""Share of a call's time that reads rows and puts them into buckets, for a bar (docs/benchmarks.md)."""
 
 
 class Local(Engine):
@@ -32,14 +40,34 @@ class Local(Engine):
         raise NotImplementedError
 
     def distinct(
-        self, frame: Any, columns: Sequence[str], present: Sequence[str], any_of: Sequence[str]
+        self, frame: Any, column: str, present: Sequence[str], any_of: Sequence[str]
     ) -> pl.DataFrame:
-        """Return columns' values."""
-        raise NotImplementedError
+        """Return a column's values, of rows that have others."""
+        schema = frame.collect_schema()
+        column_of_rows = pl.nth(schema.names().index(column))
+        at_once = Bound(self.limit.memory).rows_at_once(schema)
+        found = [pl.DataFrame(schema={column: schema[column]})]
+        for part in slices(frame, at_once):
+            rows = rows_with(part, present, any_of).select(column_of_rows)
+            more = (batch.unique() for batch in batches(rows, at_once))
+            found = [pl.concat([*found, *more]).unique()]
+        return found[0]
 
     def counted(self, frame: Any, user: str, item: str) -> tuple[pl.DataFrame, int]:
-        """Return each item with its number of users."""
-        raise NotImplementedError
+        """Return each item with its number of users, and the number of users."""
+        schema = pl.Schema({name: frame.collect_schema()[name] for name in (user, item)})
+        pairs, bound = Routed(frame, schema, user, (user, item)), Bound(self.limit.memory)
+        how, n_users = Added(("item",), ("value",), ()), 0
+        items: list[pl.DataFrame] = []
+        with closing(Store({"pairs": pairs}, bound)) as store:
+            store.fill()
+            for some in [*([one] for one in store.of_one_user), *store.together()]:
+                rows = store.take(some)["pairs"].lazy()
+                counts, n_more = counted(
+                    rows.select(pl.nth(0).alias("user"), pl.nth(1).alias("item"))
+                )
+                items, n_users = [how.up(pl.concat([*items, counts]))], n_users + n_more
+        return items[0], n_users
 
     def stacked(self, frames: Mapping[str, Any], model: str) -> Any:
         """Return frames of one kind below each other."""
@@ -48,28 +76,34 @@ class Local(Engine):
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call."""
         del frame
-        store = Store(work.routed, self.limit.parts or FAN_OUT)
-        store.fill()
-        return work.finish(self._sums(store, work))
+        with closing(Store(work.routed, Bound(self.limit.memory), self.limit.parts)) as store:
+            store.fill(lambda share: self._tell(READING * share))
+            sums, fits = self._sums(store, work), not store.has_spilled
+        return work.finish(sums, fits=fits)
 
     def _sums(self, store: Store, work: Work) -> pl.DataFrame:
         """Return the sums of all buckets, or their rows of the result."""
-        tasks = store.together(self.limit.parts)
+        alone, together = [[one] for one in store.of_one_user], store.together()
         sums = [pl.DataFrame(schema=work.of_bucket)]
-        n_threads = min(pl.thread_pool_size(), len(tasks))
-        with ThreadPoolExecutor(n_threads) as pool:
-            running = [
-                pool.submit(lambda some: work.bucket(store.take(some)), some) for some in tasks
-            ]
-            try:
-                for n_done, one in enumerate(as_completed(running), 1):
-                    sums = _with(sums, one.result(), work)
-                    if self.limit.tell is not None:
-                        self.limit.tell(n_done / len(tasks))
-            except BaseException:
-                pool.shutdown(wait=True, cancel_futures=True)
-                raise
+        found = chain(
+            in_threads((partial(_run, work, store, one) for one in alone), 1),
+            in_threads(
+                (partial(_run, work, store, some) for some in together), store.bound.n_threads
+            ),
+        )
+        n_all = len(alone) + len(together)
+        for n_done, one in enumerate(found, 1):
+            sums = _with(sums, one, work)
+            self._tell(READING + (1 - READING) * n_done / n_all)
         return _added(sums, work)
+
+    def _tell(self, share: float) -> None:
+        if self.limit.tell is not None:
+            self.limit.tell(share)
+
+
+def _run(work: Work, store: Store, buckets: Sequence[int]) -> pl.DataFrame:
+    return work.bucket(store.take(buckets))
 
 
 def _with(sums: list[pl.DataFrame], more: pl.DataFrame, work: Work) -> list[pl.DataFrame]:

@@ -79,8 +79,6 @@ Collect = Callable[[pl.LazyFrame], pl.DataFrame]
 """Type of functions that collect a plan."""
 LARGE = 20_000
 _STREAMED = 2_000_000
-ROWS_AT_ONCE = 1_000_000
-"""Rows of a batch."""
 IS_POLARS_1 = pl.__version__.startswith("1.")
 # Polars 1 does not know the dtype of some literals without its optimizer.
 _NO_OPTIMIZER = pl.QueryOptFlags() if IS_POLARS_1 else pl.QueryOptFlags.none()
@@ -100,13 +98,11 @@ def stream_all(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:
         return pl.collect_all(plans, engine="streaming")
 
 
-def batches(plan: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    """Walk the rows of a plan, which are read once."""
+def batches(plan: pl.LazyFrame, n_rows: int) -> Iterator[pl.DataFrame]:
+    """Walk the rows of a plan, so many at a time, which are read once."""
     check_threads()
     with plan_errors():
-        yield from plan.collect_batches(
-            chunk_size=ROWS_AT_ONCE, maintain_order=True, engine="streaming"
-        )
+        yield from plan.collect_batches(chunk_size=n_rows, maintain_order=True, engine="streaming")
 
 
 def run_by_size(plan: pl.LazyFrame, size: int) -> pl.DataFrame:
