@@ -92,36 +92,31 @@ def cases() -> tuple[alt.LayerChart, str]:
 
 
 def large() -> tuple[alt.LayerChart, str]:
-    """Return peak memory of runs on files."""
+    """Return CPU seconds of the ways to read files, by their layout."""
     result = _stored(readme.LARGE)
-    roads = {
-        "collect": "streaming",
-        "4 parts": "rec.collect(parts=4)",
-        "command line": "recframe evaluate",
-    }
     rows = [
-        {
-            "rows": run["users"] * result["length"] / 1e6,
-            "value": run["peak_bytes"] / 1e9,
-            "road": roads.get(run["road"], run["road"]),
-        }
+        {"layout": run["layout"], "way": run["way"], "value": run["cpu_seconds"]}
         for run in result["runs"]
+        if "cpu_seconds" in run
     ]
-    most = max(rows, key=lambda row: (row["rows"], row["value"]))
-    least = min(rows, key=lambda row: (-row["rows"], row["value"]))
+    buckets = {row["layout"]: row["value"] for row in rows if row["way"] == "buckets"}
+    most = max(buckets, key=lambda layout: buckets[layout])
     text = (
-        f"Peak memory over the number of rows, a line for each way: at {most['rows']:.0f} million rows "
-        f"{most['value']:.1f} GB by {most['road']} and {least['value']:.1f} GB by {least['road']}"
+        f"CPU seconds of one plan, of buckets within {result['memory']} and of DuckDB's SQL on {len(buckets)} layouts of "
+        f"files: buckets take from {min(buckets.values()):.1f} to {buckets[most]:.1f} seconds ({most})"
     )
-    names = list(dict.fromkeys(row["road"] for row in rows))
+    names = list(dict.fromkeys(row["way"] for row in rows))
     chart = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("rows:Q", title="million rows"),
-        y=alt.Y("value:Q", title="peak memory, GB"),
-        color=alt.Color("road:N", sort=names, title=None, legend=alt.Legend(orient="top")),
-        shape=alt.Shape("road:N", sort=names, legend=None),
+        x=alt.X("value:Q", title="CPU seconds", scale=alt.Scale(zero=True)),
+        y=alt.Y("layout:N", title=None, sort=list(buckets)),
+        color=alt.Color("way:N", sort=names, title=None, legend=alt.Legend(orient="top")),
+        shape=alt.Shape("way:N", sort=names, legend=None),
     )
-    line = chart.mark_line() + chart.mark_point(filled=True, size=60, opacity=1)
-    return line.properties(width=WIDTH + 120, height=220), text
+    line = chart.mark_line(color=LINEAR).encode(
+        color=alt.value(LINEAR), shape=alt.Undefined, detail="layout:N"
+    )
+    points = chart.mark_point(filled=True, size=70, opacity=1)
+    return (line + points).properties(width=WIDTH, height=len(buckets) * LINE * 1.4), text
 
 
 def growth() -> tuple[alt.VConcatChart, str]:

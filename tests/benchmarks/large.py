@@ -1,133 +1,125 @@
-"""More recommendations than memory holds: Parquet files, read by the command line and by a LazyFrame, with peak memory.
+"""Files larger than memory: one plan, buckets of users and DuckDB within one bound, layout by layout.
 
-    python tests/benchmarks/large.py --users 300000 1000000 3000000 --folder /somewhere/with/space
+    python tests/benchmarks/large.py --folder /somewhere/with/space --json tests/benchmarks/large.json
 
-For each number of users it writes 100 recommendations and 10 truth rows a user, in chunks, unless the files are there, and runs
-each road in a process of its own. It needs the `[test]` extra and some 5 bytes of disk for each recommendation.
+Each run is a process of its own, which starts its clocks after its imports. All ways give the same numbers to 1e-9, or it
+fails. It needs the `[test]` and `[duckdb]` extras and some gigabyte of disk for ten million rows.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
+import math
 import subprocess
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import machine
-import numpy as np
-import polars as pl
+from large_layouts import LAYOUTS, LENGTH, TRUTH, write
+from large_worker import BUCKETS, DUCKDB, ONE_PLAN
 
-import recframe as rf
-
-LENGTH = 100
-TRUTH = 10
-CHUNK = 100_000
-N_ITEMS = 49_999
-ROADS = ["collect", "4 parts", "command line"]
-METRICS = ["hit_rate@10", "precision@10", "recall@10", "map@10", "mrr@10", "ndcg@10"]
-SCRIPT = "import large, sys; large.read(*sys.argv[1:])"
+WAYS = (ONE_PLAN, BUCKETS, DUCKDB)
+WORKER = Path(__file__).with_name("large_worker.py")
+TOLERANCE = 1e-9
 
 
-def write(folder: Path, users: int, seed: int = 0) -> None:
-    """Write recommendations and graded truth, a file for each chunk of users; a third of the truth is recommended."""
-    random = np.random.default_rng(seed)
-    for kind in ("recs", "truth"):
-        (folder / kind).mkdir(parents=True, exist_ok=True)
-    for start in range(0, users, CHUNK):
-        n = min(CHUNK, users - start)
-        first, step = random.integers(1, N_ITEMS, (2, n, 1))
-        user = np.arange(start, start + n)[:, None]
-        items = (first + step * np.arange(LENGTH)) % N_ITEMS
-        # places in the list up to LENGTH are hits, those behind it were not recommended
-        places = (random.integers(0, 3 * LENGTH, (n, 1)) + 7 * np.arange(TRUTH)) % (3 * LENGTH)
-        columns = {
-            "user": np.repeat(user, LENGTH),
-            "item": items.ravel(),
-            "rank": np.tile(np.arange(1, LENGTH + 1), n),
-        }
-        pl.DataFrame(columns).write_parquet(folder / "recs" / f"{start:09}.parquet")
-        grades = random.integers(1, 6, n * TRUTH)
-        liked = ((first + step * places) % N_ITEMS).ravel()
-        columns = {"user": np.repeat(user, TRUTH), "item": liked, "relevance": grades}
-        pl.DataFrame(columns).write_parquet(folder / "truth" / f"{start:09}.parquet")
-
-
-def read(road: str, folder: str) -> None:
-    """Print the six metrics of a folder's files, by one of the roads."""
-    files = [pl.scan_parquet(f"{folder}/{kind}/*.parquet") for kind in ("recs", "truth")]
-    rec = rf.rec(files[0])(truth=files[1])
-    if road == "collect":
-        found = rec.evaluate(*METRICS).collect(engine="streaming")
-    else:
-        found = rec.collect(*METRICS, parts=int(road.partition(" ")[0]))
-    sys.stdout.write(f"{json.dumps(found.row(0))}\n")
-
-
-def run(road: str, folder: Path) -> dict[str, Any]:
-    """Run a road in a process of its own; return its numbers, its seconds and the peak of its resident memory in bytes."""
-    script = [sys.executable, "-c", SCRIPT, road, str(folder)]
-    command = [
-        str(Path(sys.executable).with_name("recframe")),
-        "evaluate",
-        f"{folder}/recs",
-        f"{folder}/truth",
-    ]
-    start = time.perf_counter()
-    with subprocess.Popen(  # noqa: S603  commands of this file
-        command if road == "command line" else script,
-        stdout=subprocess.PIPE,
+def run(way: str, name: str, folder: Path, memory: str) -> dict[str, Any]:
+    """Return what one way takes in a process of its own, or the last line of its error."""
+    layout = LAYOUTS[name]
+    done = subprocess.run(  # noqa: S603  of this file
+        [
+            sys.executable,
+            str(WORKER),
+            way,
+            str(folder),
+            memory,
+            str(layout.k),
+            str(layout.n_models > 1),
+        ],
+        capture_output=True,
         text=True,
-        cwd=Path(__file__).parent,
-    ) as process:
-        shown = process.stdout.read() if process.stdout else ""
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = status
+        check=False,
+    )
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        return {"error": lines[-1] if lines else f"status {done.returncode}"}
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def taken(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the medians of several runs, or an error."""
+    for one in runs:
+        if "error" in one:
+            return {"error": one["error"]}
     return {
-        "road": road,
-        "seconds": time.perf_counter() - start,
-        "peak_bytes": usage.ru_maxrss * 1024,
-        "shown": shown,
+        "seconds": median(one["seconds"] for one in runs),
+        "cpu_seconds": median(one["cpu_seconds"] for one in runs),
+        "peak_bytes": max(one["peak_bytes"] for one in runs),
     }
 
 
+def check(name: str, runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """Raise where two ways give two numbers."""
+    first, *others = (one["values"] for some in runs.values() for one in some if "values" in one)
+    for other in others:
+        for left, right in zip(first, other, strict=True):
+            for one, two in zip(left, right, strict=True):
+                is_same = (
+                    one == two
+                    if isinstance(one, str)
+                    else math.isclose(one, two, rel_tol=TOLERANCE)
+                )
+                if not is_same:
+                    msg = f"{name}: {one} and {two}"
+                    raise ValueError(msg)
+
+
+def on_layout(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Run all ways on a layout by turns, and print what they take."""
+    folder = options.folder / f"{options.rows}" / name.replace(" ", "_")
+    if not folder.exists():
+        write(folder, options.rows // LENGTH, LAYOUTS[name])
+    runs: dict[str, list[dict[str, Any]]] = {way: [] for way in options.ways}
+    for _ in range(options.repeats):
+        for way, done in runs.items():
+            done.append(run(way, name, folder, options.memory))
+    check(name, runs)
+    found = [{"layout": name, "way": way, **taken(done)} for way, done in runs.items()]
+    for one in found:
+        figures = one.get("error") or (
+            f"{one['seconds']:6.2f} s {one['cpu_seconds']:7.2f} CPU s {one['peak_bytes'] / 1e9:6.2f} GB"
+        )
+        sys.stdout.write(f"{name:24s} {one['way']:10s} {figures}\n")
+        sys.stdout.flush()
+    return found
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the files that are missing, run every road on them, and print."""
+    """Write the files that are missing, run every way on them, and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "--users",
-        type=int,
-        nargs="+",
-        default=[300_000, 1_000_000, 3_000_000],
-        help="(%(default)s)",
-    )
-    parser.add_argument(
-        "--folder", type=Path, required=True, help="where the files are, or are written"
-    )
+    parser.add_argument("--folder", type=Path, required=True, help="where the files are written")
+    parser.add_argument("--rows", type=int, default=10_000_000, help="of the lists (%(default)s)")
+    parser.add_argument("--memory", default="1GB", help="(%(default)s)")
+    parser.add_argument("--repeats", type=int, default=3, help="(%(default)s)")
+    parser.add_argument("--layouts", nargs="+", choices=LAYOUTS, default=[*LAYOUTS])
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=[*WAYS])
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
     options = parser.parse_args(arguments)
-    rows = []
-    for users in options.users:
-        folder = options.folder / str(users)
-        if not folder.exists():
-            write(folder, users)
-        for road in ROADS:
-            rows.append({"users": users, **run(road, folder)})
-            peak = rows[-1]["peak_bytes"] / 1e9
-            sys.stdout.write(
-                f"{users * LENGTH:13,} rows  {road:14s} {rows[-1]['seconds']:7.1f} s {peak:7.2f} GB\n"
-            )
-            sys.stdout.flush()
+    runs = [one for name in options.layouts for one in on_layout(name, options)]
     result = {
-        "length": LENGTH,
-        "truth": TRUTH,
+        "rows": options.rows,
+        "truth_rows": options.rows // LENGTH * TRUTH,
+        "memory": options.memory,
+        "repeats": options.repeats,
         "machine": machine.describe(),
-        "versions": machine.versions(),
-        "runs": rows,
+        "versions": {name: version(name) for name in ("recframe", "polars", "duckdb")},
+        "runs": runs,
     }
     if options.json:
         options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")

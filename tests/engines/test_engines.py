@@ -377,6 +377,47 @@ def test_findings_are_counted(asked):
     assert_same(one.select(columns), other.select(columns), ordered=True)
 
 
+@pytest.mark.parametrize("bound", [{"model": "model"}, {}], ids=["models", "no models"])
+def test_trainings_have_the_numbers_of_one_machine(asked, bound):
+    recs, truth = eager()
+    recs = recs.with_columns(seed=pl.col("item") % 2).filter(pl.col("user") != 7)
+    recs = recs if bound else recs.filter(pl.col("model") == "a").drop("model")
+    options = {**bound, "training": "seed", "universe": "all"}
+
+    for call in ["evaluate", "compare"] if bound else ["evaluate"]:
+        one, other = asked(call, recs, truth, options, "ndcg@3", "novelty@3", sides=ALL_SIDES)
+        assert_same(one, other, ordered=True)
+
+
+@pytest.mark.parametrize("by", ["week", ["genre", "week"], "genre"], ids=str)
+def test_all_users_count_in_the_segments_of_any_user(asked, by):
+    recs, truth = eager()
+    options = {"model": "model", "universe": "all"}
+
+    one, other = asked("evaluate", recs, truth, options, "ndcg@3", by=by, sides=ALL_SIDES)
+
+    assert_same(one, other, ordered=True)
+
+
+def test_an_expression_that_reads_other_rows_than_its_own_is_refused(engine):
+    recs, truth = eager(model=False)
+    users = COLLECTED["users"].with_columns(age=pl.col("user"))
+    rec = rf.rec(engine(recs), truth=engine(truth), users=users, items=COLLECTED["items"])
+
+    for made in (pl.col("age").rank(), pl.col("age").mean().over("country")):
+        with pytest.raises(
+            rf.ColumnError, match="of which a bucket of users has some alone; first"
+        ):
+            rec.evaluate("ndcg@3", by=made)
+    of_items = pl.col("price").rank("dense").cast(pl.Int64)  # each bucket has all items
+    home = recs.rec(truth=truth, items=COLLECTED["items"])
+    assert_same(
+        home.evaluate("ndcg@3", by=of_items),
+        engine.read(rec.evaluate("ndcg@3", by=of_items)),
+        ordered=True,
+    )
+
+
 @pytest.mark.parametrize("engine", engines())
 def test_a_metric_of_the_users_own_is_sent_to_the_workers(asked):
     def halved_hits(at):

@@ -98,7 +98,7 @@ def test_an_interval_of_a_set_metric_takes_all_lists():
     recs, truth = eager(model=False)
     rec = rf.rec(many(recs), truth=many(truth), items=COLLECTED["items"])
 
-    with pytest.raises(rf.RecframeError, match="an interval of coverage@3 needs all lists"):
+    with pytest.raises(rf.RecframeError, match="needs all lists at once"):
         rec.summarize("ndcg@3", "coverage@3", wide=True)
 
 

@@ -464,7 +464,7 @@ def test_files_in_parts_give_the_numbers_of_the_profile(
     assert found.columns == whole.columns
     assert found.row(0) == pytest.approx(whole.row(0), abs=1e-12)
     assert told == sorted(told)
-    assert told[-1:] == ([1.0] if parts > 1 else [])
+    assert told[-1:] == [1.0]
 
 
 @pytest.mark.parametrize(

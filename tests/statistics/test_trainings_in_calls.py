@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from many_frames import many
 from recframe.cli.commands import main
 from recframe.errors import DataError, RecframeError, RecframeWarning
 from trained_lists import bound, lists, truth_of
@@ -110,13 +109,6 @@ def test_the_shell_takes_trainings(tmp_path):
         assert_frame_equal(pl.DataFrame(json.loads(found.stdout)), wanted, check_dtypes=False)
     refused = CliRunner().invoke(main, ["gaps", *paths, *options, "--by", "user"])
     assert "--training seed" in refused.output.replace("'", "")
-
-
-def test_engines_say_that_they_know_no_trainings():
-    frame = many(lists(1))
-    rec = rf.rec(frame, many(truth_of(1)), model="model", training="seed")
-    with pytest.raises(RecframeError, match="buckets of users cannot tell trainings apart"):
-        rec.evaluate("ndcg@5")
 
 
 def test_a_report_is_over_trainings_and_says_what_it_cannot_show():

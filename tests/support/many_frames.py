@@ -42,12 +42,16 @@ class InProcess(OfTables):
         return pl.DataFrame(in_plain_types(frame.rows.select(list(columns))))
 
     def distinct(
-        self, frame: ManyFrame, column: str, present: Sequence[str], any_of: Sequence[str]
+        self,
+        frame: ManyFrame,
+        columns: Sequence[str],
+        present: Sequence[str],
+        any_of: Sequence[str],
     ) -> pl.DataFrame:
         rows = frame.collected.drop_nulls(list(present))
         if any_of:
             rows = rows.filter(pl.any_horizontal([_has(rows, name) for name in any_of]))
-        return rows.select(column).unique()
+        return rows.select(columns).unique()
 
     def counted(self, frame: ManyFrame, user: str, item: str) -> tuple[pl.DataFrame, int]:
         pairs = frame.collected.select(user=user, item=item).drop_nulls().unique()

@@ -150,29 +150,35 @@ def case_table() -> str:
 
 
 def large_table() -> str:
-    """Return the last full run on files, as text and a Markdown table."""
+    """Return the last full run on layouts of files, as text and a Markdown table."""
     result: dict[str, Any] = json.loads(LARGE.read_text(encoding="utf-8"))
-    head = (
-        f"Parquet files of {result['length']} recommendations and {result['truth']} graded truth rows a user, the six "
-        "metrics, each in its own process:"
+    said = ", ".join(
+        f"{name} {one}" for name, one in {**result["machine"], **result["versions"]}.items()
     )
-    roads = list(dict.fromkeys(run["road"] for run in result["runs"]))
-    shown = {
-        "collect": '`evaluate(...).collect(engine="streaming")`',
-        "command line": "`recframe evaluate`",
+    head = (
+        f"{result['rows']:,} recommendations and {result['truth_rows']:,} graded truth rows in Parquet files, the six metrics, "
+        "at k = 10 unless noted, each run in its own process: seconds, CPU seconds and the peak of resident memory, medians "
+        f"of {result['repeats']} ({said}):"
+    )
+    ways = {
+        "one plan": '`evaluate(...).collect(engine="streaming")`',
+        "buckets": f'`rec(..., memory="{result["memory"]}")`',
+        "DuckDB": f"DuckDB's SQL, `memory_limit='{result['memory']}'`",
     }
-    titles = [
-        shown.get(road, f"`rec.collect(..., parts={road.partition(' ')[0]})`") for road in roads
-    ]
-    table = [f"| recommendations | {' | '.join(titles)} |", f"|---{'|---' * len(roads)}|"]
-    for users in dict.fromkeys(run["users"] for run in result["runs"]):
-        runs = {run["road"]: run for run in result["runs"] if run["users"] == users}
-        cells = [
-            f"{runs[road]['seconds']:.1f} s, {runs[road]['peak_bytes'] / 1e9:.1f} GB"
-            for road in roads
-        ]
-        table.append(f"| {users * result['length']:,} | {' | '.join(cells)} |")
+    runs = {(run["layout"], run["way"]): run for run in result["runs"]}
+    table = [f"| files | {' | '.join(ways.values())} |", f"|---{'|---' * len(ways)}|"]
+    for layout in dict.fromkeys(run["layout"] for run in result["runs"]):
+        cells = [_taken(runs[layout, way]) for way in ways]
+        table += [_row([layout, *cells])]
     return "\n".join([head, "", *table])
+
+
+def _taken(run: dict[str, Any]) -> str:
+    if "error" in run:
+        return "out of memory"
+    return (
+        f"{run['seconds']:.2f} s, {run['cpu_seconds']:.2f} CPU s, {run['peak_bytes'] / 1e9:.2f} GB"
+    )
 
 
 def growth_table() -> str:

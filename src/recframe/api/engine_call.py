@@ -13,7 +13,7 @@ from recframe.api.bound_metric import F
 from recframe.api.gates import gate_of
 from recframe.api.rec_class import Rec
 from recframe.errors import RecframeError, shown
-from recframe.frames.kinds.kind import Kind
+from recframe.frames.kinds.kind import Kind, with_results_of_polars
 from recframe.frames.kinds.lookup import (
     OF_ENGINES,
     ArrowStream,
@@ -40,14 +40,21 @@ BY_BUCKET = (
     "winner",
     "power",
     "gaps",
+    "slices",
     "require",
     "judge",
     "audit",
 )
 """Methods whose plans are sums over users, or users' rows."""
+HERE = ("collect", "explain", "table", "findings", "track", "fingerprint")
+"""Methods that run in buckets of this machine too: they are made of those above, or stream."""
 INSTEAD = {
     "collect": "evaluate(...), whose result is a frame of {engine}",
-    "slices": "summarize(..., by=...), which has the segments' values and intervals",
+    "explain": "rf.explain(...), which says the same without numbers",
+    "findings": "audit(...), which has a row for each finding",
+    "table": "summarize(...), whose values and intervals a table shows",
+    "track": "summarize(..., wide=True), collect it, and give it to rf.track(...)",
+    "report": "summarize(...), compare(...) and gaps(...), which a report shows",
     "worst": "evaluate(..., by='user'), and sort that frame",
     "best": "evaluate(..., by='user'), and sort that frame",
     "split": "it of the log's files, which stream: pl.scan_parquet(path).rec(time='...').split",
@@ -69,7 +76,7 @@ def rec_for(frame: Any) -> Rec[Any]:
 def _by_bucket(name: str) -> Callable[..., Any]:
     @wraps(getattr(Rec, name))
     def called(self: Any, *arguments: Any, **options: Any) -> Any:
-        from recframe.api.engine_plan import run  # noqa: PLC0415  pyarrow comes with engines
+        from recframe.api.engine_plan import run  # noqa: PLC0415  which imports this
 
         return run(self, name, arguments, options)
 
@@ -87,17 +94,30 @@ def _refused(name: str) -> Callable[..., Any]:
 def _no_sum(rec: Any, name: str) -> RecframeError:
     found = kind_for(rec._frame).engine  # noqa: SLF001  a Rec's own frame
     if found is None:
-        msg = f"rec.{name} is not a sum over users, so it does not run in buckets: leave out memory= for it"
+        instead = INSTEAD[name] if name in {"report", "worst", "best"} else ""
+        rest = f", or request {instead}" * bool(instead)
+        msg = f"rec.{name} is not a sum over users, so it does not run in buckets: leave memory= out{rest}"
         return RecframeError(msg)
-    engine = found.name
-    instead = INSTEAD.get(name, SOME).format(engine=engine)
-    return RecframeError(
-        f"rec.{name} is not a sum over users that {engine} could add up; request {instead}"
-    )
+    instead = INSTEAD.get(name, SOME).format(engine=found.name)
+    msg = f"rec.{name} is not a sum over users that {found.name} could add up; request {instead}"
+    return RecframeError(msg)
+
+
+def _of_this_machine(name: str) -> Callable[..., Any]:
+    @wraps(getattr(Rec, name))
+    def called(self: Any, *arguments: Any, **options: Any) -> Any:
+        if kind_for(self._frame).engine is not None:
+            raise _no_sum(self, name)
+        if options.get("per_user"):
+            msg = "per_user=True keeps the values of all users, so it does not run in buckets: leave memory= or per_user= out"
+            raise RecframeError(msg)
+        return getattr(Rec, name)(self, *arguments, **options)
+
+    return called
 
 
 REFUSED = tuple(
-    name for name in argument_errors.METHODS if "." not in name and name not in BY_BUCKET
+    name for name in argument_errors.METHODS if "." not in name and name not in BY_BUCKET + HERE
 )
 
 
@@ -112,8 +132,10 @@ class InBuckets(Rec[F]):
         self, *requirements: Any, raises: bool = True, wide: bool = False, **given: Any
     ) -> Any:
         """Raise where a requirement fails; see `Rec.require`."""
-        from recframe.api.engine_plan import run  # noqa: PLC0415  pyarrow comes with engines
+        from recframe.api.engine_plan import run  # noqa: PLC0415  which imports this
 
+        if kind_for(self._frame).engine is None:
+            return run(self, "require", requirements, {**given, "raises": raises, "wide": wide})
         wide = options.yes_or_no("wide", wide)
         of_result = {"raises": False, "wide": wide or raises}
         result = run(self, "require", requirements, {**given, **of_result})
@@ -125,8 +147,19 @@ class InBuckets(Rec[F]):
         gate = gate_of(required(requirements, given.get("k")), **of_gate)
         return check_collected(collected(result), gate, wide=wide)
 
-    for _name in {*REFUSED} - {"collect"}:
+    for _name in REFUSED:
         locals()[_name] = _refused(_name)
+    for _name in {*HERE} - {"explain"}:
+        locals()[_name] = _of_this_machine(_name)
+
+    @wraps(Rec.explain)
+    def explain(  # type: ignore[override]  # takes what that of a Rec does
+        self, metric: Any, *profiles: str, **options: Any
+    ) -> Any:
+        """Say what a metric means on this frame; see `Rec.explain`."""
+        if kind_for(self._frame).engine is not None:
+            raise _no_sum(self, "explain")
+        return _by_bucket("explain")(self, metric, *profiles, **options)
 
     @property
     def plot(self) -> Any:
@@ -137,6 +170,11 @@ class InBuckets(Rec[F]):
     def split(self) -> Any:
         """Say that a log of an engine is split elsewhere."""
         raise _no_sum(self, "split")
+
+    @property
+    def _kind(self) -> Kind:
+        kind = super()._kind
+        return with_results_of_polars(kind) if kind.is_lazy and kind.engine is None else kind
 
     def _with(self, context: Context) -> Rec[F]:
         is_here = kind_for(self._frame).engine is None

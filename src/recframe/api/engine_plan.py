@@ -13,6 +13,7 @@ from recframe.api import argument_errors
 from recframe.api.rec_class import Rec
 from recframe.engines.local_buckets import Local
 from recframe.engines.tasks import (
+    WHOLE,
     Answering,
     Bucket,
     Finishing,
@@ -30,15 +31,15 @@ from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.required_columns import needs_of
 from recframe.frames.collecting import stream
 from recframe.frames.hints import Either, Hint, in_words, words
-from recframe.frames.hints import Given as Option
 from recframe.frames.kinds.engine import (
     CATALOGUE,
     MODELS,
     POPULARITY,
-    TRAIN_USERS,
+    TRAININGS,
     Engine,
     Frames,
     Routed,
+    Table,
     Tables,
     Work,
     counted,
@@ -57,8 +58,6 @@ from recframe.statistics.requirements import Requirement, metrics_of, required
 from recframe.statistics.stored_results import is_summary
 
 LISTS = "recommendations"
-WHOLE = {"items"}
-"""Frames that every bucket has in full."""
 NO_FRAMES: Frames = {}
 
 
@@ -94,8 +93,11 @@ class Call:
         rec: Rec[Any] = Rec(given[LISTS])
         bound = rec._with(replace(self.context, **sides))  # noqa: SLF001  a call's own frames
         bound._answers = self.answers if task.warns else None  # noqa: SLF001  a call's own
+        options = dict(self.options)
+        if not task.sees_all and self.method == "require":
+            options["raises"] = False
         with in_words(self.words), silent(be=not task.warns):
-            return getattr(bound, self.method)(*self.arguments, **self.options)
+            return getattr(bound, self.method)(*self.arguments, **options)
 
 
 @dataclass(frozen=True)
@@ -106,32 +108,43 @@ class Replayed:
     plans: Sequence[Sums]
     """Sums that are added up; empty where the buckets' rows are the result."""
     result: pl.Schema
-    tables: Mapping[str, pl.DataFrame]
+    tables: Mapping[Table, pl.DataFrame]
     none: Frames
     """The shuffled frames without rows."""
     whole: Frames
     """Frames that every bucket has in full."""
     given: Mapping[str, Any] | None = None
     """The frames as they were given, where they are of this process."""
+    known: tuple[pl.DataFrame, ...] = ()
+    """The sums of all buckets from the rounds before."""
 
     def of_bucket(self, frames: Frames) -> pl.DataFrame:
         """Return a bucket's sums, or its rows of the result."""
         given = {**self.none, **frames}
         size, tables = sum(map(len, given.values())), Tables(self.tables)
-        task = Summing(self.plans, tables, size) if self.plans else Whole(self.result, tables, size)
+        task: Summing | Whole = Whole(self.result, tables, size)
+        if self.plans:
+            task = Summing(self.plans, tables, size, self.known)
         self.call.made(task, given, self.whole)
         return task.table()
 
     def finished(self, sums: pl.DataFrame, *, fits: bool = True) -> Any:
         """Return the result, from the sums of all buckets; of frames of this process as their call gives it."""
+        found, tables = (*self.known, sums), Tables(self.tables)
         if self.given is not None:
-            answering = Answering(self.result, Tables(self.tables), self.plans, sums)
+            answering = Answering(self.result, tables, self.plans, found)
             answering.divided, answering.searches = bool(self.plans), fits
             answering.rows = None if self.plans else sums
             return self.call.made(answering, self.given)
-        task = Finishing(self.result, Tables(self.tables), self.plans, sums)
+        task = Finishing(self.result, tables, self.plans, found)
         self.call.made(task, self.none, self.whole)
         return task.table()
+
+
+def _unfinished(sums: pl.DataFrame, *, fits: bool = True) -> pl.DataFrame:
+    """Return the sums of a round that others come after."""
+    del fits
+    return sums
 
 
 WITHOUT_METRICS = ("judge", "audit")
@@ -143,12 +156,6 @@ OF_OTHERS = (Level.IN_ALL, Level.EVERYWHERE, Level.ALONG_ALL)
 
 def run(rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
     """Run a method and return its result as a frame of the engine."""
-    if rec._context.training is not None:  # noqa: SLF001  a Rec's own context
-        msg = (
-            f"{Option('training', rec._context.training)}: buckets of users cannot tell trainings apart; give the "  # noqa: SLF001
-            "frames in memory or as LazyFrames, or bind a column of model and training as model=, each then a model"
-        )
-        raise RecframeError(msg)
     return Divided(rec, method, arguments, options).result()
 
 
@@ -193,16 +200,17 @@ class EngineSide:
         rows = stream(self.local.select(_column(self.local, name) for name in columns))
         return rows.cast({name: self.schema[name] for name in columns})
 
-    def values(self, role: str, present: Sequence[str], any_of: Sequence[str] = ()) -> pl.DataFrame:
-        """Return the values of a role's column once, of rows that have some columns: `value`."""
-        column = self.column(role)
+    def values(
+        self, roles: Sequence[str], present: Sequence[str], any_of: Sequence[str] = ()
+    ) -> pl.DataFrame:
+        """Return the values of roles' columns once, under the roles' names, of rows that have some columns."""
+        columns = [self.column(role) for role in roles]
         if self.local is None or self.engine.is_here:
-            found = self.engine.distinct(self.frame, column, present, any_of)
+            found = self.engine.distinct(self.frame, columns, present, any_of)
         else:
-            found = stream(
-                rows_with(self.local, present, any_of).select(_column(self.local, column)).unique()
-            )
-        return found.select(pl.nth(0).alias("value")).unique()
+            rows = rows_with(self.local, present, any_of)
+            found = stream(rows.select(_column(self.local, column) for column in columns).unique())
+        return found.select(pl.nth(place).alias(role) for place, role in enumerate(roles)).unique()
 
     def counted(self) -> tuple[pl.DataFrame, int]:
         """Return each item with its number of users, and the number of users."""
@@ -211,6 +219,20 @@ class EngineSide:
             return self.engine.counted(self.frame, user, item)
         columns = _column(self.local, user).alias("user"), _column(self.local, item).alias("item")
         return counted(self.local.select(*columns))
+
+    def of_fold(self, number: int | None) -> EngineSide:
+        """Return the rows of a fold, of a frame that has folds; those of all where no fold is named."""
+        folds = self.side.context.folds
+        if number is None or folds is None or folds.column not in self.schema:
+            return self
+        if self.local is None:
+            msg = (
+                f"the frames of a split have {folds.column!r}, and {self.engine.name} cannot count the items of each fold; "
+                "give the frames to Polars or pandas"
+            )
+            raise RecframeError(msg)
+        mine = _column(self.local, folds.column) == pl.lit(number, self.schema[folds.column])
+        return replace(self, local=self.local.filter(mine))
 
 
 def _column(rows: pl.LazyFrame, name: str) -> pl.Expr:
@@ -250,14 +272,22 @@ class Divided:
         routed = {
             name: self._routed(name, none[name].schema) for name, read in columns.items() if read
         }
-        plans, tables = trial.plans, self._tables(trial.tables.asked)
-        given = None
+        tables, given = self._tables(trial.tables.asked), None
         if self.engine.is_here:
             given = {name: one.side.kind.frame for name, one in self.sides.items()}
-        replayed = Replayed(self.call, plans, trial.result, tables, none, whole, given)
-        of_bucket = schema_of(plans) if plans else trial.result
-        added = added_of(plans) if plans else None
-        work = Work(routed, replayed.of_bucket, of_bucket, added, replayed.finished, trial.result)
+        return self._ran(
+            routed, Replayed(self.call, trial.plans, trial.result, tables, none, whole, given)
+        )
+
+    def _ran(self, routed: Mapping[str, Routed], replayed: Replayed) -> Any:
+        """Return the result of all rounds, each of which reads the sums of those before."""
+        plans, result = replayed.plans, replayed.result
+        of_bucket, added = (schema_of(plans), added_of(plans)) if plans else (result, None)
+        for _ in range(max((plan.round for plan in plans), default=0)):
+            work = Work(routed, replayed.of_bucket, of_bucket, added, _unfinished, of_bucket)
+            sums = collected(self.engine.run(self.frame, work))
+            replayed = replace(replayed, known=(*replayed.known, sums))
+        work = Work(routed, replayed.of_bucket, of_bucket, added, replayed.finished, result)
         return self.engine.run(self.frame, work)
 
     @cached_property
@@ -299,7 +329,8 @@ class Divided:
             return []
         if self.method == "require":
             return metrics_of(required(self.arguments, self.options.get("k")))
-        return registry.asked(registry.each(self.arguments), self.options.get("k"))
+        named = self.arguments[:1] if self.method == "explain" else self.arguments
+        return registry.asked(registry.each(named), self.options.get("k"))
 
     @property
     def _by(self) -> list[Any]:
@@ -429,29 +460,30 @@ class Divided:
         others = [one for one in self._by if not isinstance(one, str) or one not in columns]
         return len(others) == len([role for role in roles if role in {"user", "model"}])
 
-    def _tables(self, requested: set[str]) -> dict[str, pl.DataFrame]:
+    def _tables(self, requested: Iterable[Table]) -> dict[Table, pl.DataFrame]:
         """Return the tables about all users that the dry run requested."""
-        tables = {}
-        if MODELS in requested:
-            tables[MODELS] = self._models().rename({"value": "model"})
-        if CATALOGUE in requested:
+        return {table: self._table(*table) for table in requested}
+
+    def _table(self, name: str, fold: int | None) -> pl.DataFrame:
+        if name in {MODELS, TRAININGS}:
+            return self._models()
+        if name == CATALOGUE:
             judging = [self.sides[name] for name in (LISTS, "truth", "train") if name in self.sides]
-            items = [one.values("item", one.present("user", "item")) for one in judging]
-            catalogue = pl.concat(items, how="vertical_relaxed").unique()
-            tables[CATALOGUE] = catalogue.rename({"value": "item"})
-        if requested & {POPULARITY, TRAIN_USERS}:
-            tables[POPULARITY], n_users = self.sides["train"].counted()
-            tables[TRAIN_USERS] = pl.DataFrame({"value": [float(n_users)]})
-        return tables
+            each = [one.of_fold(fold) for one in judging]
+            items = [one.values(["item"], one.present("user", "item")) for one in each]
+            return pl.concat(items, how="vertical_relaxed").unique()
+        counts, n_users = self.sides["train"].of_fold(fold).counted()
+        return counts if name == POPULARITY else pl.DataFrame({"value": [float(n_users)]})
 
     def _models(self) -> pl.DataFrame:
         """Return the models of all lists, or say that a ranked row has none, which a cut-off may keep from the buckets."""
-        lists = self.sides[LISTS]
-        ranked = () if self._is_scored else lists.present("model", "rank")
-        found = lists.values("model", lists.present("user", "item"), ranked)
-        if found.schema["value"].is_float():
-            found = found.fill_nan(None)
-        if found["value"].null_count() and self.method != "audit":
+        lists, context = self.sides[LISTS], self.context
+        roles = [role for role in ("model", "training") if getattr(context, role) is not None]
+        ranked = () if self._is_scored else lists.present(*roles, "rank")
+        found = lists.values(roles, lists.present("user", "item"), ranked)
+        floats = [name for name, dtype in found.schema.items() if dtype.is_float()]
+        found = found.with_columns(pl.col(floats).fill_nan(None))
+        if "model" in roles and found["model"].null_count() and self.method != "audit":
             raise DataError(WITHOUT_MODEL.format(lists.column("model")))
         return found
 

@@ -22,10 +22,11 @@ from recframe.audit.data import (
 from recframe.audit.model_depths import ALIKE, LEAST_LISTS, depths_of, foreign_ids
 from recframe.audit.warnings_of_truth import MOST_NULL, apart
 from recframe.frames.hints import A_FRAME, Either, bind, text
-from recframe.frames.kinds.engine import MODELS, POPULARITY
+from recframe.frames.kinds.engine import POPULARITY
 from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import beside_one_another
 from recframe.ranking.judged_frame import PAIR
+from recframe.ranking.relevance import rows_of_models
 from recframe.side_info.features import are_bits, may_be_bits
 
 
@@ -99,10 +100,9 @@ def users_without_lists(data: Audited) -> Findings:
 
 def _models(data: Audited) -> pl.LazyFrame:
     """Return the models that have a list, without the null of ranked rows that name none."""
-    tables, dtype = data.inputs.tables, {"model": data.inputs.schema["model"]}
-    if tables is None:
+    if data.inputs.tables is None:
         return data.lengths.select("model").unique().drop_nulls()
-    return tables.get(MODELS, dtype).drop_nulls()
+    return rows_of_models(data.inputs).unique().drop_nulls()
 
 
 @check("info", "the user counts, with 0", text("leave the user out: ", bind(no_relevant="'skip'")))

@@ -79,18 +79,18 @@ class Dask(OfTables):
         return pl.DataFrame(in_plain_types(_received(sent.compute(), schema)))
 
     def distinct(
-        self, frame: Any, column: str, present: Sequence[str], any_of: Sequence[str]
+        self, frame: Any, columns: Sequence[str], present: Sequence[str], any_of: Sequence[str]
     ) -> pl.DataFrame:
-        """Return the values of a column, of rows that have others."""
-        columns = list(dict.fromkeys([column, *present, *any_of]))
-        schema = self.none(frame).select(columns).schema
-        only, how = pa.schema([schema.field(column)]), Added((column,), (), ())
+        """Return the values of columns, of rows that have others."""
+        read = list(dict.fromkeys([*columns, *present, *any_of]))
+        schema = self.none(frame).select(read).schema
+        only, how = pa.schema(map(schema.field, columns)), Added(tuple(columns), (), ())
 
         def values(rows: pd.DataFrame) -> pd.DataFrame:
             kept = rows_with(pl.DataFrame(_table(rows, schema)), present, any_of)
-            return _sent_whole(_added(kept.select(column), how, only))
+            return _sent_whole(_added(kept.select(columns), how, only))
 
-        found = _in_a_tree(_each(frame[columns], values), how, only).compute()
+        found = _in_a_tree(_each(frame[read], values), how, only).compute()
         return pl.DataFrame(_received(found, only))
 
     def counted(self, frame: Any, user: str, item: str) -> tuple[pl.DataFrame, int]:

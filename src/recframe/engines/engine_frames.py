@@ -122,13 +122,13 @@ class OfExpressions(OfTables):
         return pl.DataFrame(in_plain_types(self.table(frame.select(*map(self.column, columns)))))
 
     def distinct(
-        self, frame: Any, column: str, present: Sequence[str], any_of: Sequence[str]
+        self, frame: Any, columns: Sequence[str], present: Sequence[str], any_of: Sequence[str]
     ) -> pl.DataFrame:
-        """Return the values of a column, of rows that have others."""
+        """Return the values of columns, of rows that have others."""
         rows = self.present(frame, present)
         if any_of:
             rows = rows.filter(reduce(or_, (self.has(rows, name, finite=True) for name in any_of)))
-        return self.read(rows.select(self.column(column)).distinct(), [column])
+        return self.read(rows.select(*map(self.column, columns)).distinct(), columns)
 
     def counted(self, frame: Any, user: str, item: str) -> tuple[pl.DataFrame, int]:
         """Return each item with its number of users, and the number of all users."""

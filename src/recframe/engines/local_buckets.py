@@ -40,15 +40,15 @@ class Local(Engine):
         raise NotImplementedError
 
     def distinct(
-        self, frame: Any, column: str, present: Sequence[str], any_of: Sequence[str]
+        self, frame: Any, columns: Sequence[str], present: Sequence[str], any_of: Sequence[str]
     ) -> pl.DataFrame:
-        """Return a column's values, of rows that have others."""
+        """Return columns' values, of rows that have others."""
         schema = frame.collect_schema()
-        column_of_rows = pl.nth(schema.names().index(column))
+        named = [pl.nth(schema.names().index(column)) for column in columns]
         at_once = Bound(self.limit.memory).rows_at_once(schema)
-        found = [pl.DataFrame(schema={column: schema[column]})]
+        found = [pl.DataFrame(schema={column: schema[column] for column in columns})]
         for part in slices(frame, at_once):
-            rows = rows_with(part, present, any_of).select(column_of_rows)
+            rows = rows_with(part, present, any_of).select(named)
             more = (batch.unique() for batch in batches(rows, at_once))
             found = [pl.concat([*found, *more]).unique()]
         return found[0]

@@ -11,15 +11,28 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from recframe.errors import RecframeError
-from recframe.frames.collecting import run_by_size, stream
+from recframe.frames.collecting import Ask, batches, run_by_size, stream
 from recframe.frames.kinds.engine import MOST, Added, Tables
-from recframe.frames.kinds.kind import Applied, Kind, Named, Names, Seen, Sources, Taken, chosen
+from recframe.frames.kinds.kind import (
+    Applied,
+    Kind,
+    Named,
+    Names,
+    Rows,
+    Seen,
+    Sources,
+    Taken,
+    chosen,
+)
 from recframe.frames.kinds.lookup import kind_for
 
 PLAN = "plan"
 """Column with the number of a row's plan."""
 PIECE = 43
 """Bits per piece of a 128-bit integer, since no engine adds these directly."""
+
+
+_NULL = pl.lit(None)
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,18 @@ class Sums:
     schema: pl.Schema
     keys: tuple[str, ...]
     same: tuple[str, ...]
+    round: int = 0
+    """Number of rounds over the buckets before this one: its rows read the sums of these."""
+
+    @property
+    def mark(self) -> str:
+        """Name by which a plan that reads these sums is known."""
+        return f"recframe sums {self.place}"
+
+    @property
+    def none(self) -> pl.LazyFrame:
+        """The sums of nobody, marked."""
+        return pl.LazyFrame(schema=self.schema).with_columns(_NULL.alias(self.mark)).drop(self.mark)
 
     @property
     def most(self) -> list[str]:
@@ -37,8 +62,9 @@ class Sums:
         return [name for name in self.schema if name.startswith(MOST) and name not in self.keys]
 
     def named(self, column: str) -> str:
-        """Return the name that a column has in the table of all plans, which share their keys."""
-        return f"key {column}" if column in self.keys else f"{self.place} {column}"
+        """Return the name that a column has in the table of all plans, which share keys of one dtype."""
+        is_shared = column in self.keys and not self.schema[column].is_nested()
+        return f"key {column}" if is_shared else f"{self.place} {column}"
 
     def _wide(self, name: str) -> pl.DataType:
         dtype = self.schema[name]
@@ -115,6 +141,8 @@ class Task(ABC):
     """Whether rows are in memory and may be profiled."""
     warns = False
     """Whether warnings of the call are told: once, however often it is made."""
+    sees_all = False
+    """Whether the rows are those of all users, as they were given, and the result is theirs."""
     searches = True
     """Whether the rows are read again for what the result makes odd, and told in warnings."""
 
@@ -128,6 +156,10 @@ class Task(ABC):
     def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
         """Return the sums of all buckets."""
         raise NotImplementedError
+
+    def own(self, rows: pl.LazyFrame, _users: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of all users, in a bucket those of its own users."""
+        return rows
 
     def applied(self, _plan: pl.LazyFrame, _to: Applied, schema: pl.Schema) -> pl.LazyFrame:
         """Return what a function makes of a plan's small result, without rows where those are not to be had."""
@@ -156,9 +188,10 @@ class BucketOfUsers(Kind):
         super().__init__(frame.rows)
         self.name, self.task, self.tables = frame.name, frame.task, frame.task.tables
         self.rows_of_users = kind_for(frame.rows)
-        self.is_lazy = not self.task.looks
+        self.is_lazy = not (self.task.looks or self.task.sees_all)
         self.size = self.rows_of_users.size
         self.adds = self.task.adds if self.task.divided else None
+        self.own = self.task.own if self.task.divided else None
         self.index_names = self.rows_of_users.index_names
 
     @property
@@ -177,12 +210,25 @@ class BucketOfUsers(Kind):
         return self.task.taken(self.name, named.values(), rows)
 
     def labels(self) -> list[str]:
-        """Return no names: system columns are detected over all users, not per bucket."""
-        return []
+        """Return the columns that may name systems, which are looked for over all users, and in no bucket."""
+        return self.rows_of_users.labels() if self.task.sees_all else []
+
+    def numbers(self) -> list[str]:
+        """Return the names of the columns of numbers."""
+        return self.rows_of_users.numbers()
+
+    @property
+    def asks(self) -> Ask | None:
+        """The function that collects precomputed plans of a large bucket."""
+        return super().asks if self.task.looks else None
 
     def source(self, name: str) -> Any:
         """Return what a result's column is made like."""
         return self.rows_of_users.source(name)
+
+    def in_rows(self, result: Any) -> Rows | None:
+        """Return the rows of a result, where it is there."""
+        return None if result is None else kind_for(result).in_rows(result)
 
     def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
         """Apply a function to a plan's result."""
@@ -208,6 +254,24 @@ class BucketOfUsers(Kind):
 Bucket.KIND = BucketOfUsers
 
 
+WHOLE = {"items"}
+"""Frames that every bucket has in full."""
+ROWS_AT_ONCE = 100_000
+"""Rows that are read at a time for the warnings of a result."""
+ROWS = "PYTHON SCAN"
+"""Step of a plan that reads rows of users, where these are not to be had."""
+
+
+def without_rows(rows: Taken) -> pl.LazyFrame:
+    """Return columns whose rows no plan may read."""
+
+    def gone(*_: Any) -> Iterator[pl.DataFrame]:
+        msg = "a plan reads rows of users after its sums; this is a bug in recframe"
+        raise RecframeError(msg)
+
+    return register_io_source(io_source=gone, schema=rows.collect_schema())
+
+
 class Trial(Task):
     """Dry run of a call on empty frames: columns read, sums, result."""
 
@@ -219,9 +283,9 @@ class Trial(Task):
         self.result = pl.Schema()
 
     def taken(self, name: str, columns: Names, rows: Taken) -> pl.LazyFrame:
-        """Record the columns of a frame, and return them empty and lazy, so that no code treats them as data."""
+        """Record the columns of a frame, and return them lazy, so that no code treats them as data."""
         self.columns.setdefault(name, {}).update(dict.fromkeys(columns))
-        return rows.lazy()
+        return rows.lazy() if name in WHOLE else without_rows(rows)
 
     def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
         """Record the sums of a plan."""
@@ -235,40 +299,71 @@ class Trial(Task):
             )
             raise RecframeError(msg)
         kept = tuple(name for name in same if name in schema)
-        self.plans.append(Sums(len(self.plans), schema, tuple(keys), kept))
-        return pl.LazyFrame(schema=schema)
+        new = Sums(len(self.plans), schema, tuple(keys), kept, self._round_of(sums))
+        self.plans.append(new)
+        return new.none
+
+    def _round_of(self, sums: pl.LazyFrame) -> int:
+        """Return the round of a plan: one after those whose sums of all buckets it reads, such as a list's items' sums."""
+        steps = sums.explain(optimized=False) if self.plans else ""
+        return max((plan.round + 1 for plan in self.plans if plan.mark in steps), default=0)
+
+    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
+        """Return what a function makes of a plan's result, without rows."""
+        self._check(plan)
+        return super().applied(plan, to, schema)
 
     def gives(self, plan: pl.LazyFrame, columns: Sequence[str] | None, given: Given) -> None:
         """Record the result's schema."""
         del given
+        self._check(plan)
         self.result = chosen(plan, columns).collect_schema()
+
+    def _check(self, plan: pl.LazyFrame) -> None:
+        """Reject a result that is not made of sums alone."""
+        if self.divided and ROWS in plan.explain():
+            msg = (
+                "this call reads rows of all users at once, but buckets hold only some users; ask it of frames in memory, "
+                "without memory= and parts="
+            )
+            raise RecframeError(msg)
 
 
 class Summing(Task):
-    """Run of a call over one bucket, up to mergeable sums."""
+    """Run of a call over one bucket, up to mergeable sums of one round."""
 
     looks = True
 
-    def __init__(self, plans: Sequence[Sums], tables: Tables, size: int) -> None:
+    def __init__(
+        self, plans: Sequence[Sums], tables: Tables, size: int, known: Sequence[pl.DataFrame] = ()
+    ) -> None:
         super().__init__(tables)
-        self.plans, self.size = plans, size
-        self.found: list[pl.LazyFrame] = []
+        self.plans, self.size, self.known = plans, size, known
+        self._next = iter(plans)
+        self.found: list[tuple[Sums, pl.LazyFrame]] = []
 
     def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
-        """Keep the sums of a plan."""
+        """Keep the sums of a plan of this round; return those of an earlier one, of all buckets."""
         del keys, same
-        self.found.append(sums)
-        return pl.LazyFrame(schema=sums.collect_schema())
+        plan = next(self._next)
+        if plan.round < len(self.known):
+            return plan.received(self.known[plan.round]).lazy()
+        if plan.round == len(self.known):
+            self.found.append((plan, sums))
+        return plan.none
+
+    def own(self, rows: pl.LazyFrame, users: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows of all users, in a bucket those of its own users."""
+        return rows.join(users.select("user").unique(), on="user", how="semi", nulls_equal=True)
 
     def gives(self, plan: pl.LazyFrame, columns: Sequence[str] | None, given: Given) -> None:
         """Ignore the plan, since it lacks other buckets' sums."""
 
     def table(self) -> pl.DataFrame:
-        """Return the sums of all plans, and a null row, since engines drop empty tables."""
-        sums = [run_by_size(one, self.size) for one in self.found]
-        rows = [plan.sent(one) for plan, one in zip(self.plans, sums, strict=True)]
-        of_none = pl.DataFrame({PLAN: [None]}, schema={PLAN: pl.Int32})
-        return pl.concat([*rows, of_none], how="diagonal").select(schema_of(self.plans).names())
+        """Return the sums of all plans of the round, and a null row, since engines drop empty tables."""
+        rows = [plan.sent(run_by_size(one, self.size)) for plan, one in self.found]
+        of_none = pl.DataFrame(schema=schema_of(self.plans)).clear(1)
+        return pl.concat([*rows, of_none], how="diagonal").select(of_none.columns)
 
 
 class Whole(Task):
@@ -304,19 +399,18 @@ class Finishing(Whole):
     looks = False
 
     def __init__(
-        self, result: pl.Schema, tables: Tables, plans: Sequence[Sums], sums: pl.DataFrame
+        self,
+        result: pl.Schema,
+        tables: Tables,
+        plans: Sequence[Sums],
+        sums: Sequence[pl.DataFrame],
     ) -> None:
-        super().__init__(result, tables, len(sums))
-        self._sums = iter([plan.received(sums).lazy() for plan in plans])
+        super().__init__(result, tables, sum(map(len, sums)))
+        self._sums = iter([plan.received(sums[plan.round]).lazy() for plan in plans])
 
     def taken(self, _name: str, _columns: Names, rows: Taken) -> Taken:
         """Return placeholder columns, whose rows are no longer available."""
-
-        def gone(*_: Any) -> Iterator[pl.DataFrame]:
-            msg = "a plan reads rows of users after its sums; this is a bug in recframe"
-            raise RecframeError(msg)
-
-        return register_io_source(io_source=gone, schema=rows.collect_schema())
+        return without_rows(rows)
 
     def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
         """Return the sums of the next plan."""
@@ -328,14 +422,39 @@ class Answering(Finishing):
     """Final run of a call on frames of this process, in whose kind the result is given, after warnings of what it shows."""
 
     warns = True
+    sees_all = True
     rows: pl.DataFrame | None = None
     """The rows of the result, where buckets have made them."""
+
+    _is_told = False
+    """Whether the result is there, of which only warnings are left."""
 
     def gives(self, plan: pl.LazyFrame, columns: Sequence[str] | None, given: Given) -> Any:
         """Return the result."""
         del columns
-        return given(self.rows if self.rows is not None else run_by_size(plan, self.size))
+        result = self.rows if self.rows is not None else run_by_size(plan, self.size)
+        self._is_told = True
+        return given(result)
 
-    def taken(self, _name: str, _columns: Names, rows: Taken) -> Taken:
-        """Return the rows, which warnings of an odd result may read."""
-        return rows.lazy()
+    def taken(self, name: str, columns: Names, rows: Taken) -> Taken:
+        """Return the rows for warnings of an odd result, which come after it; the result is made of sums."""
+        if name in WHOLE:
+            return rows
+        gone, there = super().taken(name, columns, rows), rows.lazy()
+
+        def source(
+            names: list[str] | None, kept: pl.Expr | None, n_rows: int | None, _size: int | None
+        ) -> Iterator[pl.DataFrame]:
+            plan = there if self._is_told else gone.lazy()
+            plan = plan if kept is None else plan.filter(kept)
+            plan = plan if n_rows is None else plan.head(n_rows)
+            found = plan if names is None else plan.select(_by_place(plan, names))
+            yield from batches(found, ROWS_AT_ONCE)
+
+        return register_io_source(io_source=source, schema=there.collect_schema())
+
+
+def _by_place(plan: pl.LazyFrame, names: Sequence[str]) -> list[pl.Expr]:
+    """Return columns by their places, since names such as "^.*$" are patterns to Polars."""
+    there = plan.collect_schema().names()
+    return [pl.nth(there.index(name)) for name in names]

@@ -10,7 +10,7 @@ import polars as pl
 from recframe.evaluation.user_values import HeldValues
 from recframe.frames.collecting import Ask
 from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.engine import MOST, Adds
+from recframe.frames.kinds.engine import MOST, Adds, Owns
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.rows.joins import aggregate
 from recframe.ranking.precomputed import models_of
@@ -26,11 +26,13 @@ class Run:
     """Cached users' values of the same frames."""
     adds: Adds | None = None
     """Function that adds up sums over buckets of users."""
+    owns: Owns | None = None
+    """Function that keeps the rows of a bucket's own users, of rows of all."""
 
     @classmethod
     def of(cls, kind: Kind, held: HeldValues | None = None) -> Run:
         """Return the execution of a frame's plans."""
-        return cls(kind.asks, held=held, adds=kind.adds)
+        return cls(kind.asks, held=held, adds=kind.adds, owns=kind.own)
 
     @property
     def is_divided(self) -> bool:
@@ -60,6 +62,10 @@ class Run:
             values = [name for name in rows.collect_schema().names() if name not in keys]
             found = aggregate(rows, keys, [_added(name, same) for name in values])
         return found if self.adds is None else self.adds(found, keys, same)
+
+    def own(self, rows: pl.LazyFrame, users: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows made of sums of all users, in a bucket those of its own users, which another frame has."""
+        return rows if self.owns is None else self.owns(rows, users)
 
 
 def _added(name: str, same: Sequence[str]) -> pl.Expr:

@@ -62,7 +62,7 @@ def _in_fold(inputs: Inputs, number: int, run: Run) -> Inputs:
     segments = tuple(
         replace(one, owner="constant") if one.inside == FOLD else one for one in inputs.segments
     )
-    return replace(inputs, **cut, segments=segments, given={}, fold=fold)
+    return replace(inputs, **cut, segments=segments, given={}, fold=fold, of_fold=number)
 
 
 def as_parts(inputs: Inputs) -> Inputs:

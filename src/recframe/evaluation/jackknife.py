@@ -9,7 +9,7 @@ from functools import cached_property
 
 import polars as pl
 
-from recframe.errors import RecframeError, without_order
+from recframe.errors import without_order
 from recframe.evaluation.execution import Run
 from recframe.evaluation.metrics_of_lists import (
     N_PLACES,
@@ -116,23 +116,15 @@ def sums_of_contributions(
 
 
 def _of_lists(lists: Lists, metrics: Sequence[str]) -> pl.LazyFrame:
-    """Return the contributions of lists to metrics, named by their strings.
-
-    What a list contributes depends on how often all lists have its items, which a bucket of users does not know.
-    """
-    if lists.run.is_divided:
-        msg = (
-            f"an interval of {metrics[0]} needs all lists at once, but buckets hold only some users; evaluate() has its "
-            "values, without intervals"
-        )
-        raise RecframeError(msg)
+    """Return the contributions of lists to metrics, named by their strings."""
     values = [lists.values[name] for name in metrics]
     counts = [lists.beside[name][N] for name in metrics]
     removal = Removal(lists)
     rows = removal.rows(values, counts).with_columns(removal.remaining())
     # a count without the list is one less where it was counted
     entered = [less(count.meta.root_names()[0]) > 0 for count in counts]
-    return _contributed(rows, lists.keys, values, entered)
+    found = _contributed(rows, lists.keys, values, entered)
+    return lists.run.own(found, removal.found)
 
 
 def contributions_of_means(
@@ -152,7 +144,8 @@ def contributions_of_means(
     keys = [*keys_of(inputs, metrics)]
     means = {str(mean): mean for needs in asked for mean in needs.means}
     of_user = {label: pl.col(f"value {number}") for number, label in enumerate(means)}
-    rows = _users(inputs, list(means.values()), keys, run)
+    own = _users(inputs, list(means.values()), keys, run)
+    rows = run.added([own], distinct_names(*keys, "user"))
     values = [_of_means(needs) for needs in asked]
     entered = [_has_any(needs, of_user) for needs in asked]
     sums = ExactSums({f"sum of {label}": value for label, value in of_user.items()})
@@ -165,7 +158,7 @@ def contributions_of_means(
     )
     rows = joined(rows, segments, keys)
     rows = rows.with_columns(_mean(label, value) for label, value in of_user.items())
-    return _contributed(rows, keys, values, entered)
+    return run.own(_contributed(rows, keys, values, entered), own)
 
 
 def _users(
@@ -173,8 +166,7 @@ def _users(
 ) -> pl.LazyFrame:
     """Return each segment's users with their values of the averaged metrics."""
     judged = judge(inputs, run.models(inputs))
-    users = values_of_users(judged, means, keys, run.ask, run.held).each()
-    return run.added([users], distinct_names(*keys, "user"))
+    return values_of_users(judged, means, keys, run.ask, run.held).each()
 
 
 def _has_any(needs: Needs, of_user: Mapping[str, pl.Expr]) -> pl.Expr:
@@ -238,14 +230,18 @@ class Removal:
         """The keys of the segments."""
         return self.lists.keys
 
+    @cached_property
+    def found(self) -> pl.LazyFrame:
+        """Each list with an item up to the largest k, of a bucket's own users, with the change of each sum without it."""
+        return self.lists.cut.described(self._lists(self.lists.cut))
+
     def rows(self, values: Sequence[pl.Expr], counts: Sequence[pl.Expr]) -> pl.LazyFrame:
         """Return each list with an item up to the largest k: the keys, the user, the sums of the segment and their losses.
 
         Values are made of such sums; they stand beside as `whole 0`, ..., and counts as `n 0`, ...
         """
         keys = distinct_names(*self.keys, "user")
-        found = self.lists.cut.described(self._lists(self.lists.cut))
-        lists = self.lists.run.added([found.select(*keys, pl.col("^less .*$"))], keys)
+        lists = self.lists.run.added([self.found.select(*keys, pl.col("^less .*$"))], keys)
         segments = self._segments(lists, values).with_columns(
             *(value.alias(f"whole {number}") for number, value in enumerate(values)),
             *(count.alias(f"n {number}") for number, count in enumerate(counts)),

@@ -12,6 +12,7 @@ from recframe.evaluation.folds import as_parts
 from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.engine import TRAININGS
 from recframe.frames.options import Context
 from recframe.frames.roles import Segment
 from recframe.frames.rows.exact_sums import ExactSums, of_few
@@ -35,7 +36,11 @@ def apart(inputs: Inputs) -> Inputs:
     """Return inputs with each training as a model of its own, so that lists are separate."""
     both, context = _model_and_training(inputs), of_each(inputs.context)
     found = _with_lists(inputs, lambda lists: lists.with_columns(both))
-    return replace(found, segments=_without_trainings(inputs), context=context)
+    models = inputs.models
+    if inputs.tables is not None:
+        pairs = {name: inputs.schema[name] for name in (*inputs.model, TRAINING)}
+        models = inputs.tables.get(TRAININGS, pairs).select(pl.struct(*pairs).alias(MODEL))
+    return replace(found, segments=_without_trainings(inputs), context=context, models=models)
 
 
 def _with_lists(inputs: Inputs, made: Callable[[Any], Any]) -> Inputs:
@@ -90,7 +95,8 @@ def named(inputs: Inputs) -> Inputs:
     ]
     words = pl.concat_str(fields, separator=", ")
     text = pl.when(pl.col(MODEL).is_not_null()).then(words).alias(MODEL)
-    return _with_lists(found, lambda lists: lists.with_columns(text))
+    models = None if found.models is None else found.models.with_columns(text)
+    return replace(_with_lists(found, lambda lists: lists.with_columns(text)), models=models)
 
 
 def told_apart(rows: Frame, inputs: Inputs) -> Frame:

@@ -48,13 +48,10 @@ class Made:
         """Whether the expression is known to read only its own row."""
         return _is_elementwise(self.expression)
 
-    def check_reads_own_row(self) -> None:
-        """Reject an expression that reads other rows, which differ between lists and truth."""
+    def check_reads_own_row(self, which: str, column: str) -> None:
+        """Reject an expression that reads other rows; `which` says why, and `column` what to make of it."""
         if not self.reads_own_row:
-            msg = (
-                f"{Given('by', self)} reads other rows than its own, which differ between lists and truth; first make it a "
-                "column of each frame"
-            )
+            msg = f"{Given('by', self)} reads other rows than its own, {which}; first make it {column}"
             raise ColumnError(msg)
 
     def column(self, columns: Taken, inside: str, title: str) -> pl.Expr:

@@ -12,6 +12,7 @@ import polars as pl
 from recframe.errors import (
     CallError,
     ColumnError,
+    RecframeError,
     fails_whole_if,
     sentence,
     suggestion,
@@ -103,12 +104,28 @@ class Inputs:
     """All models, where the lists may lack some."""
     fold: pl.Expr | None = None
     """The fold that all rows are of, where these are the inputs of one."""
+    of_fold: int | None = None
+    """Its number."""
 
     @cached_property
     def tables(self) -> Tables | None:
-        """The tables about all users, for inputs of one bucket."""
+        """The tables about all users, for inputs of one bucket; those of a fold, where the inputs are."""
         lists = self.sides.get("recommendations")
-        return None if lists is None else lists.kind.tables
+        tables = None if lists is None else lists.kind.tables
+        return tables if tables is None or self.of_fold is None else tables.of_fold(self.of_fold)
+
+    def of_all(self, keys: pl.LazyFrame) -> pl.LazyFrame:
+        """Return distinct keys of a bucket's rows with those of all others."""
+        if self.tables is None:
+            return keys
+        adds = self.sides["recommendations"].kind.adds
+        if adds is None:
+            msg = (
+                "universe='all' with users= needs the segments that any user has, but buckets hold only some users; leave the "
+                "user out of by=, or users= out"
+            )
+            raise RecframeError(msg)
+        return adds(keys, keys.collect_schema().names(), ())
 
     @cached_property
     def schema(self) -> pl.Schema:

@@ -342,7 +342,10 @@ def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: 
             return Segment(f"segment {number}", by.name, OF_IDS[role], by)
         holders = _holders_of_roots(by, sides, context)
         if len(holders) > 1:
-            by.check_reads_own_row()
+            by.check_reads_own_row("which differ between lists and truth", "a column of each frame")
+        if sides["recommendations"].kind.tables is not None and holders != ["items"]:
+            found = "of which a bucket of users has some alone"
+            by.check_reads_own_row(found, f"a column of {sides[holders[0]].title}")
         return Segment(f"segment {number}", by.name, _owner(by, holders, sides, context), by)
     role = role_named(by, context)
     if role is not None:

@@ -9,9 +9,7 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.errors import RecframeError
 from recframe.frames.inputs import Inputs, check_is_one_fold
-from recframe.frames.kinds.engine import MODELS
 from recframe.frames.options import Context, Sharing
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS, alike_as_one, joined_as_numbers
 from recframe.frames.rows.joins import at_best_rank, distinct_names
@@ -43,9 +41,7 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     if inputs.ranks_by_gain and inputs.inside("truth"):
         shared = inputs.row_keys
         lists = _in_parts_of(truth, lists, shared)
-    if inputs.model and models is None and inputs.tables is not None:
-        models = inputs.tables.get(MODELS, {"model": inputs.schema["model"]})
-    elif inputs.model and models is None:
+    if inputs.model and models is None:
         models = rows_of_models(inputs).unique()
     scores = _scored(lists, shared, inputs) if inputs.scored else None
     lists = effective_lists(lists, truth, inputs, shared)
@@ -226,22 +222,21 @@ class Judged:
         return pl.concat(everyone) if len(everyone) > 1 else everyone[0]
 
     def _parts(self) -> pl.LazyFrame:
-        """Return each part that a row of a frame is in: the values of the segments that cut rows."""
-        if self.inputs.tables is not None:
-            raise RecframeError(
-                "universe='all' with users= has no segments of rows in buckets: drop users="
-            )
+        """Return each part that a row of a frame is in, of any user: the values of the segments that cut rows."""
         own, of_items = self.of_rows, self.inputs.item_keys
         rows = [self.lists] if self.truth is None else [self._in_parts(self.lists), self.truth]
         parts = pl.concat(row.select(*own, "item") for row in rows)
         if not of_items:
-            return parts.select(own).unique()
+            return self.inputs.of_all(parts.select(own).unique())
         items = [parts.select("item")]
         items += (
             [] if self.inputs.items is None else [self.inputs.items.select("item").drop_nulls()]
         )
         of_items_ = self.in_segments(pl.concat(items).unique()).select(of_items).unique()
-        return parts.select(own).unique().join(of_items_, how="cross") if own else of_items_
+        of_items_ = self.inputs.of_all(of_items_)
+        if not own:
+            return of_items_
+        return self.inputs.of_all(parts.select(own).unique()).join(of_items_, how="cross")
 
     def members(self) -> pl.LazyFrame:
         """Return the distinct users of the universe, in each segment of rows where they count."""

@@ -36,6 +36,8 @@ from recframe.frames.collecting import stream_all
 
 Adds = Callable[[pl.LazyFrame, Sequence[str], Sequence[str]], pl.LazyFrame]
 """Type of functions that add up a bucket's sums, given keys and constant columns."""
+Owns = Callable[[pl.LazyFrame, pl.LazyFrame], pl.LazyFrame]
+"""Type of functions that keep the rows of a bucket's own users, given rows of all users and a frame of its users."""
 Frames = Mapping[str, pl.DataFrame]
 """Rows of some users, by the names of their frames."""
 
@@ -124,9 +126,9 @@ class Engine(ABC):
 
     @abstractmethod
     def distinct(
-        self, frame: Any, column: str, present: Sequence[str], any_of: Sequence[str]
+        self, frame: Any, columns: Sequence[str], present: Sequence[str], any_of: Sequence[str]
     ) -> pl.DataFrame:
-        """Return a column's values, of rows with a value in all of `present`, and a finite one in any of `any_of`."""
+        """Return columns' values, of rows with a value in all of `present`, and a finite one in any of `any_of`."""
 
     @abstractmethod
     def counted(self, frame: Any, user: str, item: str) -> tuple[pl.DataFrame, int]:
@@ -141,22 +143,34 @@ class Engine(ABC):
         """Return the result of a call on a frame, as a frame of its kind; nothing needs to run yet."""
 
 
-MODELS, POPULARITY, TRAIN_USERS, CATALOGUE = "models", "popularity", "train users", "catalogue"
+MODELS, TRAININGS = "models", "trainings"
+POPULARITY, TRAIN_USERS, CATALOGUE = "popularity", "train users", "catalogue"
+Table = tuple[str, int | None]
+"""A table's name, and the fold whose rows it is made of; None of all rows."""
 
 
 class Tables:
     """Global tables by name; a dry run records the requested names."""
 
-    def __init__(self, found: Mapping[str, pl.DataFrame] | None = None) -> None:
-        self.found = found
-        self.asked: set[str] = set()
+    def __init__(
+        self, found: Mapping[Table, pl.DataFrame] | None = None, fold: int | None = None
+    ) -> None:
+        self.found, self.fold = found, fold
+        self.asked: set[Table] = set()
+
+    def of_fold(self, number: int) -> Tables:
+        """Return the tables of one fold."""
+        tables = Tables(self.found, number)
+        tables.asked = self.asked
+        return tables
 
     def get(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-        """Return a table in some dtypes."""
-        self.asked.add(name)
+        """Return a table in some dtypes; models are those of all folds."""
+        table = (name, None if name in {MODELS, TRAININGS} else self.fold)
+        self.asked.add(table)
         if self.found is None:
             return pl.LazyFrame(schema=dict(schema))
-        return self.found[name].lazy().select(pl.col(one).cast(schema[one]) for one in schema)
+        return self.found[table].lazy().select(pl.col(one).cast(schema[one]) for one in schema)
 
 
 Rows = TypeVar("Rows", pl.LazyFrame, pl.DataFrame)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from recframe.frames.collecting import LARGE, Ask, Collect, ask, run_by_size, stream
-from recframe.frames.kinds.engine import Adds, Engine, Tables
+from recframe.frames.kinds.engine import Adds, Engine, Owns, Tables
 
 Taken = pl.LazyFrame | pl.DataFrame
 """Columns under their roles' names; eager if the frame is."""
@@ -78,6 +78,8 @@ class Kind:
     """Engine of a remote frame, whose calls run bucket by bucket; None if local."""
     adds: Adds | None = None
     """Function that adds up sums over buckets; None outside of a bucket."""
+    own: Owns | None = None
+    """Function that keeps the rows of a bucket's own users, of rows of all; None outside of a bucket."""
     tables: Tables | None = None
     """Tables about all users, for a bucket; None otherwise."""
 

@@ -1,0 +1,120 @@
+"""Recommendations and truth in Parquet files of several layouts."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+LENGTH = 100
+TRUTH = 10
+N_ITEMS = 49_999
+"""A prime, so that a list that goes on by any step has no item twice."""
+DAYS = 20
+MODELS = ("item_knn", "popular", "svd", "two_tower")
+Frames = dict[str, pl.DataFrame]
+Files = Iterator[tuple[str, pl.DataFrame]]
+"""Files by their paths in a folder."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How rows lie in files."""
+
+    files: Callable[[pl.DataFrame], Files]
+    n_models: int = 1
+    as_text: bool = False
+    k: int | None = 10
+    """The cut-off of the metrics."""
+
+
+def made(users: int, layout: Layout, seed: int = 0) -> Frames:
+    """Return recommendations and graded truth by user; a third of the truth is recommended."""
+    random = np.random.default_rng(seed)
+    length = LENGTH // layout.n_models
+    first, step = random.integers(1, N_ITEMS, (2, users, 1))
+    # places in the list up to its length are hits, those behind it were not recommended
+    places = (random.integers(0, 3 * length, (users, 1)) + 7 * np.arange(TRUTH)) % (3 * length)
+    user = np.arange(users)
+    truth = {
+        "user": np.repeat(user, TRUTH),
+        "item": ((first + step * places) % N_ITEMS).ravel(),
+        "relevance": random.integers(1, 6, users * TRUTH),
+    }
+    lists = [_lists(user, first + number * step, step, length) for number in range(layout.n_models)]
+    recs = lists[0]
+    if layout.n_models > 1:
+        named = zip(MODELS, lists, strict=True)
+        recs = pl.concat(one.with_columns(model=pl.lit(name)) for name, one in named)
+    frames = {"recs": recs, "truth": pl.DataFrame(truth)}
+    return _with_text(frames, users, random) if layout.as_text else frames
+
+
+def _lists(user: np.ndarray, first: np.ndarray, step: np.ndarray, length: int) -> pl.DataFrame:
+    items = (first + step * np.arange(length)) % N_ITEMS
+    columns = {
+        "user": np.repeat(user, length),
+        "item": items.ravel(),
+        "rank": np.tile(np.arange(1, length + 1), len(user)),
+    }
+    return pl.DataFrame(columns)
+
+
+def _with_text(frames: Frames, users: int, random: np.random.Generator) -> Frames:
+    """Return frames whose ids are text of 36 bytes."""
+    sizes = {"user": users, "item": N_ITEMS}
+    ids = {
+        name: pl.Series([str(uuid.UUID(bytes=random.bytes(16))) for _ in range(size)])
+        for name, size in sizes.items()
+    }
+    return {
+        name: frame.with_columns(ids[column].gather(frame[column]).alias(column) for column in ids)
+        for name, frame in frames.items()
+    }
+
+
+def in_slices(frame: pl.DataFrame, n: int) -> Files:
+    """Walk files of neighbouring rows."""
+    size = -(-len(frame) // n)
+    for number in range(n):
+        yield f"{number:04}.parquet", frame.slice(number * size, size)
+
+
+def by_day(frame: pl.DataFrame) -> Files:
+    """Walk files of days, with rows of all users in each, in no order."""
+    days = pl.Series(np.random.default_rng(1).integers(0, DAYS, len(frame)))
+    shuffled = frame.with_columns(days.alias("day")).sample(fraction=1, shuffle=True, seed=2)
+    for (day,), rows in shuffled.partition_by("day", as_dict=True, include_key=False).items():
+        yield f"{day:02}.parquet", rows
+
+
+def in_partitions(frame: pl.DataFrame) -> Files:
+    """Walk Hive partitions by the country of the user."""
+    for country in range(DAYS):
+        yield f"country={country:02}/0.parquet", frame.filter(pl.col("user") % DAYS == country)
+
+
+SORTED = partial(in_slices, n=10)
+LAYOUTS = {
+    "sorted by user": Layout(SORTED),
+    "by day, users spread": Layout(by_day),
+    "1,000 small files": Layout(partial(in_slices, n=1000)),
+    "text ids of 36 bytes": Layout(SORTED, as_text=True),
+    "Hive partitions": Layout(in_partitions),
+    "whole lists, no k": Layout(SORTED, k=None),
+    "4 models in a column": Layout(SORTED, n_models=len(MODELS)),
+}
+
+
+def write(folder: Path, users: int, layout: Layout) -> None:
+    """Write the files of a layout."""
+    for name, frame in made(users, layout).items():
+        for path, rows in layout.files(frame):
+            place = folder / name / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            rows.write_parquet(place)

@@ -1,0 +1,119 @@
+"""One way to six metrics of Parquet files: `python large_worker.py DuckDB FOLDER 1GB 10 False`.
+
+The last two are k, or None, and whether there is a column of models.
+It prints JSON: seconds and CPU seconds after the imports, the peak of resident memory, and the values.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+METRICS = ("hit_rate", "precision", "recall", "map", "mrr", "ndcg")
+ONE_PLAN, BUCKETS, DUCKDB = "one plan", "buckets", "DuckDB"
+SQL = """
+WITH recs AS (FROM read_parquet('{folder}/recs/**/*.parquet', hive_partitioning = {hive})),
+truth AS (FROM read_parquet('{folder}/truth/**/*.parquet', hive_partitioning = {hive}) WHERE relevance > 0),
+hits AS (
+    SELECT {model}user, rank, relevance, row_number() OVER (PARTITION BY {model}user ORDER BY rank) AS nth
+    FROM recs JOIN truth USING (user, item) WHERE {is_read}
+),
+lists AS (
+    SELECT {model}user, count(*) AS n_hits, sum(nth / rank) AS precisions, 1 / min(rank) AS first,
+        sum(relevance / log2(rank + 1)) AS dcg
+    FROM hits GROUP BY {model}user
+),
+ideals AS (
+    SELECT user, count(*) AS n_relevant, sum(relevance / log2(place + 1)) FILTER (WHERE {is_ideal}) AS ideal
+    FROM (SELECT user, relevance, row_number() OVER (PARTITION BY user ORDER BY relevance DESC) AS place FROM truth)
+    GROUP BY user
+){lengths}
+SELECT {model}count(*) / n, sum(n_hits / {length}) / n, sum(n_hits / n_relevant) / n, sum(precisions / n_relevant) / n,
+    sum(first) / n, sum(dcg / ideal) / n
+FROM lists JOIN ideals USING (user) {joined} CROSS JOIN (SELECT count(*) AS n FROM ideals)
+GROUP BY {model}n ORDER BY ALL
+"""
+LENGTHS = ",\nlengths AS (SELECT {model}user, count(*) AS length FROM recs GROUP BY {model}user)"
+
+
+def sql(folder: str, k: int | None, *, of_models: bool) -> str:
+    """Return the query of the six metrics, which divides sums over users with a hit by the number of users."""
+    model = "model, " if of_models else ""
+    whole = k is None
+    return SQL.format(
+        folder=folder,
+        model=model,
+        hive=str(any(Path(folder).glob("recs/*=*"))).lower(),
+        is_read="true" if whole else f"rank <= {k}",
+        is_ideal="true" if whole else f"place <= {k}",
+        lengths=LENGTHS.format(model=model) if whole else "",
+        length="length" if whole else k,
+        joined=f"JOIN lengths USING ({model}user)" if whole else "",
+    )
+
+
+def in_duckdb(folder: str, memory: str, k: int | None, *, of_models: bool) -> Callable[[], Any]:
+    """Return the way of DuckDB's SQL."""
+    duckdb = importlib.import_module("duckdb")
+
+    def found() -> list[Any]:
+        with tempfile.TemporaryDirectory() as spilled, duckdb.connect() as connection:
+            for name, value in (
+                ("memory_limit", f"'{memory}'"),
+                ("temp_directory", f"'{spilled}'"),
+                ("preserve_insertion_order", "false"),
+            ):
+                connection.execute(f"SET {name} = {value}")
+            return connection.execute(sql(folder, k, of_models=of_models)).fetchall()
+
+    return found
+
+
+def in_recframe(
+    folder: str, memory: str | None, k: int | None, *, of_models: bool
+) -> Callable[[], Any]:
+    """Return the way of recframe, without a memory that of one plan."""
+    pl = importlib.import_module("polars")
+    importlib.import_module("recframe")
+
+    def found() -> list[Any]:
+        recs, truth = (pl.scan_parquet(f"{folder}/{name}") for name in ("recs", "truth"))
+        rec = recs.rec(truth=truth, model="model" if of_models else None, memory=memory)
+        values = rec.evaluate(*METRICS, k=k)
+        values = values.collect(engine="streaming") if memory is None else values
+        return values.drop("n_users").rows()
+
+    return found
+
+
+def status(name: str) -> int:
+    """Return bytes that Linux counts for this process."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
+
+
+def main(way: str, folder: str, memory: str, k: str, of_models: str) -> None:
+    """Print what a way takes, and its values."""
+    cutoff = None if k == "None" else int(k)
+    made = in_duckdb if way == DUCKDB else in_recframe
+    bound = None if way == ONE_PLAN else memory
+    run = made(folder, bound, cutoff, of_models=of_models == "True")
+    start, start_cpu = time.perf_counter(), time.process_time()
+    rows = run()
+    found = {
+        "seconds": time.perf_counter() - start,
+        "cpu_seconds": time.process_time() - start_cpu,
+        "peak_bytes": status("VmHWM"),
+        "values": [list(row) for row in rows],
+    }
+    sys.stdout.write(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
