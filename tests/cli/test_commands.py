@@ -439,12 +439,13 @@ def test_answers_of_an_engine_take_every_argument_of_a_method():
 
 
 @pytest.mark.parametrize("command", ["slices", "track", "report"])
-def test_a_command_that_no_engine_answers_says_which_ones_do(command):
-    result = run(command, "recs.parquet", "truth.parquet", "--engine", "spark")
+@pytest.mark.parametrize("option", [("--engine", "spark"), ("--memory", "2GB")])
+def test_a_command_that_no_engine_answers_says_which_ones_do(command, option):
+    result = run(command, "recs.parquet", "truth.parquet", *option)
 
     assert result.exit_code == 2
     names = "evaluate, audit, summarize, compare, winner, power, gaps and require"
-    assert f"Error: --engine is an option of {names}\n" in result.stderr
+    assert f"Error: {option[0]} is an option of {names}\n" in result.stderr
 
 
 LEFT_OUT = {"self", "tidy", "last", "raises", "requirements", "over"}

@@ -283,7 +283,7 @@ def _is_file(name: str) -> bool:
     return ending_of(name) in READERS or "/" in name or "*" in name or Path(name).exists()
 
 
-OF_ENGINES = ("--engine", "--master")
+OF_ENGINES = ("--engine", "--master", "--memory")
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 

@@ -315,15 +315,18 @@ def _plain(name: str, value: Any) -> Any:
     return value if number is None else number
 
 
-UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_BYTES = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?([kMGT]?)B?")
+UNITS = ("", *"kmgt")
+_BYTES = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?(?:([kmgt])(i?))?b?", re.IGNORECASE)
 
 
 def bytes_of(value: object) -> int | None:
-    """Return a number of bytes, such as 500MB or 20GB; None where a value is none."""
+    """Return a number of bytes, such as 500MB, 20GB or 2GiB; None where a value is none."""
     found = _BYTES.fullmatch(value if isinstance(value, str) else str(plain_number(value)))
-    n = int(float(found[1]) * UNITS[found[2]]) if found else 0
-    return n or None
+    if found is None:
+        return None
+    number, unit, is_binary = found.groups()
+    size = 1024 if is_binary else 1000
+    return int(float(number) * size ** UNITS.index((unit or "").lower())) or None
 
 
 EXACT = 2**53
