@@ -275,6 +275,7 @@ class Divided:
         tables, given = self._tables(trial.tables.asked), None
         if self.engine.is_here:
             given = {name: one.side.kind.frame for name, one in self.sides.items()}
+            given |= {name: rows for name, rows in whole.items() if kind_for(given[name]).is_lazy}
         return self._ran(
             routed, Replayed(self.call, trial.plans, trial.result, tables, none, whole, given)
         )
