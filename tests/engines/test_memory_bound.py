@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import polars as pl
@@ -130,6 +132,26 @@ def test_users_without_an_id_are_one_bucket_of_an_audit(modes):
     columns = ["check", "severity", "frame", "rows", "users"]
     assert_frame_equal(found.select(columns), one.select(columns))
     assert modes
+
+
+def test_rows_of_a_user_stay_in_their_order_whatever_thread_is_first(monkeypatch):
+    monkeypatch.setattr(memory_bound, "MOST_ROWS", 2_000)
+    monkeypatch.setattr(memory_bound.Bound, "n_threads", 3)
+    row = pl.int_range(20_000)
+    recs = pl.select(user=row % 500, item=row * 7919 % 10_007, score=1.0)
+    truth = recs[::9].select("user", item=pl.col("item") // 2 * 2)
+    by_bucket, n_calls = pl.DataFrame.partition_by, itertools.count()
+
+    def slow(frame: pl.DataFrame, *arguments: object, **given: object) -> object:
+        time.sleep(0.02 * (next(n_calls) % 3 == 0))
+        return by_bucket(frame, *arguments, **given)
+
+    monkeypatch.setattr(pl.DataFrame, "partition_by", slow)
+    one = recs.rec(truth=truth, ties="order").evaluate("ndcg", "mrr")
+
+    found = recs.rec(truth=truth, ties="order", memory="1GB").evaluate("ndcg", "mrr")
+
+    assert_frame_equal(found, one, check_exact=True)
 
 
 def test_a_user_beyond_the_bound_is_an_error_with_a_bound_that_does(place):

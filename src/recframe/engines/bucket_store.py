@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
-from threading import RLock
+from threading import Condition, RLock
 from typing import IO
 
 import polars as pl
@@ -104,6 +104,7 @@ class Store:
         """Buckets that one user has most rows of, who alone is larger than a bucket: each is run by itself."""
         self._held = 0
         self._lock = RLock()
+        self._turn, self._places, self._n_put = Condition(self._lock), count(), 0
         self._remove: weakref.finalize[..., Store] | None = None
 
     def close(self) -> None:
@@ -130,22 +131,37 @@ class Store:
         ]
         for n_read, (name, part, at_once) in enumerate(parts, 1):
             for rows in batches(self.sides[name].rows(part, self.n_buckets), at_once):
-                yield partial(self.put, name, rows)
+                yield partial(self.put, name, rows, next(self._places))
             tell(n_read / len(parts))
 
-    def put(self, name: str, rows: pl.DataFrame) -> None:
-        """Put rows into the buckets of their users; several threads may do so."""
-        parts = rows.partition_by(BUCKET, as_dict=True, include_key=False)
-        of_row = size_of_rows(rows) / max(len(rows), 1)
-        with self._lock:
-            for (bucket,), part in parts.items():
-                size = int(of_row * len(part))
-                self.pieces.setdefault((bucket, name), []).append(Piece(part, size))
-                self.heights[bucket] += len(part)
-                self.sizes[bucket] += size
-                self._held += size
-            if self._held > self.bound.held:
-                self._spill()
+    def put(self, name: str, rows: pl.DataFrame, place: int) -> None:
+        """Put rows into the buckets of their users; several threads may do so, of which each waits for earlier rows.
+
+        NOTE: the rows of a user stay in their order, which ranks them with ties="order".
+        """
+        parts: dict[tuple[int], pl.DataFrame] = {}
+        of_row = 0.0
+        try:
+            of_row = size_of_rows(rows) / max(len(rows), 1)
+            parts = rows.partition_by(BUCKET, as_dict=True, include_key=False)
+        finally:
+            with self._turn:
+                self._turn.wait_for(lambda: self._n_put == place)
+                self._n_put += 1
+                try:
+                    self._add(name, parts, of_row)
+                finally:
+                    self._turn.notify_all()
+
+    def _add(self, name: str, parts: Mapping[tuple[int], pl.DataFrame], of_row: float) -> None:
+        for (bucket,), part in parts.items():
+            size = int(of_row * len(part))
+            self.pieces.setdefault((bucket, name), []).append(Piece(part, size))
+            self.heights[bucket] += len(part)
+            self.sizes[bucket] += size
+            self._held += size
+        if self._held > self.bound.held:
+            self._spill()
 
     def _spill(self) -> None:
         """Append all rows that are in memory to the file.
@@ -225,7 +241,8 @@ class Store:
             self.sizes += [0] * FAN_OUT
             for name, side in self.sides.items():
                 for rows in self._taken(bucket, name):
-                    self.put(name, rows.with_columns(side.bucket(FAN_OUT, first)))
+                    rows = rows.with_columns(side.bucket(FAN_OUT, first))  # noqa: PLW2901  the same
+                    self.put(name, rows, next(self._places))
             for one in filter(self._is_large, range(first, first + FAN_OUT)):
                 has_one_user = self.heights[one] > n_rows / 2
                 (self.of_one_user if has_one_user else large).append(one)
