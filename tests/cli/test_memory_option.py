@@ -78,3 +78,16 @@ def test_a_bound_that_is_none_is_told():
 
     assert result.exit_code == 2
     assert "'lots' is no number of bytes; write for example 500MB or 20GB" in result.stderr
+
+
+def test_a_bound_that_one_user_is_above_is_told_as_the_option():
+    bot = pl.DataFrame({"user": 1, "item": range(100_000), "rank": range(1, 100_001)})
+    bot.write_parquet("bot.parquet")
+
+    said = failure("evaluate", "bot.parquet", "liked.parquet", "-m", "ndcg", "--memory", "5MB")
+
+    assert said.startswith(
+        "--memory '5MB' is too little: the user with the most rows has 100,001 rows,"
+    )
+    more = said.rpartition("write --memory '")[2].partition("'")[0]
+    assert run("evaluate", "bot.parquet", "liked.parquet", "--memory", more).exit_code == 0

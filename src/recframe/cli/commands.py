@@ -403,9 +403,10 @@ def evaluate() -> None:
 def _show_findings(found: pl.DataFrame, options: Options) -> None:
     """Show findings, and end with an error where one is."""
     engine = engine_of(options)
-    if engine is not None:
+    if engine is not None or options["memory"] is not None:
         left = ", ".join(check.name for check in CHECKS if check.of_all)
-        note(f"{engine.name} makes no checks of all users at once: {left}")
+        of_whom = "a call within --memory" if engine is None else engine.name
+        note(f"{of_whom} makes no checks of all users at once: {left}")
     if is_table(options):
         print_findings(found)
     else:

@@ -258,8 +258,8 @@ def tables_of(frames: Frames) -> dict[str, pl.DataFrame]:
     return tables
 
 
-IN_BUCKETS = {"evaluate", "summarize", "compare", "winner", "gaps"}
-"""Methods that run in buckets of users."""
+IN_BUCKETS = {"evaluate", "summarize", "compare", "winner", "power", "gaps"}
+"""Methods that run in buckets of users without --memory; the other ones read more of all users at once in one plan."""
 
 
 @dataclass(frozen=True)

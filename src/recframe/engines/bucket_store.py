@@ -24,6 +24,7 @@ from recframe.engines.threads import in_threads
 from recframe.errors import RecframeError
 from recframe.frames.collecting import batches, stream
 from recframe.frames.dtypes import as_text, common
+from recframe.frames.hints import Given
 from recframe.frames.kinds.engine import Routed, rows_with
 
 FAN_OUT, MOST_AT_ONCE = 64, 1024
@@ -195,8 +196,8 @@ class Store:
         is_full = error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None))
         found = "the disk is full" if is_full else error.strerror or str(error)
         return RecframeError(
-            f"rows beyond memory={in_words(self.bound.total)!r} could not be written to {_place()}: {found}; set the "
-            "environment variable POLARS_TEMP_DIR to a folder with more room, or write a larger memory="
+            f"rows beyond {Given('memory', in_words(self.bound.total))} could not be written to {_place()}: {found}; set "
+            "the environment variable POLARS_TEMP_DIR to a folder with more room, or allow more memory"
         )
 
     @property

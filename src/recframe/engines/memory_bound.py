@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from recframe.errors import RecframeError
+from recframe.frames.hints import Given
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUPS = Path("/proc/self/cgroup")
@@ -140,10 +141,10 @@ class Bound:
     def too_little(self, n_rows: int, need: int) -> RecframeError:
         """Return the error of one user whose rows need more than all buckets may take."""
         total, least = in_words(self.total), in_words(need / _OF_BUCKETS)
-        given = f"memory={total!r}" if self.memory else f"half of the free memory, {total},"
+        given = str(Given("memory", total)) if self.memory else f"half of the free memory, {total},"
         return RecframeError(
             f"{given} is too little: the user with the most rows has {n_rows:,} rows, which need about {least}; write "
-            f"memory={least!r} or more"
+            f"{Given('memory', least)} or more"
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -19,7 +20,7 @@ def in_threads(tasks: Iterable[Callable[[], T]], n_threads: int) -> Iterator[T]:
     running: set[Future[T]] = set()
     try:
         for task in tasks:
-            running.add(pool.submit(task))
+            running.add(pool.submit(copy_context().run, task))  # which has the words of messages
             while len(running) > n_threads:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 yield from (one.result() for one in done)
