@@ -25,7 +25,17 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with dask[dataframe]
 
 from recframe.engines.engine_frames import EngineFrame, OfTables, in_tables
-from recframe.engines.sent_rows import BUCKET, N_ROWS, ROWS, SENT, SIDE, Bucket, Side, unpacking
+from recframe.engines.sent_rows import (
+    BUCKET,
+    N_ROWS,
+    ROWS,
+    SENT,
+    SIDE,
+    Bucket,
+    Side,
+    sides_of,
+    unpacking,
+)
 from recframe.errors import ColumnError
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
@@ -191,17 +201,16 @@ def _widens(found: pa.Array, field: pa.Field) -> bool:
     return any(of(found.type) and of(field.type) for of in families)
 
 
-def _buckets_of(users: pa.ChunkedArray, n_buckets: int) -> Any:
+def _buckets_of(values: pl.Series, n_buckets: int) -> Any:
     """Return the number of each user's bucket.
 
     NOTE: by pandas' hashes, which are the same on all machines; whole numbers of any width have the same.
     """
-    values = pl.Series("user", pl.from_arrow(users))
     if values.dtype.is_integer() or (values.dtype.is_temporal() and values.dtype != pl.Time):
         numbers = values.to_physical().cast(pl.Int64).fill_null(0).to_numpy()
         hashes = pd.util.hash_array(numbers)
     else:
-        texts = values.to_frame().select(as_text(pl.col("user"), values.dtype).fill_null(""))
+        texts = values.to_frame().select(as_text(pl.nth(0), values.dtype).fill_null(""))
         hashes = pd.util.hash_array(texts.to_series().to_numpy().astype(object))
     return (hashes % np.uint64(n_buckets)).astype(np.int64)
 
@@ -214,7 +223,7 @@ def _each_bucket(
 ) -> Any:
     """Return what is made of each bucket: rows of all frames, in as many partitions as there are buckets of users."""
     n_buckets, made = _n_buckets(routed), made or _sent_whole
-    sides = {name: Side(one.schema, one.user, _hashed(one)) for name, one in routed.items()}
+    sides = sides_of(routed)
     sent = [
         _in_buckets(one, sides[name], number, n_buckets)
         for number, (name, one) in enumerate(routed.items())
@@ -230,24 +239,18 @@ def _each_bucket(
 
 def _in_buckets(routed: Routed, side: Side, number: int, n_buckets: int) -> Any:
     """Return a frame's rows as one row for each bucket of each partition."""
-    schema, present, most = side.none.schema, routed.present, routed.most
+    schema, present, most = without_rows(side.schema).schema, routed.present, routed.most
 
     def packed(table: pa.Table) -> pd.DataFrame:
-        kept = rows_with(pl.DataFrame(table), present, most=most).to_arrow().cast(schema)
-        buckets = pa.array(_buckets_of(kept[side.user], n_buckets), pa.int32())
-        rows = kept.rename_columns(side.names).append_column(BUCKET, buckets)
-        return _in_bytes(side.put_in_buckets(rows, number))
+        rows = rows_with(pl.DataFrame(table), present, most=most)
+        to = pl.Series(BUCKET, _buckets_of(rows.get_column(side.user), n_buckets))
+        rows.columns = side.names
+        return _in_bytes(side.put_in_buckets(rows.with_columns(to), number))
 
     if isinstance(routed.frame, pl.LazyFrame):
         table = packed(table_of(stream(routed.frame.select(side.columns))))
         return dd.from_pandas(table, npartitions=1, sort=False)
     return _each(routed.frame[side.columns], lambda rows: packed(_table(rows, schema)))
-
-
-def _hashed(one: Routed) -> pa.DataType:
-    """Return the type in which users have the same hash in frames with whole numbers of other widths."""
-    kind = without_rows(one.schema).field(one.user).type
-    return pa.int64() if pa.types.is_integer(kind) else kind
 
 
 def _in_bytes(sent: pa.RecordBatch) -> pd.DataFrame:

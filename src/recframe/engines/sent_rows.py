@@ -15,8 +15,7 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from recframe.frames.kinds.engine import Frames
-from recframe.frames.kinds.pyarrow_frames import without_rows
+from recframe.frames.kinds.engine import Frames, Routed
 
 FEWEST_SENT, MOST_SENT = 500_000, 8_000_000
 """Rows partitioned at a time, approximately: minimum, and maximum for any number of buckets."""
@@ -40,13 +39,8 @@ class Side:
     schema: pl.Schema
     """The dtypes of the rows."""
     user: str
-    common: pa.DataType
-    """Common type of all frames' users, so that hashes agree."""
-
-    @property
-    def none(self) -> pa.Table:
-        """A table without rows, in the types that they travel in."""
-        return without_rows(self.schema)
+    common: pl.DataType
+    """Common dtype of all frames' users, so that hashes agree."""
 
     @property
     def columns(self) -> list[str]:
@@ -58,11 +52,16 @@ class Side:
         """The names of the columns on the way, which may be any signs elsewhere."""
         return [f"column {place}" for place in range(len(self.columns))]
 
-    def put_in_buckets(self, rows: pa.Table, number: int) -> pa.RecordBatch:
+    @property
+    def on_the_way(self) -> pl.Schema:
+        """The dtypes by the names on the way."""
+        return pl.Schema(zip(self.names, self.schema.dtypes(), strict=True))
+
+    def put_in_buckets(self, rows: pl.DataFrame, number: int) -> pa.RecordBatch:
         """Return a row for each bucket, of rows that have its number in a last column."""
-        fields = zip(self.names, self.none.schema.types, strict=True)
-        in_types = pl.DataFrame(rows.cast(pa.schema([*fields, SENT.field(BUCKET)])))
-        parts = in_types.partition_by(BUCKET, as_dict=True, include_key=False)
+        parts = rows.cast(dict(self.on_the_way)).partition_by(
+            BUCKET, as_dict=True, include_key=False
+        )
         sent = {
             BUCKET: [bucket for (bucket,) in parts],
             SIDE: [number] * len(parts),
@@ -74,15 +73,25 @@ class Side:
     def received(self, pieces: Any, part: int, n_parts: int) -> pl.DataFrame:
         """Return the rows of all pieces, of the users of a part."""
         user = pl.col(self.names[self.columns.index(self.user)])
-        dtype = pl.DataFrame(pa.schema([("user", self.common)]).empty_table())["user"].dtype
-        mine = user.cast(dtype).hash() % n_parts == part
-        tables = [pl.DataFrame(self.none.rename_columns(self.names))]
+        mine = user.cast(self.common).hash() % n_parts == part
+        found = [pl.DataFrame(schema=self.on_the_way)]
         for piece in pieces:
             rows = pl.read_ipc_stream(io.BytesIO(piece.as_py()))
-            tables.append(rows if n_parts == 1 else rows.filter(mine))
-        found = pl.concat(tables, rechunk=True)
-        found.columns = self.columns
-        return found
+            found.append(rows if n_parts == 1 else rows.filter(mine))
+        return self.in_columns(pl.concat(found, rechunk=True))
+
+    def in_columns(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return rows on the way in the frame's own columns."""
+        rows.columns = self.columns
+        return rows
+
+
+def sides_of(routed: Mapping[str, Routed]) -> dict[str, Side]:
+    """Return the frames that are shuffled; users that are whole numbers of different widths may match."""
+    first = next(iter(routed.values()))
+    dtype = first.schema[first.user]
+    users = pl.Int64() if dtype.is_integer() else dtype
+    return {name: Side(one.schema, one.user, users) for name, one in routed.items()}
 
 
 def _bytes(rows: pl.DataFrame) -> bytes:
@@ -99,7 +108,7 @@ def sending(side: Side, number: int, n_buckets: int) -> Callable[[_Batches], _Ba
 
     def sent(batches: _Batches) -> _Batches:
         for rows in _gathered(batches, n_enough, lambda _: 0):
-            yield side.put_in_buckets(rows, number)
+            yield side.put_in_buckets(pl.DataFrame(rows), number)
 
     return sent
 
@@ -182,4 +191,5 @@ def _of_a_frame(rows: pa.Table, number: int, side: Side) -> pl.DataFrame:
     is_mine = pc.is_valid(column)
     _, *columns = column.filter(is_mine).flatten()  # the first is IS_OF
     columns.insert(side.columns.index(side.user), rows[USER].filter(is_mine))
-    return pl.DataFrame(pa.table(columns, names=side.columns).cast(side.none.schema))
+    found = pl.DataFrame(pa.table(columns, names=side.names)).cast(dict(side.on_the_way))
+    return side.in_columns(found)

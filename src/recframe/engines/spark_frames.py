@@ -21,7 +21,6 @@ from functools import partial, reduce
 from inspect import signature
 from typing import Any
 
-import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with pyspark[sql] and [connect]
 from pyspark.errors import PySparkException
 from pyspark.sql import Window
@@ -36,10 +35,10 @@ from recframe.engines.sent_rows import (
     PLACE,
     SENT,
     USER,
-    Side,
     by_users,
     column_of,
     sending,
+    sides_of,
     unpacking,
 )
 from recframe.errors import ColumnError, RecframeError
@@ -164,8 +163,7 @@ class Packed:
         self.frames = {name: spark.cut(one, frame) for name, one in routed.items()}
         users = [self.frames[name].schema[one.user].dataType for name, one in routed.items()]
         self.user = _common(users)
-        common = _arrow_type(self.user)
-        self.sides = {name: Side(one.schema, one.user, common) for name, one in routed.items()}
+        self.sides = sides_of(routed)
 
     def in_place(self, work: Any) -> Any:
         """Return what is made of rows that lie by users already, as in tables bucketed by them; None where lists do not.
@@ -186,9 +184,7 @@ class Packed:
         if SHUFFLED_FOR_IT in _plan(ordered):
             return None
         schema = _spark_schema(work.of_bucket)
-        of_nobody = work.bucket(
-            {name: pl.DataFrame(side.none) for name, side in self.sides.items()}
-        )
+        of_nobody = work.bucket({})
         made = ordered.mapInArrow(by_users(self.sides, work.bucket), schema)
         return made.union(self.session.createDataFrame(of_nobody, schema))
 
