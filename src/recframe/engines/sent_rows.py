@@ -59,9 +59,7 @@ class Side:
 
     def put_in_buckets(self, rows: pl.DataFrame, number: int) -> pa.RecordBatch:
         """Return a row for each bucket, of rows that have its number in a last column."""
-        parts = rows.cast(dict(self.on_the_way)).partition_by(
-            BUCKET, as_dict=True, include_key=False
-        )
+        parts = rows.cast(self.on_the_way).partition_by(BUCKET, as_dict=True, include_key=False)
         sent = {
             BUCKET: [bucket for (bucket,) in parts],
             SIDE: [number] * len(parts),
@@ -191,5 +189,5 @@ def _of_a_frame(rows: pa.Table, number: int, side: Side) -> pl.DataFrame:
     is_mine = pc.is_valid(column)
     _, *columns = column.filter(is_mine).flatten()  # the first is IS_OF
     columns.insert(side.columns.index(side.user), rows[USER].filter(is_mine))
-    found = pl.DataFrame(pa.table(columns, names=side.names)).cast(dict(side.on_the_way))
+    found = pl.DataFrame(pa.table(columns, names=side.names)).cast(side.on_the_way)
     return side.in_columns(found)
