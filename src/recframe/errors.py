@@ -116,6 +116,10 @@ class NoOrderError(RecframeError):
     """A word that needs an order of tied items, where `ties` gives them none; the plan says which metric it is in."""
 
 
+class NeedsAllUsersError(RecframeError):
+    """A number that takes the rows of all users at once, which a bucket of users has where it is the only one."""
+
+
 OTHER_TIES = "write another ties=, such as 'item', or 'pessimistic' and 'optimistic' for its bounds"
 
 

@@ -56,6 +56,12 @@ TWO = {
             "mrr",
             "reads other rows than its own",
         ),
+        (
+            {},
+            (pl.struct("user", "item").rank() // 2).alias("place"),
+            "mrr",
+            "reads other rows than its own",
+        ),
     ],
 )
 def test_a_column_that_cannot_cut_says_what_to_do(options, by, metric, said):

@@ -25,7 +25,7 @@ from recframe.engines.tasks import (
     added_of,
     schema_of,
 )
-from recframe.errors import DataError, RecframeError, silent
+from recframe.errors import DataError, NeedsAllUsersError, RecframeError, silent
 from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.required_columns import needs_of
@@ -108,7 +108,8 @@ class Replayed:
     plans: Sequence[Sums]
     """Sums that are added up; empty where the buckets' rows are the result."""
     result: pl.Schema
-    tables: Mapping[Table, pl.DataFrame]
+    tables: Mapping[Table, pl.DataFrame] | None
+    """Tables about all users; None where a bucket has all of these."""
     none: Frames
     """The shuffled frames without rows."""
     whole: Frames
@@ -118,10 +119,14 @@ class Replayed:
     known: tuple[pl.DataFrame, ...] = ()
     """The sums of all buckets from the rounds before."""
 
+    @property
+    def _tables(self) -> Tables | None:
+        return None if self.tables is None else Tables(self.tables)
+
     def of_bucket(self, frames: Frames) -> pl.DataFrame:
         """Return a bucket's sums, or its rows of the result."""
         given = {**self.none, **frames}
-        size, tables = sum(map(len, given.values())), Tables(self.tables)
+        size, tables = sum(map(len, given.values())), self._tables
         task: Summing | Whole = Whole(self.result, tables, size)
         if self.plans:
             task = Summing(self.plans, tables, size, self.known)
@@ -130,7 +135,7 @@ class Replayed:
 
     def finished(self, sums: pl.DataFrame, *, fits: bool = True) -> Any:
         """Return the result, from the sums of all buckets; of frames of this process as their call gives it."""
-        found, tables = (*self.known, sums), Tables(self.tables)
+        found, tables = (*self.known, sums), self._tables
         if self.given is not None:
             answering = Answering(self.result, tables, self.plans, found)
             answering.divided, answering.searches = bool(self.plans), fits
@@ -261,10 +266,21 @@ class Divided:
         self.engine: Engine = kind_for(self.frame).engine or Local(self.context.limit or Limit())
 
     def result(self) -> Any:
-        """Return the result of the method."""
+        """Return the result of the method: of one bucket of all users, where no other has it."""
         divided = not self._has_rows_of_users
         self._check(divided=divided)
+        try:
+            return self._result(divided=divided)
+        except NeedsAllUsersError as why:
+            limit = self.context.limit
+            if limit is None or limit.parts not in {None, 1}:
+                raise
+            alone = why
+        return self._result(divided=False, alone=alone)
+
+    def _result(self, *, divided: bool, alone: NeedsAllUsersError | None = None) -> Any:
         trial = Trial(divided=divided, is_here=self.engine.is_here)
+        trial.tables = Tables() if alone is None else None
         self.call.made(trial, {name: one.none for name, one in self.sides.items()})
         columns = {name: list(trial.columns.get(name, {})) for name in self.sides}
         whole = {name: self.sides[name].read(columns.pop(name)) for name in WHOLE & {*columns}}
@@ -272,15 +288,20 @@ class Divided:
         routed = {
             name: self._routed(name, none[name].schema) for name, read in columns.items() if read
         }
-        tables, given = self._tables(trial.tables.asked), None
+        tables = None if trial.tables is None else self._tables(trial.tables.asked)
+        given = None
         if self.engine.is_here:
             given = {name: one.side.kind.frame for name, one in self.sides.items()}
             given |= {name: rows for name, rows in whole.items() if kind_for(given[name]).is_lazy}
-        return self._ran(
-            routed, Replayed(self.call, trial.plans, trial.result, tables, none, whole, given)
-        )
+        replayed = Replayed(self.call, trial.plans, trial.result, tables, none, whole, given)
+        return self._ran(routed, replayed, alone)
 
-    def _ran(self, routed: Mapping[str, Routed], replayed: Replayed) -> Any:
+    def _ran(
+        self,
+        routed: Mapping[str, Routed],
+        replayed: Replayed,
+        alone: NeedsAllUsersError | None,
+    ) -> Any:
         """Return the result of all rounds, each of which reads the sums of those before."""
         plans, result = replayed.plans, replayed.result
         of_bucket, added = (schema_of(plans), added_of(plans)) if plans else (result, None)
@@ -288,7 +309,7 @@ class Divided:
             work = Work(routed, replayed.of_bucket, of_bucket, added, _unfinished, of_bucket)
             sums = collected(self.engine.run(self.frame, work))
             replayed = replace(replayed, known=(*replayed.known, sums))
-        work = Work(routed, replayed.of_bucket, of_bucket, added, replayed.finished, result)
+        work = Work(routed, replayed.of_bucket, of_bucket, added, replayed.finished, result, alone)
         return self.engine.run(self.frame, work)
 
     @cached_property

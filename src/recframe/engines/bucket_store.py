@@ -21,7 +21,7 @@ import polars as pl
 
 from recframe.engines.memory_bound import MOST_ROWS, Bound, in_words, needed, size_of_rows
 from recframe.engines.threads import in_threads
-from recframe.errors import RecframeError
+from recframe.errors import NeedsAllUsersError, RecframeError
 from recframe.frames.collecting import batches, stream
 from recframe.frames.dtypes import as_text, common
 from recframe.frames.hints import Given
@@ -250,6 +250,14 @@ class Store:
         for bucket in self.of_one_user:
             if self._need(bucket) > self.bound.of_buckets:
                 raise self.bound.too_little(self._rows_of_user(bucket), self._need(bucket))
+
+    def check_is_one(self, why: NeedsAllUsersError) -> None:
+        """Reject a call that needs all users in one bucket, whose rows the bound does not hold."""
+        need = needed(sum(self.heights), sum(self.sizes))
+        if need > self.bound.of_buckets:
+            raise NeedsAllUsersError(
+                f"{why}, or with room for all rows: {Given('memory', self.bound.least(need))}"
+            )
 
     def _rows_of_user(self, bucket: int) -> int:
         """Return the number of rows that one user of a bucket has at most, in all frames."""

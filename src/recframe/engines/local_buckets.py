@@ -76,8 +76,11 @@ class Local(Engine):
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call."""
         del frame
-        with closing(Store(work.routed, Bound(self.limit.memory), self.limit.parts)) as store:
+        n_parts = self.limit.parts if work.alone is None else 1
+        with closing(Store(work.routed, Bound(self.limit.memory), n_parts)) as store:
             store.fill(lambda share: self._tell(READING * share))
+            if work.alone is not None:
+                store.check_is_one(work.alone)
             sums, fits = self._sums(store, work), not store.has_spilled
         return work.finish(sums, fits=fits)
 

@@ -138,9 +138,13 @@ class Bound:
         size = 2 * _OF_READING * self.total / (self.n_threads + 1)
         return max(LEAST_ROWS, min(MOST_ROWS, int(size / _row_size(schema))))
 
+    def least(self, need: float) -> str:
+        """Return the bound that has room for buckets of so many bytes."""
+        return in_words(need / _OF_BUCKETS)
+
     def too_little(self, n_rows: int, need: int) -> RecframeError:
         """Return the error of one user whose rows need more than all buckets may take."""
-        total, least = in_words(self.total), in_words(need / _OF_BUCKETS)
+        total, least = in_words(self.total), self.least(need)
         given = str(Given("memory", total)) if self.memory else f"half of the free memory, {total},"
         return RecframeError(
             f"{given} is too little: the user with the most rows has {n_rows:,} rows, which need about {least}; write "

@@ -146,7 +146,7 @@ class Task(ABC):
     searches = True
     """Whether the rows are read again for what the result makes odd, and told in warnings."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables | None) -> None:
         self.tables = tables
 
     def taken(self, _name: str, _columns: Names, rows: Taken) -> Taken:
@@ -335,7 +335,11 @@ class Summing(Task):
     looks = True
 
     def __init__(
-        self, plans: Sequence[Sums], tables: Tables, size: int, known: Sequence[pl.DataFrame] = ()
+        self,
+        plans: Sequence[Sums],
+        tables: Tables | None,
+        size: int,
+        known: Sequence[pl.DataFrame] = (),
     ) -> None:
         super().__init__(tables)
         self.plans, self.size, self.known = plans, size, known
@@ -372,7 +376,7 @@ class Whole(Task):
     divided = False
     looks = True
 
-    def __init__(self, result: pl.Schema, tables: Tables, size: int = 0) -> None:
+    def __init__(self, result: pl.Schema, tables: Tables | None, size: int = 0) -> None:
         super().__init__(tables)
         self.result, self.size = result, size
         self._found = pl.DataFrame(schema=result)
@@ -401,7 +405,7 @@ class Finishing(Whole):
     def __init__(
         self,
         result: pl.Schema,
-        tables: Tables,
+        tables: Tables | None,
         plans: Sequence[Sums],
         sums: Sequence[pl.DataFrame],
     ) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 import polars as pl
 
-from recframe.errors import RecframeError, without_order
+from recframe.errors import NeedsAllUsersError, RecframeError, without_order
 from recframe.evaluation.execution import Run
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.segments import (
@@ -143,7 +143,7 @@ def evaluate(
     if run.is_divided and {Level.ALONG, Level.ALONG_ALL} & lists.asked.columns.keys():
         shown = f"one of {', '.join(lists.values)} compares each list with all others"
         msg = f"{shown}, which no bucket of users has; request it of frames in memory, in one plan, without memory= and parts="
-        raise RecframeError(msg)
+        raise NeedsAllUsersError(msg)
     if SQUARE not in beside:
         return lists
     return replace(lists, cut=lists.cut.with_items_held())

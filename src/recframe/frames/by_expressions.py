@@ -48,11 +48,13 @@ class Made:
         """Whether the expression is known to read only its own row."""
         return _is_elementwise(self.expression)
 
-    def check_reads_own_row(self, which: str, column: str) -> None:
+    def check_reads_own_row(
+        self, which: str, column: str, error: type[RecframeError] = ColumnError
+    ) -> None:
         """Reject an expression that reads other rows; `which` says why, and `column` what to make of it."""
         if not self.reads_own_row:
             msg = f"{Given('by', self)} reads other rows than its own, {which}; first make it {column}"
-            raise ColumnError(msg)
+            raise error(msg)
 
     def column(self, columns: Taken, inside: str, title: str) -> pl.Expr:
         """Return the column, after a check of it against a frame's columns, whose names are those of `roots`."""
@@ -134,9 +136,14 @@ def _keeps_rows(expression: pl.Expr, schema: pl.Schema) -> bool:
 
 
 def _is_elementwise(expression: pl.Expr) -> bool:
-    """Whether an expression is known to read only its own row."""
+    """Whether an expression is known to read only its own row.
+
+    NOTE: Polars says it of the last step alone, so that `a - a.mean()` would read its own row.
+    """
     if hasattr(expression.meta, "is_row_separable"):  # which Polars 1 does not have
-        return _unless_python(expression.meta.is_row_separable)
+        inputs = expression.meta.pop()
+        is_last_step = not inputs or _unless_python(expression.meta.is_row_separable)
+        return is_last_step and all(map(_is_elementwise, inputs))
     own = re.sub(r"\.(str|list|arr|dt|bin|cat|struct)\.\w+\(", "", str(expression))
     return not _OF_OTHER_ROWS.search(own)
 
@@ -151,5 +158,6 @@ def _unless_python(asked: Callable[[], bool]) -> bool:
 
 _OF_OTHER_ROWS = re.compile(
     r"\.(over|rank|shift|diff|cum_\w+|rolling\w*|ewm\w*|sort\w*|reverse|\w+ward_fill|qcut|interpolate|mean|median"
-    r"|sum|min|max|std|var|quantile|count|len|n_unique|first|last|mode|rle_id|shuffle|sample)\("
+    r"|sum|min|max|std|var|quantile|count|len|n_unique|first|last|mode|rle_id|shuffle|sample|is_\w*distinct|is_unique"
+    r"|is_duplicated|fill_null_with_strategy)\("
 )

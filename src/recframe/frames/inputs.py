@@ -12,7 +12,7 @@ import polars as pl
 from recframe.errors import (
     CallError,
     ColumnError,
-    RecframeError,
+    NeedsAllUsersError,
     fails_whole_if,
     sentence,
     suggestion,
@@ -124,7 +124,7 @@ class Inputs:
                 "universe='all' with users= needs the segments that any user has, but buckets hold only some users; leave the "
                 "user out of by=, or users= out"
             )
-            raise RecframeError(msg)
+            raise NeedsAllUsersError(msg)
         return adds(keys, keys.collect_schema().names(), ())
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, sentence, suggestion
+from recframe.errors import ColumnError, NeedsAllUsersError, RecframeError, sentence, suggestion
 from recframe.frames.by_expressions import ROOT, Made, with_made
 from recframe.frames.hints import A_FRAME, NAMED, ROLES, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.kind import Taken
@@ -345,7 +345,8 @@ def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: 
             by.check_reads_own_row("which differ between lists and truth", "a column of each frame")
         if sides["recommendations"].kind.tables is not None and holders != ["items"]:
             found = "of which a bucket of users has some alone"
-            by.check_reads_own_row(found, f"a column of {sides[holders[0]].title}")
+            column = f"a column of {sides[holders[0]].title}"
+            by.check_reads_own_row(found, column, NeedsAllUsersError)
         return Segment(f"segment {number}", by.name, _owner(by, holders, sides, context), by)
     role = role_named(by, context)
     if role is not None:

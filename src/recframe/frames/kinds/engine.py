@@ -32,6 +32,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from recframe.errors import NeedsAllUsersError
 from recframe.frames.collecting import stream_all
 
 Adds = Callable[[pl.LazyFrame, Sequence[str], Sequence[str]], pl.LazyFrame]
@@ -102,6 +103,8 @@ class Work:
     """Function from the aggregated sums to the result; with `fits=False` it reads no rows for warnings."""
     result: pl.Schema
     """The schema of the result."""
+    alone: NeedsAllUsersError | None = None
+    """Why all users have to be in one bucket; None where they need not."""
 
 
 class Engine(ABC):
