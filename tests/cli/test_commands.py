@@ -438,13 +438,21 @@ def test_answers_of_an_engine_take_every_argument_of_a_method():
     assert_frame_equal(answers.summarize("ndcg@3", method="t"), rec.summarize("ndcg@3", method="t"))
 
 
-@pytest.mark.parametrize("command", ["slices", "track", "report"])
-@pytest.mark.parametrize("option", [("--engine", "spark"), ("--memory", "2GB")])
-def test_a_command_that_no_engine_answers_says_which_ones_do(command, option):
+OF_BOTH = "evaluate, audit, summarize, compare, winner, power, gaps"
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "names"),
+    [
+        ("slices", ("--engine", "spark"), f"{OF_BOTH} and require"),
+        ("track", ("--engine", "spark"), f"{OF_BOTH} and require"),
+        ("report", ("--memory", "2GB"), f"{OF_BOTH}, slices and require"),
+    ],
+)
+def test_a_command_without_an_option_of_others_says_which_ones_have_it(command, option, names):
     result = run(command, "recs.parquet", "truth.parquet", *option)
 
     assert result.exit_code == 2
-    names = "evaluate, audit, summarize, compare, winner, power, gaps and require"
     assert f"Error: {option[0]} is an option of {names}\n" in result.stderr
 
 

@@ -32,6 +32,7 @@ CALLS = {
     "winner": (["-m", "mrr", "--baseline", "old"], ["mrr"], {"baseline": "old"}),
     "power": (["-m", "mrr", "--baseline", "old"], ["mrr"], {"baseline": "old"}),
     "gaps": (["-m", "mrr", "--by", "country"], ["mrr"], {"by": "country"}),
+    "slices": (["-m", "mrr", "--by", "country"], ["mrr"], {"by": "country"}),
     "require": (["mrr >= 0"], ["mrr >= 0"], {}),
     "audit": ([], [], {}),
 }

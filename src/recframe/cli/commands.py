@@ -24,6 +24,7 @@ from recframe.cli.options import (
     DECIMALS,
     ENGINE,
     FORMAT,
+    MEMORY,
     OF_NAMES,
     OUTPUT,
     POLICIES,
@@ -319,7 +320,8 @@ class Commands(click.Group):
 
     def _without_engine(self, option: str) -> str:
         """Return what is said of an option of engines where a command has none."""
-        names = [name for name, one in self.commands.items() if "engine" in _options(one)]
+        own = option.removeprefix("--")
+        names = [name for name, one in self.commands.items() if own in _options(one)]
         return f"{option} is an option of {', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -368,6 +370,7 @@ def main() -> None:
     "Compute metrics from files and print or write a table.",
     DECIMALS,
     ENGINE,
+    MEMORY,
     show=give,
 )
 def evaluate() -> None:
@@ -419,6 +422,7 @@ def _show_findings(found: pl.DataFrame, options: Options) -> None:
     rf.Rec.audit,
     "Data quality findings of files, before they are evaluated.",
     ENGINE,
+    MEMORY,
     show=_show_findings,
 )
 def audit() -> None:

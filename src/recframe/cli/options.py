@@ -408,18 +408,18 @@ ENGINE = declared(
         show_default=True,
     ),
     option(
-        "--memory",
-        "The most that the command may take, such as 2GB; rows that do not fit wait in temporary files.  "
-        "[default: half of what is free]",
-        "BYTES",
-        bytes_of,
-    ),
-    option(
         "--master",
         f"Where Spark is: {DEFAULT_MASTER}, spark://host:7077, yarn, or sc://host of Spark Connect.  "
         f"[default: {DEFAULT_MASTER}]",
         "URL",
     ),
+)
+MEMORY = option(
+    "--memory",
+    "The most that the command may take, such as 2GB; rows that do not fit wait in temporary files.  "
+    "[default: half of what is free]",
+    "BYTES",
+    bytes_of,
 )
 FORMAT = option(
     "--format form",

@@ -23,6 +23,7 @@ from recframe.cli.options import (
     COLUMNS,
     DESCRIBED,
     ENGINE,
+    MEMORY,
     POLICIES,
     PROFILE,
     RECS,
@@ -204,6 +205,7 @@ def truth_and_requirements(values: tuple[str, ...]) -> Given:
     POLICIES,
     PROFILE,
     ENGINE,
+    MEMORY,
     option(
         "--format form",
         "What stands on stdout: a table to look at, all in full precision, or JUnit's XML.  [default: table]",

@@ -17,6 +17,7 @@ from recframe.cli.inputs import call_of
 from recframe.cli.options import (
     ENGINE,
     FRAMES,
+    MEMORY,
     OUTPUT,
     RECS,
     TRUTH,
@@ -124,7 +125,7 @@ def _call(
     show(result, options)
 
 
-@command_of(rf.Rec.summarize, "Compute metrics with their intervals.", ENGINE)
+@command_of(rf.Rec.summarize, "Compute metrics with their intervals.", ENGINE, MEMORY)
 def summarize() -> None:
     """Compute metrics of the recommendations in RECS with their intervals, overall or by segment.
 
@@ -140,7 +141,7 @@ def summarize() -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
-@command_of(rf.Rec.compare, "Compare models.", ENGINE)
+@command_of(rf.Rec.compare, "Compare models.", ENGINE, MEMORY)
 def compare() -> None:
     """Compare the models in RECS, user by user: their differences, with intervals and verdicts.
 
@@ -158,7 +159,7 @@ def compare() -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
-@command_of(rf.Rec.winner, "Find the best of several models.", ENGINE)
+@command_of(rf.Rec.winner, "Find the best of several models.", ENGINE, MEMORY)
 def winner() -> None:
     """Find the best of the models in RECS, and an honest estimate of its lead over --baseline.
 
@@ -172,7 +173,9 @@ def winner() -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
-@command_of(rf.Rec.power, "Power analysis: smallest detectable difference, users needed.", ENGINE)
+@command_of(
+    rf.Rec.power, "Power analysis: smallest detectable difference, users needed.", ENGINE, MEMORY
+)
 def power() -> None:
     """Compute the smallest difference between models in RECS that the users can show, and how many users a wanted one needs.
 
@@ -187,7 +190,7 @@ def power() -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
-@command_of(rf.Rec.gaps, "Find the best and the worst segment of each column.", ENGINE)
+@command_of(rf.Rec.gaps, "Find the best and the worst segment of each column.", ENGINE, MEMORY)
 def gaps() -> None:
     """Find the best and the worst segment of each --by column, and the gap between them with its interval.
 
@@ -198,7 +201,7 @@ def gaps() -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
-@command_of(rf.Rec.slices, "Find the segments that are the worst off, alone and crossed.")
+@command_of(rf.Rec.slices, "Find the segments that are the worst off, alone and crossed.", MEMORY)
 def slices() -> None:
     """Compare the segments of the --by columns, alone and crossed, with all other users; the worst come first.
 
