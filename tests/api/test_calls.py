@@ -249,7 +249,7 @@ LONG = pl.DataFrame({"user": range(100)})
     [
         *(
             lambda value, name=name: RECS.rec(**{name: value})
-            for name in ("user", "universe", "ties", "strict", "decimals")
+            for name in ("user", "universe", "ties", "strict", "decimals", "memory")
         ),
         *(
             lambda value, name=name: RECS.rec(**{name: value})
@@ -272,6 +272,13 @@ def test_no_error_quotes_a_whole_frame(call, value):
     assert re.search(r"\b(a|an) (Polars|pandas|NumPy|list)", said) or "..." in said
     assert "\n" not in said
     assert len(said) < 320
+
+
+@pytest.mark.parametrize("memory", [16, "2", "two", "2 gigs", 0, -1, True, 1.5, "0GB"])
+def test_a_bound_on_memory_is_a_number_with_its_unit(memory):
+    for call in (RECS.rec, RECS.lazy().rec(truth=TRUTH.lazy()).collect):
+        with pytest.raises(rf.RecframeError, match=r"memory=.*a unit, such as '2GB' or '500MB'"):
+            call(memory=memory)
 
 
 def test_a_number_is_no_category():

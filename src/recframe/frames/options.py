@@ -275,8 +275,9 @@ def _check_option(name: str, value: object) -> None:
     elif name == "min_relevance" and value is not None and not _is_threshold(value):
         msg = f"{Given(name, value)}: write a number above 0; rows with at least this relevance are relevant"
         raise RecframeError(msg)
-    elif name == "memory" and bytes_of(value) is None:
-        msg = f"memory={shown(value)}: write a number of bytes, such as '2GB' or '500MB'"
+    elif name == "memory" and (bytes_of(value) or 0) < FEWEST_BYTES:
+        unit = "a unit, such as '2GB' or '500MB'"
+        msg = f"{Given(name, value)}: write the most bytes that the call may take as a number with {unit}"
         raise RecframeError(msg)
     elif name == "decimals" and not _is_whole(value):
         msg = (
@@ -315,6 +316,8 @@ def _plain(name: str, value: Any) -> Any:
     return value if number is None else number
 
 
+FEWEST_BYTES = 1_000
+"""Bytes below which a bound on memory is a number without its unit."""
 UNITS = ("", *"kmgt")
 _BYTES = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?) ?(?:([kmgt])(i?))?b?", re.IGNORECASE)
 
