@@ -171,6 +171,8 @@ class EngineSide:
     side: Side
     engine: Engine
     local: pl.LazyFrame | None
+    rows: pl.DataFrame | None = None
+    """The frame, where it is in the memory of this process."""
 
     @property
     def frame(self) -> Any:
@@ -305,11 +307,24 @@ class Divided:
         """Return the result of all rounds, each of which reads the sums of those before."""
         plans, result = replayed.plans, replayed.result
         of_bucket, added = (schema_of(plans), added_of(plans)) if plans else (result, None)
-        for _ in range(max((plan.round for plan in plans), default=0)):
-            work = Work(routed, replayed.of_bucket, of_bucket, added, _unfinished, of_bucket)
+        n_rounds = 1 + max((plan.round for plan in plans), default=0)
+        for n in range(n_rounds - 1):
+            rounds = n, n_rounds
+            work = Work(
+                routed,
+                replayed.of_bucket,
+                of_bucket,
+                added,
+                _unfinished,
+                of_bucket,
+                rounds=rounds,
+            )
             sums = collected(self.engine.run(self.frame, work))
             replayed = replace(replayed, known=(*replayed.known, sums))
-        work = Work(routed, replayed.of_bucket, of_bucket, added, replayed.finished, result, alone)
+        rounds = n_rounds - 1, n_rounds
+        work = Work(
+            routed, replayed.of_bucket, of_bucket, added, replayed.finished, result, alone, rounds
+        )
         return self.engine.run(self.frame, work)
 
     @cached_property
@@ -431,7 +446,8 @@ class Divided:
             ids = [names[role] for role in IDS]
             numbers = [names[role] for role in READ_AS_GIVEN]
             rows = kind.take({name: name for name in kind.columns}, ids, numbers)
-            return EngineSide(side, self.engine, rows.lazy())
+            in_memory = rows if isinstance(rows, pl.DataFrame) else None
+            return EngineSide(side, self.engine, rows.lazy(), in_memory)
         if kind.engine.name != self.engine.name:
             msg = (
                 f"the lists are a frame of {self.engine.name}, and a side frame of {kind.engine.name}; give both as frames "
@@ -447,7 +463,8 @@ class Divided:
         present = side.present(*roles.get(name, ("user", "item")))
         present = tuple(one for one in present if one in columns and self.method != "audit")
         most = self._deepest({*columns}) if name == LISTS else None
-        return Routed(side.frame, schema, side.column("user"), present, most)
+        rows = None if side.rows is None else side.rows[columns]
+        return Routed(side.frame, schema, side.column("user"), present, most, rows)
 
     def _deepest(self, columns: set[str]) -> tuple[str, float] | None:
         """Return the column of ranks and the largest that is read; None where rows behind it say something.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from itertools import chain
@@ -12,6 +12,7 @@ import polars as pl
 
 from recframe.engines.bucket_store import Store, slices
 from recframe.engines.memory_bound import Bound
+from recframe.engines.sorted_frames import cut
 from recframe.engines.threads import in_threads
 from recframe.frames.collecting import batches
 from recframe.frames.kinds.engine import Added, Engine, Routed, Work, counted, rows_with
@@ -76,33 +77,42 @@ class Local(Engine):
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call."""
         del frame
+        bound = Bound(self.limit.memory)
         n_parts = self.limit.parts if work.alone is None else 1
-        with closing(Store(work.routed, Bound(self.limit.memory), n_parts)) as store:
-            store.fill(lambda share: self._tell(READING * share))
+        buckets = cut(work.routed, bound, n_parts) if work.alone is None else None
+        if buckets is not None:
+            tasks = [partial(work.bucket, one) for one in buckets]
+            found = in_threads(tasks, bound.n_threads)
+            return work.finish(self._sums(found, len(tasks), work, told=0))
+        with closing(Store(work.routed, bound, n_parts)) as store:
+            store.fill(lambda share: self._tell(READING * share, work))
             if work.alone is not None:
                 store.check_is_one(work.alone)
-            sums, fits = self._sums(store, work), not store.has_spilled
+            alone, together = [[one] for one in store.of_one_user], store.together()
+            found = chain(
+                in_threads((partial(_run, work, store, one) for one in alone), 1),
+                in_threads(
+                    (partial(_run, work, store, some) for some in together), bound.n_threads
+                ),
+            )
+            sums = self._sums(found, len(alone) + len(together), work, told=READING)
+            fits = not store.has_spilled
         return work.finish(sums, fits=fits)
 
-    def _sums(self, store: Store, work: Work) -> pl.DataFrame:
+    def _sums(
+        self, found: Iterable[pl.DataFrame], n_buckets: int, work: Work, told: float
+    ) -> pl.DataFrame:
         """Return the sums of all buckets, or their rows of the result."""
-        alone, together = [[one] for one in store.of_one_user], store.together()
         sums = [pl.DataFrame(schema=work.of_bucket)]
-        found = chain(
-            in_threads((partial(_run, work, store, one) for one in alone), 1),
-            in_threads(
-                (partial(_run, work, store, some) for some in together), store.bound.n_threads
-            ),
-        )
-        n_all = len(alone) + len(together)
         for n_done, one in enumerate(found, 1):
             sums = _with(sums, one, work)
-            self._tell(READING + (1 - READING) * n_done / n_all)
+            self._tell(told + (1 - told) * n_done / n_buckets, work)
         return _added(sums, work)
 
-    def _tell(self, share: float) -> None:
+    def _tell(self, share: float, work: Work) -> None:
         if self.limit.tell is not None:
-            self.limit.tell(share)
+            n_before, n_rounds = work.rounds
+            self.limit.tell((n_before + share) / n_rounds)
 
 
 def _run(work: Work, store: Store, buckets: Sequence[int]) -> pl.DataFrame:

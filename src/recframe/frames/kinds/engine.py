@@ -57,6 +57,8 @@ class Routed:
     """Columns in which a null makes a row ignored, so that it is not shuffled."""
     most: tuple[str, float] | None = None
     """Rank column, and the largest rank that is read."""
+    rows: pl.DataFrame | None = None
+    """The columns that are read, of a frame in the memory of this process."""
 
     @property
     def columns(self) -> list[str]:
@@ -105,6 +107,8 @@ class Work:
     """The schema of the result."""
     alone: NeedsAllUsersError | None = None
     """Why all users have to be in one bucket; None where they need not."""
+    rounds: tuple[int, int] = (0, 1)
+    """Rounds of the call before this one, and all of them."""
 
 
 class Engine(ABC):

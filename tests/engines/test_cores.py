@@ -1,0 +1,294 @@
+"""Buckets in threads: the same bits for any number of either, a bar that moves, and a prompt end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from recframe.engines import bucket_store, local_buckets, sorted_frames
+from recframe.engines.memory_bound import Bound
+from recframe.engines.threads import in_threads
+from recframe.frames.kinds.engine import Routed
+from recframe.frames.options import Limit
+
+N_USERS, N_ITEMS = 400, 60
+CALLS = {
+    "users": ("evaluate", ["ndcg@5", "map", "auc"], {}),
+    "items": ("evaluate", ["coverage@5", "gini@5", "novelty@5"], {}),
+    "segments": ("evaluate", ["recall@5", "mrr@5", "coverage@5"], {"by": "country"}),
+    "intervals": ("summarize", ["ndcg@5", "hit_rate@3"], {"by": "country"}),
+    "models": ("compare", ["ndcg@5", "recall@10"], {"baseline": "a"}),
+}
+
+
+def frames() -> dict[str, pl.DataFrame]:
+    """Return lists of two models, sorted by user, with scores of many digits, and what they are compared with."""
+    row = pl.int_range(N_USERS * 24)
+    user, rank = row // 24, row % 12 + 1
+    recs = pl.select(
+        user=user,
+        item=(row * 17 + row // 24 * 5 + (row % 24 // 12) * 3) % N_ITEMS,
+        rank=rank,
+        model=pl.when(row % 24 < 12).then(pl.lit("a")).otherwise(pl.lit("b")),
+    )
+    row = pl.int_range(N_USERS * 8)
+    truth = pl.select(
+        user=row // 8 + 5, item=(row * 7 + row // 8) % N_ITEMS, relevance=row % 4 / 3 + 0.1
+    )
+    users = pl.select(user=pl.int_range(N_USERS + 5)).with_columns(
+        country=(pl.col("user") * 7 % 11 % 3).cast(pl.String)
+    )
+    train = pl.select(user=row // 8, item=(row * 11 + row // 8) % N_ITEMS)
+    items = pl.select(item=pl.int_range(N_ITEMS))
+    return {"recs": recs, "truth": truth, "users": users, "train": train, "items": items}
+
+
+def answered(call: str, given: dict[str, pl.DataFrame], n_buckets: int | None) -> pl.DataFrame:
+    """Return the result of a call in so many buckets, or in one plan."""
+    method, metrics, options = CALLS[call]
+    recs, sides = given["recs"], {name: one for name, one in given.items() if name != "recs"}
+    if method == "compare":
+        rec = recs.rec(**sides, model="model")
+    else:
+        rec = recs.filter(pl.col("model") == "a").drop("model").rec(**sides)
+    if n_buckets is not None:
+        rec = rec._with(replace(rec._context, buckets=Limit(parts=n_buckets)))
+    return getattr(rec, method)(*metrics, **options)
+
+
+@pytest.fixture
+def stores(monkeypatch):
+    """Return the stores that rows are put into, since frames that can be cut need none."""
+    found = []
+
+    class Watched(bucket_store.Store):
+        def __init__(self, *arguments: object) -> None:
+            super().__init__(*arguments)
+            found.append(self)
+
+    monkeypatch.setattr(local_buckets, "Store", Watched)
+    return found
+
+
+@pytest.mark.parametrize("order", ["sorted", "shuffled", "lazy"])
+@pytest.mark.parametrize("call", CALLS)
+def test_any_number_of_buckets_gives_the_same_bits(call, order, stores):
+    given = frames()
+    expected = answered(call, given, None)
+    if order != "sorted":
+        given = {
+            name: one.sample(fraction=1, shuffle=True, seed=n)
+            for n, (name, one) in enumerate(given.items())
+        }
+    if order == "lazy":
+        given = {name: one.lazy() for name, one in given.items()}
+
+    for n_buckets in (1, 2, 5, 64):
+        found = answered(call, given, n_buckets)
+        assert_frame_equal(found, expected, check_exact=True)
+    lists = [one for one in stores if "recommendations" in one.sides]
+    assert bool(lists) == (order != "sorted")
+
+
+WITH_THREADS = """
+import sys
+sys.path.insert(0, {tests!r})
+import test_cores
+print([test_cores.answered(call, test_cores.frames(), n).hash_rows().to_list() for call in test_cores.CALLS for n in (1, 5)])
+"""
+
+
+def in_process(code: str, n_threads: int, **given: object) -> subprocess.CompletedProcess[str]:
+    """Run code in a process whose Polars has so many threads; one that waits for ever fails."""
+    tests = str(Path(__file__).parent)
+    return subprocess.run(  # noqa: S603  our own
+        [sys.executable, "-c", code.format(tests=tests, **given)],
+        env={**os.environ, "POLARS_MAX_THREADS": str(n_threads)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+
+
+def test_any_number_of_threads_gives_the_same_bits():
+    one, two, four = (in_process(WITH_THREADS, n).stdout for n in (1, 2, 4))
+
+    assert one == two == four
+    assert len(one) > 100
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt8, pl.String])
+def test_sorted_frames_are_cut_at_users_and_not_copied(dtype):
+    users = pl.Series("user", [1, 1, 1, 2, 2, 5, 7, 7]).cast(dtype)
+    truth = pl.Series("user", [0, 1, 5, 5, 9]).cast(dtype)
+    routed = {
+        name: Routed(rows.lazy(), rows.schema, "user", rows=rows)
+        for name, rows in (("recs", users.to_frame()), ("truth", truth.to_frame()))
+    }
+
+    found = sorted_frames.cut(routed, Bound(1_000_000_000), 3)
+
+    assert found is not None
+    numbers = [
+        (one["recs"]["user"].cast(int).to_list(), one["truth"]["user"].cast(int).to_list())
+        for one in found
+    ]
+    assert numbers == [([], [0]), ([1, 1, 1, 2, 2], [1]), ([5, 7, 7], [5, 5, 9])]
+    if dtype != pl.String:
+        places = [
+            one.to_numpy(allow_copy=False).__array_interface__["data"][0]
+            for one in (users, found[1]["recs"]["user"])
+        ]
+        assert places[0] == places[1]
+
+
+@pytest.mark.parametrize(
+    ("users", "truth"),
+    [
+        ([2, 1], [1, 2]),
+        ([1, 2], [2, 1]),
+        ([None, 1], [1, 2]),
+        (["a", "b"], [1, 2]),
+        ([1.0, 2.0], [1.0, 2.0]),
+        ([True, True], [True, True]),
+    ],
+)
+def test_frames_in_no_common_order_are_not_cut(users, truth):
+    routed = {
+        name: Routed(rows.lazy(), rows.schema, "user", rows=rows)
+        for name, rows in (
+            ("recs", pl.DataFrame({"user": users})),
+            ("truth", pl.DataFrame({"user": truth})),
+        )
+    }
+
+    assert sorted_frames.cut(routed, Bound(1_000_000_000)) is None
+
+
+def test_a_bar_moves_from_reading_to_the_end_in_the_callers_thread(tmp_path):
+    given = frames()
+    recs = given["recs"].filter(pl.col("model") == "a").sample(fraction=1, shuffle=True, seed=1)
+    recs.write_parquet(tmp_path / "recs.parquet")
+    told: list[tuple[float, int]] = []
+    lists = pl.scan_parquet(tmp_path / "recs.parquet")
+
+    lists.rec(truth=given["truth"].lazy()).collect(
+        "ndcg@5",
+        memory="1MB",
+        parts=8,
+        tell=lambda share: told.append((share, threading.get_ident())),
+    )
+
+    shares = [share for share, _ in told]
+    assert {thread for _, thread in told} == {threading.get_ident()}
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert 0 < shares[0] < local_buckets.READING <= shares[-8]
+
+
+def test_an_error_is_raised_before_other_tasks_start():
+    started = []
+
+    def task(number: int) -> None:
+        started.append(number)
+        if number == 2:
+            raise rf.DataError("of the third")
+        time.sleep(0.05)
+
+    with pytest.raises(rf.DataError, match="of the third"):
+        [*in_threads((partial(task, number) for number in range(100)), 2)]
+    assert len(started) <= 6
+
+
+def test_what_is_read_is_never_far_ahead_of_the_threads():
+    ahead, n_read = [], 0
+
+    def reads():
+        nonlocal n_read
+        for _ in range(30):
+            n_read += 1
+            yield partial(time.sleep, 0.002)
+
+    for n_done, _ in enumerate(in_threads(reads(), 3), 1):
+        ahead.append(n_read - n_done)
+
+    assert n_done == n_read == 30
+    assert max(ahead) <= 4
+
+
+STOPPED = """
+import sys, time
+sys.path.insert(0, {tests!r})
+from test_cores import frames
+import recframe
+recs, truth, *_ = frames().values()
+recs = recs.filter(recs["model"] == "a"){lazy}
+def tell(share):
+    if share < 0.5:
+        print("running", flush=True)
+recs.rec(truth=truth{lazy}).collect("ndcg@10", parts=20_000, tell=tell)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such signal for one process")
+@pytest.mark.parametrize("lazy", ["", ".lazy()"])
+def test_ctrl_c_ends_a_call_that_runs(lazy):
+    code = STOPPED.format(tests=str(Path(__file__).parent), lazy=lazy)
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdout=pipe, stderr=pipe) as process:  # noqa: S603  our own
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"running\n"
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        _, errors = process.communicate(timeout=60)
+
+    assert time.monotonic() - start < 20
+    assert errors.rstrip().endswith(b"KeyboardInterrupt")
+
+
+AT_ONCE = """
+import sys
+sys.path.insert(0, {tests!r})
+from concurrent.futures import ThreadPoolExecutor
+import polars as pl
+from polars.io.plugins import register_io_source
+from test_cores import frames
+import recframe
+
+recs, truth, *_ = frames().values()
+recs = recs.filter(recs["model"] == "a")
+schema = recs.schema
+sources = [
+    recs,
+    recs.sample(fraction=1, shuffle=True, seed=1),
+    recs.lazy().map_batches(lambda rows: rows, schema=schema),
+    pl.defer(lambda: recs.lazy(), schema=schema),
+    register_io_source(io_source=lambda *_: iter([recs.head(999), recs.slice(999)]), schema=schema),
+]
+
+def call(n):
+    lists = sources[n % len(sources)]
+    judged = truth.lazy() if isinstance(lists, pl.LazyFrame) else truth
+    return lists.rec(truth=judged).collect("ndcg@5", "recall@5", parts=1 + n % 7).rows()
+
+with ThreadPoolExecutor(6) as pool:
+    print(len(set(map(tuple, pool.map(call, range(60))))))
+"""
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_calls_from_several_threads_with_sources_in_python_do_not_wait_for_each_other(n_threads):
+    assert in_process(AT_ONCE, n_threads).stdout == "1\n"
