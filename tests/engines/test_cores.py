@@ -135,7 +135,7 @@ def test_sorted_frames_are_cut_at_users_and_not_copied(dtype):
     users = pl.Series("user", [1, 1, 1, 2, 2, 5, 7, 7]).cast(dtype)
     truth = pl.Series("user", [0, 1, 5, 5, 9]).cast(dtype)
     routed = {
-        name: Routed(rows.lazy(), rows.schema, "user", rows=rows)
+        name: Routed(rows.lazy(), rows.schema, "user", in_memory=True)
         for name, rows in (("recs", users.to_frame()), ("truth", truth.to_frame()))
     }
 
@@ -168,7 +168,7 @@ def test_sorted_frames_are_cut_at_users_and_not_copied(dtype):
 )
 def test_frames_in_no_common_order_are_not_cut(users, truth):
     routed = {
-        name: Routed(rows.lazy(), rows.schema, "user", rows=rows)
+        name: Routed(rows.lazy(), rows.schema, "user", in_memory=True)
         for name, rows in (
             ("recs", pl.DataFrame({"user": users})),
             ("truth", pl.DataFrame({"user": truth})),

@@ -171,8 +171,8 @@ class EngineSide:
     side: Side
     engine: Engine
     local: pl.LazyFrame | None
-    rows: pl.DataFrame | None = None
-    """The frame, where it is in the memory of this process."""
+    in_memory: bool = False
+    """Whether it is in the memory of this process."""
 
     @property
     def frame(self) -> Any:
@@ -446,8 +446,7 @@ class Divided:
             ids = [names[role] for role in IDS]
             numbers = [names[role] for role in READ_AS_GIVEN]
             rows = kind.take({name: name for name in kind.columns}, ids, numbers)
-            in_memory = rows if isinstance(rows, pl.DataFrame) else None
-            return EngineSide(side, self.engine, rows.lazy(), in_memory)
+            return EngineSide(side, self.engine, rows.lazy(), in_memory=not kind.is_lazy)
         if kind.engine.name != self.engine.name:
             msg = (
                 f"the lists are a frame of {self.engine.name}, and a side frame of {kind.engine.name}; give both as frames "
@@ -463,8 +462,8 @@ class Divided:
         present = side.present(*roles.get(name, ("user", "item")))
         present = tuple(one for one in present if one in columns and self.method != "audit")
         most = self._deepest({*columns}) if name == LISTS else None
-        rows = None if side.rows is None else side.rows[columns]
-        return Routed(side.frame, schema, side.column("user"), present, most, rows)
+        user = side.column("user")
+        return Routed(side.frame, schema, user, present, most, in_memory=side.in_memory)
 
     def _deepest(self, columns: set[str]) -> tuple[str, float] | None:
         """Return the column of ranks and the largest that is read; None where rows behind it say something.

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 import polars as pl
 
 from recframe.engines.memory_bound import Bound
+from recframe.frames.collecting import run_as_it_is
 from recframe.frames.kinds.engine import Routed
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS
 
@@ -20,26 +22,33 @@ def cut(
     Frames with a user who has more rows than a bucket are not cut either, nor are users of several dtypes, since these have
     several orders.
     """
-    rows = {name: one.rows for name, one in routed.items() if one.rows is not None}
+    if not all(one.in_memory for one in routed.values()):
+        return None
+    rows = {name: _columns(one) for name, one in routed.items()}
     users = [frame[routed[name].user] for name, frame in rows.items()]
-    if len(rows) < len(routed) or not _have_one_order(users):
+    if not _have_one_order(users):
         return None
     of_bucket = bound.rows_of_bucket([one.schema for one in routed.values()])
     n_rows = sum(map(len, users))
     longest = max(users, key=len)
     n_buckets = max(1, min(n_parts or -(-n_rows // of_bucket), len(longest)))
     first = [longest[place * len(longest) // n_buckets] for place in range(1, n_buckets)]
-    starts = [[0, *(user.search_sorted(one) for one in first), len(user)] for user in users]
-    lengths = [[end - start for start, end in pairwise(one)] for one in starts]
-    if n_parts is None and max(map(sum, zip(*lengths, strict=True))) > 2 * of_bucket:
-        return None
-    return [
-        {
-            name: frame.slice(start[place], length[place])
-            for (name, frame), start, length in zip(rows.items(), starts, lengths, strict=True)
-        }
-        for place in range(n_buckets)
-    ]
+    slices = {name: _cut(frame, routed[name].user, first) for name, frame in rows.items()}
+    buckets = [dict(zip(slices, some, strict=True)) for some in zip(*slices.values(), strict=True)]
+    largest = max(sum(map(len, bucket.values())) for bucket in buckets)
+    return None if n_parts is None and largest > 2 * of_bucket else buckets
+
+
+def _columns(one: Routed) -> pl.DataFrame:
+    """Return the columns that are read, which takes no copy of a frame in memory."""
+    places = one.frame.collect_schema().names()
+    return run_as_it_is(one.frame.select(pl.nth([places.index(name) for name in one.columns])))
+
+
+def _cut(rows: pl.DataFrame, user: str, first: list[Any]) -> list[pl.DataFrame]:
+    """Return slices of sorted rows, each but the first from its first user on."""
+    starts = [0, *(rows[user].search_sorted(one) for one in first), len(rows)]
+    return [rows.slice(start, end - start) for start, end in pairwise(starts)]
 
 
 def _have_one_order(users: list[pl.Series]) -> bool:

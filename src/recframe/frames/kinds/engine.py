@@ -57,8 +57,8 @@ class Routed:
     """Columns in which a null makes a row ignored, so that it is not shuffled."""
     most: tuple[str, float] | None = None
     """Rank column, and the largest rank that is read."""
-    rows: pl.DataFrame | None = None
-    """The columns that are read, of a frame in the memory of this process."""
+    in_memory: bool = False
+    """Whether it is in the memory of this process."""
 
     @property
     def columns(self) -> list[str]:
