@@ -1,4 +1,4 @@
-"""Frames of an engine: of one in this process, of Spark, of Dask on two worker processes, and of Daft, by its marker."""
+"""Calls in buckets of users: of this process, of an engine in it, of Spark, of Dask on two workers, of Daft."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from asked_twice import COLLECTED, asked_twice, assert_same, eager
+from asked_twice import COLLECTED, LOCAL, asked_twice, assert_same, eager
 from engines_here import OWN, engines
 from frame_kinds import slow_after_the_first
 from lanes import crossed, thorough
@@ -30,9 +30,14 @@ def engine(request):
     return request.param
 
 
-@pytest.fixture
-def asked(engine):
-    return partial(asked_twice, engine)
+@pytest.fixture(params=[pytest.param(LOCAL, id="local"), IN_PROCESS, *engines()])
+def asked(request):
+    return partial(asked_twice, request.param)
+
+
+def is_quick(asked) -> bool:
+    """Whether calls are made by no engine of others."""
+    return asked.args[0] in {LOCAL, MANY}
 
 
 @pytest.mark.parametrize(
@@ -126,14 +131,14 @@ SETS = ("novelty@3", "diversity(of=genre)@3")
 
 
 @pytest.mark.parametrize("question", thorough(CALLS, 9), ids=str)
-def test_intervals_and_comparisons_come_from_sums(engine, asked, question):
+def test_intervals_and_comparisons_come_from_sums(asked, question):
     recs, truth = eager()
     call, arguments = question
     arguments = arguments | ({"raises": False} if call == "require" else {})
     metrics = ["ndcg@3 >= 0.2", "recall@3 >= 0.9 * a"] if call == "require" else METRICS[:4]
-    lists = SETS if call in {"summarize", "compare"} and engine is MANY else ()
+    lists = SETS if call in {"summarize", "compare"} and is_quick(asked) else ()
 
-    for policies in OF_USERS if engine is MANY else OF_USERS[:1]:
+    for policies in OF_USERS if is_quick(asked) else OF_USERS[:1]:
         one, other = asked(
             call,
             recs,
@@ -181,8 +186,8 @@ IDS = {
 
 
 @pytest.mark.parametrize(("kind", "of"), IDS.items(), ids=IDS)
-def test_ids_of_any_type_compare_as_on_one_machine(engine, asked, kind, of):
-    if (engine.name, kind) == ("spark", "unsigned"):
+def test_ids_of_any_type_compare_as_on_one_machine(asked, kind, of):
+    if (asked.args[0].name, kind) == ("spark", "unsigned"):
         pytest.skip("Spark has no unsigned numbers")
     recs, truth = eager("score", model=False)
     ids = [of(pl.col(name)).alias(name) for name in ("user", "item")]
@@ -220,14 +225,14 @@ def test_nulls_and_users_of_one_side_count_as_on_one_machine(asked):
 
 @pytest.mark.parametrize("empty", slow_after_the_first(["both", "ids", "recs", "truth"]))
 @pytest.mark.parametrize("by", [None, "user"])
-def test_nothing_is_what_nothing_is_on_one_machine(engine, asked, empty, by):
+def test_nothing_is_what_nothing_is_on_one_machine(asked, empty, by):
     recs, truth = eager(model=False)
     if empty == "ids":
         recs, truth = (one.with_columns(user=pl.lit(None, pl.Int64)) for one in (recs, truth))
     recs = recs.clear() if empty in {"recs", "both"} else recs
     truth = truth.clear() if empty in {"truth", "both"} else truth
     metrics = METRICS if by else [*METRICS, "coverage@3"]
-    metrics = every(*ALL_SIDES) if engine is MANY else metrics
+    metrics = every(*ALL_SIDES) if is_quick(asked) else metrics
 
     with warnings.catch_warnings():
         # these lists are not of samples, and one machine says so
@@ -418,8 +423,10 @@ def test_an_expression_that_reads_other_rows_than_its_own_is_refused(engine):
     )
 
 
-@pytest.mark.parametrize("engine", engines())
 def test_a_metric_of_the_users_own_is_sent_to_the_workers(asked):
+    if asked.args[0] is MANY:
+        pytest.skip("its functions are pickled by name")
+
     def halved_hits(at):
         return at.n_hits / 2
 

@@ -9,13 +9,9 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from lanes import crossed
 from parted_frames import (
-    ALL_SIDES,
     LISTS_ARE_NO_SAMPLES,
     METRICS,
-    every,
     frames,
-    rows_of,
-    sides_of,
 )
 from recframe.engines import memory_bound
 
@@ -38,24 +34,6 @@ def assert_parts_agree(
     assert_frame_equal(rec.collect(*metrics, by=by, parts=parts), one, rel_tol=1e-12, abs_tol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "empty",
-    ["both", *(pytest.param(one, marks=pytest.mark.slow) for one in ("ids", "recs", "truth"))],
-)
-def test_parts_of_nothing_are_what_one_part_of_it_is(empty):
-    recs, truth = rows_of("rank", model=False)
-    if empty == "ids":
-        recs, truth = (one.with_columns(user=pl.lit(None, dtype=pl.Int64)) for one in (recs, truth))
-    recs, truth = (
-        one.clear() if empty in {name, "both"} else one
-        for name, one in (("recs", recs), ("truth", truth))
-    )
-    rec = recs.rec(truth=truth, **sides_of(*ALL_SIDES))
-
-    for by in (None, ["country", "week"]):
-        assert_parts_agree(rec, every(*ALL_SIDES), by)
-
-
 def test_parts_have_the_catalogue_of_all_users():
     # u's list [a], v's [b, c]; nobody likes more than a. Over the catalogue a, b, c: u 0, v 2 misses of 3 items; v is
     # not in the truth. Of u: fp 0. Of w, whose list is [d]: 1 miss of the catalogue a, b, c, d less the liked b: 1/3.
@@ -70,28 +48,17 @@ def test_parts_have_the_catalogue_of_all_users():
         ]
 
 
-@pytest.mark.parametrize("parts", [1, 3])
-def test_a_judged_frame_is_read_in_parts_too(parts):
-    recs, truth, _ = frames()
-    judged = recs.filter(pl.col("model") == "a").rec(truth=truth, universe="all").judge()
-
-    assert_frame_equal(
-        judged.rec.collect(*METRICS, parts=parts),
-        judged.rec.evaluate(*METRICS).collect(),
-        rel_tol=1e-12,
-        abs_tol=1e-12,
-    )
-
-
-def test_the_share_that_is_done_is_told_part_by_part():
+@pytest.mark.parametrize("metric", ["recall@2", "novelty@2"])
+def test_the_share_that_is_done_is_told(metric):
     recs, truth, _ = frames()
     told: list[float] = []
 
-    recs.rec(truth=truth, model="model").collect("recall@2", parts=4, tell=told.append)
+    rec = recs.rec(truth=truth, train=truth, model="model")
+    rec.collect(metric, parts=4, tell=told.append)
 
     assert told == sorted(told)
-    assert len(told) >= 4
-    assert told[-1] == 1.0
+    assert 0 < told[0] < told[-1] == 1
+    assert len(told) >= 4  # buckets, and what is read
 
 
 @pytest.mark.parametrize("parts", [1, 3])

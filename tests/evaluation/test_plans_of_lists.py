@@ -144,11 +144,3 @@ def test_what_holds_each_list_against_all_others_is_not_for_parts():
         rf.RecframeError, match="which no bucket of users has; request it of frames in memory"
     ):
         in_parts("personalization(similarity=overlap)@10")
-
-
-def test_the_share_that_is_done_is_told_bucket_by_bucket():
-    told: list[float] = []
-
-    in_parts("ndcg@10", "novelty@10", "coverage@10", tell=told.append)
-
-    assert told == [0.5, 1.0]

@@ -389,6 +389,12 @@ class Divided:
                 "write another ties="
             )
             raise RecframeError(msg)
+        if self.method == "judge" and self.sides[LISTS].side.rows_are_items:
+            msg = (
+                "a judged frame without ids of items is numbered row by row, which no bucket can do; name their column: "
+                "rec(item='item_id')"
+            )
+            raise RecframeError(msg)
         self._check_earlier()
         for one in () if divided else self.metrics:
             if {*OF_OTHERS} & needs_of(one).levels:

@@ -246,7 +246,9 @@ class BucketOfUsers(Kind):
         def given(result: pl.DataFrame) -> Any:
             if seen is not None and self.is_shown and self.task.searches:
                 seen(result, stream)
-            return (self.results or self.rows_of_users).in_kind(chosen(result, columns), sources)
+            given = self.rows_of_users
+            kind = self.results or given.results or given
+            return kind.in_kind(chosen(result, columns), sources)
 
         return self.task.gives(plan, columns, given)
 
@@ -389,7 +391,9 @@ class Whole(Task):
     def gives(self, plan: pl.LazyFrame, columns: Sequence[str] | None, given: Given) -> Any:
         """Keep the result."""
         del given
-        self._found = run_by_size(chosen(plan, columns), self.size).cast(self.result)
+        rows = run_by_size(chosen(plan, columns), self.size)
+        # column by column, since names such as "^.*$" are patterns to Polars
+        self._found = pl.DataFrame([one.cast(self.result[one.name]) for one in rows])
 
     def table(self) -> pl.DataFrame:
         """Return the rows of the result."""
