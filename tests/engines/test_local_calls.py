@@ -95,15 +95,46 @@ def test_calls_give_what_they_give_in_one_plan(kind, call):
         assert told == warned
 
 
+SEEDS = {"training": "seed"}
+OF_ALL = {
+    "an interval over trainings": (SEEDS, lambda rec: rec.summarize("ndcg@3", "coverage@3")),
+    "a gate over trainings": (SEEDS, lambda rec: rec.require("ndcg@3 >= 0.01")),
+    "power over trainings": (SEEDS, lambda rec: rec.power("ndcg@3")),
+    "clusters of a set metric": ({}, lambda rec: rec.summarize("coverage@3", cluster="country")),
+    "slices of rows": ({}, lambda rec: rec.slices("ndcg@3", by=["country", "week"])),
+    "overlaps": ({}, lambda rec: rec.evaluate("personalization(similarity=overlap)@3")),
+    "users' earlier values": (
+        {},
+        lambda rec: rec.require("ndcg@3 >= 0.9 * last", last=EARLIER, raises=False),
+    ),
+}
+EARLIER = RECS.rec(truth=TRUTH, model="model").evaluate("ndcg@3", by="user")
+
+
+@pytest.mark.parametrize("call", OF_ALL)
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_reads_all_users_at_once_runs_in_one_bucket_alone(kind, call):
+    (options, ask), make = OF_ALL[call], KINDS[kind]
+    recs = RECS.with_columns(seed=pl.col("item") % 2) if options else RECS
+    rec = rf.rec(make(recs), make(TRUTH), model="model", **SIDES, **options)
+
+    (found, told), (expected, warned) = answer(ask, rec(memory="1GB")), answer(ask, rec)
+    assert_same(found, expected)
+    assert told == warned
+    with pytest.raises(rf.RecframeError, match=r"all (users|lists) at once|no bucket of users has"):
+        ask(in_buckets(rec))
+
+
 def test_a_gate_that_is_not_met_raises_with_the_words_of_one_plan():
     rec = rec_of("pandas")
     said = []
     for one in (rec, in_buckets(rec)):
-        with pytest.raises(rf.RequirementError) as error:
-            one.require("ndcg@3 >= 0.99")
-        said.append(str(error.value))
+        for on in ("interval", "value"):
+            with pytest.raises(rf.RequirementError) as error:
+                one.require("ndcg@3 >= 0.99", on=on)
+            said.append(str(error.value))
 
-    assert said[0] == said[1]
+    assert said[:2] == said[2:]
 
 
 def test_a_run_is_tracked_with_the_fingerprint_of_one_plan(tmp_path):
@@ -244,7 +275,3 @@ def test_what_is_no_sum_says_what_to_write():
             getattr(rec, name)()
     with pytest.raises(rf.RecframeError, match=r"request evaluate\(\.\.\., by='user'\)"):
         rec.worst("ndcg@3")
-    with pytest.raises(rf.RecframeError, match="reads rows of all users at once, but buckets"):
-        rec.slices("ndcg@3", by="week")
-    with pytest.raises(rf.RecframeError, match="in one plan, without memory= and parts="):
-        rec.evaluate("personalization(similarity=overlap)@3")

@@ -94,7 +94,7 @@ class Call:
         bound = rec._with(replace(self.context, **sides))  # noqa: SLF001  a call's own frames
         bound._answers = self.answers if task.warns else None  # noqa: SLF001  a call's own
         options = dict(self.options)
-        if not task.sees_all and self.method == "require":
+        if self.method == "require" and not (task.looks or task.sees_all):
             options["raises"] = False
         with in_words(self.words), silent(be=not task.warns):
             return getattr(bound, self.method)(*self.arguments, **options)
@@ -270,8 +270,8 @@ class Divided:
     def result(self) -> Any:
         """Return the result of the method: of one bucket of all users, where no other has it."""
         divided = not self._has_rows_of_users
-        self._check(divided=divided)
         try:
+            self._check(divided=divided)
             return self._result(divided=divided)
         except NeedsAllUsersError as why:
             limit = self.context.limit
@@ -414,7 +414,7 @@ class Divided:
                     "give --reference a result that was stored without --users-values",
                 )
                 msg = "an earlier result's values of users need all lists at once, but buckets hold only some users; "
-                raise RecframeError(f"{msg}{alone}")
+                raise NeedsAllUsersError(f"{msg}{alone}")
 
     @property
     def _goes_by_order(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from recframe.errors import RecframeError
+from recframe.errors import NeedsAllUsersError, RecframeError
 from recframe.frames.collecting import Ask, batches, run_by_size, stream
 from recframe.frames.kinds.engine import MOST, Added, Tables
 from recframe.frames.kinds.kind import (
@@ -164,6 +164,10 @@ class Task(ABC):
     def applied(self, _plan: pl.LazyFrame, _to: Applied, schema: pl.Schema) -> pl.LazyFrame:
         """Return what a function makes of a plan's small result, without rows where those are not to be had."""
         return pl.LazyFrame(schema=schema)
+
+    def shown(self, plan: pl.LazyFrame, columns: Sequence[str] | None) -> pl.LazyFrame:
+        """Return the columns that a result shows, and of a bucket's rows all, since warnings read others too."""
+        return chosen(plan, columns) if self.divided else plan
 
     @abstractmethod
     def gives(self, plan: pl.LazyFrame, columns: Sequence[str] | None, given: Given) -> Any:
@@ -319,7 +323,7 @@ class Trial(Task):
         """Record the result's schema."""
         del given
         self._check(plan)
-        self.result = chosen(plan, columns).collect_schema()
+        self.result = self.shown(plan, columns).collect_schema()
 
     def _check(self, plan: pl.LazyFrame) -> None:
         """Reject a result that is not made of sums alone."""
@@ -328,7 +332,7 @@ class Trial(Task):
                 "this call reads rows of all users at once, but buckets hold only some users; ask it of frames in memory, "
                 "without memory= and parts="
             )
-            raise RecframeError(msg)
+            raise NeedsAllUsersError(msg)
 
 
 class Summing(Task):
@@ -391,7 +395,7 @@ class Whole(Task):
     def gives(self, plan: pl.LazyFrame, columns: Sequence[str] | None, given: Given) -> Any:
         """Keep the result."""
         del given
-        rows = run_by_size(chosen(plan, columns), self.size)
+        rows = run_by_size(self.shown(plan, columns), self.size)
         # column by column, since names such as "^.*$" are patterns to Polars
         self._found = pl.DataFrame([one.cast(self.result[one.name]) for one in rows])
 
@@ -433,6 +437,12 @@ class Answering(Finishing):
     sees_all = True
     rows: pl.DataFrame | None = None
     """The rows of the result, where buckets have made them."""
+
+    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
+        """Apply a function to a plan's result, unless buckets have made the rows."""
+        return (
+            super().applied(plan, to, schema) if self.rows is None else pl.LazyFrame(schema=schema)
+        )
 
     _is_told = False
     """Whether the result is there, of which only warnings are left."""
