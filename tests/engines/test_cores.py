@@ -292,3 +292,24 @@ with ThreadPoolExecutor(6) as pool:
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_calls_from_several_threads_with_sources_in_python_do_not_wait_for_each_other(n_threads):
     assert in_process(AT_ONCE, n_threads).stdout == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("heights", "expected"),
+    [([1_000_000, 500_000], 1), ([1_000_000, 500_001], 2), ([10_000_000, None], None), ([0], 1)],
+)
+def test_the_number_of_buckets_follows_from_heights_and_schemas(heights, expected):
+    schema = pl.Schema({"user": pl.Int64, "item": pl.Int64})
+
+    assert Bound(8_000_000_000).n_buckets([schema], heights) == expected
+
+
+def test_a_smaller_memory_or_longer_ids_take_more_buckets():
+    number, text = (pl.Schema({"user": dtype, "item": dtype}) for dtype in (pl.Int64, pl.String))
+    of_number, of_text, of_less = (
+        Bound(size).n_buckets([schema], [10_000_000])
+        for size, schema in ((200_000_000, number), (200_000_000, text), (100_000_000, number))
+    )
+
+    assert of_text > of_number
+    assert of_less > of_number

@@ -96,9 +96,10 @@ class Store:
         user = common({name: one.schema[one.user] for name, one in routed.items()})
         self.sides = {name: Side(one, user) for name, one in routed.items()}
         self.bound, self.n_parts = bound, n_parts
-        n_rows = sum(height(one.frame) or 0 for one in routed.values())
-        of_bucket = bound.rows_of_bucket([one.schema for one in routed.values()])
-        self.n_buckets = n_parts or max(FAN_OUT, min(MOST_AT_ONCE, 2 * n_rows // of_bucket))
+        heights = [height(one.frame) for one in routed.values()]
+        n_buckets = bound.n_buckets([one.schema for one in routed.values()], heights)
+        fan_out = max(FAN_OUT, min(MOST_AT_ONCE, 2 * (n_buckets or 0)))
+        self.n_buckets = n_parts or (1 if n_buckets == 1 else fan_out)
         self.pieces: dict[tuple[int, str], list[Piece]] = {}
         self.heights, self.sizes = [0] * self.n_buckets, [0] * self.n_buckets
         self.of_one_user: list[int] = []

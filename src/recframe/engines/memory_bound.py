@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -128,10 +129,22 @@ class Bound:
         """Bytes of a bucket, of those that are run at once."""
         return self.of_buckets / self.n_threads
 
-    def rows_of_bucket(self, schemas: list[pl.Schema]) -> int:
+    def rows_of_bucket(self, schemas: Sequence[pl.Schema]) -> int:
         """Return the rows of a bucket, before any of them is read."""
         of_row = max(map(_row_size, schemas), default=1)
         return max(LEAST_ROWS, min(MOST_ROWS, int(self.of_bucket / needed(1, of_row))))
+
+    def n_buckets(self, schemas: Sequence[pl.Schema], heights: Sequence[int | None]) -> int | None:
+        """Return the number of buckets that a call runs in; None where a frame does not tell its rows before they are read.
+
+        It follows from the columns that the call reads and from the heights of frames and files. A bucket has as many rows
+        as a thread's share of the memory holds with what their plan needs, and no more than 1.5 million. Where all rows
+        together are no more, one bucket is the whole call, which then is one plan.
+        """
+        known = [height for height in heights if height is not None]
+        if len(known) < len(heights):
+            return None
+        return max(1, -(-sum(known) // self.rows_of_bucket(schemas)))
 
     def rows_at_once(self, schema: pl.Schema) -> int:
         """Return the rows that are read at a time, while each thread puts others into buckets."""

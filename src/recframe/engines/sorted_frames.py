@@ -28,15 +28,17 @@ def cut(
     users = [frame[routed[name].user] for name, frame in rows.items()]
     if not _have_one_order(users):
         return None
-    of_bucket = bound.rows_of_bucket([one.schema for one in routed.values()])
-    n_rows = sum(map(len, users))
+    schemas = [one.schema for one in routed.values()]
+    n_buckets = n_parts or bound.n_buckets(schemas, [*map(len, users)]) or 1
     longest = max(users, key=len)
-    n_buckets = max(1, min(n_parts or -(-n_rows // of_bucket), len(longest)))
-    first = [longest[place * len(longest) // n_buckets] for place in range(1, n_buckets)]
+    first = [
+        longest[place * len(longest) // n_buckets] for place in range(1, n_buckets) if len(longest)
+    ]
     slices = {name: _cut(frame, routed[name].user, first) for name, frame in rows.items()}
     buckets = [dict(zip(slices, some, strict=True)) for some in zip(*slices.values(), strict=True)]
     largest = max(sum(map(len, bucket.values())) for bucket in buckets)
-    return None if n_parts is None and largest > 2 * of_bucket else buckets
+    is_large = n_parts is None and largest > 2 * bound.rows_of_bucket(schemas)
+    return None if is_large else buckets
 
 
 def _columns(one: Routed) -> pl.DataFrame:
