@@ -202,6 +202,16 @@ def test_ids_of_any_type_compare_as_on_one_machine(asked, kind, of):
     assert_same(one, other.cast(dict(one.schema)), ordered=False)
 
 
+def test_a_column_that_is_a_pattern_to_polars_is_read_from_a_frame_of_this_process(engine):
+    recs, truth = eager(model=False)
+    users = COLLECTED["users"].select("user", pl.col("country").alias("^.*$"), n=1)
+
+    found = rf.rec(engine(recs), truth=engine(truth), users=users).evaluate("mrr", by="^.*$")
+
+    expected = recs.rec(truth=truth, users=users).evaluate("mrr", by="^.*$")
+    assert_same(expected, engine.read(found), ordered=True)
+
+
 def test_nulls_and_users_of_one_side_count_as_on_one_machine(asked):
     recs = pl.DataFrame(
         {

@@ -122,7 +122,7 @@ def _taken(one: Routed) -> pl.DataFrame:
     if one.most is not None:
         rank, most = one.most
         rows = rows.filter(pl.col(rank).le(most) & _has(rows, rank))
-    return rows.select(one.columns)
+    return pl.DataFrame([rows.get_column(name) for name in one.columns])
 
 
 def _added(rows: pl.DataFrame, how: Added) -> pl.DataFrame:

@@ -24,7 +24,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with dask[dataframe]
 
-from recframe.engines.engine_frames import EngineFrame, OfTables, in_tables
+from recframe.engines.engine_frames import EngineFrame, OfTables, in_tables, local_rows
 from recframe.engines.sent_rows import (
     BUCKET,
     N_ROWS,
@@ -37,7 +37,6 @@ from recframe.engines.sent_rows import (
     unpacking,
 )
 from recframe.errors import ColumnError
-from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.engine import Added, Frames, Routed, Work, counted, rows_with
 from recframe.frames.kinds.pandas_frames import dtype_name, series
@@ -241,16 +240,17 @@ def _in_buckets(routed: Routed, side: Side, number: int, n_buckets: int) -> Any:
     """Return a frame's rows as one row for each bucket of each partition."""
     schema, present, most = without_rows(side.schema).schema, routed.present, routed.most
 
-    def packed(table: pa.Table) -> pd.DataFrame:
-        rows = rows_with(pl.DataFrame(table), present, most=most)
+    def packed(read: pl.DataFrame) -> pd.DataFrame:
+        rows = rows_with(read, present, most=most)
         to = pl.Series(BUCKET, _buckets_of(rows.get_column(side.user), n_buckets))
         rows.columns = side.names
         return _in_bytes(side.put_in_buckets(rows.with_columns(to), number))
 
     if isinstance(routed.frame, pl.LazyFrame):
-        table = packed(table_of(stream(routed.frame.select(side.columns))))
-        return dd.from_pandas(table, npartitions=1, sort=False)
-    return _each(routed.frame[side.columns], lambda rows: packed(_table(rows, schema)))
+        return dd.from_pandas(packed(local_rows(routed)), npartitions=1, sort=False)
+    return _each(
+        routed.frame[side.columns], lambda rows: packed(pl.DataFrame(_table(rows, schema)))
+    )
 
 
 def _in_bytes(sent: pa.RecordBatch) -> pd.DataFrame:

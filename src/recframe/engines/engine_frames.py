@@ -53,6 +53,12 @@ def _as_table(made: Callable[[Any], pl.DataFrame], none: pa.Table, rows: Any) ->
     return table_of(made(given)).cast(none.schema)
 
 
+def local_rows(one: Routed) -> pl.DataFrame:
+    """Return the columns that are read of a frame of this process: by position, since names may be patterns to Polars."""
+    names = one.frame.collect_schema().names()
+    return stream(one.frame.select(pl.nth(names.index(name)) for name in one.columns))
+
+
 class EngineFrame(Kind):
     """A frame of an engine."""
 
@@ -142,7 +148,7 @@ class OfExpressions(OfTables):
         """Return the rows and columns of a frame that are read."""
         frame = one.frame
         if isinstance(frame, pl.LazyFrame):
-            frame = self.made_of(table_of(stream(frame.select(one.columns))), beside)
+            frame = self.made_of(table_of(local_rows(one)), beside)
         rows = self.present(frame, one.present)
         if one.most is not None:
             rank, most = one.most

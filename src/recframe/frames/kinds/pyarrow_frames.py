@@ -23,10 +23,9 @@ PLAIN = {
 }
 
 
-def table_of(rows: pl.DataFrame, schema: pl.Schema | None = None) -> pa.Table:
-    """Return rows as a table, with the columns of a schema in its order."""
-    chosen = rows if schema is None else rows.select(schema.names())
-    return in_plain_types(chosen.to_arrow())
+def table_of(rows: pl.DataFrame) -> pa.Table:
+    """Return rows as a table."""
+    return in_plain_types(rows.to_arrow())
 
 
 def without_rows(schema: pl.Schema) -> pa.Table:
