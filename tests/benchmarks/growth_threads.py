@@ -72,10 +72,10 @@ def said(one: dict[str, Any]) -> str:
 
 
 @contextmanager
-def worker(n_threads: int) -> Iterator[subprocess.Popen[str]]:
+def worker(n_threads: int, command: Sequence[str] = (__file__,)) -> Iterator[subprocess.Popen[str]]:
     """Start a process with so many threads, and end it."""
-    process = subprocess.Popen(  # noqa: S603  this file
-        [sys.executable, __file__],
+    process = subprocess.Popen(  # noqa: S603  a file of these
+        [sys.executable, *command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
