@@ -112,6 +112,7 @@ CALLS = [
     ("gaps", {"by": "week", "cluster": "country", "min_users": 2}),
     ("power", {}),
     ("gaps", {"by": "country"}),
+    ("slices", {"by": "country", "min_users": 2}),
     ("summarize", {"method": "t", "level": 0.9, "by": "week"}),
     ("summarize", {"method": "bootstrap", "n_resamples": 50}),
     ("summarize", {"cluster": "country", "by": "week"}),
@@ -130,7 +131,7 @@ OF_USERS = [{}, {"universe": "recs", "relevant_from": "list", "no_relevant": "sk
 SETS = ("novelty@3", "diversity(of=genre)@3")
 
 
-@pytest.mark.parametrize("question", thorough(CALLS, 9), ids=str)
+@pytest.mark.parametrize("question", thorough(CALLS, 10), ids=str)
 def test_intervals_and_comparisons_come_from_sums(asked, question):
     recs, truth = eager()
     call, arguments = question

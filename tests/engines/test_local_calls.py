@@ -186,10 +186,11 @@ NAMES = ["^.*$", "literal", "len", "bucket", "column 0"]
 @pytest.mark.parametrize("name", NAMES)
 def test_columns_may_have_any_name(name, role):
     recs, truth = (one.rename({role: name}, strict=False) for one in (RECS, TRUTH))
-    named = {"model": "model", "train": SIDES["train"].rename({role: name}, strict=False)}
+    sides = {one: SIDES[one].rename({role: name}, strict=False) for one in ("train", "items")}
+    named = {"model": "model", **sides}
     rec = recs.rec(truth=truth, **named | ({} if role == "week" else {role: name}))
     by = {"user": [name], "week": [name]}.get(role)
-    metrics = ["ndcg@3"] if role == "user" else ["ndcg@3", "novelty@3", "coverage@3"]
+    metrics = ["ndcg@3"] if role == "user" else ["ndcg@3", "novelty@3", "diversity(of=genre)@3"]
 
     found = in_buckets(rec).evaluate(*metrics, by=by)
     assert_same(found, rec.evaluate(*metrics, by=by))

@@ -79,7 +79,7 @@ def test_rows_of_engines_stand_in_no_order():
         rec(profile="trec_eval").evaluate("rbp")
 
 
-@pytest.mark.parametrize("method", ["collect", "slices", "table", "worst", "explain", "findings"])
+@pytest.mark.parametrize("method", ["collect", "track", "table", "worst", "explain", "findings"])
 def test_what_is_no_sum_over_users_says_what_to_ask_instead(method):
     recs, truth = eager(model=False)
     rec = rf.rec(many(recs), truth=many(truth))

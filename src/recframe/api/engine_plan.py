@@ -29,7 +29,6 @@ from recframe.errors import DataError, NeedsAllUsersError, RecframeError, silent
 from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.required_columns import needs_of
-from recframe.frames.collecting import stream
 from recframe.frames.hints import Either, Hint, in_words, words
 from recframe.frames.kinds.engine import (
     CATALOGUE,
@@ -42,8 +41,6 @@ from recframe.frames.kinds.engine import (
     Table,
     Tables,
     Work,
-    counted,
-    rows_with,
 )
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import collected, is_frame, kind_for
@@ -200,32 +197,29 @@ class EngineSide:
         columns = map(self.column, roles)
         return tuple(column for column in columns if column in self.schema)
 
+    @property
+    def _reader(self) -> Engine:
+        """The engine that reads the frame; one of this process is read by its threads."""
+        is_sent = self.local is not None and not self.engine.is_here
+        return Local(Limit()) if is_sent else self.engine
+
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Return some columns with all rows."""
-        if self.local is None:
-            return self.engine.read(self.frame, columns)
-        rows = stream(self.local.select(_column(self.local, name) for name in columns))
-        return rows.cast({name: self.schema[name] for name in columns})
+        """Return some columns with all rows, in the dtypes of a bucket."""
+        rows = self._reader.read(self.frame, columns)
+        # column by column, since names such as "^.*$" are patterns to Polars
+        return pl.DataFrame([one.cast(self.schema[one.name]) for one in rows])
 
     def values(
         self, roles: Sequence[str], present: Sequence[str], any_of: Sequence[str] = ()
     ) -> pl.DataFrame:
         """Return the values of roles' columns once, under the roles' names, of rows that have some columns."""
         columns = [self.column(role) for role in roles]
-        if self.local is None or self.engine.is_here:
-            found = self.engine.distinct(self.frame, columns, present, any_of)
-        else:
-            rows = rows_with(self.local, present, any_of)
-            found = stream(rows.select(_column(self.local, column) for column in columns).unique())
+        found = self._reader.distinct(self.frame, columns, present, any_of)
         return found.select(pl.nth(place).alias(role) for place, role in enumerate(roles)).unique()
 
     def counted(self) -> tuple[pl.DataFrame, int]:
         """Return each item with its number of users, and the number of users."""
-        user, item = self.column("user"), self.column("item")
-        if self.local is None or self.engine.is_here:
-            return self.engine.counted(self.frame, user, item)
-        columns = _column(self.local, user).alias("user"), _column(self.local, item).alias("item")
-        return counted(self.local.select(*columns))
+        return self._reader.counted(self.frame, self.column("user"), self.column("item"))
 
     def of_fold(self, number: int | None) -> EngineSide:
         """Return the rows of a fold, of a frame that has folds; those of all where no fold is named."""
@@ -238,13 +232,9 @@ class EngineSide:
                 "give the frames to Polars or pandas"
             )
             raise RecframeError(msg)
-        mine = _column(self.local, folds.column) == pl.lit(number, self.schema[folds.column])
+        place = self.local.collect_schema().names().index(folds.column)
+        mine = pl.nth(place) == pl.lit(number, self.schema[folds.column])
         return replace(self, local=self.local.filter(mine))
-
-
-def _column(rows: pl.LazyFrame, name: str) -> pl.Expr:
-    """Return a column by its position, since names such as "^.*$" are patterns to Polars."""
-    return pl.nth(rows.collect_schema().names().index(name))
 
 
 def _only(schema: pl.Schema, names: Sequence[str]) -> pl.DataFrame:
@@ -309,22 +299,14 @@ class Divided:
         of_bucket, added = (schema_of(plans), added_of(plans)) if plans else (result, None)
         n_rounds = 1 + max((plan.round for plan in plans), default=0)
         for n in range(n_rounds - 1):
-            rounds = n, n_rounds
+            finish, rounds = _unfinished, (n, n_rounds)
             work = Work(
-                routed,
-                replayed.of_bucket,
-                of_bucket,
-                added,
-                _unfinished,
-                of_bucket,
-                rounds=rounds,
+                routed, replayed.of_bucket, of_bucket, added, finish, of_bucket, rounds=rounds
             )
             sums = collected(self.engine.run(self.frame, work))
             replayed = replace(replayed, known=(*replayed.known, sums))
-        rounds = n_rounds - 1, n_rounds
-        work = Work(
-            routed, replayed.of_bucket, of_bucket, added, replayed.finished, result, alone, rounds
-        )
+        finish, rounds = replayed.finished, (n_rounds - 1, n_rounds)
+        work = Work(routed, replayed.of_bucket, of_bucket, added, finish, result, alone, rounds)
         return self.engine.run(self.frame, work)
 
     @cached_property

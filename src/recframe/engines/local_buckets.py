@@ -14,7 +14,7 @@ from recframe.engines.bucket_store import Store, slices
 from recframe.engines.memory_bound import Bound
 from recframe.engines.sorted_frames import cut
 from recframe.engines.threads import in_threads
-from recframe.frames.collecting import batches
+from recframe.frames.collecting import batches, stream
 from recframe.frames.kinds.engine import Added, Engine, Routed, Work, counted, rows_with
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.options import Limit
@@ -38,7 +38,8 @@ class Local(Engine):
 
     def read(self, frame: Any, columns: Sequence[str]) -> pl.DataFrame:
         """Return some columns of a small frame."""
-        raise NotImplementedError
+        names = frame.collect_schema().names()
+        return stream(frame.select(pl.nth(names.index(column)) for column in columns))
 
     def distinct(
         self, frame: Any, columns: Sequence[str], present: Sequence[str], any_of: Sequence[str]

@@ -49,7 +49,7 @@ class Sums:
     @property
     def mark(self) -> str:
         """Name by which a plan that reads these sums is known."""
-        return f"recframe sums {self.place}"
+        return f"recframe sums {self.place}."
 
     @property
     def none(self) -> pl.LazyFrame:
