@@ -77,30 +77,6 @@ def test_the_more_buckets_the_more_rows_are_held_so_that_pieces_stay_large(monke
     assert n_pieces(500) == 500
 
 
-def batches_of(rows: pl.DataFrame, size: int) -> list[pa.RecordBatch]:
-    """Return rows in the order of their users, as the window of Spark gives them, with those of two frames."""
-    ordered = rows.sort("user").with_columns(
-        pl.int_range(1, pl.len() + 1).over("user").alias(sent_rows.PLACE)
-    )
-    return ordered.to_arrow().to_batches(max_chunksize=size)
-
-
-@pytest.mark.parametrize("size", [1, 7, 5_000])
-@pytest.mark.parametrize("of_part", [1, 60, 100_000])
-def test_rows_that_stay_come_in_whole_users(size, of_part, monkeypatch):
-    monkeypatch.setattr(sent_rows, "ROWS_OF_PART", of_part)
-    rows = pl.DataFrame({"user": [*LISTS["user"], *[None] * 9, *[7] * 400]})
-
-    parts = [*sent_rows.whole_users(iter(batches_of(rows, size)))]
-
-    users = [set(one["user"].to_pylist()) for one in parts]
-    assert sum(map(len, users)) == rows["user"].n_unique()
-    assert sum(one.num_rows for one in parts) == rows.height
-    most = rows.group_by("user").len()["len"].max()
-    assert max(one.num_rows for one in parts) < of_part + most + size
-    assert not [*sent_rows.whole_users(iter([]))]
-
-
 def test_a_bucket_to_which_nothing_is_sent_has_tables_without_rows():
     sides = [side_of(rows, user) for rows, user in FRAMES]
 

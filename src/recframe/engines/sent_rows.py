@@ -76,10 +76,7 @@ class Side:
         for piece in pieces:
             rows = pl.read_ipc_stream(io.BytesIO(piece.as_py()))
             found.append(rows if n_parts == 1 else rows.filter(mine))
-        return self.in_columns(pl.concat(found, rechunk=True))
-
-    def in_columns(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return rows on the way in the frame's own columns."""
+        rows = pl.concat(found, rechunk=True)
         rows.columns = self.columns
         return rows
 
@@ -105,25 +102,22 @@ def sending(side: Side, number: int, n_buckets: int) -> Callable[[_Batches], _Ba
     n_enough = min(max(FEWEST_SENT, ROWS_OF_PIECE * n_buckets), MOST_SENT)
 
     def sent(batches: _Batches) -> _Batches:
-        for rows in _gathered(batches, n_enough, lambda _: 0):
+        for rows in _gathered(batches, n_enough):
             yield side.put_in_buckets(pl.DataFrame(rows), number)
 
     return sent
 
 
-def _gathered(
-    batches: _Batches, n_enough: int, start_of: Callable[[pa.RecordBatch], int | None]
-) -> Iterator[pa.Table]:
-    """Walk rows in tables of so many rows or little more, each from where the next may start within a batch."""
+def _gathered(batches: _Batches, n_enough: int) -> Iterator[pa.Table]:
+    """Walk rows in tables of so many rows or little more."""
     gathered: list[pa.RecordBatch] = []
     n_rows = 0
     for batch in batches:
-        start = start_of(batch) if n_rows >= n_enough else None
-        if start is not None:
-            yield pa.Table.from_batches([*gathered, batch.slice(0, start)])
+        gathered.append(batch)
+        n_rows += batch.num_rows
+        if n_rows >= n_enough:
+            yield pa.Table.from_batches(gathered)
             gathered, n_rows = [], 0
-        gathered.append(batch.slice(start or 0))
-        n_rows += gathered[-1].num_rows
     if n_rows:
         yield pa.Table.from_batches(gathered)
 
@@ -148,46 +142,3 @@ def unpacking(sides: Mapping[str, Side], bucket: Bucket) -> Callable[[pa.Table],
         return pa.concat_tables([bucket(dict(zip(sides, part, strict=True))) for part in parts])
 
     return unpacked
-
-
-USER, PLACE, IS_OF = "user", "place", "is of"
-"""Columns of the rows: the user, the row's place among the user's, from 1, and that it is of a frame, in that one's column."""
-
-
-def column_of(number: int) -> str:
-    """Return the column that has the rows of a frame, null where a row is of another one."""
-    return f"frame {number}"
-
-
-def by_users(sides: Mapping[str, Side], made: Bucket) -> Callable[[_Batches], _Batches]:
-    """Return a function of rows in the order of their users, which makes a table of the frames of some users at a time."""
-
-    def of_rows(batches: _Batches) -> _Batches:
-        for rows in whole_users(batches):
-            frames = {
-                name: _of_a_frame(rows, number, side)
-                for number, (name, side) in enumerate(sides.items())
-            }
-            yield from made(frames).to_batches()
-
-    return of_rows
-
-
-def whole_users(batches: _Batches) -> Iterator[pa.Table]:
-    """Walk the rows in tables that never cut a user, of little more than `ROWS_OF_PART` rows where users have few."""
-
-    def start_of(batch: pa.RecordBatch) -> int | None:
-        place = pc.index(batch[PLACE], 1).as_py()
-        return None if place < 0 else place
-
-    return _gathered(batches, ROWS_OF_PART, start_of)
-
-
-def _of_a_frame(rows: pa.Table, number: int, side: Side) -> pl.DataFrame:
-    """Return the rows of a frame, in its own columns and dtypes, where it has none here, too."""
-    column = rows[column_of(number)]
-    is_mine = pc.is_valid(column)
-    _, *columns = column.filter(is_mine).flatten()  # the first is IS_OF
-    columns.insert(side.columns.index(side.user), rows[USER].filter(is_mine))
-    found = pl.DataFrame(pa.table(columns, names=side.names)).cast(side.on_the_way)
-    return side.in_columns(found)

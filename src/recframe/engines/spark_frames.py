@@ -7,7 +7,8 @@ it; and one task that makes the result of them. Nothing runs before the result i
 where they are needed models and popularities.
 
 NOTE: buckets are groups of `groupBy`, and no partitions: on a table that is bucketed by user Spark drops a repartition by
-it, and `mapInArrow` then has users cut in two. Before the exchange nothing asks for whole users.
+it, and `mapInArrow` then has users cut in two. Such a table is sent like any other: to compute on it where it lies, Spark has
+to sort its rows, which takes more CPU time than to send them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with pyspark[sql] and [connect]
 from pyspark.errors import PySparkException
-from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  as everyone writes it
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
@@ -31,12 +31,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 from recframe.engines.engine_frames import EngineFrame, OfExpressions, in_tables
 from recframe.engines.sent_rows import (
     BUCKET,
-    IS_OF,
-    PLACE,
     SENT,
-    USER,
-    by_users,
-    column_of,
     sending,
     sides_of,
     unpacking,
@@ -59,10 +54,6 @@ IN_UTC: dict[str, Any] = (
 )
 FLOATS = {"float", "double"}
 _SENT = from_arrow_schema(SENT)
-SHUFFLED_FOR_IT = "ENSURE_REQUIREMENTS"
-"""Plan text of a shuffle that an operator requires."""
-_MAY_LIE_BY_USERS = re.compile(r"disabled by query planner|REPARTITION_BY_NUM")
-_PARTITIONS = re.compile(r"SelectedBucketsCount: \d+ out of (\d+)|, (\d+)\), REPARTITION_BY_NUM")
 _SIZE = re.compile(r"sizeInBytes=([0-9.E+]+) ?(\w+)(?:, rowCount=([0-9.E+]+))?")
 _UNITS = {
     unit: 1024.0**power
@@ -123,9 +114,7 @@ class Spark(OfExpressions):
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call, which Spark computes lazily."""
         packed, tables = Packed(frame, work.routed), in_tables(work)
-        made = packed.in_place(tables)
-        if made is None:
-            made = packed.in_buckets(tables)
+        made = packed.in_buckets(tables)
         if work.added is None:
             return made
         return (
@@ -156,7 +145,7 @@ class SparkFrame(EngineFrame):
 
 
 class Packed:
-    """All shuffled frames as one, bucketed or already grouped by user."""
+    """All shuffled frames as one."""
 
     def __init__(self, frame: Any, routed: Mapping[str, Routed]) -> None:
         self.session, spark = frame.sparkSession, Spark()
@@ -165,42 +154,11 @@ class Packed:
         self.user = _common(users)
         self.sides = sides_of(routed)
 
-    def in_place(self, work: Any) -> Any:
-        """Return what is made of rows that lie by users already, as in tables bucketed by them; None where lists do not.
-
-        A window asks Spark for all rows of a user in one partition, and one after the other: Spark would shuffle them for it,
-        where they are not. So no layout can cut a user in two, and of a plan that has such a shuffle nothing is made here.
-        """
-        laid = {name: self._laid(number, name) for number, name in enumerate(self.sides)}
-        n_partitions = {name: _n_partitions(one) for name, one in laid.items()}
-        n_of_lists = next(iter(n_partitions.values()))
-        if n_of_lists is None:
-            return None
-        rows = [
-            one if n_partitions[name] == n_of_lists else one.repartition(n_of_lists, USER)
-            for name, one in laid.items()
-        ]
-        ordered = _one_user_after_the_other(reduce(_below, rows))
-        if SHUFFLED_FOR_IT in _plan(ordered):
-            return None
-        schema = _spark_schema(work.of_bucket)
-        of_nobody = work.bucket({})
-        made = ordered.mapInArrow(by_users(self.sides, work.bucket), schema)
-        return made.union(self.session.createDataFrame(of_nobody, schema))
-
-    def _laid(self, number: int, name: str) -> Any:
-        """Return the rows of a frame as their user and a column of all others, which is never null."""
-        others = self._columns(name, but=self.sides[name].user)
-        values = F.struct(F.lit(True).alias(IS_OF), *others)  # noqa: FBT003  pyspark's own
-        return self.frames[name].select(
-            self._users(name).alias(USER), values.alias(column_of(number))
-        )
-
-    def _columns(self, name: str, but: str | None = None) -> list[Any]:
+    def _columns(self, name: str) -> list[Any]:
         """Return the columns of a frame under the names that they have on the way."""
         side = self.sides[name]
         named = zip(side.columns, side.names, strict=True)
-        return [_column(column).alias(sent) for column, sent in named if column != but]
+        return [_column(column).alias(sent) for column, sent in named]
 
     def _users(self, name: str) -> Any:
         """Return the users of a frame in the type that those of all frames have."""
@@ -319,21 +277,6 @@ def _plan(frame: Any, mode: str = "simple") -> str:
     with contextlib.redirect_stdout(told):
         frame.explain(mode=mode)
     return told.getvalue()
-
-
-def _n_partitions(laid: Any) -> int | None:
-    """Return the number of partitions in which rows lie by their users; None where they would be shuffled for it."""
-    if not _MAY_LIE_BY_USERS.search(_plan(laid)):
-        return None
-    plan = _plan(_one_user_after_the_other(laid))
-    found = _PARTITIONS.search(plan)
-    return int(found[1] or found[2]) if found and SHUFFLED_FOR_IT not in plan else None
-
-
-def _one_user_after_the_other(rows: Any) -> Any:
-    """Return rows with the place of each among its user's, which takes all of a user in one partition."""
-    place = F.row_number().over(Window.partitionBy(USER).orderBy(USER))
-    return rows.withColumn(PLACE, place)
 
 
 def _estimated(told: str, n_columns: int) -> float | None:
