@@ -24,9 +24,9 @@ _PER_ROW, _PER_BYTE = 150, 2.5
 """Bytes that a bucket's plan needs for each row and each byte of its rows, measured (docs/benchmarks.md)."""
 _OF_BUCKETS = 0.6
 """Share of the bound for the buckets that are run at once."""
-_HELD = 0.15
+_HELD = 0.1
 """Share of the bound for rows that are held until their buckets are run."""
-_OF_READING = 0.08
+_OF_READING = 0.06
 """Share of the bound for the rows that are read, a slice that threads put into buckets and the next one.
 
 Reading takes three times their bytes, measured.
