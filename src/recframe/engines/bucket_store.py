@@ -119,7 +119,9 @@ class Store:
 
     def fill(self, tell: Callable[[float], object] = float) -> None:
         """Read all frames once, put their rows into buckets, and divide buckets that are too large to be run."""
-        for _ in in_threads(self._reads(tell), self.bound.n_threads):
+        reads, n_threads = self._reads(tell), self.bound.n_threads
+        # with one thread nothing is read ahead of it, since the bound is small
+        for _ in in_threads(reads, n_threads) if n_threads > 1 else (read() for read in reads):
             pass
         self._divide()
 
