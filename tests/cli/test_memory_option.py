@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from shop_files import failure, run
 
+pytestmark = pytest.mark.usefixtures("in_buckets")
 N = 300
 LISTS = pl.DataFrame(
     [

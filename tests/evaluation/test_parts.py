@@ -14,6 +14,7 @@ from parted_frames import (
     frames,
 )
 from recframe.engines import memory_bound
+from recframe.engines.local_buckets import Local
 
 pytestmark = LISTS_ARE_NO_SAMPLES
 
@@ -114,6 +115,7 @@ def test_parts_that_cannot_be_made_are_named(parts):
         recs.rec(truth=truth).collect("recall@2", parts=parts)
 
 
+@pytest.mark.usefixtures("in_buckets")
 @pytest.mark.parametrize(
     ("metric", "by"),
     [
@@ -136,3 +138,27 @@ def test_what_needs_all_users_has_them_in_one_bucket_where_the_bound_holds_it(
         recs.rec(**sides, memory="40kB").evaluate(metric, by=by)
     with pytest.raises(rf.RecframeError, match="bucket of users has"):
         recs.rec(**sides).collect(metric, by=by, parts=3)
+
+
+def test_a_call_runs_in_one_plan_where_the_bound_holds_all_of_its_rows(monkeypatch):
+    # as it says: frames tell how many rows they have, and a row takes 150 bytes and 2.5 times those of its columns
+    recs, truth, _ = frames()
+    run_in_buckets = []
+    run = Local.run
+    monkeypatch.setattr(Local, "run", lambda *given: [run(*given), run_in_buckets.append(1)][0])
+    n_rows = [len(one.collect()) for one in (recs, truth)]
+    need = n_rows[0] * (150 + 2.5 * (52 + 3 * 8)) + n_rows[1] * (150 + 2.5 * 3 * 8)
+
+    def is_one_plan(memory: float, lists: pl.LazyFrame = recs, **given: int) -> bool:
+        run_in_buckets.clear()
+        found = lists.rec(truth=truth, model="model").collect("mrr@9", memory=int(memory), **given)
+        assert_frame_equal(found, recs.rec(truth=truth, model="model").evaluate("mrr@9").collect())
+        return not run_in_buckets
+
+    assert is_one_plan(need / 0.6 + 1)
+    assert not is_one_plan(need / 0.6 - 100)
+    assert not is_one_plan(1e9, parts=2)
+    # whose rows nobody knows before they are read
+    assert not is_one_plan(1e9, recs.filter(pl.col("rank") > 0))
+    monkeypatch.setattr(memory_bound, "MOST_IN_ONE_PLAN", sum(n_rows) - 1)
+    assert not is_one_plan(1e9)

@@ -42,7 +42,7 @@ from recframe.frames.kinds.engine import (
     Tables,
     Work,
 )
-from recframe.frames.kinds.kind import Kind
+from recframe.frames.kinds.kind import Kind, with_results_of_polars
 from recframe.frames.kinds.lookup import collected, is_frame, kind_for
 from recframe.frames.options import SIDES, Context, Limit, NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named, sides_of
@@ -275,11 +275,16 @@ class Divided:
         trial.tables = Tables() if alone is None else None
         self.call.made(trial, {name: one.none for name, one in self.sides.items()})
         columns = {name: list(trial.columns.get(name, {})) for name in self.sides}
-        whole = {name: self.sides[name].read(columns.pop(name)) for name in WHOLE & {*columns}}
+        of_whole = {name: columns.pop(name) for name in WHOLE & {*columns}}
         none = {name: _only(self.sides[name].schema, read) for name, read in columns.items()}
         routed = {
             name: self._routed(name, none[name].schema) for name, read in columns.items() if read
         }
+        if isinstance(self.engine, Local) and self.engine.holds(routed):
+            result = self._in_one_plan()
+            self.engine.tell(1.0)
+            return result
+        whole = {name: self.sides[name].read(read) for name, read in of_whole.items()}
         tables = None if trial.tables is None else self._tables(trial.tables.asked)
         given = None
         if self.engine.is_here:
@@ -287,6 +292,14 @@ class Divided:
             given |= {name: rows for name, rows in whole.items() if kind_for(given[name]).is_lazy}
         replayed = Replayed(self.call, trial.plans, trial.result, tables, none, whole, given)
         return self._ran(routed, replayed, alone)
+
+    def _in_one_plan(self) -> Any:
+        """Return the result of the same method without a bound, collected."""
+        rec: Rec[Any] = Rec(self.frame)
+        bound = rec._with(replace(self.context, memory=None, buckets=None))  # noqa: SLF001  a Rec's own
+        is_lazy = kind_for(self.frame).is_lazy
+        bound._answers = self.answers or (with_results_of_polars if is_lazy else None)  # noqa: SLF001  likewise
+        return getattr(bound, self.method)(*self.arguments, **self.options)
 
     def _ran(
         self,

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.engines.bucket_store import Store, slices
+from recframe.engines.bucket_store import Store, height, slices
 from recframe.engines.memory_bound import Bound
 from recframe.engines.sorted_frames import cut
 from recframe.engines.threads import in_threads
@@ -75,6 +75,14 @@ class Local(Engine):
         """Return frames of one kind below each other."""
         raise NotImplementedError
 
+    def holds(self, routed: Mapping[str, Routed]) -> bool:
+        """Return whether a call runs in one plan, since the bound holds all of its rows at once."""
+        if self.limit.parts is not None:
+            return False
+        schemas = [one.schema for one in routed.values()]
+        heights = [height(one.frame) for one in routed.values()]
+        return Bound(self.limit.memory).holds(schemas, heights)
+
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call."""
         del frame
@@ -111,9 +119,13 @@ class Local(Engine):
         return _added(sums, work)
 
     def _tell(self, share: float, work: Work) -> None:
+        n_before, n_rounds = work.rounds
+        self.tell((n_before + share) / n_rounds)
+
+    def tell(self, share: float) -> None:
+        """Tell the share of the call that is done."""
         if self.limit.tell is not None:
-            n_before, n_rounds = work.rounds
-            self.limit.tell((n_before + share) / n_rounds)
+            self.limit.tell(share)
 
 
 def _run(work: Work, store: Store, buckets: Sequence[int]) -> pl.DataFrame:

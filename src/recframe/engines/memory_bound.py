@@ -35,6 +35,8 @@ _OF_THREAD = 16_000_000
 """Bytes for the bucket of one thread below which fewer threads run."""
 LEAST_ROWS, MOST_ROWS = 2_000, 1_500_000
 """Rows between which the size of a bucket is."""
+MOST_IN_ONE_PLAN = 20_000_000
+"""Rows up to which one plan takes less time than buckets, measured (docs/benchmarks.md)."""
 _TEXT = 52
 """Bytes of a text before one is read: 36 signs and its view."""
 
@@ -145,6 +147,20 @@ class Bound:
         if len(known) < len(heights):
             return None
         return max(1, -(-sum(known) // self.rows_of_bucket(schemas)))
+
+    def holds(self, schemas: Sequence[pl.Schema], heights: Sequence[int | None]) -> bool:
+        """Return whether a call runs in one plan, and in buckets otherwise.
+
+        It does where all frames and files tell their heights, their rows are 20 million at most, and the memory holds these
+        with what their plan needs: 150 bytes a row, and 2.5 times the bytes of the columns that the call reads. Of more rows
+        buckets are faster.
+        """
+        known = [height for height in heights if height is not None]
+        if len(known) < len(heights) or sum(known) > MOST_IN_ONE_PLAN:
+            return False
+        sizes = map(_row_size, schemas)
+        n_bytes = sum(n_rows * size for n_rows, size in zip(known, sizes, strict=True))
+        return needed(sum(known), n_bytes) <= _OF_BUCKETS * self.total
 
     def rows_at_once(self, schema: pl.Schema) -> int:
         """Return the rows that are read at a time, while each thread puts others into buckets."""
