@@ -422,7 +422,7 @@ def test_an_expression_that_reads_other_rows_than_its_own_is_refused(engine):
 
     for made in (pl.col("age").rank(), pl.col("age").mean().over("country")):
         with pytest.raises(
-            rf.ColumnError, match="of which a bucket of users has some alone; first"
+            rf.RecframeError, match="of which a bucket of users has some alone; first"
         ):
             rec.evaluate("ndcg@3", by=made)
     of_items = pl.col("price").rank("dense").cast(pl.Int64)  # each bucket has all items
