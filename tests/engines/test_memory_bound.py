@@ -127,7 +127,7 @@ def test_users_without_an_id_are_one_bucket_of_an_audit(modes):
     recs = recs.with_columns(user=pl.when(~lost).then("user"))
     one = recs.rec(truth=truth, users=users).audit(k=10)
 
-    found = recs.rec(truth=truth, users=users, memory="2MB").audit(k=10)
+    found = recs.rec(truth=truth, users=users, memory="22MB").audit(k=10)
 
     columns = ["check", "severity", "frame", "rows", "users"]
     assert_frame_equal(found.select(columns), one.select(columns))

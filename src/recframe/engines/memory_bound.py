@@ -22,10 +22,12 @@ _UNKNOWN = 4_000_000_000
 """Bytes that are taken to be free where the system does not say it."""
 _PER_ROW, _PER_BYTE = 150, 2.5
 """Bytes that a bucket's plan needs for each row and each byte of its rows, measured (docs/benchmarks.md)."""
+_OF_READER = 20_000_000
+"""Bytes that Polars takes to read a file, whatever is read at once, measured; the shares are of what is left of the bound."""
 _OF_BUCKETS = 0.6
-"""Share of the bound for the buckets that are run at once."""
+"""Share for the buckets that are run at once."""
 _HELD = 0.1
-"""Share of the bound for rows that are held until their buckets are run."""
+"""Share for rows that are held until their buckets are run."""
 _OF_READING = 0.06
 """Share of the bound for the rows that are read, a slice that threads put into buckets and the next one.
 
@@ -112,14 +114,18 @@ class Bound:
         return default_memory() if self.memory is None else self.memory
 
     @property
+    def _left(self) -> int:
+        return max(self.total - _OF_READER, 0)
+
+    @property
     def held(self) -> float:
         """Bytes of rows that wait in memory for their buckets to be run."""
-        return _HELD * self.total
+        return _HELD * self._left
 
     @property
     def of_buckets(self) -> float:
         """Bytes of all buckets that are run at once."""
-        return max(_OF_BUCKETS * self.total, needed(LEAST_ROWS, LEAST_ROWS * _TEXT))
+        return max(_OF_BUCKETS * self._left, needed(LEAST_ROWS, LEAST_ROWS * _TEXT))
 
     @property
     def n_threads(self) -> int:
@@ -160,7 +166,7 @@ class Bound:
             return False
         sizes = map(_row_size, schemas)
         n_bytes = sum(n_rows * size for n_rows, size in zip(known, sizes, strict=True))
-        return needed(sum(known), n_bytes) <= _OF_BUCKETS * self.total
+        return needed(sum(known), n_bytes) <= _OF_BUCKETS * self._left
 
     def rows_at_once(self, schema: pl.Schema) -> int:
         """Return the rows that are read at a time, while each thread puts others into buckets."""
@@ -169,7 +175,7 @@ class Bound:
 
     def least(self, need: float) -> str:
         """Return the bound that has room for buckets of so many bytes."""
-        return in_words(need / _OF_BUCKETS)
+        return in_words(need / _OF_BUCKETS + _OF_READER)
 
     def too_little(self, n_rows: int, need: int) -> RecframeError:
         """Return the error of one user whose rows need more than all buckets may take."""
