@@ -17,9 +17,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.engines import bucket_store, local_buckets, sorted_frames
+from recframe.engines import bucket_store, local_buckets
 from recframe.engines.memory_bound import Bound
-from recframe.engines.threads import in_threads
+from recframe.frames.collecting import in_threads
 from recframe.frames.kinds.engine import Routed
 from recframe.frames.options import Limit
 
@@ -139,7 +139,7 @@ def test_sorted_frames_are_cut_at_users_and_not_copied(dtype):
         for name, rows in (("recs", users.to_frame()), ("truth", truth.to_frame()))
     }
 
-    found = sorted_frames.cut(routed, Bound(1_000_000_000), 3)
+    found = bucket_store.cut(routed, Bound(1_000_000_000), 3)
 
     assert found is not None
     numbers = [
@@ -175,7 +175,7 @@ def test_frames_in_no_common_order_are_not_cut(users, truth):
         )
     }
 
-    assert sorted_frames.cut(routed, Bound(1_000_000_000)) is None
+    assert bucket_store.cut(routed, Bound(1_000_000_000)) is None
 
 
 def test_a_bar_moves_from_reading_to_the_end_in_the_callers_thread(tmp_path):

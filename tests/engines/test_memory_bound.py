@@ -313,7 +313,7 @@ def test_three_million_rows_take_no_more_than_50_megabytes(tmp_path):
         given = frames(n_rows)
         for name, frame in given.items():
             frame.write_parquet(
-                folder / f"{name}.parquet", row_group_size=25_000, compression="lz4"
+                folder / f"{name}.parquet", row_group_size=50_000, compression="lz4"
             )
         paths[size] = str(folder)
     code = MEASURED.format(metrics=SIX, by=SEGMENTS, **paths)

@@ -130,8 +130,9 @@ class Rec(Methods[F], Answers[F]):
 
         How calls run:
             memory: the most that a call may take beside the result, such as "2GB" or a number of bytes. Calls then run at once,
-                in buckets of users, also on LazyFrames, and give frames in memory. Rows that do not fit wait in a file that is
-                removed at the end, in the folder of POLARS_TEMP_DIR or the system's; these are not read again to warn of them.
+                also on LazyFrames, and give frames in memory: in one plan where the memory holds all rows, and otherwise in
+                buckets of users. Rows that do not fit wait in a file that is removed at the end, in the folder of
+                POLARS_TEMP_DIR or the system's; these are not read again to warn of them.
                 Files and frames are read in slices if their plan takes rows one by one (columns, casts), and otherwise as
                 Polars streams the plan. A user with more rows than fit is an error that says what would do.
 

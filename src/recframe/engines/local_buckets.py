@@ -1,4 +1,4 @@
-"""The threads of this machine as an engine: rows are read once, and each bucket of users is run by one thread."""
+"""The threads of this process as an engine, each of which runs buckets."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from recframe.engines.bucket_store import Store, height, slices
+from recframe.engines.bucket_store import Store, cut, height, slices
 from recframe.engines.memory_bound import Bound
-from recframe.engines.sorted_frames import cut
-from recframe.engines.threads import in_threads
-from recframe.frames.collecting import batches, stream
+from recframe.frames.collecting import batches, in_threads, stream
 from recframe.frames.kinds.engine import Added, Engine, Routed, Work, counted, rows_with
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.options import Limit

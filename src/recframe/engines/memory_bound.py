@@ -1,4 +1,4 @@
-"""The bound on the memory of a call in buckets, and its shares."""
+"""The bound on the memory of a call, and its shares."""
 
 from __future__ import annotations
 

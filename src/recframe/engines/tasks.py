@@ -1,4 +1,4 @@
-"""The three phases of a call in buckets: dry run, partial sums, result."""
+"""The three phases of a call: dry run, partial sums, result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Interface to engines that run a call in buckets of users: the processes of a cluster, or the threads of this one.
+"""Interface to engines that run a call in buckets of users.
+
+An engine is the processes of a cluster, or the threads of this one.
 
 A call is made three times, by the same methods and plans as on a frame in memory (`api/engine_plan.py`):
 
