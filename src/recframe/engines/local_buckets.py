@@ -1,4 +1,4 @@
-"""The threads of this process as an engine, each of which runs buckets."""
+"""The threads of this process as an engine."""
 
 from __future__ import annotations
 
