@@ -271,10 +271,11 @@ import recframe
 recs, truth, *_ = frames().values()
 recs = recs.filter(recs["model"] == "a")
 schema = recs.schema
+whole = dict.fromkeys(["predicate_pushdown", "projection_pushdown", "slice_pushdown"], False)
 sources = [
     recs,
     recs.sample(fraction=1, shuffle=True, seed=1),
-    recs.lazy().map_batches(lambda rows: rows, schema=schema),
+    recs.lazy().map_batches(lambda rows: rows, schema=schema, **whole),
     pl.defer(lambda: recs.lazy(), schema=schema),
     register_io_source(io_source=lambda *_: iter([recs.head(999), recs.slice(999)]), schema=schema),
 ]

@@ -326,3 +326,12 @@ def test_three_million_rows_take_no_more_than_50_megabytes(tmp_path):
     assert int(took.stdout) <= 50_000_000
     one = given["recs"].rec(truth=given["truth"], users=given["users"]).evaluate(*SIX, by=SEGMENTS)
     assert_frame_equal(pl.read_parquet(found), one, check_exact=True)
+
+
+def test_a_source_that_fails_after_some_rows_fails_the_call():
+    rows = pl.DataFrame({"user": [str(n) for n in range(50_000)] + ["nobody"]})
+    number = pl.col("user").cast(pl.Int64)
+    recs = rows.lazy().select(user=number, item=1, rank=1)
+
+    with pytest.raises(pl.exceptions.PolarsError, match="nobody"):
+        recs.rec(truth=recs.select("user", "item"), memory="30MB").evaluate("recall@1")
