@@ -150,6 +150,23 @@ def test_a_run_is_tracked_with_the_fingerprint_of_one_plan(tmp_path):
         in_buckets(rec).track("ndcg@3", history=tmp_path, as_of="2026-11-28", per_user=True)
 
 
+def test_a_gate_compares_users_with_their_own_means_of_a_history(tmp_path):
+    rec = rec_of("lazy", **ONE_MODEL)
+    for day in range(1, 9):
+        lists = RECS.filter(pl.col("model") == "a").sample(fraction=0.9, seed=day).drop("model")
+        once = lists.rec(truth=TRUTH, **SIDES)
+        once.track("ndcg@3", history=tmp_path, as_of=f"2026-11-0{day}", per_user=True)
+
+    def gate(one: rf.Rec[Any]) -> Any:
+        asked = "ndcg@3 >= 0.5 * trailing"
+        return one.require(asked, history=tmp_path, raises=False, wide=True)
+
+    found, _ = answer(gate, rec(memory="1GB"))
+
+    assert "own mean over 8 runs" in found["note"].item()
+    assert_same(found, answer(gate, rec)[0])
+
+
 def test_warnings_are_told_once():
     rec = RECS.rec(truth=TRUTH.with_columns(pl.col("item") + 100))
     for ask in (lambda rec: rec.evaluate("ndcg@3"), lambda rec: rec.summarize("ndcg@3")):

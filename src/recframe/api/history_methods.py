@@ -13,7 +13,7 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
 from recframe.api.request import Question, question, values_of_users
-from recframe.errors import RecframeError, shown, suggestion, warn
+from recframe.errors import NeedsAllUsersError, RecframeError, shown, suggestion, warn
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.frames.hints import Either, Given
 from recframe.frames.kinds.lookup import kind_for
@@ -189,9 +189,12 @@ def predicted(
         meant = {one: words for one, words in meant.items() if one in trailing.values()}
     found = predictions(runs, how, split, meant, gate.min_users, name)
     _check_runs(trailing, meant, found, split)
-    is_divided = asked.kind.engine is not None or asked.kind.adds is not None
-    by_run = place is None or is_divided or name is not None
+    by_run = place is None or name is not None
     users = None if by_run else users_of_runs(place, found.known, split, how)
+    if users is not None and asked.kind.adds is not None:
+        of_runs = Either(", or give the runs alone: history=rf.history(path)")
+        msg = f"{Given('history', shown(history))} compares users with their own means, which buckets cannot tell{of_runs}"
+        raise NeedsAllUsersError(msg)
     return replace(found, users=users)
 
 
