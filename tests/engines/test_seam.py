@@ -79,6 +79,13 @@ def test_rows_of_engines_stand_in_no_order():
         rec(profile="trec_eval").evaluate("rbp")
 
 
+def test_a_bound_on_memory_is_none_of_an_engines():
+    recs, truth = eager(model=False)
+
+    with pytest.raises(rf.RecframeError, match="memory= is for frames of this process; this proc"):
+        rf.rec(many(recs), truth=many(truth), memory="2GB")
+
+
 @pytest.mark.parametrize("method", ["collect", "track", "table", "worst", "explain", "findings"])
 def test_what_is_no_sum_over_users_says_what_to_ask_instead(method):
     recs, truth = eager(model=False)

@@ -177,11 +177,14 @@ class InBuckets(Rec[F]):
         return with_results_of_polars(kind) if kind.is_lazy and kind.engine is None else kind
 
     def _with(self, context: Context) -> Rec[F]:
-        is_here = kind_for(self._frame).engine is None
-        if context.limit is None and is_here:
+        engine = kind_for(self._frame).engine
+        if context.limit is None and engine is None:
             return super()._with(context)
-        if context.buckets is not None and not is_here:
+        if context.buckets is not None and engine is not None:
             raise _no_sum(self, "collect")
+        if context.memory is not None and engine is not None:
+            msg = f"memory= is for frames of this process; {engine.name} has settings of its own, so leave it out"
+            raise RecframeError(msg)
         return in_buckets(self._frame, context, self._answers)
 
 
