@@ -113,7 +113,7 @@ class Local(Engine):
         sums = [pl.DataFrame(schema=work.of_bucket)]
         for n_done, one in enumerate(found, 1):
             sums = _with(sums, one, work)
-            self._tell(told + (1 - told) * n_done / n_buckets, work)
+            self._tell(1 - (1 - told) * (1 - n_done / n_buckets), work)
         return _added(sums, work)
 
     def _tell(self, share: float, work: Work) -> None:
