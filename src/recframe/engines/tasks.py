@@ -301,7 +301,7 @@ class Trial(Task):
         elif "user" in keys:
             msg = (
                 "the interval of a number of all lists needs all lists at once, but buckets hold only some users; "
-                "evaluate() has the numbers without intervals"
+                "evaluate() has its values, without intervals"
             )
             raise RecframeError(msg)
         kept = tuple(name for name in same if name in schema)

@@ -45,6 +45,8 @@ def plain(kind: pa.DataType) -> pa.DataType:
         return plain(kind.value_type)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return pa.list_(plain(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(one.name, plain(one.type)) for one in kind])
     return next((other for is_one, other in PLAIN.items() if is_one(kind)), kind)
 
 
