@@ -40,6 +40,7 @@ class Daft(OfExpressions):
     """Daft."""
 
     name = "Daft"
+    groups_structs = False  # where a row of other sums has none
     column = staticmethod(col)
     literal = staticmethod(lit)
     is_there = staticmethod(Expression.not_null)
