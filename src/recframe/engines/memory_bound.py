@@ -37,8 +37,8 @@ _OF_THREAD = 16_000_000
 """Bytes for the bucket of one thread below which fewer threads run."""
 LEAST_ROWS, MOST_ROWS = 2_000, 1_500_000
 """Rows between which the size of a bucket is."""
-MOST_IN_ONE_PLAN = 20_000_000
-"""Rows up to which one plan takes less time than buckets, measured (docs/benchmarks.md)."""
+MOST_IN_ONE_PLAN = 30_000_000
+"""Rows up to which one plan was measured to take less time than buckets (docs/benchmarks.md)."""
 _TEXT = 52
 """Bytes of a text before one is read: 36 signs and its view."""
 
@@ -157,9 +157,8 @@ class Bound:
     def holds(self, schemas: Sequence[pl.Schema], heights: Sequence[int | None]) -> bool:
         """Return whether a call runs in one plan, and in buckets otherwise.
 
-        It does where all frames and files tell their heights, their rows are 20 million at most, and the memory holds these
-        with what their plan needs: 150 bytes a row, and 2.5 times the bytes of the columns that the call reads. Of more rows
-        buckets are faster.
+        It does where all frames and files tell their heights, their rows are 30 million at most, and the memory holds these
+        with what their plan needs: 150 bytes a row, and 2.5 times the bytes of the columns that the call reads.
         """
         known = [height for height in heights if height is not None]
         if len(known) < len(heights) or sum(known) > MOST_IN_ONE_PLAN:
