@@ -106,7 +106,7 @@ class Bound:
     """Bytes that a call in buckets may take, and how they are divided."""
 
     memory: int | None
-    """What the user wrote; None for the default."""
+    """Bytes that the user allows; None for the default."""
 
     @cached_property
     def total(self) -> int:
