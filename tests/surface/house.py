@@ -23,10 +23,10 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 420_000,
-    "lines": 56_000,
-    "files": 253,
-    "files_out_of_size": 36,
+    "nodes": 432_000,
+    "lines": 57_700,
+    "files": 268,
+    "files_out_of_size": 42,
     "nodes_a_line": 7.52,
     "rooms": 19,
     "ndcg_files": 46,
@@ -37,7 +37,7 @@ BOUNDS = {
     "compare_functions": 630,
     "compare_calls": 1_480,
     "compare_changes": 540,
-    "lines_of_tests": 64_700,
+    "lines_of_tests": 68_000,
 }
 """The largest value that each count may have."""
 
