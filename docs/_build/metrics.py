@@ -129,7 +129,7 @@ def _members(metrics: list[Metric[...]]) -> str:
 
 def _in_short(metric: Metric[...]) -> str:
     """Return the range of a metric, which way is better, and what it needs."""
-    better = metric_facts.BETTER[metric.definition.direction].partition(":")[0]
+    better = metric_facts.BETTER[metric.direction].partition(":")[0]
     sides = [SIDES.get(one, one) for one in metric_facts.needed(example_of(metric))]
     needed = [code(f"{side}=") for side in dict.fromkeys(sides)]
     needs = f"; needs {' and '.join(needed)}" if needed else ""

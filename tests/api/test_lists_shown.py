@@ -103,7 +103,7 @@ def test_users_are_counted_in_each_model_and_segment(kind):
 def test_the_worst_of_what_should_be_low_are_the_highest():
     high = RECS.rec(truth=TRUTH).worst("first_rank", n=1)
 
-    assert rf.first_rank.definition.direction == "lower"
+    assert rf.first_rank.direction == "lower"
     assert high["first_rank"].to_list() == [2.0, 2.0]
     assert high["user"].to_list() == [1, 1]  # user 4 has no first rank, and so none that is high
 

@@ -48,6 +48,7 @@ VARIANTS = [
     rf.r_precision(without_hit="null"),
     rf.ndcg(ideal="k"),
     rf.rbp(p=0.5),
+    rf.rbp(residual=True),
     rf.err(max_grade=2),
 ]
 CUTOFFS = [1, 3, None]
@@ -209,9 +210,7 @@ def test_exchanging_a_hit_with_a_miss_above_it_never_costs(frame):
         .otherwise("rank")
     )
     upward = [
-        metric
-        for metric in EVERY
-        if metric.definition.direction == "higher" and metric.name != "judged"
+        metric for metric in EVERY if metric.direction == "higher" and metric.name != "judged"
     ]
     before, after = frame.rec.evaluate(*upward, by="user"), swapped.rec.evaluate(*upward, by="user")
 

@@ -218,9 +218,9 @@ def test_a_value_that_a_parameter_does_not_take(text, expected):
 def test_parameters_are_given_by_name():
     for argument in (0.5, FRAME):
         with says(
-            "parameters of rbp are given by name: rbp(p=0.8); call it on a frame: frame.rec.rbp(k=10)"
+            "parameters of err are given by name: err(max_grade=4); call it on a frame: frame.rec.err(k=10)"
         ):
-            rf.rbp(argument)
+            rf.err(argument)
     with says("hit_rate has no parameters; call it on a frame: frame.rec.hit_rate(k=10)"):
         rf.hit_rate(FRAME)
     expected = (

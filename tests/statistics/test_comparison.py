@@ -44,7 +44,7 @@ def assert_compared(rec, metrics, by, baseline, margin=0.05, models="abc"):
         ends = ends_of(metric, values, pairs, segments)
         for segment, (a, b) in itertools.product(segments, pairs):
             one, other = (values.get((model, *segment), {}) for model in (b, a))
-            direction = metric.definition.direction
+            direction = metric.direction
             row = comparison(one, other, margin=margin, direction=direction, ends=ends)
             if not row["n_users"] and (str(metric), b, a, *segment) not in found:
                 continue

@@ -71,7 +71,10 @@ class Asked:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        settings = ",".join(f"{name}={value}" for name, value in self.parameters.items())
+        settings = ",".join(
+            f"{name}={str(value).lower() if value is True else value}"
+            for name, value in self.parameters.items()
+        )
         return (
             self.name
             + (f"({settings})" if settings else "")

@@ -76,6 +76,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *(("ndcg", {"ideal": value, "without_relevant": "one"}) for value in ("k", "list")),
     ("ndcg", {"log_base": 3}),
     *(("rbp", {"p": value}) for value in (0.5, 0.95)),
+    *(("rbp", {"p": value, "residual": True}) for value in (0.5, 0.95)),
     *(("err", {"max_grade": value}) for value in (1, 2.5)),
 ]
 EVERYTHING = [Asked(name, k, parameters) for name, parameters in VARIANTS for k in KS]

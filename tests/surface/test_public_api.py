@@ -22,6 +22,6 @@ def test_the_list_holds_names_arguments_and_options():
         "rec.evaluate(*metrics, k=None, by=None, profile=None, support=False, tidy=False)" in lines
     )
     assert "rec.plot.hits_by_rank(*, k=20, level=0.95, cluster=None, profile=None)" in lines
-    assert "rbp(p=0.8)" in lines
+    assert "err(max_grade=4)" in lines
     assert "recframe metrics [NAME] --format" in lines
     assert "recframe[pandas]" in lines

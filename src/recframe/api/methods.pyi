@@ -197,6 +197,7 @@ class Methods(Generic[F]):
         *,
         profile: str | None = None,
         p: float = 0.8,
+        residual: bool = False,
     ) -> float:
         """Rank-biased precision, the relevant share of the items read by a user who may stop after each: 1 is all, 0 none."""
     @overload
@@ -205,6 +206,7 @@ class Methods(Generic[F]):
         *,
         profile: str | None = None,
         p: float = 0.8,
+        residual: bool = False,
     ) -> F:
         """Rank-biased precision, the relevant share of the items read by a user who may stop after each: 1 is all, 0 none."""
     @overload
@@ -1025,6 +1027,7 @@ class SegmentedMethods(Generic[F]):
         *,
         profile: str | None = None,
         p: float = 0.8,
+        residual: bool = False,
     ) -> F:
         """Rank-biased precision, the relevant share of the items read by a user who may stop after each: 1 is all, 0 none."""
     def err(

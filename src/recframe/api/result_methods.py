@@ -364,7 +364,7 @@ def _shown(  # noqa: PLR0913  those of both methods
     inputs, values = values_of_users(rec, one, profile, argument_errors.names(by))
     keys = keys_of(inputs, [one])
     segments = [key for key in keys if key != "user"]
-    lower_is_better = one.definition.direction == "lower"
+    lower_is_better = one.direction == "lower"
     order = {**dict.fromkeys(segments, False), "value": worst == lower_is_better, "user": False}
     ordered = values.sort(*order, descending=[*order.values()], nulls_last=True)
     place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64)

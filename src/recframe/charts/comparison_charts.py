@@ -134,7 +134,7 @@ class Differences:
     def view(self, data: pl.DataFrame, metric: Metric[...], of: Panel) -> alt.LayerChart:
         """Return the view of a metric, in which right is better."""
         look, names = self.series.look, self.names
-        is_lower = metric.definition.direction == "lower"
+        is_lower = metric.direction == "lower"
         scale: dict[str, Any] = {"zero": True, "reverse": is_lower}
         scale |= {"domain": of.ends, "nice": False} if of.ends else {}
         # nothing is no more than it
@@ -186,7 +186,7 @@ class Differences:
         """The finding on the first metric, by its verdicts: for a model, or against how many others, or in which segments."""
         metric = self.metrics[0]
         rows = self.data.filter(metric=str(metric))
-        better = "better" if metric.definition.direction else "higher"
+        better = "better" if metric.direction else "higher"
         found = self._of_models if self.baseline and not self.has_segments else self._of_best
         words = found(rows, better) if len(rows) else ""
         return words + (f" in {metric}" if words and len(self.metrics) > 1 else "")
@@ -289,7 +289,7 @@ def _axis_title(metric: Metric[...]) -> str:
         "higher": " (right of 0 is better)",
         "lower": " (lower is better: axis reversed)",
     }
-    return f"difference in {metric}{better.get(metric.definition.direction, '')}"
+    return f"difference in {metric}{better.get(metric.direction, '')}"
 
 
 def _against(data: pl.DataFrame, best: str) -> pl.DataFrame:
@@ -396,7 +396,7 @@ class PlotsOfDifferences(Canvas):
         models = models or models_in(rec, result)
         data = safe(keyed(rec, result))
         data = data.rename({"difference_low": "low", "difference_high": "high"})
-        lower = metrics[0].definition.direction == "lower"
+        lower = metrics[0].direction == "lower"
         first = data.filter(metric=str(metrics[0]))
         sides = [
             first.select("model", "value"),

@@ -282,7 +282,7 @@ def _in_views(
 ) -> alt.FacetChart:
     """Return a curve with a view for each segment."""
     series, look = over.series, over.series.look
-    lower, n = metric.definition.direction == "lower", over.data["place"].n_unique()
+    lower, n = metric.direction == "lower", over.data["place"].n_unique()
     data, ends = clipped(largest(over.data, MOST_VIEWS), zero=True)
     columns = max(min(look.width // LEAST_VIEW, n), 1)
     names = in_order(data, own=found.own_order, lower=lower)["label"].unique(maintain_order=True)
@@ -363,7 +363,7 @@ class PlotsOverCutoffs(Canvas):
         if mark is not None and mark > max(one.k or 0 for one in metrics):
             mark = None
         found, metric = summary(rec, metrics, how, by), replace(metrics[0], k=None)
-        lower, data = metric.definition.direction == "lower", safe(found.data)
+        lower, data = metric.direction == "lower", safe(found.data)
         series = series_of(found, data if mark is None else data.filter(k=mark), look, lower=lower)
         title, what = f"{metric} over the cut-off k", f"{best_word(metric)} {metric}"
         over = Lines(data, series, _cutoffs(look), _values(metric, look), {}, how.title, mark=mark)

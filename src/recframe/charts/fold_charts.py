@@ -76,7 +76,7 @@ class PlotsOfFolds(Canvas):
             raise RecframeError(msg)
         metric, how = one_metric("folds", metric, k), Intervals(level, profile=profile)
         found = summary(rec, [metric], how, folds.column)
-        lower, kind = metric.definition.direction == "lower", number_format(metric)
+        lower, kind = metric.direction == "lower", number_format(metric)
         data = safe(found.data.sort("place", "model"))
         series = series_of(found, data, look, lower=lower)
         fields: Fields = {

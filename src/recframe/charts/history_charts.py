@@ -85,7 +85,7 @@ class Lines:
         data = every.filter(pl.col("segment").is_in(shown_segments.implode()))
         names = data.sort("order", "model", nulls_last=True)["model"].unique(maintain_order=True)
         metric_in_use = metric_of(metric)
-        lower = metric_in_use is not None and metric_in_use.definition.direction == "lower"
+        lower = metric_in_use is not None and metric_in_use.direction == "lower"
         data = data.sort("order", "model", "as_of", maintain_order=True)
         data = in_order(data, own=bool(data["has_own_order"].any()), lower=lower)
         told = self._told(data)

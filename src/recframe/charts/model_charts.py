@@ -113,7 +113,7 @@ def _diamonds(rows: pl.DataFrame, min_users: int) -> str:
 
 def _finding(rows: pl.DataFrame, series: Series, metric: Metric[...], *, whole: bool) -> str:
     """Return which model has the best value in most segments, or of one model the segments with the best and the worst."""
-    what, lower = f"{best_word(metric)} {metric}", metric.definition.direction == "lower"
+    what, lower = f"{best_word(metric)} {metric}", metric.direction == "lower"
     if len(series.names) > 1:
         places = best_at(rows, "place", lower=lower)
         n = len(places)
@@ -123,7 +123,7 @@ def _finding(rows: pl.DataFrame, series: Series, metric: Metric[...], *, whole: 
     first, last = known.head(1), known.tail(1)
     if len(known) < 2 or first["value"].item() == last["value"].item():  # noqa: PLR2004  two to compare
         return ""
-    worst = "worst" if metric.definition.direction else "lowest"
+    worst = "worst" if metric.direction else "lowest"
     names = first["segment"].item(), last["segment"].item()
     return f"{metric} is {best_word(metric)} for {names[0]}, {worst} for {names[1]}"
 
@@ -141,7 +141,7 @@ def _of_axes(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame
 
 def _on_front(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
     """Return models with whether they are on the Pareto front of x and y: `best`."""
-    signs = [{"higher": 1, "lower": -1}.get(metric.definition.direction) for metric in metrics]
+    signs = [{"higher": 1, "lower": -1}.get(metric.direction) for metric in metrics]
     if None in signs:
         return data.with_columns(best=pl.lit(value=False))
     x, y = (pl.col(axis) * sign for axis, sign in zip("xy", signs, strict=True))
@@ -274,7 +274,7 @@ class PlotsOfModels(Canvas):
         rec, look = self._rec, self._look
         check_whole(rec, "models()")
         metric, how = one_metric("models", metric, k), Intervals(level, cluster, profile)
-        found, lower = summary(rec, [metric], how), metric.definition.direction == "lower"
+        found, lower = summary(rec, [metric], how), metric.direction == "lower"
         keys = ("model_place",) if found.own_order_of_models else ("value", "model")
         turned = [key == "value" and not lower for key in keys]
         data = safe(found.data.sort(keys, descending=turned, nulls_last=True))
@@ -349,7 +349,7 @@ class PlotsOfModels(Canvas):
         if not found.by:
             msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
             raise RecframeError(msg)
-        lower, kind = metric.definition.direction == "lower", number_format(metric)
+        lower, kind = metric.direction == "lower", number_format(metric)
         has_pooled = pl.col("n_users") < min_users if metric.shape != "set" else pl.lit(value=False)
         rows = safe(
             in_order(largest(with_pooled(found.data), most), own=found.own_order, lower=lower)
@@ -411,7 +411,7 @@ class PlotsOfModels(Canvas):
             raise RecframeError(msg)
         found = summary(rec, metrics, how)
         data = safe(_on_front(_of_axes(found.data, metrics), metrics))
-        series = series_of(found, data, look, "x", lower=metrics[0].definition.direction == "lower")
+        series = series_of(found, data, look, "x", lower=metrics[0].direction == "lower")
         is_named = series.named and len(series.coloured) <= MOST_NAMED
         marks = series.marks(legend=not is_named)
         yes = pl.when("best").then(pl.lit("yes")).otherwise(pl.lit("no"))

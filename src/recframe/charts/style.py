@@ -283,7 +283,7 @@ def series_of(
 
 def best_word(metric: Metric[...]) -> str:
     """Return the word for the best value of a metric, or for the highest of one without a better end."""
-    return "best" if metric.definition.direction else "highest"
+    return "best" if metric.direction else "highest"
 
 
 def tooltips(fields: Mapping[str, Any]) -> list[alt.Tooltip]:
@@ -388,7 +388,7 @@ def axis_title(metric: Metric[...], look: Look, *, length: float | None = None) 
         (True, False): f"up to {high:g}",
         (True, True): "",
     }[math.isinf(low), math.isinf(high)]
-    direction = metric.definition.direction
+    direction = metric.direction
     told = ", ".join(filter(None, [ends, f"{direction} is better" if direction else ""]))
     text = f"{metric} ({told})" if told else str(metric)
     return lines(text, length or look.width - SIDES)

@@ -268,7 +268,7 @@ class Publication:
         """Return the best value as it is shown: models that look alike are equally good."""
         values = [values[str(metric)]["value"] for values in models]
         known = [value for value in values if value is not None]
-        direction = metric.definition.direction
+        direction = metric.direction
         # where all look alike, none is better
         if not direction or len({*map(self._number, known)}) < 2:  # noqa: PLR2004  two that differ
             return None
@@ -295,7 +295,7 @@ class Publication:
 
     def _legend(self, *, has_best: bool) -> list[str]:
         """Return the meaning of the signs of a table, of those that stand in it."""
-        lowest = [str(metric) for metric in self.metrics if metric.definition.direction == "lower"]
+        lowest = [str(metric) for metric in self.metrics if metric.direction == "lower"]
         of_lowest = f"; of {', '.join(lowest)} the lowest" if lowest else ""
         notes = [f"Bold: the best model{of_lowest}."] if has_best else []
         if self.baseline is None:

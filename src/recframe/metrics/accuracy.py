@@ -15,7 +15,13 @@ from typing import Annotated, Literal
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.metrics.language.at import At, harmonic, ratio, unshifted_discount
+from recframe.metrics.language.at import (
+    At,
+    geometric_discount,
+    harmonic,
+    ratio,
+    unshifted_discount,
+)
 from recframe.metrics.language.definition import (
     COUNT,
     UNIT,
@@ -463,15 +469,21 @@ def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.
     direction="higher",
     formula="(1 - p) · Σ over hits of p^(r - 1)",
     latex=r"(1 - p) \sum_{\text{hits}} p^{\,r - 1}",
+    directions={("residual", True): "lower"},
+    later=("residual",),
     tapers=True,
 )
-def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
+def rbp(at: At, *, p: Share = 0.8, residual: bool = False) -> pl.Expr:
     """Rank-biased precision, the relevant share of the items read by a user who may stop after each: 1 is all, 0 none.
 
     Use it where you know how far users read. Not for lists that are seen at a glance: use `precision`.
 
     (1 - p) · Σ over hits of p^(r - 1): the user goes on to the next rank with probability `p`. 0 without a hit; 1 only for an
     endless list of hits.
+
+    `residual=True` is how much more it could be if all that is not judged were relevant, in and behind the list: 1 - (1 - p) ·
+    Σ over the judged items of the list of p^(r - 1). Lower is better; 1 without a list. It needs items that are judged not
+    relevant, with a relevance of 0: without these it is 1 - rbp.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 2, "item": [1, 2], "rank": [1, 2], "relevance": [1, 1]})
@@ -480,7 +492,11 @@ def rbp(at: At, *, p: Share = 0.8) -> pl.Expr:
 
     Source: Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness.
     """
-    return (1 - p) * at.sum(lambda hit: hit.hit * hit.geometric_discount(p))
+    found = (1 - p) * at.sum(lambda hit: hit.hit * hit.geometric_discount(p))
+    if not residual:
+        return found
+    missed = at.over_judged_misses(lambda rank: geometric_discount(rank, p))
+    return (1 - found - (1 - p) * missed).clip(lower_bound=0.0)
 
 
 @metric(

@@ -438,7 +438,7 @@ def _columns(metric: Metric[...]) -> set[str]:
 def _holds(switch: Switch, metric: Metric[...], read: set[str]) -> bool:
     """Return whether a policy's chains hold of a metric: they speak of users who can only count 0."""
     return (
-        metric.definition.direction == "higher"
+        metric.direction == "higher"
         and metric.parameters.get("without_relevant") != "one"
         and bool(read & OF_HITS)
         and not read & switch.unless

@@ -84,7 +84,7 @@ class Asking:
 
 def sign_of(metric: Metric[...]) -> int:
     """Return 1 for a metric whose higher values are better, -1 where lower ones are, 0 for one without a direction."""
-    return {"higher": 1, "lower": -1}.get(metric.definition.direction or "", 0)
+    return {"higher": 1, "lower": -1}.get(metric.direction or "", 0)
 
 
 def corrected(rows: pl.DataFrame, level: float) -> pl.DataFrame:

@@ -159,7 +159,7 @@ def best_value(rows: Sequence[Row], metric: Metric[...]) -> str:
     known = [row for row in rows if row["value"] is not None]
     if not known:
         return f"No user has a value of {metric}."
-    is_lower = metric.definition.direction == "lower"
+    is_lower = metric.direction == "lower"
     best = (min if is_lower else max)(known, key=lambda one: one["value"])
     value = with_interval(best, "value")
     users = counted(best["n_users"], noun_of(metric))

@@ -120,7 +120,7 @@ def _chosen(
     models = [one for one in values["shown"].unique().sort() if one != baseline][:MOST_MODELS]
     # the baseline is compared with the others
     models += [] if baseline is None else [baseline]
-    half, lower_is_better = max(n // 2, 1), metric.definition.direction == "lower"
+    half, lower_is_better = max(n // 2, 1), metric.direction == "lower"
     change, every = pl.col("change"), pl.lit(value=True)
     kinds = {
         "lost most": (change < 0, "change", False, half, pl.col("other")),

@@ -159,7 +159,7 @@ class SectionsOfSegments:
                 Text([f"Tables show {listed(self.named)}, of {len(self.models)} models."])
             )
         if slices:
-            is_lower = first.definition.direction == "lower"
+            is_lower = first.direction == "lower"
             worst = slices_table(
                 self._of_named(slices), lower_is_better=is_lower, several=self.has_models
             )

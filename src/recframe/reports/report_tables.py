@@ -113,7 +113,7 @@ def values_table(
     """Return models by metrics, ordered by the value of the first one, the best values in bold."""
     columns, best = [_model_column(rows)], {}
     for metric in metrics:
-        direction, (low, high) = metric.definition.direction, metric.range
+        direction, (low, high) = metric.direction, metric.range
         better = f", {direction} is better" if direction else ""
         columns.append(Column(str(metric), "number", f"{low:g} to {high:g}{better}"))
         known = [row["value"] for row in rows if row["metric"] == str(metric)]

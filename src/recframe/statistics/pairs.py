@@ -385,7 +385,7 @@ def by_metric(
 
 def properties_of(place: int, metric: Metric[...]) -> dict[str, pl.Expr]:
     """Return the columns of `PROPERTIES` of a metric."""
-    better = metric.definition.direction
+    better = metric.direction
     values = (
         *(place, str(metric), metric.k, is_share(metric), not is_of_segment(metric)),
         *(better != "lower", better != ""),

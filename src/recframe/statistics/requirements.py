@@ -254,7 +254,7 @@ def _without_sign(text: object) -> str:
         as_metric = f"{str(text)!r}" if isinstance(text, Metric) else shown(text)
         return f"{as_metric} is not a requirement; write {EXAMPLE}"
     metric = parse(text)
-    sign = AT_MOST if metric.definition.direction == "lower" else AT_LEAST
+    sign = AT_MOST if metric.direction == "lower" else AT_LEAST
     return f"{text!r} has no bound; write for example '{metric} {sign} 0.5'"
 
 

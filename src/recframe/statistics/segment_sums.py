@@ -339,7 +339,7 @@ class Segments:
     @property
     def sign(self) -> float:
         """The factor, 1 or -1, that makes higher values better."""
-        return -1.0 if self.metric.definition.direction == "lower" else 1.0
+        return -1.0 if self.metric.direction == "lower" else 1.0
 
     @property
     def large(self) -> Flags:

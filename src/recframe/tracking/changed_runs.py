@@ -201,7 +201,7 @@ def _metrics(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
     """Return the metrics with their ranges, which limit bands, and their better ends."""
     names = rows["metric"].drop_nulls().unique(maintain_order=True).to_list()
     found = [(name, metric_of(name)) for name in names if how.of == "value"]
-    known = [(one, *metric.range, metric.definition.direction) for one, metric in found if metric]
+    known = [(one, *metric.range, metric.direction) for one, metric in found if metric]
     schema = {"metric": pl.String, "least": pl.Float64, "most": pl.Float64, "direction": pl.String}
     return pl.DataFrame(known, schema=schema, orient="row")
 

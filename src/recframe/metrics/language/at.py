@@ -152,7 +152,8 @@ class At:
     and `over_best_by_value(...)`.
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
-    Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`.
+    Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`;
+    `over_judged_misses(...)` of a value of their ranks.
     On each of those rows, for comparisons row by row: `each_n_relevant`, `each_n_not_relevant`.
     Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
     `n_hits_in_catalogue`, `ranks_of_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`,
@@ -353,6 +354,12 @@ class At:
         """On a relevant listed row, the number of rows above it that are judged not relevant."""
         self._needs_an_order("it takes the smaller of two counts")
         return pl.when(self.relevant).then(self.source.column("judged_misses_above"))
+
+    def over_judged_misses(self, value: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
+        """Return the sum over the rows of the list up to k that are judged not relevant of a value of the rank."""
+        self._needs_an_order("it weighs each item judged not relevant by its own rank")
+        rank, relevant = map(self.source.column, ("listed_rank", "relevant_rank"))
+        return pl.when(self.judged & relevant.is_null()).then(value(rank)).sum()
 
     # Words of the whole list
 

@@ -44,6 +44,7 @@ T = TypeVar("T")
 Value = str | int | float | bool
 Shape = Literal["user", "set"]
 Over = Literal["users", "lists"]
+Direction = Literal["higher", "lower", ""]
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -132,7 +133,9 @@ class Definition:
     range: tuple[float, float] = (-math.inf, math.inf)
     ranges: Mapping[tuple[str, Value], tuple[float, float]] = field(default_factory=dict)
     """Other ranges, each under one value of a parameter."""
-    direction: Literal["higher", "lower", ""] = ""
+    direction: Direction = ""
+    directions: Mapping[tuple[str, Value], Direction] = field(default_factory=dict)
+    """Other directions, each under one value of a parameter."""
     shape: Shape = "user"
     shapes: Mapping[tuple[str, Value], Shape] = field(default_factory=dict)
     """Other shapes of a list metric, each under one value of a parameter."""
@@ -287,6 +290,11 @@ class Metric(Generic[P]):
     def range(self) -> tuple[float, float]:
         """The range of the values, with these parameters."""
         return self._by_setting(self.definition.ranges, self.definition.range)
+
+    @cached_property
+    def direction(self) -> Direction:
+        """Whether higher or lower values are better, with these parameters."""
+        return self._by_setting(self.definition.directions, self.definition.direction)
 
     @cached_property
     def shape(self) -> Shape:

@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Concatenate, Literal, overload
+from typing import Any, Concatenate, overload
 
 import polars as pl
 
@@ -16,6 +16,7 @@ from recframe.frames.hints import Given
 from recframe.metrics.language.definition import (
     NAME,
     Definition,
+    Direction,
     Metric,
     Over,
     P,
@@ -157,7 +158,8 @@ def metric(
     latex: str = "",
     range: tuple[float, float] = ...,
     ranges: Mapping[tuple[str, Value], tuple[float, float]] = ...,
-    direction: Literal["higher", "lower", ""] = "",
+    direction: Direction = "",
+    directions: Mapping[tuple[str, Value], Direction] = ...,
     needs: Iterable[str] = (),
     instead: Mapping[str, str] = ...,
     family: str = "",
@@ -436,7 +438,7 @@ def list_metrics() -> pl.DataFrame:
             "aliases": ", ".join(one.definition.aliases),
             "parameters": signature_of(one.definition),
             "range": "[{:g}, {:g}]".format(*one.definition.range),
-            "direction": one.definition.direction,
+            "direction": one.direction,
             "family": one.definition.family,
             "shape": one.definition.shape,
             "over": one.definition.over,
