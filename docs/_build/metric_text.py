@@ -14,8 +14,8 @@ USE = "Use it "
 FIELD = {
     "alpha_ndcg": "alpha-nDCG", "auc": "AUC", "bpref": "bpref", "dcg": "DCG", "efd": "EFD", "epc": "EPC", "err": "ERR",
     "err_ia": "ERR-IA", "f_score": "F score", "fall_out": "Fall-out", "gauc": "GAUC", "gini": "Gini coefficient", "map": "MAP",
-    "mcc": "MCC", "mrr": "MRR", "ndcg": "nDCG", "nrbp": "NRBP", "partial_auc": "Partial AUC", "r_precision": "R-precision",
-    "rbo": "RBO", "rbp": "RBP",
+    "mcc": "MCC", "mrr": "MRR", "ncrr": "NCRR", "ndcg": "nDCG", "nrbp": "NRBP", "partial_auc": "Partial AUC",
+    "r_precision": "R-precision", "rbo": "RBO", "rbp": "RBP",
 }  # fmt: skip
 """The field's names of metrics that are not simply their words."""
 BELOW = "<br>"

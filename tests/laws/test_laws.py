@@ -29,6 +29,7 @@ VARIANTS = [
     rf.f_score(average="pooled"),
     *(rf.map(normalizer=way) for way in ("min", "list", "hits", "k", "ranks")),
     rf.map(average="geometric"),
+    rf.ncrr(denominator="list"),
     rf.interpolated_precision(recall=1),
     rf.auc(without_pair="hit"),
     rf.gauc(weight="pairs"),
@@ -67,6 +68,7 @@ BEST_OF_1 = [
     "ndcg(ideal=list)",
 ]
 BEST_OF_1 += ["map(normalizer=list)", "ndcg(discount=unshifted)", "ndcg(gain=exp,offset=1)"]
+BEST_OF_1 += ["ncrr", "ncrr(denominator=list)"]
 OF_MEANS = {"gauc", "gauc(weight=pairs)"}
 BEST_OF_1_WHOLE = ["r_precision", "bpref"]  # a cut-off cuts the list before these
 

@@ -179,6 +179,7 @@ def test_k_of_1_is_the_first_place_alone(kind):
         "f_score": 2 / 3,
         "map": 1 / 2,
         "mrr": 1,
+        "ncrr": 1,
         "ndcg": 1,
     }
     expected |= {"r_precision": 1 / 2, "rbp": 0.2, "err": 1 / 16, "bpref": 1 / 2}

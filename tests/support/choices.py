@@ -30,6 +30,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {"normalized": True},
         {"log_base": 10},
     ],
+    "mean_percentile_rank": [{}, {"average": "pairs"}],
     "mcc": [{}, {"denominator": "k"}],
     "novelty": [
         *(

@@ -183,6 +183,14 @@ def mrr(one: RankedList, k: int | None) -> float:
     return 1 / hits[0][0] if hits else 0.0
 
 
+def ncrr(one: RankedList, k: int | None, denominator: str = "relevant") -> float:
+    most = capped(one.n_relevant, k)
+    if denominator == "list":
+        most = min(most, len(one.items))
+    best = math.fsum(1 / place for place in range(1, most + 1))
+    return ratio(math.fsum(1 / rank for rank, _ in one.hits_to(k)), best)
+
+
 GAINS: dict[str, Callable[[float], float]] = {
     "linear": lambda relevance: relevance,
     "exp": lambda relevance: 2.0**relevance - 1,
@@ -351,6 +359,7 @@ METRICS: dict[str, Callable[..., Value]] = {
     "interpolated_precision": interpolated_precision,
     "eleven_point_precision": eleven_point_precision,
     "mrr": mrr,
+    "ncrr": ncrr,
     "dcg": dcg,
     "ndcg": ndcg,
     "r_precision": r_precision,

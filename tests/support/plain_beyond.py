@@ -26,7 +26,9 @@ from plain_popularity import (
     long_tail_count,
     long_tail_share,
     mcc,
+    mean_percentile_rank,
     novelty,
+    percentile_rank_of_pairs,
     popularity,
     popularity_lift,
     repeat_rate,
@@ -475,9 +477,22 @@ def follows(name: str, parameters: Mapping[str, Any]) -> bool:
 
 OF_USERS: dict[str, Callable[..., float | None]] = {
     one.__name__: one
-    for one in (user_coverage, fall_out, mcc, alpha_ndcg, err_ia, nrbp, value, corrected)
+    for one in (
+        user_coverage,
+        fall_out,
+        mcc,
+        mean_percentile_rank,
+        alpha_ndcg,
+        err_ia,
+        nrbp,
+        value,
+        corrected,
+    )
 }
 """A value for each user of the accuracy metrics, list or not."""
+
+OF_PAIRS = {"mean_percentile_rank": percentile_rank_of_pairs}
+"""With `average="pairs"` one value of all pairs of these users and their relevant items."""
 
 OF_SETS: dict[str, Callable[..., float | None]] = {
     one.__name__: one

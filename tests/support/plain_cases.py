@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from plain_beyond import OF_LISTS, OF_USERS, follows, set_of
+from plain_beyond import OF_LISTS, OF_PAIRS, OF_USERS, follows, set_of
 from plain_propensity import WEIGHTED
 from plain_scene import Scene, mean
 
@@ -169,6 +169,8 @@ class Segment:
                 users = self.with_relevant([user for user in users if user in self.scene.universe])
         else:
             over, users = (OF_USERS | WEIGHTED)[asked.name], self.with_relevant(self.judged_users())
+        if asked.parameters.get("average") == "pairs":
+            return OF_PAIRS[asked.name](self.scene, users, asked.k)
         return mean(over(self.scene, user, asked.k, **asked.parameters) for user in users)
 
 

@@ -91,6 +91,28 @@ def fall_out(scene: Scene, user: Any, k: int | None) -> float:
     return ratio(fp, fp + tn) or 0.0
 
 
+def places_above(scene: Scene, user: Any, k: int | None) -> list[float]:
+    """Of each relevant item of the catalogue the places above its own: behind the list the mean of those that are left."""
+    ranks, n = dict(scene.listed(user, k)), len(scene.catalogue())
+    places = range(min(len(ranks), n), n)
+    left = sum(places) / len(places) if places else n - 0.5
+    relevant = scene.catalogue() & set(scene.relevant(user))
+    return [ranks[item] - 1 if item in ranks else left for item in relevant]
+
+
+def mean_percentile_rank(scene: Scene, user: Any, k: int | None) -> float | None:
+    above, n = mean(places_above(scene, user, k)), len(scene.catalogue())
+    return None if above is None else min(above, n - 1) / n
+
+
+def percentile_rank_of_pairs(scene: Scene, users: Iterable[Any], k: int | None) -> float | None:
+    """Hu et al. 2008: over all pairs of a user and a relevant item."""
+    pairs = [
+        mean_percentile_rank(scene, user, k) for user in users for _ in places_above(scene, user, k)
+    ]
+    return mean(pairs)
+
+
 def mcc(scene: Scene, user: Any, k: int | None, *, denominator: str = "list") -> float:
     tp, fp, fn, tn = confusion(scene, user, k, denominator=denominator)
     return ratio(tp * tn - fp * fn, math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))) or 0.0

@@ -42,6 +42,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("map", {"normalizer": "min", "average": "geometric"}),
     ("map", {"average": "geometric", "without_relevant": "one"}),
     *(("map", {"normalizer": value, "without_relevant": "one"}) for value in ("min", "ranks")),
+    ("ncrr", {"denominator": "list"}),
     *(("interpolated_precision", {"recall": value}) for value in (0, 0.3, 1)),
     *(
         (name, {"rounding": value})

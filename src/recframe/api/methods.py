@@ -39,6 +39,7 @@ class Methods(Generic[F]):
     entropy = metrics.entropy
     fall_out = metrics.fall_out
     mcc = metrics.mcc
+    mean_percentile_rank = metrics.mean_percentile_rank
     diversity = metrics.diversity
     category_coverage = metrics.category_coverage
     alpha_ndcg = metrics.alpha_ndcg
@@ -56,6 +57,7 @@ class Methods(Generic[F]):
     tail_coverage = metrics.tail_coverage
     popularity_lift = metrics.popularity_lift
     repeat_rate = metrics.repeat_rate
+    ncrr = metrics.ncrr
     overlap = metrics.overlap
     unexpectedness = metrics.unexpectedness
     rbo = metrics.rbo

@@ -504,6 +504,22 @@ class Methods(Generic[F]):
     ) -> F:
         """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
     @overload
+    def mean_percentile_rank(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        average: Literal["users", "pairs"] = "users",
+    ) -> float:
+        """Place of the relevant items in an order of the whole catalogue, as a share: 0 is the top, about 0.5 random order."""
+    @overload
+    def mean_percentile_rank(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        average: Literal["users", "pairs"] = "users",
+    ) -> F:
+        """Place of the relevant items in an order of the whole catalogue, as a share: 0 is the top, about 0.5 random order."""
+    @overload
     def diversity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
@@ -821,6 +837,22 @@ class Methods(Generic[F]):
         profile: str | None = None,
     ) -> F:
         """Share of the list that the user already has in train: 1 is all of it, 0 none."""
+    @overload
+    def ncrr(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        denominator: Literal["relevant", "list"] = "relevant",
+    ) -> float:
+        """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
+    @overload
+    def ncrr(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        denominator: Literal["relevant", "list"] = "relevant",
+    ) -> F:
+        """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
     @overload
     def overlap(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -1159,6 +1191,13 @@ class SegmentedMethods(Generic[F]):
         denominator: Literal["list", "k"] = "list",
     ) -> F:
         """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
+    def mean_percentile_rank(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        average: Literal["users", "pairs"] = "users",
+    ) -> F:
+        """Place of the relevant items in an order of the whole catalogue, as a share: 0 is the top, about 0.5 random order."""
     def diversity(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1301,6 +1340,13 @@ class SegmentedMethods(Generic[F]):
         profile: str | None = None,
     ) -> F:
         """Share of the list that the user already has in train: 1 is all of it, 0 none."""
+    def ncrr(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        denominator: Literal["relevant", "list"] = "relevant",
+    ) -> F:
+        """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
     def overlap(
         self, k: Cutoffs = None, by: By = None,
         *,

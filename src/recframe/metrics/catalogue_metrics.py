@@ -16,8 +16,17 @@ from recframe.metrics.language.at import At, ratio
 from recframe.metrics.language.at_lists import AtLists, Weight
 from recframe.metrics.language.definition import COUNT, UNIT, LogBase
 from recframe.metrics.language.registry import metric
+from recframe.metrics.language.weighing import unregistered
 
-__all__ = ["coverage", "entropy", "fall_out", "gini", "mcc", "user_coverage"]
+__all__ = [
+    "coverage",
+    "entropy",
+    "fall_out",
+    "gini",
+    "mcc",
+    "mean_percentile_rank",
+    "user_coverage",
+]
 
 Exposure = Literal["none", "log", "geometric"]
 
@@ -223,6 +232,60 @@ def mcc(at: At, *, denominator: Literal["list", "k"] = "list") -> pl.Expr:
     misses, lost = places - hits, relevant - hits
     root = (places * relevant * (rest + misses) * (rest + lost)).sqrt()
     return ratio(hits * rest - misses * lost, root).clip(-1.0, 1.0)
+
+
+@metric(
+    aliases=("mpr",),
+    needs=("catalogue",),
+    range=UNIT,
+    direction="lower",
+    formula="mean over the relevant items of (r - 1) / N if listed, else (n + N - 1) / 2N",
+    latex=(
+        r"\frac{1}{R} \left(\sum_{\text{hits}} \frac{r - 1}{N} + (R - \text{hits}) \frac{n + N - 1}{2 N}\right)"
+    ),
+)
+def mean_percentile_rank(at: At, *, average: Literal["users", "pairs"] = "users") -> pl.Expr:
+    """Place of the relevant items in an order of the whole catalogue, as a share: 0 is the top, about 0.5 random order.
+
+    Use it where every relevant item counts, however far down, as with implicit feedback. Not for the top of the list: use
+    `ndcg`.
+
+    The mean over the user's relevant items of (r - 1) / N, N the number of items of the catalogue; one that is not among the n
+    listed items up to k counts the mean of the places left, (n + N - 1) / 2N, without a list (N - 1) / 2N. Relevant items
+    outside the catalogue do not count, and no list has more than (N - 1) / N. Null without relevant items.
+
+    The mean runs over the users' own values; `average="pairs"` is the mean over all pairs of a user and a relevant item of a
+    segment: RecPack's `PercentileRanking`, which is 100 times it, but for a user without a list, who has 1/2 there.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 4, "item": [1, 2, 3, 4], "rank": [1, 2, 3, None], "relevance": [1, 0, 1, 1]})
+    >>> round(df.rec(items=pl.DataFrame({"item": range(1, 11)})).mean_percentile_rank(), 6)
+    0.266667
+
+    Source: Hu, Koren and Volinsky 2008, Collaborative filtering for implicit feedback datasets.
+    """
+    if average == "users":
+        return ratio(*_places_and_most(at), empty=None)
+
+    def place(at: At) -> pl.Expr:
+        return ratio(*_places_and_most(at)) * at.n_relevant_in_catalogue
+
+    def relevant(at: At) -> pl.Expr:
+        return at.n_relevant_in_catalogue
+
+    return ratio(*(at.mean(unregistered(one)) for one in (place, relevant)), empty=None)
+
+
+def _places_and_most(at: At) -> tuple[pl.Expr, pl.Expr]:
+    """Return the sum over the relevant items of the places above theirs, and N for each of them."""
+    hits, relevant = (
+        one.cast(pl.Float64) for one in (at.n_hits_in_catalogue, at.n_relevant_in_catalogue)
+    )
+    n = at.n_catalogue
+    left = (pl.min_horizontal(at.n_listed.cast(pl.Float64), n) + n - 1) / 2
+    above = at.ranks_of_hits_in_catalogue - hits + (relevant - hits) * left
+    # ranks stay those of the whole list where only a part of its items is in the catalogue
+    return pl.min_horizontal(above, relevant * (n - 1)), relevant * n
 
 
 def _exposure(at: AtLists, weight: Weight) -> pl.Expr:

@@ -1,0 +1,49 @@
+"""The rank metrics on one list that was worked by hand: a x c b d, where x is not judged, b not relevant, z not listed."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+import recframe as rf
+from asking import ask_one
+
+LISTED = pl.DataFrame({"user": ["u"] * 5, "item": [*"axcbd"], "rank": range(1, 6)})
+TRUTH = pl.DataFrame({"user": ["u"] * 5, "item": [*"abcdz"], "relevance": [1, 0, 1, 1, 2]})
+TEN = pl.DataFrame({"item": [*"abcdefghzx"]})
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        # (1 + 1/3 + 1/5) over 1 + 1/2 + 1/3 + 1/4
+        ("ncrr@5", 0.736),
+        # the places above are 0, 2, 4 and, on average, 7: of 10 items
+        ("mean_percentile_rank", 0.325),
+    ],
+)
+def test_the_list_worked_by_hand_has_its_value(kind, metric: str, expected: float):
+    found = ask_one(kind, LISTED, metric, truth=kind(TRUTH), items=kind(TEN))
+
+    assert found[metric] == pytest.approx(expected, abs=5e-7)
+
+
+def test_a_user_without_a_list_has_the_mean_place_of_all_items():
+    nobody = pl.DataFrame({"user": ["u", "v"], "item": ["a", "a"]})
+    rec = LISTED.rec(truth=nobody, items=TEN)
+
+    # the places above are 0 to 9
+    assert rec.mean_percentile_rank(by="user").rows() == [("u", 0.0), ("v", 0.45)]
+
+
+def test_a_user_without_relevant_items_has_no_percentile_rank():
+    rec = LISTED.rec(truth=TRUTH.with_columns(relevance=0), items=TEN)
+
+    assert rec.evaluate("mean_percentile_rank", "mean_percentile_rank(average=pairs)").row(0) == (
+        1,
+        None,
+        None,
+    )
+    assert rf.rec(LISTED)(truth=TRUTH, items=TEN).evaluate("ncrr(denominator=list)@3").row(0)[
+        1
+    ] == pytest.approx((1 + 1 / 3) / (1 + 1 / 2 + 1 / 3))
