@@ -27,6 +27,7 @@ METHODS = {
     "compare": "'ndcg@10', baseline='popularity'",
     "winner": "'ndcg@10', baseline='popularity'",
     "power": "'ndcg@10'",
+    "agreement": "'rbo@10'",
     "track": "'ndcg@10', history='history.parquet', as_of='2026-11-22'",
     "fingerprint": "",
     "table": "'ndcg@10'",
@@ -71,7 +72,7 @@ OF_ONE_TRAINING = {
     "gaps": "summarize('ndcg@10', by='country') has segments' values over users and trainings",
     "slices": "summarize('ndcg@10', by='country') has segments' values over users and trainings",
     **dict.fromkeys(("worst", "best"), "evaluate('ndcg@10', by='user') has each user's mean"),
-    **dict.fromkeys(("plot.exposure", "plot.scores", "plot.overlap"), ""),
+    **dict.fromkeys(("agreement", "plot.exposure", "plot.scores", "plot.overlap"), ""),
 }
 """Methods that need one list per user and model, with the alternative over trainings."""
 

@@ -14,6 +14,7 @@ from recframe.api.bound_metric import Asked, By, Cutoffs, F
 from recframe.api.gates import Gates
 from recframe.api.history_methods import Tracked
 from recframe.api.log_methods import OfLogs
+from recframe.api.model_methods import ModelsTogether
 from recframe.api.plots import Plot
 from recframe.api.request import question
 from recframe.api.segment_methods import SegmentsCompared
@@ -471,6 +472,7 @@ class Answers(
     Uncertain[F],
     SegmentsCompared[F],
     Gates[F],
+    ModelsTogether[F],
     ResultsShown[F],
     Tracked[F],
     OfLogs[F],

@@ -16,7 +16,7 @@ from recframe.evaluation.execution import Run
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import SPREAD, keys_of, numbered
 from recframe.frames.dtypes import text_of
-from recframe.frames.hints import Either, bind
+from recframe.frames.hints import A_FRAME_EACH, bind
 from recframe.frames.inputs import Inputs, check_is_one_fold
 from recframe.metrics.language.definition import Metric
 from recframe.statistics import options, summary
@@ -513,9 +513,6 @@ def _check_over_folds(how: Comparing) -> None:
             raise CallError(msg)
 
 
-FRAMES = ", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
-
-
 def of_pairs(  # noqa: PLR0913  what several methods give
     asked: Question,
     baseline: object,
@@ -530,7 +527,7 @@ def of_pairs(  # noqa: PLR0913  what several methods give
     if not asked.inputs.model:
         msg = (
             f"there is nothing to compare without a column of models: {bind(model=repr('model'))}"
-            f"{Either(FRAMES)}"
+            f"{A_FRAME_EACH}"
         )
         raise RecframeError(msg)
     check_contributions(asked.metrics)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any, NamedTuple
@@ -14,12 +14,12 @@ from recframe.audit import call_warnings
 from recframe.audit.call_context import Seen
 from recframe.charts.formatting import counted, listed
 from recframe.charts.themes import ALL
-from recframe.errors import ColumnError, RecframeError, RecframeWarning, shown
+from recframe.errors import ColumnError, RecframeError, RecframeWarning, shown, silent
 from recframe.evaluation.segments import SUPPORT, keys_of, n_keys, numbered, support_of
 from recframe.evaluation.trainings import one_of_each
 from recframe.frames.collecting import Collect
 from recframe.frames.dtypes import as_text
-from recframe.frames.hints import Given
+from recframe.frames.hints import A_FRAME_EACH, Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.kind import Seen as WhatIsTold
 from recframe.frames.roles import Segment
@@ -341,6 +341,32 @@ def joined_on(rows: pl.LazyFrame, others: pl.LazyFrame, on: list[str]) -> pl.Laz
     dtypes = rows.collect_schema()
     keys = [pl.col(key).cast(dtypes[key], strict=False) for key in on]
     return rows.join(others.with_columns(keys), on=on, how="left", nulls_equal=True)
+
+
+def check_models(rec: Any, call: str) -> None:
+    """Say that a call is of several models, where no column of them is bound."""
+    if rec._context.model is None:  # noqa: SLF001  the methods of this room are those of a Rec
+        msg = f"{call} holds models against one another: {bind(model=repr('model'))}{A_FRAME_EACH}"
+        raise RecframeError(msg)
+
+
+def check_reference(metric: Metric[...], call: str) -> None:
+    """Say that a metric does not compare lists with others."""
+    if "reference" not in metric.definition.needs:
+        known = registry.registered().values()
+        names = [one.name for one in known if "reference" in one.definition.needs]
+        msg = f"{metric} holds lists against no reference; {call} takes {listed(names)}"
+        raise RecframeError(msg)
+
+
+def against_each(
+    rec: Any, metrics: Sequence[Metric[...]], models: Iterable[str], **options: Any
+) -> Iterator[pl.DataFrame]:
+    """Yield `evaluate(...)` with each model as the reference; what is told of the first is told of all."""
+    for place, name in enumerate(models):
+        with silent(be=place > 0):
+            found = rec(reference=name).evaluate(metrics, **options)
+        yield found
 
 
 def users_of(data: pl.DataFrame, column: str = "n_users", noun: str = "user") -> str:

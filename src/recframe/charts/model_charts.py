@@ -16,10 +16,12 @@ from recframe.charts.chart_words import (
     written,
 )
 from recframe.charts.long_format import (
-    WITHOUT_MODELS,
     Intervals,
     Names,
+    against_each,
     bounds_of,
+    check_models,
+    check_reference,
     check_whole,
     keyed,
     models_of,
@@ -60,7 +62,6 @@ from recframe.charts.style import (
 )
 from recframe.charts.themes import Look
 from recframe.errors import RecframeError
-from recframe.frames.hints import bind
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import By
 
@@ -219,15 +220,10 @@ def placed(data: pl.DataFrame) -> pl.DataFrame:
 def _overlaps(rec: Any, metric: Metric[...], profile: str | None) -> tuple[pl.DataFrame, Names]:
     """Return the pairwise overlap of models' lists, and the names of the models."""
     names = models_of(rec)
-    if names == WITHOUT_MODELS:
-        msg = (
-            f"plot.overlap() holds models against one another: {bind(model=repr('model'))}, or a frame for each: "
-            "rf.rec({'a': a, 'b': b}, truth=truth)"
-        )
-        raise RecframeError(msg)
+    models = [one for one in names.order if one != names.none]
+    results = against_each(rec, [metric], models, tidy=True, profile=profile)
     parts = [pl.DataFrame(schema=OVERLAP)]
-    for name in (one for one in names.order if one != names.none):
-        result = rec(reference=name).evaluate(metric, tidy=True, profile=profile)
+    for name, result in zip(models, results, strict=True):
         parts.append(keyed(rec, result).with_columns(other=pl.lit(name)).select(*OVERLAP))
     return pl.concat(parts), names
 
@@ -467,9 +463,8 @@ class PlotsOfModels(Canvas):
         rec, look = self._rec, self._look
         check_whole(rec, "overlap()")
         metric = one_metric("overlap", metric, k)
-        if "reference" not in metric.definition.needs:
-            msg = f"{metric} holds lists against no reference; plot.overlap takes rbo, overlap or unexpectedness"
-            raise RecframeError(msg)
+        check_reference(metric, "plot.overlap")
+        check_models(rec, "plot.overlap()")
         data, models = _overlaps(rec, metric, profile)
         series, data = Series(models.order, look), safe(data)
         names, n = series.names, max(len(series.names), 1)

@@ -75,6 +75,8 @@ class Text:
 NAMED = "'...'"
 """Placeholder of a column name."""
 A_FRAME = Either("frame", "file")
+A_FRAME_EACH = Either(", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)")
+"""Another way to bind models."""
 
 
 def bind(**options: str) -> Bound:
