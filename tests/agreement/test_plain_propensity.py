@@ -1,4 +1,4 @@
-"""Recall and DCG with inverse propensities against their plain-Python definitions, given and from popularity."""
+"""Sums over hits with inverse propensities against their plain-Python definitions, given and from popularity."""
 
 from __future__ import annotations
 
@@ -17,7 +17,14 @@ WEIGHTS: list[dict[str, Any]] = [
     for weights in ("snips", "ips")
     for exponent, floor in ((1.0, 0.001), (2.5, 0.001), (1.0, 0.4))
 ]
-ASKED = [Asked(name, way, k) for name in ("recall", "dcg") for way in WEIGHTS for k in KS]
+NAMES = ("recall", "dcg", "precision", "rbp", "ndcg", "auc")
+ASKED = [Asked(name, way, k) for name in NAMES for way in WEIGHTS for k in KS]
+ASKED += [
+    Asked(name, {"weights": weights, "exponent": 1.0, **way}, k)
+    for name, way in (("ndcg", {"gain": "exp"}), ("ndcg", {"gain": "binary"}), ("rbp", {"p": 0.5}))
+    for weights in ("snips", "ips")
+    for k in KS
+]
 ONE_CUT = [one for one in ASKED if one.k == 3]
 
 

@@ -171,7 +171,8 @@ def test_no_metric():
 def test_an_unknown_parameter():
     expected = (
         "ndcg has no parameter 'gian'; did you mean 'gain'? "
-        "It has gain=linear, log_base=2, ideal=relevant, discount=shifted, offset=0, without_relevant=zero"
+        "It has gain=linear, log_base=2, ideal=relevant, discount=shifted, offset=0, without_relevant=zero, "
+        "weights=none, exponent=1.5, min_propensity=0.0001"
     )
 
     for call in (
@@ -225,7 +226,7 @@ def test_parameters_are_given_by_name():
         rf.hit_rate(FRAME)
     expected = (
         "'exp' is not a parameter; write ndcg(gain=linear, log_base=2, ideal=relevant, discount=shifted, offset=0, "
-        "without_relevant=zero)"
+        "without_relevant=zero, weights=none, exponent=1.5, min_propensity=0.0001)"
     )
     with says(expected, rf.UnknownMetricError):
         rf.parse("ndcg(exp)@10")

@@ -16,6 +16,7 @@ import recframe as rf
 from asking import ask, ask_one, liked, recommended, rows
 from frame_kinds import Kind
 from plans import POLARS_2
+from recframe.metrics.language.registry import registered
 from strategies import frame_pairs
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 RECS = recommended(u="axyz")
 # of the three relevant items one is listed, at rank 1: 1/.5 of 1/.5 + 1/.1 + 1/.25 = 2 + 10 + 4
 TRUTH = pl.DataFrame({"user": ["u"] * 3, "item": list("abc"), "seen": [0.5, 0.1, 0.25]})
+WEIGHED = [one for one in registered().values() if "weights" in one.parameters]
 BOTH = ["recall(weights=snips)", "recall(weights=ips)", "dcg(weights=snips)", "dcg(weights=ips)"]
 
 
@@ -34,6 +36,36 @@ def test_a_given_propensity_gives_the_worked_numbers(kind: Kind):
     assert [found[f"{name}@2"] for name in BOTH] == pytest.approx(
         [0.125, 2 / 3, 0.125, 2], abs=1e-12
     )
+
+
+# a 1/.5 = 2 at rank 1 and c 1/.25 = 4 at rank 3; b 10 is not listed; of two misses both are below a, one below c
+ALSO = {
+    "precision": ((2 + 4) / 4, (2 + 4) / 4 * 3 / 16),
+    "rbp": (0.2 * (2 + 4 * 0.64), 0.2 * (2 + 4 * 0.64) * 3 / 16),
+    # the best order by gain / propensity is b, c, a
+    "ndcg": (
+        (2 + 4 / 2) / (1 + 1 / math.log2(3) + 1 / 2),
+        (2 + 4 / 2) / (10 + 4 / math.log2(3) + 2 / 2),
+    ),
+    "auc": ((2 * 1 + 4 / 2) / 2, (2 * 1 + 4 / 2) / 6),
+}
+
+
+def test_every_sum_over_hits_gives_the_worked_numbers(kind: Kind):
+    names = [f"{name}(weights={way})" for name in ALSO for way in ("ips", "snips")]
+
+    found = ask_one(kind, recommended(u="axcy"), *names, truth=TRUTH, propensity="seen")
+
+    expected = [value for pair in ALSO.values() for value in pair]
+    assert [found[name] for name in names] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_few_hits_that_are_seldom_observed_do_not_lift_a_share_above_1(kind: Kind):
+    truth = pl.DataFrame({"user": ["u"] * 4, "item": list("abcd"), "seen": [0.01, 1, 1, 1]})
+    names = ("precision(weights=snips)@1", "precision(weights=ips)@1")
+
+    found = ask_one(kind, recommended(u="a"), *names, truth=truth, propensity="seen")
+    assert [found[name] for name in names] == [1, 100]
 
 
 def test_a_judged_frame_gives_the_same(kind: Kind):
@@ -153,7 +185,7 @@ def test_it_stays_in_its_range(frames: Any, seen: list[float | None]):
         model="model",
         propensity="seen",
     )
-    metrics = [metric(weights=way) for metric in (rf.recall, rf.dcg) for way in ("snips", "ips")]
+    metrics = [metric(weights=way) for metric in WEIGHED for way in ("snips", "ips")]
 
     found = rec.evaluate(*metrics, by="user")
 
@@ -211,6 +243,38 @@ def says(text: str, error: type[Exception] = rf.RecframeError) -> Any:
     return pytest.raises(error, match=f"^{re.escape(text)}")
 
 
+@pytest.mark.parametrize("metric", [one for one in registered().values() if one not in WEIGHED])
+def test_a_metric_whose_hits_hang_on_other_hits_has_no_weights(metric: Any):
+    said = f"{metric.name} has no parameter 'weights', which corrects sums over hits that count one by one"
+    with says(said, rf.UnknownMetricError) as error:
+        metric(weights="ips")
+    assert str(error.value).endswith("have it: auc, dcg, ndcg, precision, rbp, recall")
+    with says(said, rf.UnknownMetricError):
+        RECS.rec(truth=TRUTH, propensity="seen").evaluate(f"{metric.name}(weights=ips)@2")
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out"),
+    [
+        ("precision(weights=ips,average=pooled)", "average='pooled'"),
+        ("rbp(weights=ips,residual=true)", "residual=True"),
+        ("ndcg(weights=snips,ideal=list)", "ideal='list'"),
+        ("ndcg(weights=snips,ideal=k)", "ideal='k'"),
+        ("auc(weights=snips,over=catalogue)", "over='catalogue'"),
+    ],
+)
+def test_a_parameter_that_weights_do_not_go_with_is_an_error(text: str, left_out: str):
+    with pytest.raises(rf.RecframeError, match=re.escape(f"leave out {left_out}")):
+        RECS.rec(truth=TRUTH, propensity="seen").evaluate(text)
+
+
+def test_runs_of_a_history_that_had_no_weights_go_on():
+    for metric in WEIGHED:
+        new = {*metric.definition.later} & {"weights", "exponent", "min_propensity"}
+        assert new in ({"weights", "exponent", "min_propensity"}, set())
+        assert ("weights" in metric.in_full) == (metric in (rf.recall, rf.dcg))
+
+
 def test_without_a_propensity_the_call_is_shown():
     said = "recall needs a column of propensities, rec(propensity='...'), or the train frame for the items' popularity: "
     with says(
@@ -235,11 +299,13 @@ def test_a_denominator_of_its_own_goes_with_no_other():
 
 
 def test_it_is_no_expression_over_one_list_and_has_no_expectation_over_ties():
-    with pytest.raises(rf.RecframeError, match="expression"):
-        rf.recall(weights="snips").expr(k=2)
     scored = RECS.select("user", "item", score=-pl.col("rank"))
-    with says("'recall(weights=ips)' has no expectation in closed form"):
-        scored.rec(truth=TRUTH, propensity="seen", ties="expected").recall(weights="ips")
+    rec = scored.rec(truth=TRUTH, propensity="seen", ties="expected")
+    for metric in WEIGHED:
+        with pytest.raises(rf.RecframeError, match="expression"):
+            metric(weights="snips").expr(k=2)
+        with says(f"'{metric.name}(weights=snips)' has no expectation in closed form"):
+            rec.evaluate(metric(weights="snips"))
 
 
 def test_strict_refuses_a_relevant_pair_without_a_propensity():

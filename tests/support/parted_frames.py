@@ -68,7 +68,9 @@ def every(*sides: str, **options: object) -> list[rf.Metric[...]]:
     ]
     # some of the lists have two items that are not relevant
     forms = [SAMPLED if name == "corrected" else name for name in forms]
-    forms += ["recall(weights=snips)"] * ("train" in sides)
+    forms += ["recall(weights=snips)", "ndcg(weights=snips)", "auc(weights=snips)"] * (
+        "train" in sides
+    )
     return [rf.parse(one) @ 3 for one in forms]
 
 

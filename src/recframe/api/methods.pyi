@@ -31,6 +31,9 @@ class Methods(Generic[F]):
         *,
         profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
+        weights: Literal["none", "snips", "ips"] = "none",
+        exponent: float = 1.5,
+        min_propensity: float = 0.0001,
         average: Literal["users", "pooled"] = "users",
     ) -> float:
         """Share of the first k places that hold a relevant item: 1 if all do, 0 if none does."""
@@ -40,6 +43,9 @@ class Methods(Generic[F]):
         *,
         profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
+        weights: Literal["none", "snips", "ips"] = "none",
+        exponent: float = 1.5,
+        min_propensity: float = 0.0001,
         average: Literal["users", "pooled"] = "users",
     ) -> F:
         """Share of the first k places that hold a relevant item: 1 if all do, 0 if none does."""
@@ -160,6 +166,9 @@ class Methods(Generic[F]):
         discount: Literal["shifted", "unshifted"] = "shifted",
         offset: float = 0,
         without_relevant: Literal["zero", "one"] = "zero",
+        weights: Literal["none", "snips", "ips"] = "none",
+        exponent: float = 1.5,
+        min_propensity: float = 0.0001,
     ) -> float:
         """The list's DCG divided by that of a perfect list: 1 is perfect, 0 has no hit."""
     @overload
@@ -173,6 +182,9 @@ class Methods(Generic[F]):
         discount: Literal["shifted", "unshifted"] = "shifted",
         offset: float = 0,
         without_relevant: Literal["zero", "one"] = "zero",
+        weights: Literal["none", "snips", "ips"] = "none",
+        exponent: float = 1.5,
+        min_propensity: float = 0.0001,
     ) -> F:
         """The list's DCG divided by that of a perfect list: 1 is perfect, 0 has no hit."""
     @overload
@@ -198,6 +210,9 @@ class Methods(Generic[F]):
         profile: str | None = None,
         p: float = 0.8,
         residual: bool = False,
+        weights: Literal["none", "snips", "ips"] = "none",
+        exponent: float = 1.5,
+        min_propensity: float = 0.0001,
     ) -> float:
         """Rank-biased precision, the relevant share of the items read by a user who may stop after each: 1 is all, 0 none."""
     @overload
@@ -207,6 +222,9 @@ class Methods(Generic[F]):
         profile: str | None = None,
         p: float = 0.8,
         residual: bool = False,
+        weights: Literal["none", "snips", "ips"] = "none",
+        exponent: float = 1.5,
+        min_propensity: float = 0.0001,
     ) -> F:
         """Rank-biased precision, the relevant share of the items read by a user who may stop after each: 1 is all, 0 none."""
     @overload
@@ -322,6 +340,9 @@ class Methods(Generic[F]):
         profile: str | None = None,
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
+        weights: Literal["none", "snips", "ips"] = "none",
+        exponent: float = 1.5,
+        min_propensity: float = 0.0001,
     ) -> float:
         """Chance that a relevant item of the list ranks above a not relevant one: 1 is always, 0.5 random order, 0 never."""
     @overload
@@ -331,6 +352,9 @@ class Methods(Generic[F]):
         profile: str | None = None,
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
+        weights: Literal["none", "snips", "ips"] = "none",
+        exponent: float = 1.5,
+        min_propensity: float = 0.0001,
     ) -> F:
         """Chance that a relevant item of the list ranks above a not relevant one: 1 is always, 0.5 random order, 0 never."""
     @overload
@@ -984,6 +1008,9 @@ class SegmentedMethods(Generic[F]):
         *,
         profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
+        weights: Literal["none", "snips", "ips"] = "none",
+        exponent: float = 1.5,
+        min_propensity: float = 0.0001,
         average: Literal["users", "pooled"] = "users",
     ) -> F:
         """Share of the first k places that hold a relevant item: 1 if all do, 0 if none does."""
@@ -1045,6 +1072,9 @@ class SegmentedMethods(Generic[F]):
         discount: Literal["shifted", "unshifted"] = "shifted",
         offset: float = 0,
         without_relevant: Literal["zero", "one"] = "zero",
+        weights: Literal["none", "snips", "ips"] = "none",
+        exponent: float = 1.5,
+        min_propensity: float = 0.0001,
     ) -> F:
         """The list's DCG divided by that of a perfect list: 1 is perfect, 0 has no hit."""
     def r_precision(
@@ -1060,6 +1090,9 @@ class SegmentedMethods(Generic[F]):
         profile: str | None = None,
         p: float = 0.8,
         residual: bool = False,
+        weights: Literal["none", "snips", "ips"] = "none",
+        exponent: float = 1.5,
+        min_propensity: float = 0.0001,
     ) -> F:
         """Rank-biased precision, the relevant share of the items read by a user who may stop after each: 1 is all, 0 none."""
     def err(
@@ -1114,6 +1147,9 @@ class SegmentedMethods(Generic[F]):
         profile: str | None = None,
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
+        weights: Literal["none", "snips", "ips"] = "none",
+        exponent: float = 1.5,
+        min_propensity: float = 0.0001,
     ) -> F:
         """Chance that a relevant item of the list ranks above a not relevant one: 1 is always, 0.5 random order, 0 never."""
     def bpref(

@@ -27,8 +27,10 @@ LISTED = {
     "relevant_rank",
     "misses_above",
     "judged_misses_above",
+    *side_rows.LISTED_PROPENSITIES,
 }
 OF_LISTED_RELEVANT = {"relevant_rank", "listed_tied", "misses_above", "judged_misses_above"}
+OF_LISTED_RELEVANT |= side_rows.LISTED_PROPENSITIES
 """Columns of listed rows that only relevant rows need."""
 WHOLE = {"whole_rank"}
 """Columns of whole lists, without a cut-off."""
@@ -49,7 +51,7 @@ KINDS = (
     side_rows.RELEVANT_PROPENSITIES,
 )
 """Columns of one kind of rows, whose values are computed first."""
-LIST_IDEAL = "list_ideal_rank@"
+LIST_IDEAL, BY_WORTH = "list_ideal_rank@", "by worth "
 TOTALS = ("each_n_relevant", "each_n_not_relevant")
 
 
@@ -64,6 +66,8 @@ class Recorder:
     windows: list[pl.Expr] = field(default_factory=list)
     values: list[pl.Expr] = field(default_factory=list)
     """Values computed first, list by list, from one kind of rows, such as relevant ones."""
+    worths: list[pl.Expr] = field(default_factory=list)
+    """What relevant rows are worth, of which the most come first."""
     means: list[Metric[...]] = field(default_factory=list)
     """Metrics whose means are requested."""
     levels: Levels = field(default_factory=Levels)
@@ -83,6 +87,13 @@ class Recorder:
         """Return the sum of a value over the rows."""
         return value.sum()
 
+    def by_worth(self, worth: Callable[[Source], pl.Expr]) -> str:
+        """Return the name of the columns of an order of the relevant rows."""
+        inner = Recorder()
+        expression = worth(inner)
+        self.asked |= inner.asked & {"steepness"}
+        return f"{BY_WORTH}{place_among(self.worths, expression)}"
+
     def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
         """Return the sum of a column that has the value on one row of each list."""
         inner = Recorder()
@@ -91,7 +102,7 @@ class Recorder:
         if (
             inner.windows
             or inner.values
-            or not (any(names <= kind for kind in KINDS) or _is_by_category(names))
+            or not (any(names <= kind for kind in KINDS) or _is_of_an_order(names))
         ):
             return value(self)
         self.asked |= inner.asked - names
@@ -106,7 +117,8 @@ class Recorder:
     @property
     def read(self) -> set[str]:
         """The columns that are read, for a value or row by row."""
-        return self.asked.union(*[value.meta.root_names() for value in self.values])
+        read = [*self.values, *self.worths]
+        return self.asked.union(*[value.meta.root_names() for value in read])
 
     def reads_relevant_alone(self) -> bool:
         """Return whether all relevant rows are read, and no other: every model then has rows of the same users."""
@@ -126,8 +138,7 @@ class Recorder:
             *LISTED,
             *NOT_RELEVANT,
             *side_rows.OF_LISTS,
-            *side_rows.PROPENSITIES,
-            *side_rows.RELEVANT_PROPENSITIES,
+            *side_rows.OF_PROPENSITIES,
             "each_n_not_relevant",
             side_rows.USER_WEIGHT,
         }
@@ -151,6 +162,7 @@ class Recorder:
         return [*branches, rows.select(*keys, *columns)] if columns else branches
 
 
-def _is_by_category(names: set[str]) -> bool:
-    """Return whether columns are all of one row source by category."""
-    return [*category_rows.columns_of(names).values()] == [names]
+def _is_of_an_order(names: set[str]) -> bool:
+    """Return whether columns are all of one row source by category, or of relevant rows by what they are worth."""
+    by_category = [*category_rows.columns_of(names).values()] == [names]
+    return by_category or all(name.startswith(BY_WORTH) for name in names)

@@ -95,6 +95,6 @@ def _needs(
 def _facts(columns: set[str]) -> list[Fact]:
     """Return the facts of side frames that columns of user plans need."""
     found = [side_rows.N_CATALOGUE] * bool(columns & side_rows.OF_CATALOGUE)
-    if columns & (side_rows.PROPENSITIES | side_rows.RELEVANT_PROPENSITIES):
+    if columns & side_rows.OF_PROPENSITIES:
         found.append(Fact(attributes.popularity_share))
     return found + category_rows.facts(columns)

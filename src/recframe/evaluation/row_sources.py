@@ -12,6 +12,7 @@ from recframe.errors import RecframeError
 from recframe.evaluation import category_rows, side_rows
 from recframe.evaluation.recorder import (
     BEST_ORDER,
+    BY_WORTH,
     EXPECTED,
     HITS,
     LIST_IDEAL,
@@ -60,6 +61,9 @@ def rows_of_branches(
         branches += side_rows.catalogue_branches(judged, read, deepest, branches_of)
     if read & side_rows.RELEVANT_PROPENSITIES:
         branches += side_rows.propensity_branches(judged, branches_of)
+    for number, worth in enumerate(words.worths):
+        columns = [f"{BY_WORTH}{number} rank", f"{BY_WORTH}{number} worth"]
+        branches += branches_of(side_rows.in_order_of_worth(judged, worth, *columns), {*columns})
     if by_category := category_rows.columns_of(read):
         branches += category_rows.branches(judged, by_category, deepest, words.branches, ask)
     if side_rows.USER_WEIGHT in asked:
@@ -161,6 +165,9 @@ def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFram
     rank, relevant = pl.col("listed_rank"), pl.col("listed_relevant")
     if asked & LISTED <= OF_LISTED_RELEVANT:
         rows = rows.filter(relevant)
+    if asked & side_rows.LISTED_PROPENSITIES:
+        rows = side_rows.with_propensities(judged, rows)
+        rows = rows.rename({name: f"listed_{name}" for name in side_rows.PROPENSITIES})
     rows = rows.with_columns(whole_rank=rank, relevant_rank=pl.when(relevant).then(rank))
     rows = _with_totals(judged, rows, asked)
     columns = [name for name in sorted(LISTED.union(TOTALS)) if name in asked]

@@ -8,6 +8,7 @@ import polars as pl
 
 from recframe.errors import fails_if
 from recframe.frames.hints import FrameOf, Given
+from recframe.frames.rows.positions import with_places
 from recframe.ranking.judged_frame import PAIR, Judged
 from recframe.side_info import attributes
 from recframe.side_info.sources import Branches, Fact, Sides
@@ -23,6 +24,8 @@ OF_CATALOGUE = OF_LISTS - {"cut_rank"}
 PROPENSITIES = {"given_propensity", "popularity_share"}
 """Columns of hits."""
 RELEVANT_PROPENSITIES = {f"relevant_{name}" for name in PROPENSITIES}
+LISTED_PROPENSITIES = {f"listed_{name}" for name in PROPENSITIES}
+OF_PROPENSITIES = PROPENSITIES | RELEVANT_PROPENSITIES | LISTED_PROPENSITIES
 USER_WEIGHT = "user_weight"
 
 
@@ -67,6 +70,17 @@ def propensity_branches(judged: Judged, branches_of: Branches) -> list[pl.LazyFr
     return branches_of(
         rows.rename({name: f"relevant_{name}" for name in PROPENSITIES}), RELEVANT_PROPENSITIES
     )
+
+
+def in_order_of_worth(judged: Judged, worth: pl.Expr, rank: str, name: str) -> pl.LazyFrame:
+    """Return the relevant rows, listed or not, those that are worth most first: keys, their places and what they are worth."""
+    keys = judged.list_keys
+    rows = judged.relevant("item").with_columns(rank=pl.lit(1.0))
+    if PROPENSITIES & {*worth.meta.root_names()}:
+        rows = with_propensities(judged, rows)
+    rows = rows.select(*keys, worth.alias(name))
+    rows = rows.sort(*keys, name, descending=[*(False for _ in keys), True])
+    return with_places(rows, keys).select(*keys, name, pl.col("place").cast(pl.Float64).alias(rank))
 
 
 def with_propensities(judged: Judged, rows: pl.LazyFrame) -> pl.LazyFrame:

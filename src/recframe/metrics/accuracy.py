@@ -8,13 +8,11 @@ length of the list, and k is n_listed where no cut-off is given and a formula di
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Literal
 
 import polars as pl
 
-from recframe.errors import RecframeError
 from recframe.metrics.language.at import (
     At,
     geometric_discount,
@@ -22,6 +20,7 @@ from recframe.metrics.language.at import (
     ratio,
     unshifted_discount,
 )
+from recframe.metrics.language.at import discount as of_rank
 from recframe.metrics.language.definition import (
     COUNT,
     UNIT,
@@ -34,7 +33,16 @@ from recframe.metrics.language.definition import (
     Value,
 )
 from recframe.metrics.language.registry import metric
-from recframe.metrics.language.weighing import Average, averaged_ratio
+from recframe.metrics.language.weighing import (
+    BY_IPS,
+    Average,
+    Exponent,
+    Weights,
+    averaged_ratio,
+    corrected_share,
+    over_propensities,
+    refusal,
+)
 
 __all__ = [
     "dcg", "err", "f_score", "hit_rate", "map", "mrr", "ndcg", "precision", "r_precision", "rbp", "recall",
@@ -46,9 +54,7 @@ Normalizer = Literal["relevant", "min", "list", "hits", "k", "ranks", "achievabl
 Offset = Annotated[float, Bounds(above=-1000, below=10)]
 Places = Literal["k", "list", "achievable"]
 Grade = Annotated[float, Bounds(above=0, below=1000)]
-Weights = Literal["none", "snips", "ips"]
 WithoutRelevant = Literal["zero", "one"]
-Exponent = Annotated[float, Bounds(above=-1)]
 LEAST = 1e-5
 """Lower limit of average precision in a geometric mean, as in trec_eval."""
 CAPPED: dict[tuple[str, Value], tuple[str, Value]] = {
@@ -58,7 +64,6 @@ MIN: dict[tuple[str, Value], tuple[str, Value]] = {
     (parameter, "achievable"): ("normalizer", "min") for parameter in ("normalizer", "denominator")
 }
 """Spellings with precision's "achievable", min(k, n_relevant), of normalizer="min" in recall and map."""
-BY_IPS: dict[tuple[str, Value], tuple[float, float]] = {("weights", "ips"): COUNT}
 
 
 @metric(
@@ -88,12 +93,21 @@ def hit_rate(at: At) -> pl.Expr:
 @metric(
     aliases=("p",),
     range=UNIT,
+    ranges=BY_IPS,
     direction="higher",
     formula="hits / k",
     latex=r"\frac{\text{hits}}{k}",
-    later=("average",),
+    later=("average", "weights", "exponent", "min_propensity"),
 )
-def precision(at: At, *, denominator: Places = "k", average: Average = "users") -> pl.Expr:
+def precision(
+    at: At,
+    *,
+    denominator: Places = "k",
+    weights: Weights = "none",
+    exponent: Exponent = 1.5,
+    min_propensity: Share = 1e-4,
+    average: Average = "users",
+) -> pl.Expr:
     """Share of the first k places that hold a relevant item: 1 if all do, 0 if none does.
 
     Use it where every place counts the same, as in a row of five offers. Not for users with few relevant items, who cannot
@@ -105,6 +119,9 @@ def precision(at: At, *, denominator: Places = "k", average: Average = "users") 
     The mean runs over the users' own values. `average="pooled"`, the micro average, divides the sum of all hits of a segment by
     the sum of all users' denominators: a user weighs as much as their denominator.
 
+    `weights` corrects for relevant items that were not observed, by the π of recall, with its `exponent` and
+    `min_propensity`: "ips" is Σ over hits of 1/π / k; "snips" is that times n_relevant / Σ over relevant items of 1/π, up to 1.
+
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [1, 0]})
     >>> df.rec.precision(k=5), df.rec.precision(k=5, denominator="list")
@@ -113,11 +130,16 @@ def precision(at: At, *, denominator: Places = "k", average: Average = "users") 
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
     places = partial(_places, denominator=denominator)
-    return averaged_ratio(at, _hits, places, pooled=average == "pooled")
+    if weights == "none":
+        return averaged_ratio(at, lambda at: at.n_hits, places, pooled=average == "pooled")
+    if average == "pooled":
+        raise refusal("precision", weights, "corrects each user's own value", "average='pooled'")
+    share = ratio(over_propensities(at, _one, exponent, min_propensity), places(at))
+    return corrected_share(at, share, weights, exponent, min_propensity)
 
 
-def _hits(at: At) -> pl.Expr:
-    return at.n_hits
+def _one(hit: At) -> pl.Expr:
+    return hit.hit.cast(pl.Float64)
 
 
 def _places(at: At, denominator: Places) -> pl.Expr:
@@ -167,13 +189,12 @@ def recall(
     Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
     """
     if weights != "none" and denominator != "relevant":
-        msg = f"recall(weights={weights!r}) has its own denominator; leave out denominator={denominator!r}"
-        raise RecframeError(msg)
+        raise refusal("recall", weights, "has its own denominator", f"denominator={denominator!r}")
 
     def found(at: At) -> pl.Expr:
         if weights == "none":
             return at.n_hits
-        return _weighed(at, lambda hit: hit.hit.cast(pl.Float64), exponent, min_propensity)
+        return over_propensities(at, _one, exponent, min_propensity)
 
     def whole(at: At) -> pl.Expr:
         if weights == "snips":
@@ -181,11 +202,6 @@ def recall(
         return at.n_relevant if denominator == "relevant" else at.up_to_k(at.n_relevant)
 
     return averaged_ratio(at, found, whole, pooled=average == "pooled")
-
-
-def _weighed(at: At, worth: Callable[[At], pl.Expr], exponent: float, least: float) -> pl.Expr:
-    """Return the sum of what the hits are worth over their propensities."""
-    return at.sum(lambda hit: worth(hit) * hit.inverse_propensity(exponent, least))
 
 
 @metric(
@@ -369,7 +385,11 @@ def dcg(  # noqa: PLR0913
             hit.discount if shifted else unshifted_discount(hit.rank, log_base)
         )
 
-    total = at.sum(worth) if weights == "none" else _weighed(at, worth, exponent, min_propensity)
+    total = (
+        at.sum(worth)
+        if weights == "none"
+        else over_propensities(at, worth, exponent, min_propensity)
+    )
     if weights == "snips":
         total = ratio(total, at.inverse_propensities(exponent, min_propensity))
     return total * math.log2(log_base) if shifted else total
@@ -389,6 +409,7 @@ def _gained(hit: At, gain: Gain, offset: float) -> pl.Expr:
 
 @metric(
     range=UNIT,
+    ranges=BY_IPS,
     direction="higher",
     formula="dcg / dcg of the best order of all relevant items, cut at k",
     latex=(
@@ -397,7 +418,7 @@ def _gained(hit: At, gain: Gain, offset: float) -> pl.Expr:
         "\n"
         r"g_{(1)} \geq g_{(2)} \geq \ldots \;\text{ the gains of all relevant items}"
     ),
-    later=("without_relevant",),
+    later=("without_relevant", "weights", "exponent", "min_propensity"),
 )
 def ndcg(  # noqa: PLR0913
     at: At,
@@ -408,6 +429,9 @@ def ndcg(  # noqa: PLR0913
     discount: Discount = "shifted",
     offset: Offset = 0,
     without_relevant: WithoutRelevant = "zero",
+    weights: Weights = "none",
+    exponent: Exponent = 1.5,
+    min_propensity: Share = 1e-4,
 ) -> pl.Expr:
     """The list's DCG divided by that of a perfect list: 1 is perfect, 0 has no hit.
 
@@ -420,6 +444,10 @@ def ndcg(  # noqa: PLR0913
     of dcg, on both sides. With the shifted discount the base of the logarithm, `log_base`, cancels. 0 without relevant items;
     `without_relevant="one"` makes that 1, as LightGBM does.
 
+    `weights` corrects for relevant items that were not observed, by the π of recall, with its `exponent` and
+    `min_propensity`: a hit's gain counts 1/π times. "ips" may exceed 1; "snips" divides by the same sum over the best order of
+    all relevant items by gain / π.
+
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, None], "relevance": [0, 1, 1]})
     >>> round(df.rec.ndcg(k=2), 6), round(df.rec.ndcg(k=2, ideal="list"), 6)
@@ -427,14 +455,29 @@ def ndcg(  # noqa: PLR0913
 
     Source: Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques.
     """
-    base = 2 if discount == "shifted" else log_base
+    shifted = discount == "shifted"
+    base = 2 if shifted else log_base
     if ideal == "k":
-        best = at.all_discounts if discount == "shifted" else at.all_unshifted_discounts(log_base)
+        best = at.all_discounts if shifted else at.all_unshifted_discounts(log_base)
         gained = dcg(gain="binary", discount=discount, log_base=base)
     else:
         gained = dcg(gain=gain, discount=discount, offset=offset, log_base=base)
         best = at.best(gained.value, ideal)
-    return _if_relevant(at, ratio(gained.value(at), best), without_relevant)
+    if weights != "none":
+        gained = gained(weights="ips", exponent=exponent, min_propensity=min_propensity)
+    if weights == "snips":
+        if ideal not in {"relevant", "all"}:
+            raise refusal("ndcg", weights, "has its own best order", f"ideal={ideal!r}")
+        best = at.over_most_worth(
+            lambda hit: (
+                _gained(hit, gain, offset) * hit.inverse_propensity(exponent, min_propensity)
+            ),
+            of_rank if shifted else partial(unshifted_discount, base=base),
+            cut=ideal == "relevant",
+        )
+    share = ratio(gained.value(at), best)
+    share = share.clip(upper_bound=1.0) if weights == "snips" else share
+    return _if_relevant(at, share, without_relevant)
 
 
 @metric(
@@ -466,14 +509,23 @@ def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.
 
 @metric(
     range=UNIT,
+    ranges=BY_IPS,
     direction="higher",
     formula="(1 - p) · Σ over hits of p^(r - 1)",
     latex=r"(1 - p) \sum_{\text{hits}} p^{\,r - 1}",
     directions={("residual", True): "lower"},
-    later=("residual",),
+    later=("residual", "weights", "exponent", "min_propensity"),
     tapers=True,
 )
-def rbp(at: At, *, p: Share = 0.8, residual: bool = False) -> pl.Expr:
+def rbp(
+    at: At,
+    *,
+    p: Share = 0.8,
+    residual: bool = False,
+    weights: Weights = "none",
+    exponent: Exponent = 1.5,
+    min_propensity: Share = 1e-4,
+) -> pl.Expr:
     """Rank-biased precision, the relevant share of the items read by a user who may stop after each: 1 is all, 0 none.
 
     Use it where you know how far users read. Not for lists that are seen at a glance: use `precision`.
@@ -485,6 +537,9 @@ def rbp(at: At, *, p: Share = 0.8, residual: bool = False) -> pl.Expr:
     Σ over the judged items of the list of p^(r - 1). Lower is better; 1 without a list. It needs items that are judged not
     relevant, with a relevance of 0: without these it is 1 - rbp.
 
+    `weights` corrects for relevant items that were not observed, by the π of recall, with its `exponent` and
+    `min_propensity`: "ips" counts a hit 1/π times; "snips" is that times n_relevant / Σ over relevant items of 1/π, up to 1.
+
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 2, "item": [1, 2], "rank": [1, 2], "relevance": [1, 1]})
     >>> round(df.rec.rbp(p=0.5), 6)
@@ -492,7 +547,16 @@ def rbp(at: At, *, p: Share = 0.8, residual: bool = False) -> pl.Expr:
 
     Source: Moffat and Zobel 2008, Rank-biased precision for measurement of retrieval effectiveness.
     """
-    found = (1 - p) * at.sum(lambda hit: hit.hit * hit.geometric_discount(p))
+
+    def worth(hit: At) -> pl.Expr:
+        return hit.hit * hit.geometric_discount(p)
+
+    if weights != "none":
+        if residual:
+            raise refusal("rbp", weights, "has no residual", "residual=True")
+        share = (1 - p) * over_propensities(at, worth, exponent, min_propensity)
+        return corrected_share(at, share, weights, exponent, min_propensity)
+    found = (1 - p) * at.sum(worth)
     if not residual:
         return found
     missed = at.over_judged_misses(lambda rank: geometric_discount(rank, p))

@@ -11,8 +11,9 @@ from typing import Literal
 import polars as pl
 
 from recframe.metrics.language.at import At, ratio
-from recframe.metrics.language.definition import UNIT, Closed, Definition, Metric, Positive
+from recframe.metrics.language.definition import UNIT, Closed, Definition, Metric, Positive, Share
 from recframe.metrics.language.registry import metric
+from recframe.metrics.language.weighing import BY_IPS, Exponent, Weights, refusal
 
 __all__ = [
     "auc",
@@ -103,19 +104,23 @@ def eleven_point_precision(at: At, *, rounding: Rounding = "up") -> pl.Expr:
 @metric(
     family="accuracy",
     range=UNIT,
+    ranges=BY_IPS,
     direction="higher",
     formula="share of the list's (relevant, not relevant) pairs in the right order",
     latex=(
         r"1 - \frac{\sum_{\text{relevant, listed}} \text{not relevant items above}}"
         r"{\text{relevant} \cdot \text{not relevant items of the list}}"
     ),
-    later=("over",),
+    later=("over", "weights", "exponent", "min_propensity"),
 )
 def auc(
     at: At,
     *,
     over: Literal["list", "catalogue"] = "list",
     without_pair: Literal["null", "hit"] = "null",
+    weights: Weights = "none",
+    exponent: Exponent = 1.5,
+    min_propensity: Share = 1e-4,
 ) -> pl.Expr:
     """Chance that a relevant item of the list ranks above a not relevant one: 1 is always, 0.5 random order, 0 never.
 
@@ -131,6 +136,10 @@ def auc(
     P the number of the user's relevant items and N that of the others, at least m, it is (Σ over hits of (m - (r - hits(r))) +
     (hits + P) / 2 · (N - m)) / (P · N).
 
+    `weights` corrects for relevant items that were not observed, by the π of recall, with its `exponent` and `min_propensity`:
+    the pairs of a relevant item of the list count 1/π times. "ips" still divides by the number of these items, so that the
+    value may exceed 1; "snips" divides by their Σ of 1/π.
+
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 1]})
     >>> df.rec.auc()
@@ -139,11 +148,19 @@ def auc(
     Source: Hanley and McNeil 1982, The meaning and use of the area under a ROC curve.
     """
     if over == "catalogue":
+        if weights != "none":
+            raise refusal("auc", weights, "takes the pairs of the list", "over='catalogue'")
         hits, share = at.n_hits_in_catalogue, _auc_of_catalogue(at)
     else:
         hits, listed = at.relevant.sum().cast(pl.Float64), at.listed.sum()
         pairs = hits * (listed - hits)
-        share = pl.when(pairs > 0).then(1 - at.misses_above.sum() / pairs)
+        share = 1 - at.misses_above.sum() / pairs
+        if weights != "none":
+            weight = at.relevant_inverse_propensity(exponent, min_propensity)
+            whole = hits if weights == "ips" else weight.sum()
+            share = (weight.sum() - (weight * at.misses_above).sum() / (listed - hits)) / whole
+            share = share.clip(lower_bound=0.0)
+        share = pl.when(pairs > 0).then(share)
     return share if without_pair == "null" else share.fill_null((hits > 0).cast(pl.Float64))
 
 

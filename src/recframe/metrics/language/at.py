@@ -122,6 +122,9 @@ class Source(Protocol):
     def total(self, value: pl.Expr) -> pl.Expr:
         """Return the sum of a value over the rows of a list; where it is of each row alone, a plan may look it up."""
 
+    def by_worth(self, worth: Callable[[Source], pl.Expr]) -> str:
+        """Return the name of the columns of relevant rows in the order of a worth that is made of the columns of hits."""
+
     def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
         """Return a value of a list's rows of one kind, such as the relevant ones; 0 without such a row.
 
@@ -149,11 +152,11 @@ class At:
     Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`,
     `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`; `sum(...)` of a value of theirs;
     `over_hits_by_category(...)` and `over_best_by_category(...)`, `n_categories_of_relevant(...)`; `over_hits_by_value(...)`
-    and `over_best_by_value(...)`.
+    and `over_best_by_value(...)`; `over_most_worth(...)`.
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
-    Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`;
-    `over_judged_misses(...)` of a value of their ranks.
+    Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`,
+    `relevant_inverse_propensity(...)`; `over_judged_misses(...)` of a value of a rank.
     On each of those rows, for comparisons row by row: `each_n_relevant`, `each_n_not_relevant`.
     Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
     `n_hits_in_catalogue`, `ranks_of_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`,
@@ -281,6 +284,21 @@ class At:
         """Return the same over the relevant items with the highest numbers, listed or not, up to k; a number below 0 fails."""
         return self._over(_columns(BEST_BY_VALUE, [of], "rank", "value"), value, cut=cut)
 
+    def over_most_worth(
+        self,
+        worth: Callable[[At], pl.Expr],
+        weight: Callable[[pl.Expr], pl.Expr],
+        *,
+        cut: bool = True,
+    ) -> pl.Expr:
+        """Return the sum of worth times a weight of the rank over the relevant items, listed or not, that are worth most.
+
+        `worth` is a value of a hit that does not depend on its rank, such as its gain over its propensity.
+        """
+        name = self.source.by_worth(lambda source: worth(replace(self, k=None, source=source)))
+        columns = [f"{name} rank", f"{name} worth"]
+        return self._over(columns, lambda rank, worth: worth * weight(rank), cut=cut)
+
     def sum(self, value: Callable[[At], pl.Expr]) -> pl.Expr:
         """Return the sum of a value of a hit over the hits, as in `at.sum(lambda hit: hit.gain * hit.discount)`.
 
@@ -341,6 +359,15 @@ class At:
         """True on a listed row that is relevant."""
         rank = self.source.column("relevant_rank")
         return pl.when(rank.is_not_null()).then(self._is_listed(rank))
+
+    def relevant_inverse_propensity(self, exponent: float, least: float) -> pl.Expr:
+        """Return `inverse_propensity(...)` of a listed row that is relevant."""
+        self._needs_an_order("it weighs each hit by its own item")
+        given, share = (
+            self.source.column(f"listed_{name}")
+            for name in ("given_propensity", "popularity_share")
+        )
+        return pl.when(self.relevant).then(_inverse(given, share, exponent, least))
 
     @property
     def misses_above(self) -> pl.Expr:

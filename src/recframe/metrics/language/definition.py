@@ -432,6 +432,15 @@ class MetricExpr(pl.Expr):
         raise RecframeError(msg)
 
 
+OWNERS: dict[str, dict[str, None]] = {}
+"""Metrics that have a parameter, by its name."""
+_WHY = {
+    "weights": "corrects sums over hits that count one by one for the relevant items that were not observed; elsewhere these "
+    "would change what the hits count"
+}
+"""Reason why a parameter is only some metrics', by its name."""
+
+
 def signature_of(definition: Definition) -> str:
     """Return the parameters with their defaults, as they are written in a call."""
     return ", ".join(f"{name}={_printed(p.default)}" for name, p in definition.parameters.items())
@@ -464,6 +473,10 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
     if name not in definition.parameters:
         if meant := _of_a_call(definition.name, name, value):
             raise UnknownMetricError(meant)
+        if name in _WHY:
+            owners = ", ".join(sorted(OWNERS[name]))
+            msg = f"{definition.name} has no parameter {name!r}, which {_WHY[name]}; these metrics have it: {owners}"
+            raise UnknownMetricError(msg)
         found = sentence(
             f"{definition.name} has no parameter {name!r}", suggestion(name, definition.parameters)
         )

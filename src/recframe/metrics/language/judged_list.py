@@ -57,6 +57,10 @@ class JudgedList:
         """Return the sum of a value over the rows."""
         return value.sum()
 
+    def by_worth(self, worth: Callable[[Source], pl.Expr]) -> str:
+        """Say that one list has no such order."""
+        return str(self.column(f"worth of {worth}"))
+
     def of_rows(self, value: Callable[[Source], pl.Expr]) -> pl.Expr:
         """Return the value as it is."""
         return value(self)

@@ -15,6 +15,7 @@ from recframe.errors import RecframeError, UnknownMetricError, shown, suggestion
 from recframe.frames.hints import Given
 from recframe.metrics.language.definition import (
     NAME,
+    OWNERS,
     Definition,
     Direction,
     Metric,
@@ -214,6 +215,8 @@ def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[...]:
     _check_signature(definition)
     new: Metric[...] = Metric(definition)
     _registry[name] = new
+    for parameter in definition.parameters:
+        OWNERS.setdefault(parameter, {})[name] = None
     return new
 
 

@@ -1,19 +1,25 @@
-"""Weighted means of users' values, and ratios pooled over users."""
+"""Weighted means and hits, and ratios pooled over users."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import polars as pl
 
+from recframe.errors import RecframeError
 from recframe.metrics.language.at import At, Source, Valued, ratio
-from recframe.metrics.language.definition import Definition, Metric, Value
+from recframe.metrics.language.definition import COUNT, Bounds, Definition, Metric, Value
 
 Average = Literal["users", "pooled"]
 """Whether a segment has the mean of its users' ratios, or the sum of the parts over the sum of the wholes."""
+Weights = Literal["none", "snips", "ips"]
+"""Whether hits count once, or once over the probability that they were observed, normalized or not."""
+Exponent = Annotated[float, Bounds(above=-1)]
+BY_IPS: dict[tuple[str, Value], tuple[float, float]] = {("weights", "ips"): COUNT}
+"""The range without an upper bound that a share has with inverse propensities."""
 Count = Callable[[At], pl.Expr]
 
 
@@ -22,6 +28,26 @@ def averaged_ratio(at: At, part: Count, whole: Count, *, pooled: bool) -> pl.Exp
     if not pooled:
         return ratio(part(at), whole(at))
     return ratio(at.mean(unregistered(part)), at.mean(unregistered(whole)))
+
+
+def over_propensities(at: At, worth: Count, exponent: float, least: float) -> pl.Expr:
+    """Return the sum of what the hits are worth over their propensities."""
+    return at.sum(lambda hit: worth(hit) * hit.inverse_propensity(exponent, least))
+
+
+def corrected_share(
+    at: At, share: pl.Expr, weights: Weights, exponent: float, least: float
+) -> pl.Expr:
+    """Return a share of hits over their propensities; with "snips" times n_relevant / Σ 1 / propensity, at most 1."""
+    if weights == "ips":
+        return share
+    observed = ratio(at.n_relevant, at.inverse_propensities(exponent, least))
+    return (share * observed).clip(upper_bound=1.0)
+
+
+def refusal(metric: str, weights: Weights, why: str, left_out: str) -> RecframeError:
+    """Return the error of a correction by propensities beside a parameter that it does not go with."""
+    return RecframeError(f"{metric}(weights={weights!r}) {why}; leave out {left_out}")
 
 
 def unregistered(function: Count) -> Metric[...]:
