@@ -156,7 +156,7 @@ def test_a_list_cut_beforehand_is_the_list_at_k(frames: Frames, turn: int):
         "recs": frames["recs"].with_columns(rank=pl.when(pl.col("rank") <= 3).then("rank")),
     }
     # k cuts what they are held against too
-    whole_list = {"rbo", "overlap", "unexpectedness", "serendipity", "value"}
+    whole_list = {"rbo", "overlap", "least_item_promoted", "unexpectedness", "serendipity", "value"}
     whole_list |= {"alpha_ndcg", "err_ia", "nrbp"}
     metrics = [
         metric

@@ -10,7 +10,8 @@ from asking import ask_one
 
 LISTED = pl.DataFrame({"user": ["u"] * 5, "item": [*"axcbd"], "rank": range(1, 6)})
 TRUTH = pl.DataFrame({"user": ["u"] * 5, "item": [*"abcdz"], "relevance": [1, 0, 1, 1, 2]})
-TEN = pl.DataFrame({"item": [*"abcdefghzx"]})
+TEN = pl.DataFrame({"item": [*"abcdefghzx"], "genre": [*"ABAA", *[None] * 5, "B"]})
+BEFORE = pl.DataFrame({"user": ["u"] * 8, "item": [*"acefgxbh"], "rank": range(1, 9)})
 
 
 @pytest.mark.parametrize(
@@ -20,10 +21,21 @@ TEN = pl.DataFrame({"item": [*"abcdefghzx"]})
         ("ncrr@5", 0.736),
         # the places above are 0, 2, 4 and, on average, 7: of 10 items
         ("mean_percentile_rank", 0.325),
+        # a, c, d are of A, with 1, .85^2 and .85^4; x, b of B
+        ("category_entropy(weight=geometric)", 0.967820),
+        # three of five, two of five
+        ("category_entropy", 0.970951),
+        # x comes from place 6, and c from 2
+        ("least_item_promoted@3", 3),
+        ("least_item_promoted@1", 0),
+        # b, the last, comes from place 7: of five items
+        ("least_item_promoted", 2),
     ],
 )
 def test_the_list_worked_by_hand_has_its_value(kind, metric: str, expected: float):
-    found = ask_one(kind, LISTED, metric, truth=kind(TRUTH), items=kind(TEN))
+    found = ask_one(
+        kind, LISTED, metric, truth=kind(TRUTH), items=kind(TEN), reference=kind(BEFORE)
+    )
 
     assert found[metric] == pytest.approx(expected, abs=5e-7)
 
@@ -47,3 +59,10 @@ def test_a_user_without_relevant_items_has_no_percentile_rank():
     assert rf.rec(LISTED)(truth=TRUTH, items=TEN).evaluate("ncrr(denominator=list)@3").row(0)[
         1
     ] == pytest.approx((1 + 1 / 3) / (1 + 1 / 2 + 1 / 3))
+
+
+def test_a_list_without_items_of_the_reference_promoted_none():
+    rec = LISTED.rec(reference=BEFORE.with_columns(item=pl.lit("h")))
+    assert rec.least_item_promoted(k=3) == 0
+    nobody = BEFORE.with_columns(user=pl.lit("v"))
+    assert LISTED.rec(reference=nobody).evaluate("least_item_promoted@3").row(0)[-1] is None

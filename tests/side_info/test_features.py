@@ -297,7 +297,8 @@ def test_a_column_of_no_feature_is_an_error_at_the_call(
 
 
 @pytest.mark.parametrize(
-    "name", ["category_coverage", "alpha_ndcg", "err_ia", "nrbp", "miscalibration"]
+    "name",
+    ["category_coverage", "category_entropy", "alpha_ndcg", "err_ia", "nrbp", "miscalibration"],
 )
 def test_a_metric_of_categories_takes_no_vector(name: str):
     sides = {"truth": liked(u="a"), "train": history(u="a"), "items": WORKED["vectors"]}

@@ -94,6 +94,12 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         *({"of": of, "relevance": True} for of in ("genre", "tags")),
         *({"of": of, "relevance": True, "denominator": "relevant"} for of in ("genre", "tags")),
     ],
+    "category_entropy": [
+        *({"of": of} for of in ("genre", "tags")),
+        *({"of": of, "smoothing": 1e-6} for of in ("genre", "tags")),
+        {"of": "tags", "weight": "geometric"},
+        {"of": "genre", "weight": "geometric", "p": 0.5, "smoothing": 1},
+    ],
     "alpha_ndcg": [
         {"of": "genre"},
         {"of": "tags"},

@@ -34,6 +34,7 @@ def frames(seed: int = 0) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
 OF_CATEGORIES = (
     "diversity",
     "category_coverage",
+    "category_entropy",
     "alpha_ndcg",
     "err_ia",
     "nrbp",

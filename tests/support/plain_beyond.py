@@ -358,6 +358,15 @@ def rbo(
     ) * p**deepest
 
 
+def least_item_promoted(scene: Scene, user: Any, k: int | None) -> float | None:
+    usual = dict(one for one in cut(scene.reference.get(user, ()), None) if scene.inside(one[0]))
+    found = scene.found(user, k)
+    if not found or not usual:
+        return None
+    k = len(found) if k is None else k
+    return max([0.0, *(usual[item] - k for item in found if item in usual)])
+
+
 def mix(weighted: Iterable[tuple[frozenset[Any], float]]) -> dict[Any, float]:
     """Each category's share, an item's weight split evenly over its categories; items without any are left out."""
     described = [(categories, weight) for categories, weight in weighted if categories]
@@ -373,6 +382,31 @@ def divergence_of(p: Mapping[Any, float], q: Mapping[Any, float], log_base: floa
     return math.fsum(
         share * math.log(share / q[one], log_base) for one, share in p.items() if share
     )
+
+
+def category_entropy(  # noqa: PLR0913
+    scene: Scene,
+    user: Any,
+    k: int | None,
+    *,
+    of: str = "",
+    weight: str = "none",
+    p: float = 0.85,
+    smoothing: float = 0,
+) -> float | None:
+    """Of every category of the catalogue, whether the list has it or not."""
+    weights = dict.fromkeys(
+        (one for item in scene.catalogue() for one in scene.categories(item, of)), smoothing
+    )
+    described = [one for one in scene.listed(user, k) if scene.categories(one[0], of)]
+    for item, rank in described:
+        for one in scene.categories(item, of):
+            weights[one] += (p ** (rank - 1) if weight == "geometric" else 1) / len(
+                scene.categories(item, of)
+            )
+    total = math.fsum(weights.values())
+    shares = [weight / total for weight in weights.values() if weight] if described else []
+    return -math.fsum(share * math.log2(share) for share in shares) if shares else None
 
 
 def miscalibration(  # noqa: PLR0913
@@ -460,10 +494,12 @@ OF_LISTS: dict[str, Callable[..., float | None]] = {
         repeat_rate,
         diversity,
         category_coverage,
+        category_entropy,
         serendipity,
         overlap,
         unexpectedness,
         rbo,
+        least_item_promoted,
         miscalibration,
     )
 }

@@ -42,6 +42,7 @@ class Methods(Generic[F]):
     mean_percentile_rank = metrics.mean_percentile_rank
     diversity = metrics.diversity
     category_coverage = metrics.category_coverage
+    category_entropy = metrics.category_entropy
     alpha_ndcg = metrics.alpha_ndcg
     err_ia = metrics.err_ia
     nrbp = metrics.nrbp
@@ -60,6 +61,7 @@ class Methods(Generic[F]):
     ncrr = metrics.ncrr
     overlap = metrics.overlap
     unexpectedness = metrics.unexpectedness
+    least_item_promoted = metrics.least_item_promoted
     rbo = metrics.rbo
     corrected = metrics.corrected
     serendipity = metrics.serendipity

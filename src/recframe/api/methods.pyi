@@ -586,6 +586,28 @@ class Methods(Generic[F]):
     ) -> F:
         """Share of the catalogue's categories that the list has: 1 is all of them, 0 none."""
     @overload
+    def category_entropy(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        weight: Literal["none", "geometric"] = "none",
+        p: float = 0.85,
+        smoothing: float = 0,
+    ) -> float:
+        """How evenly a list mixes its categories, in bits: 0 if all its items are of one; larger is more even."""
+    @overload
+    def category_entropy(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        weight: Literal["none", "geometric"] = "none",
+        p: float = 0.85,
+        smoothing: float = 0,
+    ) -> F:
+        """How evenly a list mixes its categories, in bits: 0 if all its items are of one; larger is more even."""
+    @overload
     def alpha_ndcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
@@ -915,6 +937,20 @@ class Methods(Generic[F]):
         without_reference: Literal["one", "zero"] = "one",
     ) -> F:
         """Share of the list that the user's reference list does not have: 1 is all of it, 0 none."""
+    @overload
+    def least_item_promoted(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+    ) -> float:
+        """Number of places below the cut-off from which the list took an item of the reference list: 0 if from none."""
+    @overload
+    def least_item_promoted(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+    ) -> F:
+        """Number of places below the cut-off from which the list took an item of the reference list: 0 if from none."""
     @overload
     def rbo(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -1253,6 +1289,16 @@ class SegmentedMethods(Generic[F]):
         relevance: bool = False,
     ) -> F:
         """Share of the catalogue's categories that the list has: 1 is all of them, 0 none."""
+    def category_entropy(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        weight: Literal["none", "geometric"] = "none",
+        p: float = 0.85,
+        smoothing: float = 0,
+    ) -> F:
+        """How evenly a list mixes its categories, in bits: 0 if all its items are of one; larger is more even."""
     def alpha_ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
@@ -1400,6 +1446,12 @@ class SegmentedMethods(Generic[F]):
         without_reference: Literal["one", "zero"] = "one",
     ) -> F:
         """Share of the list that the user's reference list does not have: 1 is all of it, 0 none."""
+    def least_item_promoted(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+    ) -> F:
+        """Number of places below the cut-off from which the list took an item of the reference list: 0 if from none."""
     def rbo(
         self, k: Cutoffs = None, by: By = None,
         *,

@@ -14,10 +14,10 @@ import polars as pl
 
 from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists
-from recframe.metrics.language.definition import UNIT, Bounds, Share
+from recframe.metrics.language.definition import COUNT, UNIT, Bounds, Share
 from recframe.metrics.language.registry import metric
 
-__all__ = ["overlap", "rbo", "unexpectedness"]
+__all__ = ["least_item_promoted", "overlap", "rbo", "unexpectedness"]
 
 Places = Literal["list", "k"]
 Depth = Annotated[float, Bounds(above=-1)]
@@ -90,6 +90,35 @@ def unexpectedness(
     if without_reference == "one":
         return value
     return pl.when(at.has_reference | value.is_null()).then(value).otherwise(0.0)
+
+
+@metric(
+    over="lists",
+    needs=("reference",),
+    range=COUNT,
+    direction="",
+    formula="max(0, max over the items of L of q - k), q their rank in the reference list",
+    latex=r"\max\left(0,\ \max_{i \in L} q_i - k\right), \quad q_i = \text{rank of } i \text{ in the reference list}",
+)
+def least_item_promoted(at: AtLists) -> pl.Expr:
+    """Number of places below the cut-off from which the list took an item of the reference list: 0 if from none.
+
+    Use it for a list that was made by reordering the reference list. Not for how many items it changed: use `overlap`.
+
+    max(0, max q - k), q the rank of an item of L in the whole reference list; without a cut-off k is n. Items that the
+    reference list does not have are left out; 0 where it has none of them. Null without a list or a reference list.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1, 1], "item": ["a", "d"], "rank": [1, 2]})
+    >>> before = pl.DataFrame({"user": [1] * 5, "item": ["a", "b", "c", "d", "e"], "rank": [1, 2, 3, 4, 5]})
+    >>> df.rec(reference=before).least_item_promoted(k=2)
+    2.0
+
+    Source: LensKit's `least_item_promoted`, which counts places from 0 and so gives one less where ours is above 0.
+    """
+    below = at.highest(at.reference_rank) - (at.n_listed if at.k is None else at.k)
+    value = below.clip(lower_bound=0.0).fill_null(0.0)
+    return pl.when((at.n_listed > 0) & at.has_reference).then(value)
 
 
 def _share(at: AtLists, found: pl.Expr, denominator: Places) -> pl.Expr:

@@ -56,6 +56,13 @@ def in_reference(sides: Sides, k: int) -> pl.LazyFrame:
     return _pairs(sides, k).unique()
 
 
+@fact("row", "reference")
+def reference_rank(sides: Sides) -> pl.LazyFrame:
+    """The rank that the reference list of a user gives an item, however far down."""
+    pairs = _pairs(sides, 0, RANK.cast(pl.Float64))
+    return pairs.group_by(pl.exclude("value")).agg(pl.col("value").min())
+
+
 @fact("list", "reference")
 def has_reference(sides: Sides) -> pl.LazyFrame:
     """Whether the user of a list has a reference list."""
@@ -130,8 +137,8 @@ def _with_pairs(sides: Sides, ask: Ask, facts: Sequence[Fact]) -> Sides:
     return replace(sides, at_hand={**sides.at_hand, **pairs})
 
 
-def _pairs(sides: Sides, k: int) -> pl.LazyFrame:
-    """Return the (user, item) pairs of reference lists up to k, with repetitions; 0 is no cut-off.
+def _pairs(sides: Sides, k: int, value: pl.Expr | None = None) -> pl.LazyFrame:
+    """Return the (user, item) pairs of reference lists up to k, with a value and repetitions; 0 is no cut-off.
 
     Each has the segments of rows of its list; reference lists that do not have them are the same in all.
     """
@@ -140,7 +147,7 @@ def _pairs(sides: Sides, k: int) -> pl.LazyFrame:
     if not {*segments} <= {*shared}:
         lists = sides.held.ranked().select(*segments, "user").unique()
         rows = lists.join(rows, on="user")
-    return rows.select(*segments, *PAIR, value=pl.lit(value=True))
+    return rows.select(*segments, *PAIR, value=pl.lit(value=True) if value is None else value)
 
 
 def _in_places(rows: pl.DataFrame, ask: Ask) -> pl.DataFrame:

@@ -32,21 +32,20 @@ PATIENCE = 0.85
 class AtLists:
     """Words for writing a metric over lists (`over="lists"`, or `shape="set"`), for lists cut at `k`.
 
-    Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`, `in_reference(...)`; of an item
-    in any list: `popularity`, `popularity_quantile`, `place_by_popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)`
-    repeats a value of the list for its items; `shared_with_longer(...)` and `shared_with_others(...)` compare the list with
-    others that have the item. Of one list, up to k: `sum(...)` and `mean(...)` of such words, `n_listed`; of its user
-    `history_popularity` and `counted`; with the user's reference list `has_reference` and `agreement(...)`. Of one item in all
-    lists of a segment: `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and `everywhere(...)`. Of a group
-    of items in a
-    segment: `unseen_share(...)`. Of a segment: `over_items(...)` and `over_lists(...)`, sums, `mean_of_rows(...)` of a word of
-    its items, `over_groups(...)`, `n_lists`, `in_all(...)` and `across_items(...)`. Of a feature of the items:
-    `has_feature(...)` of an item; `squared_length(...)`, `likeness_to_history(...)` and `overlap_of_pairs(...)` of a list; of
-    the history `n_described_history(...)` and `n_categories_of_history(...)`, of the relevant items
-    `n_categories_of_relevant(...)`; of a category of a list `in_category(...)`, a sum of words of its items and of
-    `category_share`, `history_in_category(...)` and `beside_categories(...)`, which `over_categories(...)` sums for the list.
-    Of the side frames: `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_whole_catalogue`,
-    `n_tail(...)`, `n_categories(...)`.
+    Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `in_history`, `in_reference(...)`,
+    `reference_rank`; of an item in any list: `popularity`, `popularity_quantile`, `place_by_popularity`, `in_catalogue`,
+    `in_tail(...)`. `beside(...)` repeats a value of the list for its items; `shared_with_longer(...)` and
+    `shared_with_others(...)` compare the list with others that have the item. Of one list, up to k: `sum(...)`, `mean(...)`
+    and `highest(...)` of such words, `n_listed`; of its user `history_popularity` and `counted`; with the user's reference
+    list `has_reference` and `agreement(...)`. Of one item in all lists of a segment: `per_item(...)`, a sum over its
+    places, `n_lists_with`, `place(...)`, and `everywhere(...)`. Of a group of items in a segment: `unseen_share(...)`. Of a
+    segment: `over_items(...)` and `over_lists(...)`, sums, `mean_of_rows(...)` of a word of its items, `over_groups(...)`,
+    `n_lists`, `in_all(...)` and `across_items(...)`. Of a feature of the items: `has_feature(...)` of an item;
+    `squared_length(...)`, `likeness_to_history(...)` and `overlap_of_pairs(...)` of a list; of the history
+    `n_described_history(...)` and `n_categories_of_history(...)`, of the relevant items `n_categories_of_relevant(...)`; of
+    a category of a list `in_category(...)`, a sum of words of its items and of `category_share`, `history_in_category(...)`
+    and `beside_categories(...)`, which `over_categories(...)` sums for the list. Of the side frames: `n_train_users`,
+    `n_interactions`, `max_popularity`, `n_catalogue`, `n_whole_catalogue`, `n_tail(...)`, `n_categories(...)`.
 
     A metric of user shape returns a value of a list, one of set shape a value of a segment. `fact(...)` requests any other
     column of the side frames.
@@ -109,6 +108,11 @@ class AtLists:
         """Return whether the reference has the item for the user up to k; 0 means the metric's cut-off."""
         return self.fact(reference_lists.in_reference, int(k) or self.k or 0).fill_null(value=False)
 
+    @property
+    def reference_rank(self) -> pl.Expr:
+        """The rank that the user's reference list gives the item, also beyond k; null where it has it not."""
+        return self.fact(reference_lists.reference_rank)
+
     def beside(self, value: pl.Expr) -> pl.Expr:
         """Return a value of the list for each of its items."""
         return self.asked.column(Level.BESIDE, value)
@@ -165,6 +169,10 @@ class AtLists:
         if not value.meta.root_names():  # the same for all items
             return value.cast(pl.Float64) * self.n_listed
         return self.asked.summed(Level.OF_LIST, self._cut(value)).cast(pl.Float64)
+
+    def highest(self, value: pl.Expr) -> pl.Expr:
+        """Return the highest value of a word among the items of the list, up to k; null where it has none."""
+        return self.asked.column(Level.OF_LIST, self._cut(value).max()).cast(pl.Float64)
 
     def mean(self, value: pl.Expr, weight: Weight = "none") -> pl.Expr:
         """Return the mean of a word over the items of the list, up to k, weighed by rank; null without an item."""
