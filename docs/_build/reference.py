@@ -42,7 +42,7 @@ GROUPS = {
 METHODS = {
     "Binding": ["group_by", "groupby"],
     "Numbers": ["evaluate", "collect", "judge", "explain"],
-    "Models together": ["agreement"],
+    "Models together": ["agreement", "pareto"],
     "How sure they are": ["summarize", "compare", "winner", "power", "gaps", "slices", "require"],
     "To look at": ["worst", "best", "audit", "findings", "plot", "report", "table"],
     "Over time": ["track", "fingerprint"],

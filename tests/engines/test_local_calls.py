@@ -78,6 +78,7 @@ OF_MODELS = {
     "winner": lambda rec: rec.winner("ndcg@3", baseline="a"),
     "power": lambda rec: rec.power("ndcg@3", "coverage@3"),
     "agreement": lambda rec: rec.agreement("rbo@3", "overlap", by="country"),
+    "pareto": lambda rec: rec.pareto("ndcg@3", "coverage@3", by="country"),
     "a share of a model": lambda rec: rec.require("gini@3 <= 1.2 * a", raises=False),
 }
 

@@ -28,6 +28,7 @@ METHODS = {
     "winner": "'ndcg@10', baseline='popularity'",
     "power": "'ndcg@10'",
     "agreement": "'rbo@10'",
+    "pareto": "'ndcg@10', 'novelty@10', 'coverage@10'",
     "track": "'ndcg@10', history='history.parquet', as_of='2026-11-22'",
     "fingerprint": "",
     "table": "'ndcg@10'",

@@ -46,13 +46,14 @@ BY_BUCKET = (
     "audit",
 )
 """Methods whose plans are sums over users, or users' rows."""
-HERE = ("collect", "explain", "table", "agreement", "findings", "track", "fingerprint")
+HERE = ("collect", "explain", "table", "agreement", "pareto", "findings", "track", "fingerprint")
 """Methods that run in buckets of this machine too: they are made of those above, or stream."""
 INSTEAD = {
     "collect": "evaluate(...), whose result is a frame of {engine}",
     "explain": "rf.explain(...), which says the same without numbers",
     "findings": "audit(...), which has a row for each finding",
     "table": "summarize(...), whose values and intervals a table shows",
+    "pareto": "evaluate(...) and compare(...), whose values and verdicts it reads",
     "agreement": "evaluate('rbo@10') for each model, bound as reference=",
     "track": "summarize(..., wide=True), collect it, and give it to rf.track(...)",
     "report": "summarize(...), compare(...) and gaps(...), which a report shows",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
@@ -12,16 +12,19 @@ from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
 from recframe.api.request import Request
 from recframe.charts.long_format import against_each, check_models, check_reference
-from recframe.errors import ColumnError, DataError, shown
+from recframe.errors import ColumnError, DataError, shown, silent
 from recframe.evaluation import evaluation
 from recframe.evaluation.execution import Run
+from recframe.evaluation.jackknife import reason_without
+from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import keys_of, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Given
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.relevance import rows_of_models
-from recframe.statistics.pairs import MODEL
+from recframe.statistics.pairs import BASELINE, MODEL
+from recframe.statistics.pareto_fronts import COLUMNS, VERDICT, Fronts
 
 REFERENCE = "reference"
 ROW = "row of the result"
@@ -70,10 +73,7 @@ class ModelsTogether(Generic[F]):
         request = Request.of(rec(reference=""), found, by, profile)
         inputs, kind = request.inputs, request.kind
         keys = keys_of(inputs, found)
-        for name in keys.values():
-            if name == REFERENCE:
-                msg = f"{Given('by', name)} is also the name of a result column; rename the column first"
-                raise ColumnError(msg)
+        _check_names(keys, [REFERENCE])
         in_polars = rec._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
         pairs = Pairs(in_polars, found, by, profile, [*keys], inputs.context.names[MODEL])
         plan = kind.applied(rows_of_models(inputs).unique(), pairs.rows, pairs.schema(request))
@@ -82,6 +82,101 @@ class ModelsTogether(Generic[F]):
         sources = {**inputs.sources, REFERENCE: inputs.sources.get(keys[MODEL])}
         result: F = kind.give(plan, sources)
         return result
+
+    @argument_errors.understood
+    def pareto(  # noqa: PLR0913  those of evaluate, the points, and how models are compared
+        self,
+        *metrics: Asked,
+        k: Cutoffs = None,
+        by: By = None,
+        worst: Mapping[str, float] | None = None,
+        ideal: Mapping[str, float] | None = None,
+        level: float = 0.95,
+        margin: float | None = None,
+        cluster: str | None = None,
+        profile: str | None = None,
+    ) -> F:
+        """Return models by several metrics at once: who is on the Pareto front, and how much of it each one holds.
+
+        `metrics`, `k`, `by` and `profile` are those of `evaluate`; `level`, `margin` and `cluster` those of `compare`, of each
+        two models.
+
+            worst: the worst point, by metrics, such as {"novelty@10": 0}; elsewhere the bad end of a metric's range.
+            ideal: the ideal point; elsewhere the good end of a metric's range.
+
+        Columns: those of `evaluate`, a row for each segment and model, then
+
+            front: "front" if no other model equals or beats it in all metrics and beats it in one. "dominated" if another one
+                does, and the verdicts of `compare` show it: better in one metric at least, and better, the same or, with a
+                margin, not worse in all others. Else "open": another one does by its values, which may be chance.
+            dominated_by: these other models; those that are shown, where some are.
+            hypervolume: the product over the metrics of the distance from the worst point, 0 where a value is beyond it.
+            hypervolume_of_all: the volume of the union of these boxes, of all models of the segment, the same in each row.
+            distance: from the ideal point, the root of the summed squares. It adds metrics as they are, so those of a wide
+                range count most.
+            note: why something is null, or cannot be shown.
+
+        Where a metric's range has no end, as that of novelty, the ideal point is not known and the distance is null, until
+        `ideal=` has a number for each such metric; so is the hypervolume, where the range has no bad end. A model without
+        a value of a metric has null in all of them, and dominates nobody. Where a profile rounds, fronts go by what is shown.
+        Metrics that `compare` does not take, such as exposure_disparity, leave "open" what others dominate.
+
+        It needs recframe[stats]. Raises a RecframeError for a metric without a better end, for fewer than two metrics and
+        for a point without a number that it needs; and what `evaluate` and `compare` raise.
+
+        >>> import polars as pl, recframe as rf
+        >>> truth = pl.DataFrame({"user": range(40), "item": 0})
+        >>> lists = {name: truth.with_columns(rank=rank) for name, rank in {"a": 1, "b": 2, "c": 3}.items()}
+        >>> found = rf.rec(lists, truth).pareto("mrr@2", "recall@3")
+        >>> found.select("model", "mrr@2", "front", "dominated_by", "hypervolume", "distance")
+        shape: (3, 6)
+        ┌───────┬───────┬───────────┬──────────────┬─────────────┬──────────┐
+        │ model ┆ mrr@2 ┆ front     ┆ dominated_by ┆ hypervolume ┆ distance │
+        │ ---   ┆ ---   ┆ ---       ┆ ---          ┆ ---         ┆ ---      │
+        │ str   ┆ f64   ┆ str       ┆ str          ┆ f64         ┆ f64      │
+        ╞═══════╪═══════╪═══════════╪══════════════╪═════════════╪══════════╡
+        │ a     ┆ 1.0   ┆ front     ┆ null         ┆ 1.0         ┆ 0.0      │
+        │ b     ┆ 0.5   ┆ dominated ┆ a            ┆ 0.5         ┆ 0.5      │
+        │ c     ┆ 0.0   ┆ dominated ┆ a, b         ┆ 0.0         ┆ 1.0      │
+        └───────┴───────┴───────────┴──────────────┴─────────────┴──────────┘
+        """
+        found = registry.asked(registry.each(metrics), k)
+        tested = [one for one in found if not is_of_segment(one) or not reason_without(one)]
+        untested = [str(one) for one in found if one not in tested]
+        fronts = Fronts.of(found, worst, ideal, untested)
+        rec: Any = self._candidates()  # type: ignore[attr-defined]  # of a Rec
+        check_models(rec, "pareto()")
+        request = Request.of(rec, found, by, profile)
+        kind, keys = request.kind, keys_of(request.inputs, found)
+        _check_names(keys, COLUMNS)
+        asked = rec._in_polars() if kind.collects else rec  # noqa: SLF001  those of a Rec
+        given = {"by": by, "profile": profile}
+        values = numbered(asked.evaluate(found, **given).lazy(), [*keys])
+        inside = {str(one): f"value {place}" for place, one in enumerate(found)}
+        cells = values.rename(inside)
+        schema = cells.collect_schema()
+        no_other, no_verdict = pl.lit(None, schema[MODEL]), pl.lit(None, pl.String)
+        cells = cells.with_columns(no_other.alias(BASELINE), no_verdict.alias(VERDICT))
+        if tested:
+            with silent():
+                pairs = asked.compare(tested, level=level, margin=margin, cluster=cluster, **given)
+            of_pairs = [*(key for key in keys if key != MODEL), MODEL, BASELINE, "metric", VERDICT]
+            verdicts = numbered(pairs.lazy(), of_pairs).select(of_pairs).drop("metric")
+            cells = pl.concat([cells, verdicts], how="diagonal")
+        result_schema = pl.Schema([*schema.items(), *COLUMNS.items()])
+        plan = kind.applied(cells, lambda rows: fronts.rows(rows, [*keys]), result_schema)
+        plan = plan.rename({new: old for old, new in inside.items()} | keys)
+        result: F = kind.give(plan, request.inputs.sources)
+        return result
+
+
+def _check_names(keys: Mapping[str, str], columns: Collection[str]) -> None:
+    for name in keys.values():
+        if name in columns:
+            msg = (
+                f"{Given('by', name)} is also the name of a result column; rename the column first"
+            )
+            raise ColumnError(msg)
 
 
 @dataclass(frozen=True)

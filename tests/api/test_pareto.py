@@ -1,0 +1,201 @@
+"""Models by several metrics at once, held against plain loops over the answers of `evaluate` and `compare`."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+from planted_shop import shop
+from recframe.statistics.pareto_fronts import volume
+
+SHOP = shop(n=60)
+# one model that is worse than another for everybody who has a hit, and one that is the same as the other
+LATER = SHOP.recs.filter(pl.col("model") == "old").with_columns(
+    rank=6 - pl.col("rank"), model=pl.lit("turned")
+)
+AS_OLD = SHOP.recs.filter(pl.col("model") == "old").with_columns(model=pl.lit("twin"))
+RECS = pl.concat([SHOP.recs, LATER, AS_OLD])
+TRAIN = pl.DataFrame({"user": [1, 2, 3, 3], "item": [0, 1, 2, 5]})
+SIDES = {"truth": SHOP.truth, "users": SHOP.users, "items": SHOP.items, "train": TRAIN}
+
+EVERY_KIND = True
+"""Each test runs on every kind of frame."""
+
+
+def ahead(one: list[float], other: list[float], signs: list[int]) -> bool:
+    """Whether a model equals or beats another in all metrics, and beats it in one."""
+    leads = [sign * (a - b) for a, b, sign in zip(one, other, signs, strict=True)]
+    return min(leads) >= 0 and max(leads) > 0
+
+
+def fronts(rec: Any, metrics: list[str], signs: list[int], **how: Any) -> dict[str, Any]:
+    """Return each model's state and those that dominate it, by the definition and the verdicts of `compare`."""
+    values = {
+        row[0]: list(row[1:]) for row in rec.evaluate(metrics).select("model", *metrics).rows()
+    }
+    verdict = {
+        (row["model"], row["baseline"], row["metric"]): row["verdict"]
+        for row in rec.compare(metrics, **how).to_dicts()
+    }
+    turned = {"better": "worse", "worse": "better", "not better": "not worse", "same": "same"}
+
+    def said(one: str, other: str, metric: str) -> str | None:
+        found = verdict.get((one, other, metric))
+        return found or turned.get(verdict.get((other, one, metric), ""))
+
+    result = {}
+    for name, own in values.items():
+        others = [one for one in sorted(values) if ahead(values[one], own, signs)]
+        shown = []
+        for one in others:
+            words = [said(one, name, metric) for metric in metrics]
+            if set(words) <= {"better", "same", "not worse"} and "better" in words:
+                shown.append(one)
+        state = "dominated" if shown else "open" if others else "front"
+        result[name] = (state, ", ".join(shown or others) or None)
+    return result
+
+
+def union(boxes: list[tuple[float, ...]]) -> float:
+    """Return the volume of a union of boxes from the origin, by inclusion and exclusion."""
+    return sum(
+        (-1) ** (n + 1) * math.prod(map(min, *some)) if n > 1 else math.prod(some[0])
+        for n in range(1, len(boxes) + 1)
+        for some in combinations(boxes, n)
+    )
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda m: st.lists(st.tuples(*[st.floats(0, 2)] * m), min_size=1, max_size=7)
+    )
+)
+def test_the_volume_of_a_union_is_that_by_inclusion_and_exclusion(boxes):
+    assert volume(boxes) == pytest.approx(union(boxes), abs=1e-9)
+    assert volume(boxes) == volume(boxes[::-1] + boxes[:1])
+
+
+@given(st.lists(st.tuples(*[st.integers(1, 4)] * 8), min_size=2, max_size=4))
+def test_fronts_are_those_of_plain_loops_over_values_and_verdicts(ranks):
+    frames = {
+        f"m{place}": pl.DataFrame({"user": range(8), "item": 0, "rank": of})
+        for place, of in enumerate(ranks)
+    }
+    rec = rf.rec(frames, pl.DataFrame({"user": range(8), "item": 0}))
+    found = rec.pareto("mrr", "hit_rate@2", "first_rank")
+
+    states = dict(zip(found["model"], found.select("front", "dominated_by").rows(), strict=True))
+    assert states == fronts(rec, ["mrr", "hit_rate@2", "first_rank"], [1, 1, -1])
+
+
+def test_a_front_has_the_numbers_of_evaluate_and_the_verdicts_of_compare(kind):
+    rec = kind(RECS).rec(model="model", **{name: kind(one) for name, one in SIDES.items()})
+    metrics = ["ndcg@5", "mrr@5", "novelty@5"]
+    found = kind.read(
+        rec.pareto(metrics, margin=0.05, ideal={"novelty@5": 2}, worst={"mrr@5": 0.1})
+    )
+    plain = RECS.rec(model="model", **SIDES)
+
+    values = plain.evaluate(metrics)
+    assert_frame_equal(found.select(values.columns), values, abs_tol=1e-12)
+    rows = found.select("model", "front", "dominated_by").rows()
+    assert {row[0]: row[1:] for row in rows} == fronts(plain, metrics, [1, 1, 1], margin=0.05)
+    boxes = [
+        (ndcg, max(mrr - 0.1, 0), novelty) for ndcg, mrr, novelty in values.select(metrics).rows()
+    ]
+    assert found["hypervolume"].to_list() == pytest.approx([math.prod(box) for box in boxes])
+    assert found["hypervolume_of_all"].to_list() == pytest.approx([union(boxes)] * len(boxes))
+    ideal = (1, 1, 2)
+    distances = [math.dist(row, ideal) for row in values.select(metrics).rows()]
+    assert found["distance"].to_list() == pytest.approx(distances)
+    assert set(found["note"]) == {""}
+
+
+def test_by_segment_a_front_is_that_of_filtered_frames(kind):
+    rec = kind(RECS).rec(model="model", **{name: kind(one) for name, one in SIDES.items()})
+    found = kind.read(rec.pareto("ndcg@5", "coverage@5", by="country"))
+    for country in (*["DE", "FR", "JP", "LI"], None):
+        users = SHOP.users.filter(pl.col("country").eq_missing(pl.lit(country)))
+        sides = {name: SIDES[name] for name in ("truth", "users")}
+        cut = {name: one.join(users, on="user", how="semi") for name, one in sides.items()}
+        lists = RECS.join(users, on="user", how="semi")
+        alone = lists.rec(model="model", **cut | {"items": SHOP.items, "train": TRAIN}).pareto(
+            "ndcg@5", "coverage@5"
+        )
+        part = found.filter(pl.col("country").eq_missing(pl.lit(country))).drop("country")
+        # verdicts are corrected for the rows of a table
+        assert_frame_equal(
+            part.drop("front", "dominated_by"), alone.drop("front", "dominated_by"), abs_tol=1e-12
+        )
+        on_front = (part["front"] == "front").to_list()
+        assert on_front == (alone["front"] == "front").to_list()
+
+
+def test_what_has_no_end_or_no_value_has_no_number_and_says_why(kind):
+    lists = {"a": [1, 2], "b": [2, 3]}
+    frames = {
+        name: kind(pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": ranks}))
+        for name, ranks in lists.items()
+    }
+    frames["nobody"] = kind(pl.DataFrame({"user": [1], "item": [2], "rank": [1]}))
+    truth = kind(pl.DataFrame({"user": [1, 2], "item": [1, 1]}))
+    found = kind.read(rf.rec(frames, truth).pareto("dcg@3", "first_rank"))
+
+    # dcg has no greatest value, first_rank neither; nobody hits, so its first rank is not known
+    assert found["front"].to_list() == ["front", "open", None]
+    assert found["dominated_by"].to_list() == [None, "a", None]
+    for column in ("hypervolume", "hypervolume_of_all", "distance"):
+        assert found[column].null_count() == 3
+    words = "no hypervolume, as a range does not end: worst={'first_rank': ...}; no distance, as a"
+    assert found["note"][0].startswith(words)
+    assert found["note"][2].startswith("no value of first_rank; no hypervolume")
+    options: Any = {"worst": {"first_rank": 4}, "ideal": {"dcg@3": 1}}
+    found = kind.read(rf.rec(frames, truth).pareto("dcg@3", "first_rank", **options))
+    # dcg of ranks 1 and 2, and the mean of 4 - 1 and 4 - 2
+    dcg = (1 + 1 / math.log2(3)) / 2
+    assert found["hypervolume"].to_list() == [
+        pytest.approx(dcg * 2.5),
+        pytest.approx(1.5 * (1 / math.log2(3) + 1 / 2) / 2),
+        None,
+    ]
+    assert found["distance"][0] == pytest.approx(math.hypot(1 - dcg, 0.5))
+
+
+def test_metrics_that_cannot_be_tested_leave_models_open():
+    rec = RECS.rec(model="model", **SIDES)
+    found = rec.pareto(
+        "mrr@5", "exposure_disparity(of=genre)@5", worst={"exposure_disparity(of=genre)@5": 1}
+    )
+
+    assert "dominated" not in found["front"].to_list()
+    notes = found.filter(front="open")["note"].to_list()
+    assert all("exposure_disparity(of=genre)@5 cannot be tested" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "options", "words"),
+    [
+        (["mrr"], {}, "pareto takes two metrics or more"),
+        (["mrr", "list_length"], {}, "list_length has no better end"),
+        (["mrr", "recall@5"], {"worst": {"recall@4": 0}}, "'recall@4', which is none of the metr"),
+        (["mrr", "recall@5"], {"worst": {"recall@5": 1}}, "worst=1 is not worse than ideal=1"),
+        (["mrr", "recall@5"], {"worst": 0}, "worst takes numbers by metrics, such as {'mrr': 0.5}"),
+        (["mrr", "recall@5"], {"ideal": {"mrr": "1"}}, "write a finite number"),
+        (["mrr", "novelty@5"], {"ideal": {"mrr": 1}}, "ideal= has no 'novelty@5'"),
+        (["mrr", "recall@5"], {"by": "user"}, "one user has no interval"),
+        (["mrr", "recall@5"], {"by": "front"}, "also the name of a result column"),
+    ],
+)
+def test_what_makes_no_front_is_told(kind, metrics, options, words):
+    users = SHOP.users.with_columns(front=pl.lit(1))
+    rec = kind(RECS).rec(model="model", **SIDES | {"users": users})
+    with pytest.raises(rf.RecframeError, match=words):
+        rec.pareto(*metrics, **options)
