@@ -14,6 +14,7 @@ MODULES = {
     "accuracy": ("scenes", "ask_{}"),
     "beyond": ("scenes_beyond", "ask_{}_beyond"),
     "splits": ("scenes_splits", "ask_{}_splits"),
+    "cases": ("scenes_cases", "ask_{}_cases"),
 }
 
 

@@ -3,6 +3,7 @@
     python tests/agreement/recorded/record.py                      # all of them: makes the environments, about 8 GB
     python tests/agreement/recorded/record.py --beyond             # their metrics beyond accuracy, in `values_beyond.json`
     python tests/agreement/recorded/record.py --splits             # the rows of their splits, in `values_splits.json`
+    python tests/agreement/recorded/record.py --cases              # 300 cases of what few have, in `values_cases.json`
     python tests/agreement/recorded/record.py rectools replay      # these alone; the lines of the others stay
     python tests/agreement/recorded/record.py --environments DIR   # where the environments are, or are to be made
 
@@ -24,11 +25,17 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-ASKED = {"accuracy": "ask_{}.py", "beyond": "ask_{}_beyond.py", "splits": "ask_{}_splits.py"}
+ASKED = {
+    "accuracy": "ask_{}.py",
+    "beyond": "ask_{}_beyond.py",
+    "splits": "ask_{}_splits.py",
+    "cases": "ask_{}_cases.py",
+}
 VALUES = {
     "accuracy": HERE / "values.json",
     "beyond": HERE / "values_beyond.json",
     "splits": HERE / "values_splits.json",
+    "cases": HERE / "values_cases.json",
 }
 ENVIRONMENTS = HERE.parents[2] / "build" / "peers"
 
@@ -81,6 +88,7 @@ PEERS = {
         "matplotlib==3.8.4",
     ],
     "warprec": ["torch==2.15.0", "warprec==2.2.8"],
+    "cornac": ["cornac==3.0.1", "numpy==2.4.6"],
     "trec_eval": ["pyserini==0.40.0"],
     "oracles": [
         "cwl-eval==1.0.12",
@@ -163,7 +171,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Ask the peers and write the file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("peers", nargs="*", help=f"some of {', '.join(PEERS)}")
-    for about, told in {"beyond": "the metrics beyond accuracy", "splits": "the splits"}.items():
+    told_of = {
+        "beyond": "the metrics beyond accuracy",
+        "splits": "the splits",
+        "cases": "300 cases of metrics that few have",
+    }
+    for about, told in told_of.items():
         parser.add_argument(
             f"--{about}", dest="about", action="store_const", const=about, help=f"ask for {told}"
         )
