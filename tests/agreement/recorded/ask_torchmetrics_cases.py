@@ -25,7 +25,9 @@ def answers(name, scene):
                 k: {case: _recall(own, precision, k, adaptive) for case, own in rows.items()}
                 for k in (3, 10)
             }
-            call = f"RetrievalRecallAtFixedPrecision(min_precision={precision}, adaptive_k={adaptive})"
+            call = (
+                f"RetrievalRecallAtFixedPrecision(min_precision={precision}, adaptive_k={adaptive})"
+            )
             divided = ", denominator=list" if adaptive else ""
             ours = f"recall_at_precision(precision={precision}{divided})"
             yield answer(name, call, ours, found, bound=LIST)

@@ -1,4 +1,4 @@
-"""Random cases, 300 or more with a value, of what few libraries have: what `record.py --cases` and the tests share, and how a case is numbered."""
+"""Random cases, 300 or more with a value, of what few libraries have: what `record.py --cases` and the tests share."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _made(  # noqa: PLR0913  the kinds of scenes
         for own in rows.values():
             length = _one_of(lengths, rng)
             drawn = sorted((round(0.01 + 9 * rng.random(), 6) for _ in range(length)), reverse=True)
-            own += zip([user] * length, _shuffled(items, rng), drawn, strict=False)
+            own.extend(zip([user] * length, _shuffled(items, rng), drawn, strict=False))
         own_grades = _one_of(grades, rng)
         listed = {row[1] for row in rows["recs"][-FULL:] if row[0] == user}
         drawn_items = sorted(items, key=lambda item: rng.random() * (1 if item in listed else 4))
