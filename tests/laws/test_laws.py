@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from plain_policies import is_one_list
+from random_cases import stops_at_k
 from recframe.metrics.language.registry import registered
 from strategies import examples, frame_pairs, judged_frames
 
@@ -51,10 +52,16 @@ VARIANTS = [
     rf.rbp(p=0.5),
     rf.rbp(residual=True),
     rf.err(max_grade=2),
+    *(rf.nerr(form=form) for form in ("target", "discount", "gain")),
 ]
 CUTOFFS = [1, 3, None]
 EVERY = list(
-    dict.fromkeys(metric if k is None else metric @ k for metric in VARIANTS for k in CUTOFFS)
+    dict.fromkeys(
+        metric if k is None else metric @ k
+        for metric in VARIANTS
+        for k in CUTOFFS
+        if k or not stops_at_k(metric.name, metric.parameters)
+    )
 )
 # A plan of a hundred metrics takes longer than three of a third of them: each example of most laws asks one of these.
 BATCHES = [EVERY[start : start + 51] for start in range(0, len(EVERY), 51)]

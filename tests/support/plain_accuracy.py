@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import plain_readers
+
 
 @dataclass(frozen=True)
 class Listed:
@@ -270,6 +272,26 @@ def err(one: RankedList, k: int | None, max_grade: float = 4) -> float:
     return total
 
 
+def insq(one: RankedList, k: int | None, **how: Any) -> float:
+    return plain_readers.insq(one.hits_to(k), **how)
+
+
+def inst(one: RankedList, k: int | None, **how: Any) -> float:
+    return plain_readers.inst(one.hits_to(k), **how)
+
+
+def bpm(one: RankedList, k: int, **how: Any) -> float:
+    return plain_readers.bpm(one.hits_to(k), k, **how)
+
+
+def nerr(one: RankedList, k: int | None, **how: Any) -> float:
+    return plain_readers.nerr(one.hits_to(k), k, **how)
+
+
+def sdcg(one: RankedList, k: int, **how: Any) -> float:
+    return plain_readers.sdcg(one.hits_to(k), k, **how)
+
+
 def bpref(one: RankedList, k: int | None) -> float:
     """Buckley and Voorhees 2004 as trec_eval computes it: what was not judged does not exist."""
     total = 0.0
@@ -365,6 +387,11 @@ METRICS: dict[str, Callable[..., Value]] = {
     "r_precision": r_precision,
     "rbp": rbp,
     "err": err,
+    "insq": insq,
+    "inst": inst,
+    "bpm": bpm,
+    "nerr": nerr,
+    "sdcg": sdcg,
     "bpref": bpref,
     "auc": auc,
     "gauc": gauc,

@@ -87,7 +87,8 @@ class Asked:
     @property
     def weighs_gains(self) -> bool:
         binary = self.parameters.get("gain") == "binary" or self.parameters.get("ideal") == "k"
-        return self.name == "err" or (self.name in {"dcg", "ndcg"} and not binary)
+        graded = {"err", "insq", "inst", "bpm", "nerr", "sdcg"}
+        return self.name in graded or (self.name in {"dcg", "ndcg"} and not binary)
 
 
 def has_rank(row: Row) -> bool:

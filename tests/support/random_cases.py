@@ -79,8 +79,32 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *(("rbp", {"p": value}) for value in (0.5, 0.95)),
     *(("rbp", {"p": value, "residual": True}) for value in (0.5, 0.95)),
     *(("err", {"max_grade": value}) for value in (1, 2.5)),
+    *(("insq", {"target": value, "max_grade": 2, "min_grade": 1}) for value in (0.3, 3)),
+    ("inst", {"target": 3}),
+    ("inst", {"max_grade": 2, "min_grade": 0.5}),
+    ("bpm", {"target": 0.4}),
+    ("bpm", {"target": 2, "max_grade": 1.5, "min_grade": 1}),
+    *(("nerr", {"form": form}) for form in ("target", "discount", "gain")),
+    ("nerr", {"p": 0.5, "max_grade": 1}),
+    *(
+        ("nerr", {"form": form, "target": 2.5, "max_grade": 2, "min_grade": 1})
+        for form in ("target", "discount", "gain")
+    ),
+    ("sdcg", {"max_grade": 2, "min_grade": 1}),
 ]
-EVERYTHING = [Asked(name, k, parameters) for name, parameters in VARIANTS for k in KS]
+
+
+def stops_at_k(name: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether a metric is that of a reader who stops at a cut-off, and has no value without one."""
+    return name in {"bpm", "sdcg"} or parameters.get("form") in {"discount", "gain"}
+
+
+EVERYTHING = [
+    Asked(name, k, parameters)
+    for name, parameters in VARIANTS
+    for k in KS
+    if k or not stops_at_k(name, parameters)
+]
 AT_ONE_CUT = [Asked(name, 3, parameters) for name, parameters in VARIANTS]
 UNIVERSES = [None, "truth", "recs", "both", "all"]
 TIES = ["item", "item_reverse", "item_desc", "pessimistic", "optimistic", "order"]

@@ -12,10 +12,12 @@ from asking import rows
 from plain_policies import Asked
 from random_cases import (
     VARIANTS,
+    stops_at_k,
 )
 
 # What has no expectation in closed form: metrics, parameters of others, and metrics with a cut-off.
 UNCERTAIN = {"err", "bpref", "eleven_point_precision", "interpolated_precision", "partial_auc"}
+UNCERTAIN |= {"insq", "inst", "bpm", "nerr", "sdcg"}
 OF_MEANS = {"gauc"}
 UNCERTAIN_PARAMETERS = [
     {"normalizer": "hits"},
@@ -49,7 +51,12 @@ def is_certain_of_ties(asked: Asked) -> bool:
     return has_expectation(replace(asked, parameters=plain))
 
 
-EVERY = [Asked(name, k, parameters) for name, parameters in VARIANTS for k in (None, 1, 2, 3, 5)]
+EVERY = [
+    Asked(name, k, parameters)
+    for name, parameters in VARIANTS
+    for k in (None, 1, 2, 3, 5)
+    if k or not stops_at_k(name, parameters)
+]
 LINEAR = [asked for asked in EVERY if has_expectation(asked)]
 OF_TIES = [asked for asked in EVERY if is_certain_of_ties(asked)]
 

@@ -208,7 +208,7 @@ def test_a_metric_says_what_it_is():
 def test_a_metric_needs_what_its_words_ask_for():
     for name, metric in BUILTIN.items():
         about = metric.definition
-        asked = {need for fact in needs_of(metric).facts for need in fact.builder.needs}
+        asked = {need for fact in needs_of(metric @ 10).facts for need in fact.builder.needs}
 
         assert about.over == "lists" or about.shape == "user", name
         assert asked == set(about.needs), name

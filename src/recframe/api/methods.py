@@ -59,6 +59,11 @@ class Methods(Generic[F]):
     popularity_lift = metrics.popularity_lift
     repeat_rate = metrics.repeat_rate
     ncrr = metrics.ncrr
+    insq = metrics.insq
+    inst = metrics.inst
+    bpm = metrics.bpm
+    nerr = metrics.nerr
+    sdcg = metrics.sdcg
     overlap = metrics.overlap
     unexpectedness = metrics.unexpectedness
     least_item_promoted = metrics.least_item_promoted

@@ -900,6 +900,108 @@ class Methods(Generic[F]):
     ) -> F:
         """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
     @overload
+    def insq(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> float:
+        """Mean gain of the items read, by a patient reader who wants `target` good ones: 1 is the best grade throughout, 0 no hit."""
+    @overload
+    def insq(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a patient reader who wants `target` good ones: 1 is the best grade throughout, 0 no hit."""
+    @overload
+    def inst(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> float:
+        """Mean gain of the items read, by a reader who wants `target` good ones and stops sooner the more they find: 0 is no hit."""
+    @overload
+    def inst(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a reader who wants `target` good ones and stops sooner the more they find: 0 is no hit."""
+    @overload
+    def bpm(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> float:
+        """Mean gain of the items read, by a reader who stops once their sum is `target`, or at k: 1 is the best grade, 0 no hit."""
+    @overload
+    def bpm(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a reader who stops once their sum is `target`, or at k: 1 is the best grade, 0 no hit."""
+    @overload
+    def nerr(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        form: Literal["patience", "target", "discount", "gain"] = "patience",
+        p: float = 0.9,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> float:
+        """Mean gain of the items read, by a reader whom each good one may satisfy, so that they stop: 0 is no hit."""
+    @overload
+    def nerr(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        form: Literal["patience", "target", "discount", "gain"] = "patience",
+        p: float = 0.9,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a reader whom each good one may satisfy, so that they stop: 0 is no hit."""
+    @overload
+    def sdcg(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> float:
+        """DCG over that of k items of the highest grade, however many a user has: 1 is k such items, 0 no hit."""
+    @overload
+    def sdcg(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """DCG over that of k items of the highest grade, however many a user has: 1 is k such items, 0 no hit."""
+    @overload
     def overlap(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
@@ -1429,6 +1531,52 @@ class SegmentedMethods(Generic[F]):
         denominator: Literal["relevant", "list"] = "relevant",
     ) -> F:
         """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
+    def insq(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a patient reader who wants `target` good ones: 1 is the best grade throughout, 0 no hit."""
+    def inst(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a reader who wants `target` good ones and stops sooner the more they find: 0 is no hit."""
+    def bpm(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a reader who stops once their sum is `target`, or at k: 1 is the best grade, 0 no hit."""
+    def nerr(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        form: Literal["patience", "target", "discount", "gain"] = "patience",
+        p: float = 0.9,
+        target: float = 1,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """Mean gain of the items read, by a reader whom each good one may satisfy, so that they stop: 0 is no hit."""
+    def sdcg(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> F:
+        """DCG over that of k items of the highest grade, however many a user has: 1 is k such items, 0 no hit."""
     def overlap(
         self, k: Cutoffs = None, by: By = None,
         *,

@@ -80,8 +80,7 @@ class Recorder:
 
     def running(self, expression: pl.Expr) -> pl.Expr:
         """Return the column of a cumulative expression."""
-        self.windows.append(expression)
-        return pl.col(f"running {len(self.windows) - 1}")
+        return pl.col(f"running {place_among(self.windows, expression)}")
 
     def total(self, value: pl.Expr) -> pl.Expr:
         """Return the sum of a value over the rows."""

@@ -13,6 +13,7 @@ from recframe.metrics.language.registry import registered
 from recframe.metrics.personalization_metrics import *
 from recframe.metrics.popularity_metrics import *
 from recframe.metrics.rank_metrics import *
+from recframe.metrics.reader_metrics import *
 from recframe.metrics.reference_metrics import *
 from recframe.metrics.sampled_metrics import *
 from recframe.metrics.serendipity_metrics import *

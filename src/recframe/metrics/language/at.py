@@ -13,6 +13,7 @@ import polars as pl
 
 from recframe.errors import NoOrderError, RecframeError, sentence, suggestion
 from recframe.frames.options import Sharing
+from recframe.metrics.language.reading import DEPTH, GoesOn, Reader
 
 HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
 RELEVANT_BY_CATEGORY = "relevant by category "
@@ -150,9 +151,10 @@ class At:
     their rows. List words have one value per list, like such sums.
 
     Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`,
-    `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`; `sum(...)` of a value of theirs;
-    `over_hits_by_category(...)` and `over_best_by_category(...)`, `n_categories_of_relevant(...)`; `over_hits_by_value(...)`
-    and `over_best_by_value(...)`; `over_most_worth(...)`.
+    `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`, `scaled_gain(...)`; `sum(...)` of a
+    value of theirs; `reader(...)` of the probability to read on; `over_hits_by_category(...)` and
+    `over_best_by_category(...)`, `n_categories_of_relevant(...)`; `over_hits_by_value(...)` and `over_best_by_value(...)`;
+    `over_most_worth(...)`.
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`,
@@ -313,6 +315,30 @@ class At:
         """Return a cumulative expression of hit words (`cum_sum`, `cum_prod`, `shift`), taken from the best rank down."""
         self._needs_an_order("it multiplies or shifts along the ranks")
         return self.source.running(expression)
+
+    def scaled_gain(self, max_grade: float, min_grade: float = 0) -> pl.Expr:
+        """Return the gain of a hit on a scale from 0, up to `min_grade`, to 1, from `max_grade` on."""
+        if max_grade <= min_grade:
+            msg = f"max_grade is above min_grade; found max_grade={max_grade:g}, min_grade={min_grade:g}"
+            raise RecframeError(msg)
+        gain = self.certain(self.gain).clip(min_grade, max_grade)
+        return (gain - min_grade) / (max_grade - min_grade)
+
+    def reader(
+        self,
+        goes_on: GoesOn,
+        *,
+        depth: int | None = None,
+        max_grade: float = 4,
+        min_grade: float = 0,
+    ) -> pl.Expr:
+        """Return the mean gain of the places read, by a reader who goes on with a probability `goes_on(place, gain)`.
+
+        The gain of a place is `scaled_gain(...)` of its hit, or 0. The reader stops at `depth`, as in depth=at.k, and at place
+        1,000 at the latest. Places below k and behind the list are read too, and have no gain.
+        """
+        one = Reader(goes_on, DEPTH if depth is None else min(depth, DEPTH))
+        return one.mean_gain(self, lambda hit: hit.scaled_gain(max_grade, min_grade))
 
     # Words of the best order
 
