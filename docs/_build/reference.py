@@ -31,6 +31,7 @@ GROUPS = {
     ],
     "A log": ["audit_split"],
     "Metrics": ["parse", "list_metrics", "metric", "ratio", "Bounds", "Metric"],
+    "Training loops": ["accumulator", "Accumulator"],
     "Conventions": ["explain", "list_profiles"],
     "Over time": ["track", "history", "changes", "dashboard", "flat"],
     "Gates": ["Requirement"],

@@ -34,6 +34,8 @@ from recframe.metrics.language.registry import parse as parse
 from recframe.profiles.library_profiles import list_profiles as list_profiles
 
 if TYPE_CHECKING:
+    from recframe.api.added_batches import Accumulator as Accumulator
+    from recframe.api.added_batches import accumulator as accumulator
     from recframe.api.engine_call import register as register
     from recframe.api.split_answers import audit_split as audit_split
     from recframe.profiles.explanation import explain as explain
@@ -60,6 +62,7 @@ _register()
 if not TYPE_CHECKING:
     # Checkers read the names off the imports above, which a list that is made here would hide from them.
     _LATER = {
+        **dict.fromkeys(["Accumulator", "accumulator"], "api.added_batches"),
         "audit_split": "api.split_answers",
         "explain": "profiles.explanation",
         "Requirement": "statistics.requirements",

@@ -116,6 +116,8 @@ class Replayed:
     """The frames as they were given, where they are of this process."""
     known: tuple[pl.DataFrame, ...] = ()
     """The sums of all buckets from the rounds before."""
+    in_one_round: bool = False
+    """Whether each bucket is seen once, when it comes."""
 
     @property
     def _tables(self) -> Tables | None:
@@ -128,6 +130,7 @@ class Replayed:
         task: Summing | Whole = Whole(self.result, tables, size)
         if self.plans:
             task = Summing(self.plans, tables, size, self.known)
+        task.in_one_round = self.in_one_round
         self.call.made(task, given, self.whole)
         return task.table()
 
@@ -140,6 +143,7 @@ class Replayed:
             answering.rows = None if self.plans else sums
             return self.call.made(answering, self.given)
         task = Finishing(self.result, tables, self.plans, found)
+        task.in_one_round = self.in_one_round
         self.call.made(task, self.none, self.whole)
         return task.table()
 
@@ -274,25 +278,30 @@ class Divided:
     def _result(self, *, divided: bool, alone: NeedsAllUsersError | None = None) -> Any:
         trial = Trial(divided=divided, is_here=self.engine.is_here)
         trial.tables = Tables() if alone is None else None
-        self.call.made(trial, {name: one.none for name, one in self.sides.items()})
-        columns = {name: list(trial.columns.get(name, {})) for name in self.sides}
-        of_whole = {name: columns.pop(name) for name in WHOLE & {*columns}}
-        none = {name: _only(self.sides[name].schema, read) for name, read in columns.items()}
+        of_whole, none = self.tried(trial)
         routed = {
-            name: self._routed(name, none[name].schema) for name, read in columns.items() if read
+            name: self._routed(name, read.schema) for name, read in none.items() if read.columns
         }
         if isinstance(self.engine, Local) and self.engine.holds(routed):
             result = self._in_one_plan()
             self.engine.tell(1.0)
             return result
         whole = {name: self.sides[name].read(read) for name, read in of_whole.items()}
-        tables = None if trial.tables is None else self._tables(trial.tables.asked)
+        tables = None if trial.tables is None else self.tables(trial.tables.asked)
         given = None
         if self.engine.is_here:
             given = {name: one.side.kind.frame for name, one in self.sides.items()}
             given |= {name: rows for name, rows in whole.items() if kind_for(given[name]).is_lazy}
         replayed = Replayed(self.call, trial.plans, trial.result, tables, none, whole, given)
         return self._ran(routed, replayed, alone)
+
+    def tried(self, trial: Trial) -> tuple[dict[str, list[str]], dict[str, pl.DataFrame]]:
+        """Make the dry run; return the columns of frames that all buckets have, and the other frames without rows."""
+        self.call.made(trial, {name: one.none for name, one in self.sides.items()})
+        columns = {name: list(trial.columns.get(name, {})) for name in self.sides}
+        of_whole = {name: columns.pop(name) for name in WHOLE & {*columns}}
+        none = {name: _only(self.sides[name].schema, read) for name, read in columns.items()}
+        return of_whole, none
 
     def _in_one_plan(self) -> Any:
         """Return the result of the same method without a bound, collected."""
@@ -506,7 +515,7 @@ class Divided:
         others = [one for one in self._by if not isinstance(one, str) or one not in columns]
         return len(others) == len([role for role in roles if role in {"user", "model"}])
 
-    def _tables(self, requested: Iterable[Table]) -> dict[Table, pl.DataFrame]:
+    def tables(self, requested: Iterable[Table]) -> dict[Table, pl.DataFrame]:
         """Return the tables about all users that the dry run requested."""
         return {table: self._table(*table) for table in requested}
 

@@ -22,12 +22,12 @@ from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.execution import Run
 from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.segments import SPREAD, keys_of, numbered
+from recframe.evaluation.segments import SPREAD, keys_of, name_beside, numbered
 from recframe.evaluation.trainings import TRAINING, one_of_each
 from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.hints import Given
 from recframe.frames.inputs import GROUP, Inputs, check_is_one_fold
-from recframe.frames.kinds.kind import Kind
+from recframe.frames.kinds.kind import Kind, chosen
 from recframe.frames.options import FOLD
 from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import aggregate
@@ -90,12 +90,24 @@ class Request:
         return Run.of(self.kind, self.rec._held)  # noqa: SLF001
 
     def evaluated(self, beside: Sequence[str]) -> pl.LazyFrame:
-        """Return the metrics by segment, with the columns that stand beside each."""
+        """Return the metrics by segment, with the columns that stand beside each.
+
+        Of rows that are seen once the sums have the spread too, which an interval may be asked of later.
+        """
+        of_call = self.run
+        made_with = SPREAD if of_call.in_one_round else tuple(beside)
 
         def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
-            return evaluation.evaluate(inputs, self.stated, run, beside)
+            return evaluation.evaluate(inputs, self.stated, run, made_with)
 
-        return planned(self.home, self.stated, self.run, made, *beside)
+        plan = planned(self.home, self.stated, of_call, made, *made_with)
+        if not of_call.in_one_round:
+            return plan
+        metrics = [one.metric for one in self.stated]
+        spread = {
+            name_beside(part, one) for one in metrics for part in SPREAD if part not in beside
+        }
+        return chosen(plan, [name for name in plan.collect_schema() if name not in spread])
 
 
 @dataclass(frozen=True)

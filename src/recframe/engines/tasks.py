@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import polars as pl
@@ -77,12 +78,16 @@ class Sums:
 
     def sent(self, sums: pl.DataFrame) -> pl.DataFrame:
         """Return sums as rows of the table of all plans."""
+        return sums.select(self._columns_sent)
+
+    @cached_property
+    def _columns_sent(self) -> list[pl.Expr]:
         columns = [
             one.cast(self._wide(name)).alias(column)
             for name in self.schema
             for column, one in self._parts(name).items()
         ]
-        return sums.select(pl.lit(self.place, pl.Int32).alias(PLAN), *columns)
+        return [pl.lit(self.place, pl.Int32).alias(PLAN), *columns]
 
     def received(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return the sums of this plan, with nulls restored that an engine made zeros."""
@@ -145,6 +150,8 @@ class Task(ABC):
     """Whether the rows are those of all users, as they were given, and the result is theirs."""
     searches = True
     """Whether the rows are read again for what the result makes odd, and told in warnings."""
+    in_one_round = False
+    """Whether each bucket is seen once, when it comes."""
 
     def __init__(self, tables: Tables | None) -> None:
         self.tables = tables
@@ -193,6 +200,7 @@ class BucketOfUsers(Kind):
         self.name, self.task, self.tables = frame.name, frame.task, frame.task.tables
         self.rows_of_users = kind_for(frame.rows)
         self.is_lazy = not (self.task.looks or self.task.sees_all)
+        self.in_one_round = self.task.in_one_round
         self.size = self.rows_of_users.size
         self.adds = self.task.adds if self.task.divided else None
         self.own = self.task.own if self.task.divided else None
@@ -372,6 +380,8 @@ class Summing(Task):
     def table(self) -> pl.DataFrame:
         """Return the sums of all plans of the round, and a null row, since engines drop empty tables."""
         rows = [plan.sent(run_by_size(one, self.size)) for plan, one in self.found]
+        if self.in_one_round:
+            return pl.concat(rows, how="diagonal")
         of_none = pl.DataFrame(schema=schema_of(self.plans)).clear(1)
         return pl.concat([*rows, of_none], how="diagonal").select(of_none.columns)
 

@@ -49,6 +49,21 @@ class KeptPlan:
     n_metrics: int
     frames: dict[str, pl.DataFrame] = field(default_factory=dict)
     plan: pl.LazyFrame = field(default_factory=pl.LazyFrame)
+    sums: list[tuple[pl.LazyFrame, Sequence[str], Sequence[str]]] = field(default_factory=list)
+    """Sums that the plan is made of, with keys and constant columns, where these are added up elsewhere."""
+
+    def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
+        """Keep the plan of some sums, and return those of nobody."""
+        self.sums.append((sums, keys, same))
+        return pl.LazyFrame(schema=sums.collect_schema())
+
+    def ran(self, run: Run) -> pl.LazyFrame:
+        """Return the result on the frames; sums are given to whoever adds them up."""
+        if run.adds is None:
+            return run_as_it_is(self.plan).lazy()
+        for sums, keys, same in self.sums:
+            run.adds(run_as_it_is(sums).lazy(), keys, same)
+        return self.plan
 
 
 _kept: dict[Hashable, KeptPlan] = {}
@@ -72,16 +87,17 @@ def planned(
 
     NOTE: a plan that runs is no longer among those kept, so that no other thread gives it frames meanwhile.
     """
-    is_of_columns = _is_of_columns(inputs, asked)
+    is_of_columns = _is_of_columns(inputs, asked, in_one_round=run.in_one_round)
     if run.ask is not None and is_of_columns and _is_middling(inputs, asked, middling or MIDDLING):
         run = replace(run, ask=None)
-    if not (run.is_plain and is_of_columns):
+    is_plain = run.is_plain or (run.in_one_round and run.ask is None and not inputs.model)
+    if not (is_plain and is_of_columns):
         return made(inputs, run)
-    key = ((_columns_of(inputs), *what), *map(_key_of, asked))
+    key = ((_columns_of(inputs), run.in_one_round, *what), *map(_key_of, asked))
     kept = _kept.pop(key, None) or _kept_plan(inputs, len(asked), run, made)
     kept.frames.update(inputs.given)
     try:
-        return run_as_it_is(kept.plan).lazy()
+        return kept.ran(run)
     finally:
         kept.frames.clear()
         _kept[key] = kept
@@ -97,13 +113,15 @@ def _let_go() -> None:
             _kept.pop(key, None)
 
 
-def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
+def _is_of_columns(inputs: Inputs, asked: Sequence[Convention], *, in_one_round: bool) -> bool:
     """Return whether a plan depends on the columns, the options and the metrics alone.
 
     Facts of side frames look at data, and so do the checks of strict=True; a command's messages name its files; what a metric
     of the user's own depends on nobody knows.
     """
-    is_eager = inputs.given.keys() == inputs.sides.keys() and inputs.tables is None
+    is_eager = inputs.given.keys() == inputs.sides.keys() and (
+        inputs.tables is None or in_one_round
+    )
     if not is_eager or inputs.context.strict or not are_in_python():
         return False
     needs = [convention.needs for convention in asked]
@@ -150,6 +168,7 @@ def _kept_plan(inputs: Inputs, n_metrics: int, run: Run, made: Made) -> KeptPlan
     """
     kept = KeptPlan(n_metrics)
     frames = {name: _stand_in(name, one, kept.frames) for name, one in inputs.given.items()}
+    run = run if run.adds is None else replace(run, adds=kept.adds, owns=None)
     kept.plan = made(inputs.standing_in(frames), run)
     kept.plan.collect_schema()
     return kept

@@ -28,11 +28,13 @@ class Run:
     """Function that adds up sums over buckets of users."""
     owns: Owns | None = None
     """Function that keeps the rows of a bucket's own users, of rows of all."""
+    in_one_round: bool = False
+    """Whether the rows are seen once, so that no sums of contributions are made, which read those of all lists first."""
 
     @classmethod
     def of(cls, kind: Kind, held: HeldValues | None = None) -> Run:
         """Return the execution of a frame's plans."""
-        return cls(kind.asks, held=held, adds=kind.adds, owns=kind.own)
+        return cls(kind.asks, held, kind.adds, kind.own, in_one_round=kind.in_one_round)
 
     @property
     def is_divided(self) -> bool:

@@ -82,7 +82,8 @@ def with_spread(lists: Lists, metrics: Sequence[Metric[...]]) -> Lists:
     Segments of clusters or random groups are none that a metric has a value of: they have contributions of their own.
     """
     served = [str(one) for one in metrics if one.shape == "set" and not reason_without(one)]
-    if not served or lists.cut.held.inputs.units or "user" in lists.keys:
+    in_one_round = lists.run.in_one_round
+    if not served or lists.cut.held.inputs.units or "user" in lists.keys or in_one_round:
         return lists
     rows = _of_lists(lists, served)
     names = [f"of contributions {place}" for place in range(len(served))]

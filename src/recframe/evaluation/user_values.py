@@ -10,7 +10,8 @@ import polars as pl
 
 from recframe.errors import OTHER_TIES, NoOrderError, RecframeError, without_order
 from recframe.evaluation import side_rows
-from recframe.evaluation.recorder import DTYPES, LISTED, WHOLE, Recorder
+from recframe.evaluation.recorder import DTYPES, LISTED, RELEVANT, WHOLE, Recorder
+from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.row_sources import rows_of_branches
 from recframe.evaluation.segments import (
     deepest_of,
@@ -200,7 +201,8 @@ def _planned(
 ) -> UserValues:
     """Return the values as a plan makes them."""
     words = Recorder()
-    deepest = deepest_of(metrics)
+    # relevant rows count at any rank, or without one
+    deepest = deepest_of([one for one in metrics if one.k or not needs_of(one).columns <= RELEVANT])
     values = values_of_lists(metrics, words, deepest, judged)
     counted = is_counted(words, judged.context.no_relevant)
     if ask is not None:

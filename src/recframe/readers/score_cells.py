@@ -296,14 +296,14 @@ def _repeats(array: Numbers) -> tuple[bool, bool]:
 
 def of_matrix(truth: Any, users: Any, items: Any) -> pl.DataFrame:
     """Return the cells of a matrix that have a number: user, item, rank, number."""
-    matrix = matrix_of(_as_numbers(truth), "truth")
+    matrix = matrix_of(as_numbers(truth), "truth")
     ids = labelled(truth, matrix, users, items, ("rows of the truth", "columns of it"))
     # NOTE: these are lists of all cells by their numbers; a truth stands in the order of its items
     cells = first_cells(matrix, None, np.arange(matrix.shape[1]), None)
     return with_ids(cells.sort("row", "column"), *ids)
 
 
-def _as_numbers(truth: Any) -> Any:
+def as_numbers(truth: Any) -> Any:
     """Return a matrix with 1 and 0 for Booleans, which are no scores, and NaN for what pandas misses."""
     if hasattr(truth, "axes"):
         return truth.to_numpy(dtype=float, na_value=np.nan)

@@ -186,6 +186,8 @@ def with_spread_of_sets(
 
     Those of metrics over lists stand there already, unless there are sums of clusters, which are no segments of them.
     """
+    if run.in_one_round:
+        return wide
     rest = [convention for convention in asked if inputs.units or needs_of(convention.metric).means]
     plans = of_sets(inputs, rest, run)
     for plan in plans:

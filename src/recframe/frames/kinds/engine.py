@@ -88,6 +88,8 @@ class Added:
         sums = [pl.col(name).sum() for name in self.sums]
         same = [pl.col(name).drop_nulls().first() for name in self.same]
         most = [pl.col(name).max() for name in self.most]
+        if not self.keys:
+            return rows.select(*sums, *same, *most).select(rows.columns)
         return rows.group_by(self.keys).agg(*sums, *same, *most).select(rows.columns)
 
 

@@ -82,6 +82,8 @@ class Kind:
     """Function that keeps the rows of a bucket's own users, of rows of all; None outside of a bucket."""
     tables: Tables | None = None
     """Tables about all users, for a bucket; None otherwise."""
+    in_one_round = False
+    """Whether rows of users are seen once, so that what reads their sums to look at them again is left out."""
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame

@@ -1,0 +1,75 @@
+"""Batches of arrays and tensors as frames in long form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import RecframeError, kind_of
+from recframe.frames.kinds.lookup import is_frame
+from recframe.frames.options import Context, is_side
+from recframe.readers.ids import in_own_dtypes
+from recframe.readers.nested_lists import from_lists
+from recframe.readers.score_matrix import from_scores
+
+
+def is_array(lists: Any) -> bool:
+    """Whether lists are an array, a tensor or rows of numbers, and no frame."""
+    has_rows = hasattr(lists, "shape") or isinstance(lists, list | tuple)
+    return has_rows and not is_side(lists) and not is_frame(lists)
+
+
+def frames_of(
+    lists: Any, truth: Any, users: Any, *, pad: Any, k: int | None, context: Context
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the lists and the truth of arrays with a row for each user; of scores the first k items."""
+    from recframe.readers.score_cells import (  # noqa: PLC0415  NumPy is loaded with arrays
+        array_of,
+        as_numbers,
+        matrix_of,
+        of_matrix,
+    )
+
+    if not is_array(truth):
+        msg = (
+            f"lists are an array, and the truth is {kind_of(truth)}; give both as arrays: update(scores, relevances), or "
+            "update(ids, ids_of_relevant)"
+        )
+        raise RecframeError(msg)
+    marks = "bool" in str(getattr(truth, "dtype", ""))
+    given = {"lists": lists, "truth": as_numbers(truth)}
+    lists, truth = (matrix_of(one, name) for name, one in given.items())
+    are_sparse = [hasattr(one, "tocsr") for one in (lists, truth)]
+    lists, truth = (
+        one if is_sparse else array_of(one, name)
+        for one, name, is_sparse in zip((lists, truth), given, are_sparse, strict=True)
+    )
+    if lists.shape[0] != truth.shape[0]:
+        msg = f"lists has {lists.shape[0]:,} rows and the truth {truth.shape[0]:,}; give a row for each user in both"
+        raise RecframeError(msg)
+    names = {role: context.names[role] for role in ("user", "item")}
+    are_scores = lists.dtype.kind == "f"
+    listed = (
+        from_scores(lists, users=users, k=k, **names)
+        if are_scores
+        else _of_ids(lists, users, pad, names)
+    )
+    is_alike = are_scores and truth.shape == lists.shape
+    if marks or is_alike or truth.dtype.kind == "f" or are_sparse[1]:
+        number = {"number": context.names["relevance"]}
+        judged = in_own_dtypes(of_matrix(truth, users, None), names | number)
+    else:
+        judged = _of_ids(truth, users, pad, names).drop("rank")
+    order: dict[str, str] = {
+        role: context.names[role] for role in ("rank", "score") if role in listed.columns
+    }
+    return listed.rename(order), judged
+
+
+def _of_ids(array: Any, users: Any, pad: Any, names: Mapping[str, str]) -> pl.DataFrame:
+    """Return the ids of rows in their order: user, item, rank; what is padding has no row."""
+    item = pl.col(names["item"])
+    is_there = item >= 0 if pad is None else (item >= 0) & (item != pad)
+    return from_lists(array.tolist(), users=users, **names).filter(is_there)

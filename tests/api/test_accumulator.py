@@ -1,0 +1,272 @@
+"""Accumulators: equal to evaluate on the whole, to the bit, in any order of batches."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import random
+from functools import reduce
+from typing import Any
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import recframe as rf
+
+N_USERS, N_ITEMS = 90, 60
+METRICS = ("ndcg@10", "recall@5", "map", "mrr", "bpref@10", "f_score(beta=2)@5")
+
+
+def frames(seed: int = 0, models: tuple[str, ...] = ()) -> dict[str, pl.DataFrame]:
+    """Return lists with scores and ranks, a truth with grades, and side frames of some users and items."""
+    draw = random.Random(seed)  # noqa: S311  no secret
+    lists, truth, train = [], [], []
+    for user in range(N_USERS):
+        for model in models or ("one",):
+            listed = draw.sample(range(N_ITEMS), draw.choice([0, 3, 12]) if user else 5)
+            scores = sorted((draw.random() for _ in listed), reverse=True)
+            lists += [
+                (model, user, item, place, score, ["a", "b", None][(user + item) % 3])
+                for place, (item, score) in enumerate(zip(listed, scores, strict=True), 1)
+            ]
+        for item in draw.sample(range(N_ITEMS), draw.choice([0, 1, 6])):
+            grade = draw.choice([0, 1, 2, 3])
+            truth += [(user, item, grade, ["a", "b", None][(user + item) % 3])]
+        train += [(user, item) for item in draw.sample(range(N_ITEMS), 4)]
+    columns = ["model", "user", "item", "rank", "score", "slot"]
+    return {
+        "lists": pl.DataFrame(lists, schema=columns, orient="row"),
+        "truth": pl.DataFrame(truth, schema=["user", "item", "relevance", "slot"], orient="row"),
+        "train": pl.DataFrame(train, schema=["user", "item"], orient="row"),
+        "users": pl.DataFrame(
+            {
+                "user": range(N_USERS - 9),
+                "country": [["x", "y", None][u % 3] for u in range(N_USERS - 9)],
+            }
+        ),
+        "items": pl.DataFrame(
+            {
+                "item": range(N_ITEMS),
+                "genre": [["p", "q", None][i % 3] for i in range(N_ITEMS)],
+                "price": [float(i % 7) for i in range(N_ITEMS)],
+            }
+        ),
+    }
+
+
+def batches(n: int, seed: int) -> list[list[int]]:
+    """Return the users in batches, shuffled; some of many have none."""
+    users = list(range(N_USERS))
+    random.Random(seed).shuffle(users)  # noqa: S311  no secret
+    return [users[place::n] for place in range(n)]
+
+
+def added(
+    made: rf.Accumulator, lists: pl.DataFrame, truth: pl.DataFrame, n: int, seed: int = 1
+) -> rf.Accumulator:
+    """Return an accumulator after the batches of two frames."""
+    for users in batches(n, seed):
+        mine = pl.col("user").is_in(users)
+        made.update(lists.filter(mine), truth.filter(mine))
+    return made
+
+
+CALLS: dict[str, tuple[tuple[str, ...], dict[str, Any], tuple[str, ...]]] = {
+    "of users": (METRICS, {}, ()),
+    "by country": (METRICS, {"by": "country"}, ("users",)),
+    "by genre": (METRICS, {"by": "genre"}, ("items",)),
+    "by slot": (("ndcg@5", "recall@5"), {"by": ["slot", "country"]}, ("users",)),
+    "by the item": (("recall@5", "exposure_share@5"), {"by": "item"}, ("items",)),
+    "of sets": (
+        ("coverage@5", "gini@5", "entropy@5", "ndcg@5", "tail_coverage@5"),
+        {},
+        ("items", "train"),
+    ),
+    "sets by country": (
+        ("coverage@5", "gini@5", "recall@5"),
+        {"by": "country"},
+        ("items", "users"),
+    ),
+    "of lists": (("novelty@5", "popularity@5", "ndcg@5"), {}, ("train", "items")),
+    "skipping": (METRICS, {"no_relevant": "skip"}, ()),
+    "null": (METRICS, {"no_relevant": "null", "min_relevance": 2}, ()),
+    "recs": (METRICS, {"universe": "recs"}, ()),
+    "all": (METRICS, {"universe": "all"}, ()),
+    "rounded": (METRICS, {"decimals": 3}, ()),
+    "a profile": (("ndcg@10", "map@10"), {"profile": "trec_eval"}, ()),
+    "scores": (METRICS, {"score": "score"}, ()),
+    "expected ties": (("ndcg@10", "recall@5"), {"score": "score", "ties": "expected"}, ()),
+    "models": (("ndcg@10", "recall@5", "coverage@5"), {"model": "model"}, ("items",)),
+    "models by country": (("ndcg@10",), {"model": "model", "by": "country"}, ("users",)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_batches_in_any_order_are_evaluate_on_the_whole_to_the_bit(name: str) -> None:
+    metrics, options, sides = CALLS[name]
+    given = frames(models=("one", "two") if "model" in options else ())
+    bound = {side: given[side] for side in sides}
+    policies = {one: value for one, value in options.items() if one != "by"}
+    rec = given["lists"].rec(truth=given["truth"], **bound, **policies)
+    whole = rec.evaluate(*metrics, by=options.get("by"))
+    of_models = given["lists"].group_by("model", "user").len().group_by("model").len()
+    few = 3 if "model" in options else (30 if name == "of users" else 7)
+    assert len(of_models) == (2 if "model" in options else 1)
+    for n, seed in ((1, 0), (few, 1), (few, 5)):
+        made = rf.accumulator(*metrics, **options, **bound)
+        added(made, given["lists"], given["truth"], n, seed)
+        assert_frame_equal(made.result(), whole, check_exact=True)
+
+
+def test_a_judged_frame_and_other_kinds_of_frames_are_batches_too() -> None:
+    given = frames()
+    whole = given["lists"].rec(truth=given["truth"]).evaluate("ndcg@10", "recall@5")
+    judged = given["lists"].rec(truth=given["truth"]).judge()
+    of_judged = judged.rec.evaluate("ndcg@10", "recall@5")
+    kinds = {
+        "judged": (judged, None, of_judged),
+        "lazy": (given["lists"].lazy(), given["truth"].lazy(), whole),
+        "arrow": (given["lists"].to_arrow(), given["truth"].to_arrow(), whole),
+        "pandas": (given["lists"].to_pandas(), given["truth"].to_pandas(), whole),
+        "models": ({"one": given["lists"].drop("model")}, given["truth"], whole),
+    }
+    for name, (lists, truth, expected) in kinds.items():
+        found = rf.accumulator("ndcg@10", "recall@5").update(lists, truth).result()
+        assert type(found) is {"arrow": type(lists), "pandas": type(lists)}.get(name, pl.DataFrame)
+        found = pl.from_arrow(found) if name == "arrow" else found
+        found = pl.from_pandas(found) if name == "pandas" else found
+        columns = expected.columns
+        assert_frame_equal(found.select(columns), expected, check_exact=True)
+
+
+@pytest.mark.parametrize("by", [None, "country"])
+def test_intervals_are_those_of_summarize(by: str | None) -> None:
+    given = frames()
+    bound = {"users": given["users"], "train": given["train"], "items": given["items"]}
+    metrics = ("ndcg@10", "recall@5", "novelty@5", "first_rank@10")
+    made = added(rf.accumulator(*metrics, by=by, **bound), given["lists"], given["truth"], 7)
+    rec = given["lists"].rec(truth=given["truth"], **bound)
+    for options in ({}, {"wide": True}, {"level": 0.8, "method": "t"}):
+        whole = rec.summarize(*metrics, by=by, **options)
+        assert_frame_equal(made.summarize(**options), whole, check_exact=True)
+
+
+def test_a_set_metric_has_its_value_without_an_interval_and_the_reason() -> None:
+    given = frames()
+    made = rf.accumulator("coverage@5", items=given["items"])
+    found = added(made, given["lists"], given["truth"], 7).summarize()
+    whole = given["lists"].rec(items=given["items"], truth=given["truth"])
+    assert found["value"].to_list() == [whole.coverage(k=5)]
+    assert found["value_low"].to_list() == [None]
+    assert "needs all lists at once" in found["note"][0]
+
+
+def test_states_merge_in_any_order_through_pickle() -> None:
+    given = frames()
+    bound = {"items": given["items"], "users": given["users"]}
+    options = {"by": "country", **bound}
+    metrics = ("ndcg@10", "coverage@5", "gini@5")
+    whole = given["lists"].rec(truth=given["truth"], **bound).evaluate(*metrics, by="country")
+    parts = []
+    for users in batches(3, 2):
+        mine = pl.col("user").is_in(users)
+        made = rf.accumulator(*metrics, **options)
+        added(made, given["lists"].filter(mine), given["truth"].filter(mine), 4)
+        parts.append(pickle.dumps(made.state()))
+    for order in itertools.permutations(parts):
+        states = [pickle.loads(one) for one in order]  # noqa: S301  our own
+        fresh = rf.accumulator(*metrics, **options)
+        found = reduce(lambda one, other: one.merge(other), states, fresh)
+        assert_frame_equal(found.result(), whole, check_exact=True)
+    again = pickle.loads(pickle.dumps(found))  # noqa: S301  our own
+    assert_frame_equal(again.result(), whole, check_exact=True)
+    assert_frame_equal(again.summarize(), found.summarize(), check_exact=True)
+    assert again.update(given["lists"], given["truth"]).n_batches == found.n_batches + 1
+
+
+def test_the_state_does_not_grow_with_batches() -> None:
+    given = frames()
+    metrics = ("ndcg@10", "coverage@5")
+
+    def size(n: int) -> int:
+        made = rf.accumulator(*metrics, items=given["items"])
+        for _ in range(n):
+            made.update(given["lists"], given["truth"])
+        return len(pickle.dumps(made.state()))
+
+    assert size(200) - size(1) < 1_000 * len(metrics) + 16 * N_ITEMS
+    few, many = (rf.accumulator("coverage@5", items=given["items"]) for _ in range(2))
+    one = given["lists"].filter(pl.col("user") == 0)
+    few.update(one, given["truth"])
+    many.update(given["lists"], given["truth"])
+    seen = [accumulated.state()["sums"] for accumulated in (few, many)]
+    assert len(seen[1]) - len(seen[0]) < 16 * N_ITEMS
+
+
+REFUSED: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
+    "all lists": (("personalization(pairs=jaccard)@5",), {}, "all others"),
+    "no items": (("coverage@5",), {"train": True}, "items=items"),
+    "no train": (("novelty@5",), {}, "train=train"),
+    "by user": (("ndcg@5",), {"by": "user"}, "evaluate(..., by='user') of each batch"),
+    "the user's column": (("ndcg@5",), {"by": "id", "user": "id"}, "of each batch"),
+    "truth": (("ndcg@5",), {"truth": True}, "update(lists, truth)"),
+    "training": (("ndcg@5",), {"training": "seed"}, "model="),
+    "all users": (("ndcg@5",), {"users": True, "universe": "all"}, "in no batch"),
+    "unknown": (("ndgc@5",), {}, "ndcg@5"),
+    "option": (("ndcg@5",), {"universal": "recs"}, "universe"),
+    "none": ((), {}, "no metric"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED.keys() - {"all lists"})
+def test_what_has_no_sums_is_refused_before_the_first_batch(name: str) -> None:
+    metrics, options, words = REFUSED[name]
+    given = frames()
+    options = {one: given[one] if value is True else value for one, value in options.items()}
+    with pytest.raises(rf.RecframeError, match=words.replace("(", r"\(").replace(")", r"\)")):
+        rf.accumulator(*metrics, **options)
+
+
+def test_other_calls_are_not_merged_and_the_error_says_what_differs() -> None:
+    made = rf.accumulator("ndcg@10", by="slot")
+    others = {
+        "metrics": rf.accumulator("ndcg@5", by="slot"),
+        "by": rf.accumulator("ndcg@10"),
+        "policies": rf.accumulator("ndcg@10", by="slot", universe="recs"),
+        "version": {**made.state(), "version": 0},
+    }
+    for name, other in others.items():
+        with pytest.raises(rf.RecframeError, match=f"different {name}"):
+            made.merge(other)
+    given = frames()
+    one = rf.accumulator("ndcg@10").update(given["lists"], given["truth"])
+    text = given["truth"].with_columns(pl.col("user", "item").cast(pl.String))
+    lists = given["lists"].with_columns(pl.col("user", "item").cast(pl.String))
+    assert one.update(lists, text).n_batches == 2
+    of_items = rf.accumulator("gini@5", items=given["items"]).update(given["lists"], given["truth"])
+    with pytest.raises(rf.ColumnError):
+        of_items.update(lists, text)
+
+
+def test_a_user_of_two_batches_is_an_error_where_ids_are_kept() -> None:
+    given = frames()
+    made = rf.accumulator("ndcg@10", check_users=True)
+    first, last = batches(2, 0)
+    made.update(given["lists"].filter(pl.col("user").is_in(first)), given["truth"])
+    with pytest.raises(rf.DataError, match="in two batches"):
+        made.update(given["lists"].filter(pl.col("user").is_in([*last, first[0]])), given["truth"])
+    other = rf.accumulator("ndcg@10", check_users=True).update(given["lists"], given["truth"])
+    with pytest.raises(rf.DataError, match="in two batches"):
+        other.merge(made.state())
+    assert other.n_batches == 1
+    other.reset()
+    assert other.update(given["lists"], given["truth"]).n_batches == 1
+
+
+def test_a_model_that_comes_late_is_an_error() -> None:
+    given = frames(models=("one", "two"))
+    made = rf.accumulator("ndcg@10", model="model")
+    made.update(given["lists"].filter(pl.col("model") == "one"), given["truth"])
+    with pytest.raises(rf.DataError, match="'two'"):
+        made.update(given["lists"], given["truth"])
