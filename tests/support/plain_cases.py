@@ -162,7 +162,10 @@ class Segment:
 
     def value(self, asked: Asked) -> float | None:
         if (of_set := set_of(asked.name, asked.parameters)) is not None:
-            return of_set(self.scene, self.users, asked.k, **asked.parameters)
+            users: Sequence[Any] = self.users
+            if follows(asked.name, asked.parameters):
+                users = self.with_relevant(self.judged_users())
+            return of_set(self.scene, users, asked.k, **asked.parameters)
         if asked.name in OF_LISTS:
             over, users = OF_LISTS[asked.name], self.counted(asked.k)
             if follows(asked.name, asked.parameters):

@@ -425,6 +425,7 @@ STUB = '''"""What type checkers and editors know of the metrics as methods, writ
 # fmt: off
 # mypy: disable-error-code="overload-overlap"
 
+from collections.abc import Mapping
 from typing import Generic, Literal, overload
 
 import pandas as pd
@@ -475,7 +476,8 @@ def _type(parameter: inspect.Parameter) -> str:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) is Literal:
         return f"Literal[{', '.join(map(_quoted, get_args(annotation)))}]"
-    return str(getattr(annotation, "__name__", annotation))
+    written = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    return written.replace("collections.abc.", "")
 
 
 def _quoted(value: object) -> str:

@@ -3,6 +3,7 @@
 # fmt: off
 # mypy: disable-error-code="overload-overlap"
 
+from collections.abc import Mapping
 from typing import Generic, Literal, overload
 
 import pandas as pd
@@ -701,6 +702,66 @@ class Methods(Generic[F]):
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> F:
         """Inequality of the chances of item groups to be listed: 0 if they are equal; larger is more unequal."""
+    @overload
+    def awrf(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        target: str | Mapping[str, float] = "uniform",
+        discount: Literal["log2", "unshifted", "geometric"] = "log2",
+        p: float = 0.5,
+        distance: Literal["difference", "js"] = "difference",
+    ) -> float:
+        """Attention-weighted rank fairness, how near the exposure of item groups is to a target: 1 is the target, 0 furthest."""
+    @overload
+    def awrf(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        target: str | Mapping[str, float] = "uniform",
+        discount: Literal["log2", "unshifted", "geometric"] = "log2",
+        p: float = 0.5,
+        distance: Literal["difference", "js"] = "difference",
+    ) -> F:
+        """Attention-weighted rank fairness, how near the exposure of item groups is to a target: 1 is the target, 0 furthest."""
+    @overload
+    def exposure_gap(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+    ) -> float:
+        """Mean difference of item groups in the gain that a listed item brings: 0 if all bring the same; larger is more unequal."""
+    @overload
+    def exposure_gap(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+    ) -> F:
+        """Mean difference of item groups in the gain that a listed item brings: 0 if all bring the same; larger is more unequal."""
+    @overload
+    def expected_exposure(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        part: Literal["loss", "disparity", "relevance"] = "loss",
+        of: str = "",
+        p: float = 0.8,
+    ) -> float:
+        """Distance of the exposure that items get from the one that their relevance earns: 0 is none; larger is further."""
+    @overload
+    def expected_exposure(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        part: Literal["loss", "disparity", "relevance"] = "loss",
+        of: str = "",
+        p: float = 0.8,
+    ) -> F:
+        """Distance of the exposure that items get from the one that their relevance earns: 0 is none; larger is further."""
     @overload
     def personalization(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
@@ -1443,6 +1504,33 @@ class SegmentedMethods(Generic[F]):
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> F:
         """Inequality of the chances of item groups to be listed: 0 if they are equal; larger is more unequal."""
+    def awrf(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+        target: str | Mapping[str, float] = "uniform",
+        discount: Literal["log2", "unshifted", "geometric"] = "log2",
+        p: float = 0.5,
+        distance: Literal["difference", "js"] = "difference",
+    ) -> F:
+        """Attention-weighted rank fairness, how near the exposure of item groups is to a target: 1 is the target, 0 furthest."""
+    def exposure_gap(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        of: str = "",
+    ) -> F:
+        """Mean difference of item groups in the gain that a listed item brings: 0 if all bring the same; larger is more unequal."""
+    def expected_exposure(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        part: Literal["loss", "disparity", "relevance"] = "loss",
+        of: str = "",
+        p: float = 0.8,
+    ) -> F:
+        """Distance of the exposure that items get from the one that their relevance earns: 0 is none; larger is further."""
     def personalization(
         self, k: Cutoffs = None, by: By = None,
         *,

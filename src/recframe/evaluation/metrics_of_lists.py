@@ -107,7 +107,12 @@ class Lists:
         segments = self.run.added([one.segments()], keys)
         segments = asked.sums(Level.OVER_LISTS)[0].put_together(segments)
         if asked.columns.get(Level.OF_ITEM):
-            segments = joined(segments, one.over_items(self.items()), keys)
+            items = self.items()
+            if asked.columns.get(Level.OVER_ITEMS):
+                segments = joined(segments, one.over_items(items), keys)
+            for of in sorted(asked.groups):
+                for value in asked.named(Level.OVER_GROUPS.of(of)):
+                    segments = joined(segments, one.gap(items, of, value), keys)
         for groups in asked.sums_of_groups.values():
             sums = self.run.added([one.groups(groups)], [*keys, "group"])
             segments = joined(segments, one.over_groups(sums, groups), keys)
@@ -474,6 +479,22 @@ class Cut:
             one for one in self.asked.named(Level.OVER_GROUPS) if of.name in one.meta.root_names()
         ]
         return aggregate(groups, self.keys, asked)
+
+    def gap(self, items: pl.LazyFrame, of: str, value: pl.Expr) -> pl.LazyFrame:
+        """Return the mean difference of two groups of a segment's items; groups are categories, each of the mean of a value."""
+        name, keys = value.meta.output_name(), ["all", *self.keys]
+        rows = items.join(self.sides.feature(of).parts().select("item", "part"), on="item")
+        rows = rows.with_columns(value, all=pl.lit(0)).filter(pl.col(name).is_not_null())
+        mean, n = pl.col("sum") / pl.col("n"), pl.col("n groups")
+        groups = ExactSums({"sum": pl.col(name)}).of(rows, [*keys, "part"], [pl.len().alias("n")])
+        groups = groups.select(*keys, mean=mean).with_columns(
+            place=pl.col("mean").rank("ordinal").over(keys), **{"n groups": pl.len().over(keys)}
+        )
+        # over all pairs, the higher mean of a pair counts once and the lower one is taken away
+        apart = pl.col("mean") * (2.0 * pl.col("place") - n - 1.0)
+        sums = ExactSums({"sum": apart}).of(groups, self.keys, [n.first().cast(pl.Float64)])
+        gap = pl.when(n > 1).then((pl.col("sum") / (n * (n - 1.0) / 2.0)).clip(lower_bound=0.0))
+        return sums.select(*self.keys, gap.alias(name))
 
     def in_all(self, segments: pl.LazyFrame) -> pl.LazyFrame:
         """Return the segments with sums over those of all users in place of their own."""

@@ -84,7 +84,7 @@ def _needs(
         columns=frozenset(columns),
         facts=tuple(facts),
         groups=frozenset(recorder.levels.sums_of_groups),
-        levels=frozenset(levels),
+        levels=frozenset(levels).union(recorder.levels.speaks_of.values()),
         means=means,
         value=value,
         over="lists" if definition.over_lists else "users",

@@ -394,6 +394,11 @@ class Judged:
         rows = self.in_segments(rows) if segments else rows
         return rows.select(*distinct_names(*segments, *PAIR)).unique()
 
+    def gains(self) -> pl.LazyFrame:
+        """Return each relevant pair of a user and an item once with its gain, in each segment of the rows."""
+        rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
+        return rows.group_by(*self.of_rows, *PAIR).agg(gain=self._gain.max())
+
     def relevant_items(self) -> pl.LazyFrame:
         """Return the relevant items of each list, listed or not: keys, item; of users outside the universe too."""
         rows = self.relevant_pairs(self.rows)

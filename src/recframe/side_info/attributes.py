@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import polars as pl
 
+from recframe.errors import fails_if, worded
 from recframe.frames.kinds.engine import TRAIN_USERS
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.positions import by_item
@@ -13,6 +15,8 @@ from recframe.side_info.by_category import DESCRIBED
 from recframe.side_info.category_counts import Counts
 from recframe.side_info.features import ANY, CATEGORIES, NUMBERS
 from recframe.side_info.sources import COUNT, VALUE, Fact, Sides, counted_items, fact
+
+NO_SHARE = ", which an item of the catalogue has; give each category its share, be it 0"
 
 # Of items
 
@@ -82,6 +86,12 @@ def number(sides: Sides, of: str) -> pl.LazyFrame:
 
 
 @fact("row", "relevance")
+def gain(sides: Sides) -> pl.LazyFrame:
+    """The relevance of a relevant item to a user, in a segment of rows what the truth says there."""
+    return sides.held.gains().rename({"gain": "value"})
+
+
+@fact("row", "relevance")
 def relevant(sides: Sides) -> pl.LazyFrame:
     """Whether an item is relevant to a user, in a segment of rows to what the truth says there."""
     found = sides.held.relevant_pairs(sides.held.of_rows)
@@ -144,6 +154,55 @@ OF_HISTORIES = {
     n_categories_of_history: Counts.n_parts_had,
 }
 """User facts that are computed from category counts."""
+
+
+# Of categories
+
+
+@fact("category", "items", takes=CATEGORIES)
+def share_of_category(sides: Sides, of: str, target: str) -> pl.LazyFrame:
+    """The share that each category of the catalogue is to have: of its items, the same as others, or a given one."""
+    keys = [*sides.item_keys, "part"]
+    rows = sides.catalogue.join(sides.feature(of).parts(), on="item").group_by(keys)
+    if target in {"catalogue", "uniform"}:
+        one = pl.col("share").sum() if target == "catalogue" else pl.lit(1.0, dtype=pl.Float64)
+        return _as_shares(sides, rows.agg(value=one))
+    given: dict[str, float] = json.loads(target)
+    names, shares = [*given], pl.Series([*given.values()], dtype=pl.Float64)
+    texts, part = pl.DataFrame({"text": names, "value": shares}).lazy(), pl.col("part")
+    found = rows.agg().with_columns(text=part.cast(pl.String))
+    message = worded(f"target={target} has no share for ", "the category ", part, NO_SHARE)
+    found = found.join(texts, on="text", how="left")
+    return found.select(*keys, VALUE + fails_if(VALUE.is_null(), message))
+
+
+@fact("category", "items", "train", takes=CATEGORIES)
+def share_of_train(sides: Sides, of: str) -> pl.LazyFrame:
+    """The share of each category of the catalogue in the rows of train; null where no item of train has a category."""
+    rows = sides.catalogue.join(sides.feature(of).parts(), on="item")
+    rows = rows.join(sides.popularity, on="item", how="left")
+    pairs = (pl.col("share") * VALUE.fill_null(0.0)).sum()
+    return _as_shares(sides, rows.group_by(*sides.item_keys, "part").agg(value=pairs))
+
+
+def _as_shares(sides: Sides, sums: pl.LazyFrame) -> pl.LazyFrame:
+    """Return sums of categories over the sum of all; in a segment of items, of its own."""
+    whole = VALUE.sum().over(sides.item_keys) if sides.item_keys else VALUE.sum()
+    return sums.with_columns(value=pl.when(whole > 0).then(VALUE / whole))
+
+
+@fact("list part", "relevance", "items", takes=CATEGORIES)
+def relevant_in_category(sides: Sides, of: str) -> pl.LazyFrame:
+    """The number of a list's relevant items in a category, listed or not; one of several counts in each by its share."""
+    rows = sides.held.relevant_items().join(sides.feature(of).parts(), on="item")
+    return rows.group_by(*sides.held.list_keys, "part").agg(value=pl.col("share").sum())
+
+
+@fact("list", "relevance", "items", takes=CATEGORIES)
+def n_described_relevant(sides: Sides, of: str) -> pl.LazyFrame:
+    """The number of a list's relevant items that have a category."""
+    rows = sides.held.relevant_items().join(sides.feature(of).described(), on="item")
+    return rows.group_by(sides.held.list_keys).agg(COUNT)
 
 
 # Of segments of items

@@ -17,8 +17,8 @@ from recframe.metrics.language.reading import DEPTH, GoesOn, Reader
 
 HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
 RELEVANT_BY_CATEGORY = "relevant by category "
-HITS_BY_VALUE, BEST_BY_VALUE = "hits by value ", "best by value "
-"""Prefixes of columns of hits by item value, followed by settings and word."""
+HITS_BY_VALUE, BEST_BY_VALUE, EXPOSURE = "hits by value ", "best by value ", "exposure "
+"""Prefixes of columns of hits by item value, and of exposures, followed by settings and word."""
 
 
 EULER = 0.5772156649015329
@@ -162,8 +162,8 @@ class At:
     On each of those rows, for comparisons row by row: `each_n_relevant`, `each_n_not_relevant`.
     Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
     `n_hits_in_catalogue`, `ranks_of_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`,
-    `up_to_k(...)`, `list_length`, `all_discounts`, `all_unshifted_discounts(...)`, `inverse_propensities(...)`; `certain(...)`
-    for a count of hits that is not only summed; `user_weight`. Per segment: `mean(...)`.
+    `up_to_k(...)`, `list_length`, `all_discounts`, `all_unshifted_discounts(...)`, `inverse_propensities(...)`;
+    `over_exposures(...)`; `certain(...)` for a count of hits that is not only summed; `user_weight`. Per segment: `mean(...)`.
 
     With `ties="expected"` the hits' rows are the places that tied hits may take: `rank` and `discount` are the place's, and
     `hit`, `first_hit`, `gain`, `exp_gain` and `hits_so_far` are expectations there, each with the probability that there is a
@@ -300,6 +300,11 @@ class At:
         name = self.source.by_worth(lambda source: worth(replace(self, k=None, source=source)))
         columns = [f"{name} rank", f"{name} worth"]
         return self._over(columns, lambda rank, worth: worth * weight(rank), cut=cut)
+
+    def over_exposures(self, of: str, p: float, *, word: str) -> pl.Expr:
+        """Return the sum over items, or groups `of` them, of the exposures' "disparity" E², "relevance" E · T or "target" T²."""
+        self._needs_an_order("it multiplies the exposures of all listed items")
+        return self._over(_columns(EXPOSURE, [of, p, self.k], word), lambda one: one, cut=False)
 
     def sum(self, value: Callable[[At], pl.Expr]) -> pl.Expr:
         """Return the sum of a value of a hit over the hits, as in `at.sum(lambda hit: hit.gain * hit.discount)`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import math
 import operator
 import re
@@ -91,6 +92,11 @@ class Bounds:
             self.closed and value in (self.above, self.below)
         )
 
+    def read(self, value: object) -> float | None:
+        """Return a finite number within the range in its plain form; None of anything else."""
+        number = plain_number(value)
+        return number if number is not None and math.isfinite(number) and number in self else None
+
     def __repr__(self) -> str:
         values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
         named = [f"{name}={own!r}" for name, (own, usual) in values.items() if own != usual]
@@ -105,11 +111,43 @@ class Bounds:
         return "a number " + " and ".join(ends)
 
 
+@dataclass(frozen=True)
+class OrShares:
+    """Choices of a parameter, beside shares of groups that add up to 1."""
+
+    choices: tuple[str, ...]
+
+    def read(self, value: object) -> str | None:
+        """Return a choice, or shares as a text that says them in the order of the groups; None of anything else."""
+        if isinstance(value, str) and value in self.choices:
+            return value
+        try:
+            given = json.loads(value) if isinstance(value, str) else value
+        except json.JSONDecodeError:
+            return None
+        if not isinstance(given, Mapping):
+            return None
+        # in the words of a frame's text, where True is true
+        found = {str(one).lower() if is_bool(one) else str(one): given[one] for one in given}
+        numbers = {one: plain_number(share) for one, share in found.items()}
+        shares = {one: float(share) for one, share in numbers.items() if share is not None}
+        known = len(shares) == len(given) and all(share >= 0 for share in shares.values())
+        if not (known and abs(math.fsum(shares.values()) - 1) <= NEARLY):
+            return None
+        return json.dumps(shares, sort_keys=True, ensure_ascii=False)
+
+    def __str__(self) -> str:
+        shares = "shares of all groups that add up to 1, {'drama': 0.6, 'crime': 0.4}"
+        return f"{', '.join(map(repr, self.choices))} or {shares}"
+
+
 Positive = Annotated[float, Bounds(above=0)]
 Share = Annotated[float, Bounds(above=0, below=1)]
 Closed = Annotated[float, Bounds(0, 1, closed=True)]
 """Share from 0 to 1, both ends included."""
 LogBase = Annotated[float, Bounds(above=1)]
+NEARLY = 1e-6
+"""How far shares may add up to another sum than 1, as rounded ones do."""
 UNIT, COUNT = (0.0, 1.0), (0.0, math.inf)
 """The ranges of shares and of counts."""
 
@@ -487,11 +525,10 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
         if isinstance(value, str) and value in extras:
             return value
         takes = " or ".join(repr(choice) for choice in extras)
-    elif bounds := [extra for extra in extras if isinstance(extra, Bounds)]:
-        number = plain_number(value)
-        if number is not None and math.isfinite(number) and number in bounds[0]:
-            return number
-        takes = str(bounds[0])
+    elif marks := [extra for extra in extras if isinstance(extra, Bounds | OrShares)]:
+        if (plain := marks[0].read(value)) is not None:
+            return plain
+        takes = str(marks[0])
     elif isinstance(value, str | bool):
         return value
     elif (number := plain_number(value)) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copyreg
 import inspect
 import re
@@ -34,6 +35,9 @@ Asked = str | Metric[...] | Sequence[str | Metric[...]]
 """One metric, or several in a list."""
 _DIGITS = 4000  # Python reads no longer number
 _EXAMPLE = 10
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+_SETTING = re.compile(rf"(?:{_QUOTED.pattern}|[^,])+")
+"""A parameter and its value, in which commas stand within quotes alone."""
 _TEXT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+))?\s*")
 
 
@@ -275,7 +279,7 @@ def parse(text: str) -> Metric[...]:
         raise UnknownMetricError(msg)
     name, settings, k = parts.groups()
     found = lookup(name, shown=text)
-    parts_of_settings = [part for part in re.split(r",\s*", settings or "") if part.strip()]
+    parts_of_settings = [part for part in _SETTING.findall(settings or "") if part.strip()]
     chosen = (
         found(**dict(_setting(found, part) for part in parts_of_settings)) if settings else found
     )
@@ -370,8 +374,11 @@ def _setting(found: Metric[...], part: str) -> tuple[str, Value]:
     if not equals:
         msg = f"{part!r} is not a parameter; write {found.name}({signature_of(found.definition) or '...'})"
         raise UnknownMetricError(msg)
-    if text[:1] in {"'", '"'} and text[-1:] == text[:1]:
-        return name, text[1:-1]
+    if _QUOTED.fullmatch(text):
+        try:
+            return name, str(ast.literal_eval(text))  # as `repr` printed it
+        except (SyntaxError, ValueError):
+            return name, text[1:-1]
     if text.casefold() in {"true", "false"}:
         return name, text.casefold() == "true"
     try:
