@@ -25,6 +25,7 @@ MOST = 8
 """Pages that are named on the page of a method."""
 GROUPS = {
     "Frames in": ["rec", "frame", "register"],
+    "Several models": ["fuse"],
     "Load your data": [
         *("from_scores", "from_lists", "from_truth", "read_trec_run", "read_trec_qrels"),
         *("scan_trec_run", "scan_trec_qrels", "write_trec_run", "write_trec_qrels"),

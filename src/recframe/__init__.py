@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from recframe.api.added_batches import Accumulator as Accumulator
     from recframe.api.added_batches import accumulator as accumulator
     from recframe.api.engine_call import register as register
+    from recframe.api.fused_lists import fuse as fuse
     from recframe.api.split_answers import audit_split as audit_split
     from recframe.profiles.explanation import explain as explain
     from recframe.readers.nested_lists import from_lists as from_lists
@@ -64,6 +65,7 @@ if not TYPE_CHECKING:
     _LATER = {
         **dict.fromkeys(["Accumulator", "accumulator"], "api.added_batches"),
         "audit_split": "api.split_answers",
+        "fuse": "api.fused_lists",
         "explain": "profiles.explanation",
         "Requirement": "statistics.requirements",
         "register": "api.engine_call",

@@ -218,6 +218,8 @@ def options_are_checked(df: pl.DataFrame) -> None:
 
 
 def ways_in_keep_the_kind_of_frame(df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.DataFrame) -> None:
+    assert_type(rf.fuse({"a": df, "b": df}), pl.DataFrame)
+    assert_type(rf.fuse(lf, "borda", model="model"), pl.LazyFrame)
     assert_type(rf.from_lists(df), pl.DataFrame)
     assert_type(rf.from_lists(lf, item="items"), pl.LazyFrame)
     assert_type(rf.from_truth(pdf, "grades"), pd.DataFrame)

@@ -1,0 +1,170 @@
+"""Fused lists: the rankings of several models as one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, get_args
+
+import polars as pl
+
+from recframe.api.bound_metric import F
+from recframe.errors import ColumnError, RecframeError, fails_if, sentence, shown, suggestion
+from recframe.frames.collecting import check_threads
+from recframe.frames.dtypes import check_dtypes
+from recframe.frames.hints import NAMED, FrameOf
+from recframe.frames.kinds.several_models import Models, held
+from recframe.frames.options import Context, plain_number
+from recframe.frames.roles import Side
+from recframe.metrics.language.definition import cutoff
+from recframe.ranking.fusion import OF_RANKS, By, Fusion, Normalize
+from recframe.ranking.relevance import WITHOUT_MODEL
+from recframe.statistics.options import one_of
+
+__all__ = ["fuse"]
+
+LISTS = "recommendations"
+
+
+def fuse(  # noqa: PLR0913  one call says what is fused and how
+    lists: F | Mapping[str, F],
+    method: By = "rrf",
+    *,
+    normalize: Normalize | None = "min-max",
+    k: int | None = None,
+    smoothing: float = 60,
+    weights: Mapping[Any, float] | None = None,
+    model: str | None = None,
+    user: str | None = None,
+    item: str | None = None,
+    rank: str | None = None,
+    score: str | None = None,
+) -> F:
+    """Return the lists of several models fused into those of a new one, in long form: user, item, rank and score.
+
+    `lists` are the models' frames by name, as in `rf.rec({"svd": svd, "knn": knn})`, or one frame whose column `model=` tells
+    them apart. The frame is of the kind of the lists, a LazyFrame stays lazy, and the columns keep their names. Where the lists
+    have scores and no ranks, so has the result. So it can stand beside the models that it is made of:
+    `rf.rec({"svd": svd, "knn": knn, "both": rf.fuse({"svd": svd, "knn": knn})}, truth)`.
+
+    `method` is what an item's score is, by the user's lists that have the item. Of its ranks r: "rrf", reciprocal rank fusion,
+    Σ 1 / (`smoothing` + r); "isr" c Σ 1 / r², c the number of these lists; "borda" Σ (C - r + 1), C the number of distinct
+    items in all lists of the user, plus (C - n + 1) / 2 for each list of length n without it (n is 0 where a model has none).
+    Of its scores s: "combsum" Σ s; "combmnz" c Σ s; "weighted" Σ w s, w the model's number in `weights`.
+
+    `normalize` brings the scores of each list to one scale: "min-max" (s - min) / (max - min); "max" s / max; "sum" (s - min) /
+    Σ (s - min); "zmuv" (s - mean) / standard deviation; "rank" 1 - (r - 1) / n, which reads no score; None leaves them. What is
+    divided by is at least 1e-9, so that scores that are all equal become 0.
+
+    Items stand by score, the highest first, then by item; `k` cuts the fused lists. Without a rank column, ranks are made of
+    the scores. An item that a list repeats counts once, at its best. A row without a user, an item, a rank or, where scores are
+    read, a finite score is not listed. "borda" and `normalize="rank"`, which count items, close gaps in the ranks.
+
+    Raises a ColumnError for a missing column, such as that of the scores; and a RecframeError for a frame without `model`, an
+    unknown method, and weights that a model lacks or that the method does not read.
+
+    >>> import polars as pl, recframe as rf
+    >>> a = pl.DataFrame({"user": [1, 1, 1], "item": [10, 11, 12], "score": [3.0, 2.0, 1.0]})
+    >>> b = pl.DataFrame({"user": [1, 1], "item": [11, 13], "score": [0.9, 0.4]})
+    >>> rf.fuse({"a": a, "b": b}, "combsum", k=3)
+    shape: (3, 3)
+    ┌──────┬──────┬───────┐
+    │ user ┆ item ┆ score │
+    │ ---  ┆ ---  ┆ ---   │
+    │ i64  ┆ i64  ┆ f64   │
+    ╞══════╪══════╪═══════╡
+    │ 1    ┆ 11   ┆ 1.5   │
+    │ 1    ┆ 10   ┆ 1.0   │
+    │ 1    ┆ 12   ┆ 0.0   │
+    └──────┴──────┴───────┘
+
+    Source: Cormack, Clarke and Buettcher 2009 (rrf); Mourão et al. 2014 (isr); Aslam and Montague 2001 (borda); Fox and Shaw
+    1994 (combsum, combmnz).
+    """
+    check_threads()
+    one_of("method", method, get_args(By))
+    one_of("normalize", normalize, (*get_args(Normalize), None))
+    depth = None if k is None else cutoff(k)
+    given = {"model": model, "user": user, "item": item, "rank": rank, "score": score}
+    frames, options = held(lists, {name: one for name, one in given.items() if one is not None})
+    side = Side(str(FrameOf(LISTS)), frames, Context().bind(options))
+    names = [*frames.frames] if isinstance(frames, Models) else None
+    n_models = None if names is None else len(names)
+    number = _positive("smoothing", smoothing)
+    fusion = Fusion(method, normalize, number, _checked(weights, method, names), n_models)
+    result: F = _given(side, fusion, depth)
+    return result
+
+
+def _given(side: Side, fusion: Fusion, k: int | None) -> Any:
+    """Return the fused lists as a frame of the lists' kind, with their names of columns."""
+    kind, names = side.kind, side.context.names
+    if kind.engine is not None:
+        msg = f"rf.fuse takes frames of Polars, pandas and Arrow, and {kind.engine.name} has none"
+        raise RecframeError(msg)
+    if side.context.model is None:
+        msg = (
+            "rf.fuse takes the lists of several models: give their frames by name, rf.fuse({'svd': svd, 'knn': knn}), or the "
+            f"column that tells them apart, rf.fuse(lists, model={NAMED})"
+        )
+        raise RecframeError(msg)
+    has_ranks = side.has("rank") and (side.context.score is None or side.context.rank is not None)
+    taken = side.take(["model", "user", "item", _order(side, fusion, has_ranks=has_ranks)]).lazy()
+    check_dtypes({LISTS: taken.collect_schema()}, {LISTS: side})
+    roles = ["user", "item", *["rank"] * (has_ranks or side.has("rank")), "score"]
+    nameless = fails_if(pl.col("model").is_null(), WITHOUT_MODEL.format(names["model"]))
+    rows = fusion.fused(taken.filter(nameless == 0), k).select(
+        pl.col(role).alias(names[role]) for role in roles
+    )
+    return kind.give(rows, {names[role]: kind.source(names[role]) for role in ("user", "item")})
+
+
+def _order(side: Side, fusion: Fusion, *, has_ranks: bool) -> str:
+    """Return whether ranks or scores are read, or say what is missing."""
+    if fusion.reads_ranks:
+        return "rank" if has_ranks or not side.has("score") else "score"
+    if not side.has("score"):
+        ways = ", ".join(map(repr, OF_RANKS))
+        found = sentence(
+            f"method={fusion.method!r} reads scores, and {side.title} has no column {side.context.names['score']!r}",
+            suggestion("score", side.columns),
+        )
+        msg = f"{found} Name it: rf.fuse(..., score={NAMED}); of ranks alone there are {ways}, and normalize='rank'"
+        raise ColumnError(msg)
+    return "score"
+
+
+def _checked(
+    weights: Mapping[Any, float] | None, method: str, names: list[str] | None
+) -> Mapping[object, float] | None:
+    """Return the weights of the models, or say what is wrong with them."""
+    if (weights is not None) != (method == "weighted"):
+        found = f"found method={method!r} and weights={shown(weights)}"
+        msg = f"method='weighted' and weights= go together; {found}: rf.fuse(lists, 'weighted', weights={{'svd': 0.7, ...}})"
+        raise RecframeError(msg)
+    if weights is None:
+        return None
+    if not isinstance(weights, Mapping) or not weights:
+        msg = f"weights={shown(weights)}: weights takes a number for each model: weights={{'svd': 0.7, 'knn': 0.3}}"
+        raise RecframeError(msg)
+    if names is not None and {*names} != {*weights}:
+        has, models = (", ".join(map(shown, some)) for some in (weights, names))
+        msg = f"weights= has {has}, and the models are {models}; give each model one"
+        raise RecframeError(msg)
+    return {name: _number(f"weights[{name!r}]", weight) for name, weight in weights.items()}
+
+
+def _number(name: str, value: object) -> float:
+    number = plain_number(value)
+    if number is None or not math.isfinite(number):
+        msg = f"{name}={shown(value)}: {name} takes a number"
+        raise RecframeError(msg)
+    return float(number)
+
+
+def _positive(name: str, value: object) -> float:
+    number = plain_number(value)
+    if number is None or not 0 <= number < math.inf:
+        msg = f"{name}={shown(value)}: {name} takes a number from 0 up"
+        raise RecframeError(msg)
+    return float(number)
