@@ -66,6 +66,9 @@ def test_the_numbers_are_those_of_the_users_values(metric, column, baseline):
     assert found["best_value"] == pytest.approx(fmean(segments[best]))
     assert found["worst_n_users"] == len(segments[worst])
     assert found["gap"] == pytest.approx(abs(found["best_value"] - found["worst_value"]))
+    means = [fmean(segments[name]) for name in names]
+    apart_by = fmean(abs(one - other) for one, other in combinations(means, 2))
+    assert found["mad"] == pytest.approx(apart_by)
     ratio = None if baseline else pytest.approx(found["worst_value"] / found["best_value"])
     assert found["ratio"] == ratio
     pair = apart(groups, places[best], places[worst])
@@ -258,7 +261,7 @@ def test_a_gap_that_is_there_is_found_between_the_two():
 
 
 NO_GAP = {"best": None, "best_n_users": None, "worst_value": None, "gap": None, "gap_low": None}
-NO_GAP |= {"gap_pooled": None, "ratio": None, "p_value": None}
+NO_GAP |= {"gap_pooled": None, "ratio": None, "mad": None, "p_value": None}
 CASES = {
     "one segment": ([1, 0] * 30, ["DE"] * 60, {}, "fewer than two segments of at least 30 users, so no gap"),
     "all null": (

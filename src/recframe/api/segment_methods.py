@@ -61,7 +61,8 @@ class SegmentsCompared(Generic[F]):
         adds `k`; `n_segments` with a value, of which `n_small` have fewer than `min_users` users; the `_n_users` of the two;
         `gap_pooled`, the gap after shrinking each value towards the mean of all segments, small ones included (from four
         segments on); `ratio`, the worst value over the best (null with a baseline); `spread`, the standard deviation between
-        segments beyond that of their users, in the order of earlier versions.
+        segments beyond that of their users; `mad`, the mean absolute difference of the values of all pairs of segments of
+        `min_users` users or more, null below two (Deldjoo et al. 2021), in the order of earlier versions.
 
         With several properties of users the note names Simpson's paradox: a segment that is below another one, but above it
         within every value of another column (with `min_users` of both, and neither by chance). Users whose value is null are in

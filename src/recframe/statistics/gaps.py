@@ -31,7 +31,7 @@ from recframe.statistics.summary import FEW, columns_of
 
 COLUMNS = columns_of(
     "metric k n_segments n_small best best_value best_n_users worst worst_value worst_n_users gap gap_low "
-    "gap_high gap_pooled ratio spread p_value note"
+    "gap_high gap_pooled ratio spread mad p_value note"
 )
 """Columns after the keys."""
 SHORT = (
@@ -88,9 +88,17 @@ def _row(of: Segments, every: Sequence[Segments]) -> dict[str, Any]:
         "gap_pooled": float(np.ptp(kept)) if ends and kept.size else None,
         "ratio": value["worst"] / value["best"] if has_ratio else None,
         "spread": float(shrunk.spread),
+        "mad": _mean_difference(np.sort(moments.mean[of.large])) if ends else None,
         "p_value": found.p_value,
         "note": "; ".join(notes) or None,
     }
+
+
+def _mean_difference(value: Numbers) -> float:
+    """Return the mean absolute difference of the pairs of values, which are in rising order."""
+    n = len(value)
+    # of its pairs a value is the higher one as often as its place says
+    return float(((2.0 * np.arange(n) - n + 1.0) * value).sum() / (n * (n - 1) / 2))
 
 
 def _gap(of: Segments) -> Gap:

@@ -302,7 +302,7 @@ class At:
         return self._over(columns, lambda rank, worth: worth * weight(rank), cut=cut)
 
     def over_exposures(self, of: str, p: float, *, word: str) -> pl.Expr:
-        """Return the sum over items, or groups `of` them, of the exposures' "disparity" E², "relevance" E · T or "target" T²."""
+        """Return the sum over items, or groups `of` them, of exposures' "disparity" E², "relevance" E · T or "target" T²."""
         self._needs_an_order("it multiplies the exposures of all listed items")
         return self._over(_columns(EXPOSURE, [of, p, self.k], word), lambda one: one, cut=False)
 
