@@ -222,7 +222,7 @@ RANKED = {name: recommended(u="pq") for name in "ab"}
 @pytest.mark.parametrize(
     ("lists", "how", "said"),
     [
-        (A, {}, "rf.fuse takes the lists of several models: give their frames by name"),
+        (A, {}, "rf.fuse takes the lists of several models, as frames of Polars, pandas or Arrow"),
         (BOTH, {"method": "rff"}, "method='rff': method takes 'rrf' or 'isr' or"),
         (BOTH, {"normalize": "minmax"}, "normalize='minmax': normalize takes 'min-max' or"),
         (BOTH, {"k": 0}, "k is a positive whole number"),
@@ -230,9 +230,9 @@ RANKED = {name: recommended(u="pq") for name in "ab"}
         (
             BOTH,
             {"weights": WEIGHTS},
-            "method='weighted' and weights= go together; found method='rrf'",
+            "method='weighted' takes a number for each model",
         ),
-        (BOTH, {"method": "weighted"}, "method='weighted' and weights= go together; found"),
+        (BOTH, {"method": "weighted"}, "method='weighted' takes a number for each model: weights="),
         (
             BOTH,
             {"method": "weighted", "weights": {"a": 1}},
@@ -247,8 +247,8 @@ RANKED = {name: recommended(u="pq") for name in "ab"}
             RANKED,
             {"method": "combsum"},
             (
-                "method='combsum' reads scores, and the frame of recommendations has no column 'score'. Name it: "
-                "rf.fuse(..., score='...'); of ranks alone there are 'rrf', 'isr', 'borda', and normalize='rank'"
+                "the frame of recommendations has no column 'score'. It has 'model', 'user', 'item', 'rank'. Name the "
+                "column: rf.fuse(..., score='...'). method='combsum' reads scores; of ranks alone there are rrf, isr, borda, and normalize='rank'"
             ),
         ),
         (

@@ -9,13 +9,13 @@ from typing import Any, get_args
 import polars as pl
 
 from recframe.api.bound_metric import F
-from recframe.errors import ColumnError, RecframeError, fails_if, sentence, shown, suggestion
+from recframe.errors import RecframeError, fails_if, shown
 from recframe.frames.collecting import check_threads
 from recframe.frames.dtypes import check_dtypes
 from recframe.frames.hints import NAMED, FrameOf
 from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import Context, plain_number
-from recframe.frames.roles import Side
+from recframe.frames.roles import Side, order_of
 from recframe.metrics.language.definition import cutoff
 from recframe.ranking.fusion import OF_RANKS, By, Fusion, Normalize
 from recframe.ranking.relevance import WITHOUT_MODEL
@@ -84,53 +84,45 @@ def fuse(  # noqa: PLR0913  one call says what is fused and how
     check_threads()
     one_of("method", method, get_args(By))
     one_of("normalize", normalize, (*get_args(Normalize), None))
-    depth = None if k is None else cutoff(k)
     given = {"model": model, "user": user, "item": item, "rank": rank, "score": score}
     frames, options = held(lists, {name: one for name, one in given.items() if one is not None})
-    side = Side(str(FrameOf(LISTS)), frames, Context().bind(options))
     names = [*frames.frames] if isinstance(frames, Models) else None
-    n_models = None if names is None else len(names)
-    number = _positive("smoothing", smoothing)
-    fusion = Fusion(method, normalize, number, _checked(weights, method, names), n_models)
-    result: F = _given(side, fusion, depth)
+    fusion = Fusion(
+        method,
+        normalize,
+        _number("smoothing", smoothing, least=0),
+        _checked(weights, method, names),
+        None if names is None else len(names),
+    )
+    side = Side(str(FrameOf(LISTS)), frames, Context().bind(options))
+    result: F = _given(side, fusion, None if k is None else cutoff(k))
     return result
 
 
 def _given(side: Side, fusion: Fusion, k: int | None) -> Any:
     """Return the fused lists as a frame of the lists' kind, with their names of columns."""
     kind, names = side.kind, side.context.names
-    if kind.engine is not None:
-        msg = f"rf.fuse takes frames of Polars, pandas and Arrow, and {kind.engine.name} has none"
-        raise RecframeError(msg)
-    if side.context.model is None:
+    if kind.engine is not None or side.context.model is None:
         msg = (
-            "rf.fuse takes the lists of several models: give their frames by name, rf.fuse({'svd': svd, 'knn': knn}), or the "
-            f"column that tells them apart, rf.fuse(lists, model={NAMED})"
+            "rf.fuse takes the lists of several models, as frames of Polars, pandas or Arrow: give them by name, "
+            f"rf.fuse({{'svd': svd, 'knn': knn}}), or the column that tells them apart, rf.fuse(lists, model={NAMED})"
         )
         raise RecframeError(msg)
-    has_ranks = side.has("rank") and (side.context.score is None or side.context.rank is not None)
-    taken = side.take(["model", "user", "item", _order(side, fusion, has_ranks=has_ranks)]).lazy()
+    taken = side.take(["model", "user", "item", _order(side, fusion)]).lazy()
     check_dtypes({LISTS: taken.collect_schema()}, {LISTS: side})
-    roles = ["user", "item", *["rank"] * (has_ranks or side.has("rank")), "score"]
     nameless = fails_if(pl.col("model").is_null(), WITHOUT_MODEL.format(names["model"]))
-    rows = fusion.fused(taken.filter(nameless == 0), k).select(
-        pl.col(role).alias(names[role]) for role in roles
-    )
-    return kind.give(rows, {names[role]: kind.source(names[role]) for role in ("user", "item")})
+    roles = ["user", "item", *["rank"] * side.has("rank"), "score"]
+    rows = fusion.fused(taken.filter(nameless == 0), k)
+    rows = rows.select(pl.col(role).alias(names[role]) for role in roles)
+    return kind.give(rows, {names[role]: kind.source(names[role]) for role in roles[:2]})
 
 
-def _order(side: Side, fusion: Fusion, *, has_ranks: bool) -> str:
-    """Return whether ranks or scores are read, or say what is missing."""
+def _order(side: Side, fusion: Fusion) -> str:
+    """Return whether ranks or scores are read, or say which are missing."""
     if fusion.reads_ranks:
-        return "rank" if has_ranks or not side.has("score") else "score"
-    if not side.has("score"):
-        ways = ", ".join(map(repr, OF_RANKS))
-        found = sentence(
-            f"method={fusion.method!r} reads scores, and {side.title} has no column {side.context.names['score']!r}",
-            suggestion("score", side.columns),
-        )
-        msg = f"{found} Name it: rf.fuse(..., score={NAMED}); of ranks alone there are {ways}, and normalize='rank'"
-        raise ColumnError(msg)
+        return order_of(side)
+    ways = f"method={fusion.method!r} reads scores; of ranks alone there are {', '.join(OF_RANKS)}, and normalize='rank'"
+    side.require("score", f"Name the column: rf.fuse(..., score={NAMED}). {ways}")
     return "score"
 
 
@@ -138,14 +130,11 @@ def _checked(
     weights: Mapping[Any, float] | None, method: str, names: list[str] | None
 ) -> Mapping[object, float] | None:
     """Return the weights of the models, or say what is wrong with them."""
-    if (weights is not None) != (method == "weighted"):
-        found = f"found method={method!r} and weights={shown(weights)}"
-        msg = f"method='weighted' and weights= go together; {found}: rf.fuse(lists, 'weighted', weights={{'svd': 0.7, ...}})"
-        raise RecframeError(msg)
-    if weights is None:
+    if weights is None and method != "weighted":
         return None
-    if not isinstance(weights, Mapping) or not weights:
-        msg = f"weights={shown(weights)}: weights takes a number for each model: weights={{'svd': 0.7, 'knn': 0.3}}"
+    if method != "weighted" or not isinstance(weights, Mapping):
+        found = f"found method={method!r} and weights={shown(weights)}"
+        msg = f"method='weighted' takes a number for each model: weights={{'svd': 0.7, 'knn': 0.3}}; {found}"
         raise RecframeError(msg)
     if names is not None and {*names} != {*weights}:
         has, models = (", ".join(map(shown, some)) for some in (weights, names))
@@ -154,17 +143,9 @@ def _checked(
     return {name: _number(f"weights[{name!r}]", weight) for name, weight in weights.items()}
 
 
-def _number(name: str, value: object) -> float:
+def _number(name: str, value: object, least: float = -math.inf) -> float:
     number = plain_number(value)
-    if number is None or not math.isfinite(number):
-        msg = f"{name}={shown(value)}: {name} takes a number"
-        raise RecframeError(msg)
-    return float(number)
-
-
-def _positive(name: str, value: object) -> float:
-    number = plain_number(value)
-    if number is None or not 0 <= number < math.inf:
-        msg = f"{name}={shown(value)}: {name} takes a number from 0 up"
+    if number is None or not least <= number < math.inf or number == -math.inf:
+        msg = f"{name}={shown(value)}: {name} takes a number{' from 0 up' * (least == 0)}"
         raise RecframeError(msg)
     return float(number)

@@ -251,9 +251,9 @@ def roles_of(name: str, side: Side, *, judged: bool) -> list[str]:
         return [
             "user",
             "item",
-            "rank" if side.has("rank") and not side.has("score") else _order(side),
+            "rank" if side.has("rank") and not side.has("score") else order_of(side),
         ]
-    roles = ["user", "item", _order(side)]
+    roles = ["user", "item", order_of(side)]
     roles += [one for one in OF_LISTS if getattr(context, one) is not None]
     if context.truth is None and (judged or side.has("relevance")):
         side.require("relevance")
@@ -307,7 +307,7 @@ def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
     ]
 
 
-def _order(side: Side) -> Literal["rank", "score"]:
+def order_of(side: Side) -> Literal["rank", "score"]:
     """Return whether the order is given by ranks or scores; a bound score precedes an unbound rank."""
     context = side.context
     # What judge() returns has ranks and no score, whichever of them was bound.
