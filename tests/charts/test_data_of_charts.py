@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
+import textwrap
 from collections import Counter
 from itertools import pairwise
 from typing import Any
@@ -12,7 +15,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from charts_asked import channels
+from charts_asked import channels, parts
 from frame_kinds import KINDS, sharp_and_thorough
 from planted_shop import shop
 from recframe.charts.list_charts import lorenz
@@ -302,6 +305,46 @@ def test_the_front_has_what_no_other_beats_in_both():
         "late": False,
         "mixed": False,
     }
+
+
+@each_kind_thoroughly
+def test_a_pareto_chart_tells_models_apart_as_the_method_does(kind):
+    worse = SHOP.recs.filter(pl.col("model") == "old").with_columns(
+        rank=6 - pl.col("rank"), model=pl.lit("turned")
+    )
+    recs = pl.concat([SHOP.recs, worse])
+    metrics = ("first_rank@5", "mrr@5", "coverage@5")
+    rec = kind(recs).rec(truth=kind(SHOP.truth), items=kind(SHOP.items), model="model")
+    found = recs.rec(truth=SHOP.truth, items=SHOP.items, model="model").pareto(*metrics)
+    chart = rec.plot.pareto(*metrics)
+
+    expected = found.select("model", *metrics, "front", "dominated_by").rows()
+    drawn = chart.data.select("model", "x", "y", "z2", "state", "dominated_by").rows()
+    assert drawn == [
+        (name, *map(pytest.approx, values), state, by) for name, *values, state, by in expected
+    ]
+    # a front of three metrics has no edge in a plane
+    marks = [one["mark"] for one in parts(chart.to_dict()) if "mark" in one]
+    assert "line" not in [one["type"] for one in marks]
+    for x, y, steps in (("mrr@5", "coverage@5", "before"), ("first_rank@5", "mrr@5", "after")):
+        spec = rec.plot.pareto(x, y).to_dict()
+        (line,) = [one["mark"] for one in parts(spec) if one.get("mark", {}).get("type") == "line"]
+        assert line["interpolate"] == f"step-{steps}"
+
+
+def test_a_trade_off_without_scipy_has_models_open_that_lie_behind():
+    code = """
+        import sys, polars as pl, recframe as rf
+        sys.modules["scipy"] = None
+        lists = pl.DataFrame({"user": range(40), "item": 1})
+        frames = {name: lists.with_columns(rank=rank) for name, rank in (("best", 1), ("late", 2))}
+        chart = rf.rec(frames, truth=lists).plot.tradeoff("mrr", "recall@2")
+        print(*chart.data["state"])
+    """
+    call = [sys.executable, "-c", textwrap.dedent(code)]
+
+    found = subprocess.check_output(call, text=True)  # noqa: S603
+    assert found.split() == ["front", "open"]
 
 
 @each_kind_thoroughly

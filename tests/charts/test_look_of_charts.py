@@ -37,12 +37,12 @@ from lanes import in_turn
 from recframe.api.plots import CHARTS
 from recframe.audit.data import SEVERITIES
 from recframe.charts.cutoff_charts import ticks
-from recframe.charts.model_charts import placed
+from recframe.charts.front_charts import placed
 from recframe.charts.style import LETTER, SYMBOL, legend_of
 from recframe.charts.themes import THEMES, Look
 from recframe.errors import CallError
 
-OF_MODELS = {"compare", "overlap"}
+OF_MODELS = {"compare", "overlap", "pareto"}
 each_chart = pytest.mark.parametrize("name", ASKED)
 SCRIPT = "</script><script>alert(1)</script>"
 

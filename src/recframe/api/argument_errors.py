@@ -52,6 +52,7 @@ METHODS = {
     "plot.distribution": "'ndcg@10'",
     "plot.compare": "'ndcg@10', baseline='popularity'",
     "plot.tradeoff": "'ndcg@10', 'novelty@10'",
+    "plot.pareto": "'ndcg@10', 'novelty@10', 'coverage@10'",
     "plot.exposure": "",
     "plot.scores": "",
     "plot.overlap": "'rbo@10'",

@@ -15,6 +15,7 @@ from recframe.charts.bin_charts import PlotsOfBins
 from recframe.charts.comparison_charts import PlotsOfDifferences
 from recframe.charts.cutoff_charts import PlotsOverCutoffs
 from recframe.charts.fold_charts import PlotsOfFolds
+from recframe.charts.front_charts import PlotsOfFronts
 from recframe.charts.list_charts import PlotsOfLists
 from recframe.charts.model_charts import PlotsOfModels
 from recframe.charts.themes import Look, ThemeName
@@ -27,7 +28,13 @@ if TYPE_CHECKING:
 
 
 class Plot(
-    PlotsOverCutoffs, PlotsOfModels, PlotsOfDifferences, PlotsOfBins, PlotsOfLists, PlotsOfFolds
+    PlotsOverCutoffs,
+    PlotsOfModels,
+    PlotsOfFronts,
+    PlotsOfDifferences,
+    PlotsOfBins,
+    PlotsOfLists,
+    PlotsOfFolds,
 ):
     """Charts of a frame: each method asks for numbers, sums them up in Polars, and returns an Altair chart.
 
@@ -132,7 +139,8 @@ class Plot(
 
 OF_FAMILIES = (
     *("curve", "gains", "hits_by_rank", "precision_recall", "interpolated_precision"),
-    *("models", "segments", "distribution", "compare", "tradeoff", "exposure", "scores", "overlap"),
+    *("models", "segments", "distribution", "compare", "tradeoff", "pareto"),
+    *("exposure", "scores", "overlap"),
     "audit",
     "folds",
 )

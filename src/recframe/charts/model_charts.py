@@ -1,4 +1,4 @@
-"""Charts of models and segments: values, trade-offs and overlaps."""
+"""Charts of models and segments: values and overlaps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from recframe.charts.chart_words import (
     best_in,
     in_words,
     said_of,
-    written,
 )
 from recframe.charts.long_format import (
     Intervals,
@@ -69,11 +68,6 @@ STEP = 26
 """Height of the row of a model by itself, in pixels."""
 STEP_OF_SEGMENTS = 14
 """Height of a model's row in a segment, in pixels."""
-HEIGHT = 320
-MOST_NAMED = 6
-"""Most models with names at their points; more get a legend, since names would overlap."""
-NEAR = 0.25
-"""The distance at which a name would lie upon a point, as a share of a view's width and height."""
 LONGEST = 26
 """Longest name along a heat map, in characters."""
 WIDEST_CELL = 80
@@ -127,94 +121,6 @@ def _finding(rows: pl.DataFrame, series: Series, metric: Metric[...], *, whole: 
     worst = "worst" if metric.direction else "lowest"
     names = first["segment"].item(), last["segment"].item()
     return f"{metric} is {best_word(metric)} for {names[0]}, {worst} for {names[1]}"
-
-
-def _of_axes(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
-    """Return the values of two metrics as columns x and y, a row for each model."""
-    x, y = (
-        data.filter(pl.col("metric") == str(metric))
-        .select("model", pl.col("value", "low", "high").name.prefix(f"{axis}_"))
-        .rename({f"{axis}_value": axis})
-        for axis, metric in zip("xy", metrics, strict=True)
-    )
-    return x.join(y, on="model", maintain_order="left")
-
-
-def _on_front(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
-    """Return models with whether they are on the Pareto front of x and y: `best`."""
-    signs = [{"higher": 1, "lower": -1}.get(metric.direction) for metric in metrics]
-    if None in signs:
-        return data.with_columns(best=pl.lit(value=False))
-    x, y = (pl.col(axis) * sign for axis, sign in zip("xy", signs, strict=True))
-    points = data.select(x, y).rows()
-    known = [point for point in points if None not in point]
-    best = [point in known and not _is_beaten(point, known) for point in points]
-    return data.with_columns(best=pl.Series(best, dtype=pl.Boolean))
-
-
-def _is_beaten(point: tuple[float, ...], others: Sequence[tuple[float, ...]]) -> bool:
-    """Whether another point is no worse in both, and better in one."""
-    x, y = point
-    return any(other != point and other[0] >= x and other[1] >= y for other in others)
-
-
-def _fields_of_axes(metrics: Sequence[Metric[...]], how: Intervals) -> Fields:
-    """Return the fields of a tooltip on two metrics."""
-    fields: dict[str, Any] = {}
-    for axis, metric in zip("xy", metrics, strict=True):
-        kind, name = number_format(metric), spoken(str(metric))
-        fields[f"{axis}:Q"] = (name, kind)
-        fields[f"{axis}_low,{axis}_high:Q"] = (f"{how.title} of {name}", kind)
-    return {**fields, "_front:N": "on the Pareto front"}
-
-
-def _points(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> list[str]:
-    """Return the values of both metrics, for an alternative text."""
-    across, up = map(number_format, metrics)
-    rows = data.drop_nulls(["x", "y"]).to_dicts()
-    return [
-        f"{row['model']} {written(row['x'], across)} and {written(row['y'], up)}" for row in rows
-    ]
-
-
-def _front(data: pl.DataFrame) -> tuple[str, str]:
-    """Return the sentence on the Pareto front, which takes two models to be drawn, and the finding where one beats all."""
-    best = data.filter("best")["model"].to_list()
-    if len(best) > 1:
-        return " Dashed: the Pareto front, models that no other beats in both.", ""
-    return "", f"No other model beats {best[0]} in either" if best and len(data) > 1 else ""
-
-
-def _names(data: pl.DataFrame, series: Series, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """Return model labels at their points, inside the view and clear of near points."""
-    layers, ground = [], series.look.ground
-    in_colour = placed(data).filter(pl.col("model").is_in(series.coloured))
-    for (align, below), rows in in_colour.group_by("align", "below", maintain_order=True):
-        text = drawn(rows).encode(x=x, y=y, text="model:N")
-        of: dict[str, Any] = {"align": align, "dx": 9 if align == "left" else -9}
-        of |= {"dy": 13 if below else -9, "fontSize": 12}
-        # on its ground, which keeps what lies below from crossing letters out
-        halo = text.mark_text(stroke=ground, strokeWidth=4, strokeJoin="round", color=ground, **of)
-        layers += [halo, text.mark_text(**of).encode(color=series.colour(legend=False))]
-    return layers
-
-
-def placed(data: pl.DataFrame) -> pl.DataFrame:
-    """Return models with the places of their names: right of a point on the left, and below one that has another above."""
-    known = data.drop_nulls(["x", "y"])
-    axes = pl.col("x", "y")
-    shares = known.select((axes - axes.min()) / (axes.max() - axes.min()).replace(0.0, 1.0))
-    across, up = shares.get_columns()
-    aligns = ["left" if x <= 0.5 else "right" for x in across]  # noqa: PLR2004  the middle
-    near = [
-        ((across - x).abs() < NEAR) & (up - y).is_between(0, NEAR)
-        for x, y in zip(across, up, strict=True)
-    ]
-    # a point is near to itself
-    return known.with_columns(
-        align=pl.Series(aligns, dtype=pl.String),
-        below=pl.Series([one.sum() > 1 for one in near], dtype=pl.Boolean),
-    )
 
 
 def _overlaps(rec: Any, metric: Metric[...], profile: str | None) -> tuple[pl.DataFrame, Names]:
@@ -377,66 +283,6 @@ class PlotsOfModels(Canvas):
         words: dict[str, Any] = {"finding": finding, "numbers": numbers}
         words["empty"] = found.data.is_empty()
         return finished(chart, look, f"{metric} by {found.by}", subtitle, **words)
-
-    def tradeoff(
-        self,
-        x: str | Metric[...],
-        y: str | Metric[...],
-        *,
-        k: int | None = None,
-        level: float = 0.95,
-        cluster: str | None = None,
-        profile: str | None = None,
-    ) -> alt.LayerChart:
-        """Draw models as points of two metrics, with the intervals of both and the Pareto front.
-
-        The numbers are those of `summarize(x, y)`. On the front are the models that no other one beats in one metric without
-        being worse in the other, by the metrics' better ends; with a metric that has no direction there is no front.
-
-        >>> import polars as pl, recframe
-        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
-        >>> df.rec.plot.tradeoff("mrr", "recall@1").data.select("x", "y").rows()
-        [(0.75, 0.5)]
-        """
-        rec, look = self._rec, self._look
-        how = Intervals(level, cluster, profile)
-        check_whole(rec, "tradeoff()")
-        metrics = [one_metric("tradeoff", one, k) for one in (x, y)]
-        if metrics[0] == metrics[1]:
-            msg = f"tradeoff takes two metrics, and found {str(metrics[0])!r} twice"
-            raise RecframeError(msg)
-        found = summary(rec, metrics, how)
-        data = safe(_on_front(_of_axes(found.data, metrics), metrics))
-        series = series_of(found, data, look, "x", lower=metrics[0].direction == "lower")
-        is_named = series.named and len(series.coloured) <= MOST_NAMED
-        marks = series.marks(legend=not is_named)
-        yes = pl.when("best").then(pl.lit("yes")).otherwise(pl.lit("no"))
-        data = series.in_front(data).with_columns(_front=yes)
-        data, fields = in_words(data, series.told(_fields_of_axes(metrics, how)))
-        base = drawn(data).encode(color=marks["color"], tooltip=tooltips(fields))
-        x_title, y_title = axis_title(metrics[0], look), axis_title(metrics[1], look, length=HEIGHT)
-        across = alt.X("x:Q", title=x_title, scale={"zero": False, "padding": 28})
-        up = alt.Y("y:Q", title=y_title, scale={"zero": False, "padding": 20})
-        crosses = base.transform_filter(series.is_coloured) if series.others else base
-        rule = crosses.mark_rule(strokeWidth=1.5, opacity=0.7)
-        wide = rule.encode(
-            x=alt.X("x_low:Q", title=x_title), x2=alt.X2("x_high:Q", title=x_title), y=up
-        )
-        tall = rule.encode(
-            y=alt.Y("y_low:Q", title=y_title), y2=alt.Y2("y_high:Q", title=y_title), x=across
-        )
-        dots = base.mark_point(filled=True, size=90, opacity=1)
-        dots = dots.encode(x=across, y=up, shape=marks["shape"])
-        names = _names(data, series, across, up) if is_named else []
-        front = drawn(data.filter("best").sort("x"))
-        front = front.mark_line(color=look.colours.quiet, strokeDash=[4, 3], strokeWidth=1.5)
-        layers = [front.encode(x=across, y=up, order="x:Q"), wide, tall, dots, *names]
-        chart = layered(data, *layers, height=HEIGHT)
-        sentence, finding = _front(data)
-        subtitle = f"Crosses: intervals at {found.level}.{sentence}{series.words}"
-        words: dict[str, Any] = {"finding": finding, "numbers": _points(data, metrics)}
-        words["empty"] = is_bare(data, "x", "y")
-        return finished(chart, look, f"{metrics[1]} against {metrics[0]}", subtitle, **words)
 
     def overlap(
         self,
