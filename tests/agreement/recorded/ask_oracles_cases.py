@@ -12,17 +12,17 @@ from cwl.ruler.cwl_ruler import RBPCWLMetric
 BEST = 4
 READERS = {
     "INSQ(T=1.0)": ("insq", [None]),
-    "INSQ(T=2.5)": ("insq(T=2.5)", [None]),
+    "INSQ(T=2.5)": ("insq(target=2.5)", [None]),
     "INST(T=1.0)": ("inst", [None]),
-    "INST(T=2.5)": ("inst(T=2.5)", [None]),
+    "INST(T=2.5)": ("inst(target=2.5)", [None]),
     "BPM(T=1.0)": ("bpm", [1, 3, 10]),
-    "BPM(T=1.4)": ("bpm(T=1.4)", [3, 10]),
+    "BPM(T=1.4)": ("bpm(target=1.4)", [3, 10]),
     "NERR8": ("nerr(form=gain)", [1, 3, 10]),
     "NERR9": ("nerr(form=discount)", [1, 3, 10]),
     "NERR10(p=0.9)": ("nerr(form=patience)", [None]),
     "NERR10(p=0.6)": ("nerr(form=patience, p=0.6)", [None]),
     "NERR11(T=1.0)": ("nerr(form=target)", [None]),
-    "NERR11(T=2.0)": ("nerr(form=target, T=2)", [None]),
+    "NERR11(T=2.0)": ("nerr(form=target, target=2)", [None]),
     "SDCG": ("sdcg", [1, 3, 10]),
 }
 METHODS = {
