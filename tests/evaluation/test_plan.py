@@ -26,6 +26,7 @@ from plans import (
     whole_frames,
     windows,
 )
+from random_cases import stops_at_k
 from recframe.evaluation.recorder import PLACED
 from recframe.evaluation.required_columns import needs_of
 from recframe.metrics.language.registry import registered
@@ -34,10 +35,13 @@ BUILTIN = [metric for metric in registered().values() if metric.definition.famil
 
 
 READ_LISTS = {"bpref", "auc", "gauc", "list_length", "judged"}
-NEED_WINDOWS = READ_LISTS | {"err"}
+NEED_WINDOWS = READ_LISTS | {"err", "inst", "bpm", "nerr"}
+# in tables of bytes, which Polars 1.35 cannot slice
+NEED_WINDOWS |= {"insq", "sdcg"}
 OF_HITS = [metric for metric in BUILTIN if metric.name not in READ_LISTS]
 # without an expectation over orders of ties
 UNCERTAIN = {"err", "eleven_point_precision", "gauc", "interpolated_precision", "partial_auc"}
+UNCERTAIN |= {"inst", "bpm", "nerr"}
 
 
 TWO = {"truth": "truth"}
@@ -169,7 +173,8 @@ def test_no_python_function_is_in_the_plan(files, made):
 
 @each_metric
 def test_a_metric_of_its_own_has_no_python_function(files, metric):
-    assert not python_functions(CALLS["judged"](files, (str(metric),)))
+    asked = metric @ 5 if stops_at_k(metric.name, {}) else metric
+    assert not python_functions(CALLS["judged"](files, (str(asked),)))
     assert not python_functions(CALLS["two frames"](files, (str(metric @ 10),)))
 
 

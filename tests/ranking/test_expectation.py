@@ -358,7 +358,8 @@ def test_what_a_place_holds_is_the_mean_over_the_places_of_the_hits_of_its_tie(t
         orient="row",
     )
 
-    found = over_places(rows, ["user"], deepest, lambda ties: ties).collect().sort("rank")
+    half = {"half": pl.col("gain") / 2}
+    found = over_places(rows, ["user"], deepest, lambda ties: ties, half).collect().sort("rank")
 
     expected = places_in_fractions(ties, deepest)
     assert found["rank"].to_list() == sorted(expected)
@@ -369,3 +370,4 @@ def test_what_a_place_holds_is_the_mean_over_the_places_of_the_hits_of_its_tie(t
     assert found["gain"].to_list() == exactly(
         [2 * float(expected[rank][0]) for rank in sorted(expected)]
     )
+    assert found["half"].to_list() == exactly((found["gain"] / 2).to_list())

@@ -32,6 +32,7 @@ from recframe.frames.rows.positions import (
     with_places,
 )
 from recframe.metrics.language.at import discount
+from recframe.metrics.language.reading import SCALED, scaled
 from recframe.ranking.expectation import at_last_places, over_places
 from recframe.ranking.judged_frame import Judged
 
@@ -103,12 +104,14 @@ def _hits_of_ties(judged: Judged, words: Recorder, deepest: int | None) -> pl.La
         judged.hits(deepest),
         partial(_with_totals, judged, asked=words.asked),
     )
+    worth = {name: scaled(name) for name in sorted(words.asked) if name.startswith(SCALED)}
     places = (
-        over_places(hits, keys, deepest, beside)
+        over_places(hits, keys, deepest, beside, worth)
         if judged.sharing == "expected"
-        else at_last_places(hits, keys, beside)
+        else at_last_places(hits, keys, beside, worth)
     )
-    columns = [name for name in [*sorted(HITS | EXPECTED), *TOTALS] if name in words.asked]
+    known = [*sorted(HITS | EXPECTED), *worth, *TOTALS]
+    columns = [name for name in known if name in words.asked]
     return places.with_columns(discount=discount(pl.col("rank"))).select(*keys, *columns)
 
 

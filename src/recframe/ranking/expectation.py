@@ -11,7 +11,7 @@ scores.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
@@ -24,13 +24,15 @@ def over_places(
     keys: Sequence[str],
     deepest: int | None,
     beside: Callable[[pl.LazyFrame], pl.LazyFrame],
+    worth: Mapping[str, pl.Expr],
 ) -> pl.LazyFrame:
     """Return the places up to `deepest` that hits may take: keys, rank, and each hit word's expectation there.
 
-    `hits` have the first rank of their tie and `tied`, its length; `beside` joins what stands beside every row of a list.
+    `hits` have the first rank of their tie and `tied`, its length; `beside` joins what stands beside every row of a list. So
+    have other values of a hit, its `worth` by names.
     """
     tied, rank = pl.col("tied"), pl.col("rank")
-    ties = _ties(hits, keys, beside, tied.first())
+    ties = _ties(hits, keys, beside, worth, tied.first())
     inside = (
         tied
         if deepest is None
@@ -47,18 +49,22 @@ def over_places(
         exp_gain=pl.col("exp_gain") / tied,
         hits_so_far=hit * (pl.col("H") + 1 + (place - 1) * another),
         first_hit=_first_hit(keys),
+        **{name: pl.col(name) / tied for name in worth},
     )
 
 
 def at_last_places(
-    hits: pl.LazyFrame, keys: Sequence[str], beside: Callable[[pl.LazyFrame], pl.LazyFrame]
+    hits: pl.LazyFrame,
+    keys: Sequence[str],
+    beside: Callable[[pl.LazyFrame], pl.LazyFrame],
+    worth: Mapping[str, pl.Expr],
 ) -> pl.LazyFrame:
     """Return a row for each tie with a hit: keys, rank, and each hit word's sum over its hits, all of them at its last place.
 
     `hits` have that place as their rank. Up to and with each of them there are the hits before their tie and all of it.
     """
     h, before = pl.col("h"), pl.col("H")
-    return _ties(hits, keys, beside).with_columns(
+    return _ties(hits, keys, beside, worth).with_columns(
         pl.col("rank").cast(pl.Float64),
         hit=h,
         hits_so_far=h * (before + h),
@@ -70,6 +76,7 @@ def _ties(
     hits: pl.LazyFrame,
     keys: Sequence[str],
     beside: Callable[[pl.LazyFrame], pl.LazyFrame],
+    worth: Mapping[str, pl.Expr],
     *also: pl.Expr,
 ) -> pl.LazyFrame:
     """Return the ties with a hit, list by list from the best: their hits `h`, the hits before in `H`, and sums of gains."""
@@ -78,6 +85,7 @@ def _ties(
         "h": pl.len().cast(pl.Float64),
         "gain": gain.sum(),
         "exp_gain": (pl.lit(2.0) ** gain - 1).sum(),
+        **{name: value.sum() for name, value in worth.items()},
     }
     ties = hits.group_by(*keys, "rank").agg(*also, **sums)
     return _with_hits_before(beside(ties).sort(*keys, "rank", nulls_last=True), keys)

@@ -13,7 +13,7 @@ import polars as pl
 
 from recframe.errors import NoOrderError, RecframeError, sentence, suggestion
 from recframe.frames.options import Sharing
-from recframe.metrics.language.reading import DEPTH, GoesOn, Reader
+from recframe.metrics.language.reading import DEPTH, SCALED, GoesOn, Reader, scaled
 
 HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
 RELEVANT_BY_CATEGORY = "relevant by category "
@@ -326,8 +326,8 @@ class At:
         if max_grade <= min_grade:
             msg = f"max_grade is above min_grade; found max_grade={max_grade:g}, min_grade={min_grade:g}"
             raise RecframeError(msg)
-        gain = self.certain(self.gain).clip(min_grade, max_grade)
-        return (gain - min_grade) / (max_grade - min_grade)
+        name = f"{SCALED}{json.dumps([min_grade, max_grade])}"
+        return self._of_hit(name) if self._is_of_ties else scaled(name, self.gain)
 
     def reader(
         self,
@@ -339,8 +339,8 @@ class At:
     ) -> pl.Expr:
         """Return the mean gain of the places read, by a reader who goes on with a probability `goes_on(place, gain)`.
 
-        The gain of a place is `scaled_gain(...)` of its hit, or 0. The reader stops at `depth`, as in depth=at.k, and at place
-        1,000 at the latest. Places below k and behind the list are read too, and have no gain.
+        A place's gain is `scaled_gain(...)` of its hit, or 0: below k and behind the list too. The reader stops at `depth`, as
+        in depth=at.k, and at place 1,000 at the latest.
         """
         one = Reader(goes_on, DEPTH if depth is None else min(depth, DEPTH))
         return one.mean_gain(self, lambda hit: hit.scaled_gain(max_grade, min_grade))

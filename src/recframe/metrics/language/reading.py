@@ -9,6 +9,8 @@ effectiveness.
 
 from __future__ import annotations
 
+import json
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +25,8 @@ DEPTH = 1000
 """Places that a reader reads at most, as in cwl_eval."""
 GoesOn = Callable[[pl.Expr, pl.Expr], pl.Expr | float]
 PLACE, GAIN = pl.col("place"), pl.col("gain")
+SCALED = "scaled gain "
+"""Prefix of columns of gains on a scale, followed by its ends."""
 EXAMPLE = "at.reader(lambda place, gain: 0.9 * (1 - gain))"
 GRID = [0.0, 0.25, 0.5, 0.75, 1.0]
 
@@ -137,5 +141,17 @@ class Reader:
         raise RecframeError(msg)
 
     def _looked_up(self, place: pl.Expr, values: pl.Series) -> pl.Expr:
-        places = [float(one) for one in range(1, self.depth + 1)]
-        return place.replace_strict(places, values.to_list(), default=None, return_dtype=pl.Float64)
+        number = (place.clip(upper_bound=self.depth + 1) - 1).cast(pl.Int64)
+        if not hasattr(place.bin, "slice"):  # Polars 1.35, where a table stands in memory
+            return number.replace_strict(
+                [*range(self.depth)], values.to_list(), default=None, return_dtype=pl.Float64
+            )
+        # NOTE: a literal of bytes streams as any value does; a literal series, which replace_strict takes, does not.
+        table = pl.lit(struct.pack(f"<{self.depth}d", *values))
+        return table.bin.slice(number * 8, 8).bin.reinterpret(dtype=pl.Float64)
+
+
+def scaled(name: str, gain: pl.Expr = GAIN) -> pl.Expr:
+    """Return a gain from 0 to 1 on the scale that the name of its column has the ends of."""
+    low, high = map(float, json.loads(name.removeprefix(SCALED)))
+    return (gain.cast(pl.Float64).clip(low, high) - low) / (high - low)
