@@ -248,7 +248,8 @@ RANKED = {name: recommended(u="pq") for name in "ab"}
             {"method": "combsum"},
             (
                 "the frame of recommendations has no column 'score'. It has 'model', 'user', 'item', 'rank'. Name the "
-                "column: rf.fuse(..., score='...'). method='combsum' reads scores; of ranks alone there are rrf, isr, borda, and normalize='rank'"
+                "column: rf.fuse(..., score='...'). method='combsum' reads scores; of ranks alone there are rrf, isr, "
+                "borda, and normalize='rank'"
             ),
         ),
         (

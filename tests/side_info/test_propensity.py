@@ -60,6 +60,44 @@ def test_every_sum_over_hits_gives_the_worked_numbers(kind: Kind):
     assert [found[name] for name in names] == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_note_says_how_few_alike_the_hits_weigh_as(kind: Kind):
+    # of u 2 and 4, of v 10 twice: 26² / (4 + 16 + 200) = 3.07; within u 6² / 20 = 1.8, within v 2
+    seen = {"u": [0.5, 0.1, 0.25], "v": [0.1, 0.1, 1.0]}
+    truth = pl.concat(
+        TRUTH.with_columns(user=pl.lit(user), seen=pl.Series(own)) for user, own in seen.items()
+    )
+    rec = rf.rec(kind.make(recommended(u="axcy", v="abxy")))(
+        truth=kind.make(truth), propensity="seen"
+    )
+    names = ["recall(weights=ips)", "recall", "auc(weights=snips)@3"]
+
+    notes = kind.read(rec.summarize(*names))["note"].to_list()
+    assert [str(note).partition("; ")[2] for note in notes] == [
+        "the 4 hits weigh as 3 alike",
+        "",
+        "the 4 hits weigh as 3 alike",
+    ]
+    users = kind.make(pl.DataFrame({"user": ["u", "v"], "country": ["fr", "it"]}))
+    found = kind.read(rec(users=users).summarize("recall(weights=ips)", by="country"))
+    assert [note.partition("; ")[2] for note in found["note"]] == [
+        "the 2 hits weigh as 2 alike",
+        "the 2 hits weigh as 2 alike",
+    ]
+
+
+def test_hits_that_weigh_alike_and_are_many_have_no_note():
+    users = [f"u{number}" for number in range(40)]
+    truth = pl.DataFrame({"user": users, "item": ["a"] * 40, "seen": [0.5] * 40})
+    recs = pl.DataFrame({"user": users, "item": ["a", "b"] * 20, "rank": [1] * 40})
+    more = pl.concat([recs, recs.with_columns(pl.lit("a").alias("item"), pl.col("rank") + 1)[1::2]])
+
+    (note,) = more.rec(truth=truth, propensity="seen").summarize("dcg(weights=ips)")["note"]
+    assert note is None
+    seldom = truth.with_columns(seen=pl.Series([0.001] * 3 + [1.0] * 37))
+    (note,) = more.rec(truth=seldom, propensity="seen").summarize("dcg(weights=ips)")["note"]
+    assert note == "the 40 hits weigh as 3 alike"
+
+
 def test_a_few_hits_that_are_seldom_observed_do_not_lift_a_share_above_1(kind: Kind):
     truth = pl.DataFrame({"user": ["u"] * 4, "item": list("abcd"), "seen": [0.01, 1, 1, 1]})
     names = ("precision(weights=snips)@1", "precision(weights=ips)@1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
 
 import polars as pl
@@ -11,10 +12,11 @@ from recframe.api import argument_errors, progress
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
 from recframe.api.request import FEW_ROWS, MIDDLING, Question, check_contributions, question
 from recframe.errors import CallError, RecframeError, UnknownMetricError
+from recframe.evaluation import evaluation
 from recframe.evaluation.contributions import contributions
 from recframe.evaluation.execution import Run
 from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.segments import SPREAD, keys_of, numbered
+from recframe.evaluation.segments import SPREAD, TOTAL, keys_of, numbered
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, bind
 from recframe.frames.inputs import Inputs, check_is_one_fold
@@ -84,7 +86,8 @@ class Uncertain(Generic[F]):
         lists). Rows are in the order of `evaluate`, then of the metrics. A LazyFrame gives a LazyFrame of expressions alone.
 
         Without a user, with one, or without a known spread, the interval is null and `note` says why. With fewer than 15 users
-        with a value above 0 intervals under-cover, which is noted too.
+        with a value above 0 intervals under-cover, which is noted too. Of a metric with `weights` w of its hits, `note` says where
+        they weigh as fewer than 30 alike, or than a tenth of their number: (Σ w)² / Σ w².
 
         Raises what `evaluate` raises, and a RecframeError for by="user" and for options that it does not know.
 
@@ -429,7 +432,15 @@ def _with_intervals(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
         places = dict(enumerate(asked.metrics))
         rows = asked.spread(inputs, asked.conventions, run, places)
         rows = asked.with_own_values(rows, inputs, run, places) if how.has_folds else rows
-        return summary.with_intervals(rows, how)
+
+        def sums(of_hits: Mapping[int, list[Metric[...]]]) -> pl.LazyFrame:
+            asks = [(asked.conventions[place], one) for place in of_hits for one in of_hits[place]]
+            conventions = [replace(convention, metric=one) for convention, one in asks]
+            found = evaluation.evaluate(inputs, conventions, run, (TOTAL,))
+            return numbered(found, [*keys_of(asked.inputs, asked.metrics)])
+
+        rows = summary.with_intervals(rows, how)
+        return summary.with_weights_of_hits(rows, [*asked.by], asked.metrics, sums)
 
     return asked.planned(asked.inputs, made, "summary", how, middling=FEW_ROWS)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
@@ -24,8 +24,9 @@ from recframe.evaluation.segments import (
 )
 from recframe.evaluation.trainings import PARTS
 from recframe.frames.rows.exact_sums import ExactSums
-from recframe.frames.rows.joins import in_long_form
+from recframe.frames.rows.joins import aggregate, in_long_form, joined
 from recframe.metrics.language.definition import Metric
+from recframe.metrics.language.weighing import weights_of_hits
 from recframe.statistics.options import Method
 from recframe.statistics.pairs import (
     ENDS,
@@ -217,6 +218,34 @@ def with_intervals(long: Frame, how: Intervals) -> Frame:
         value_high=(middle + half).clip(*ENDS),
         note=_note_of_folds() if how.over_folds else _note(),
     ).drop("of_n", "middle", "half")
+
+
+def with_weights_of_hits(
+    rows: pl.LazyFrame,
+    keys: Sequence[str],
+    metrics: Sequence[Metric[...]],
+    sums: Callable[[Mapping[int, list[Metric[...]]]], pl.LazyFrame],
+) -> pl.LazyFrame:
+    """Return rows of `with_intervals` whose notes tell of hits of few effective rows, (Σ w)² / Σ w² of their weights w.
+
+    `sums` gives the totals of metrics by some keys.
+    """
+    weighed = {place: of for place, one in enumerate(metrics) if (of := weights_of_hits(one))}
+    if not weighed:
+        return rows
+    wide = sums(weighed)
+    found = []
+    for place, of_hits in weighed.items():
+        n, weight, square = (pl.col(name_beside(TOTAL, one)).sum() for one in of_hits)
+        effective = pl.when(square > 0).then(weight**2 / square)
+        told = pl.format(
+            "the {} hits weigh as {} alike", n.cast(pl.Int64), effective.round().cast(pl.Int64)
+        )
+        few = (effective < FEW) | (effective < n / 10)
+        note = pl.when(few).then(told).alias("of hits")
+        found.append(aggregate(wide, keys, [note]).with_columns(pl.lit(place).alias(PLACE)))
+    rows = joined(rows, pl.concat(found), [*keys, PLACE], in_order=True)
+    return rows.with_columns(note=joined_notes(["note", "of hits"]))
 
 
 def _note() -> pl.Expr:

@@ -45,6 +45,21 @@ def corrected_share(
     return (share * observed).clip(upper_bound=1.0)
 
 
+def weights_of_hits(metric: Metric[...]) -> list[Metric[...]]:
+    """Return the numbers of hits, their weights and the squares of these, of a metric that weighs them; else nothing."""
+    if metric.parameters.get("weights", "none") == "none":
+        return []
+
+    def power(n: int) -> Metric[...]:
+        def total(at: At) -> pl.Expr:
+            exponent, least = (metric.parameters[name] for name in ("exponent", "min_propensity"))
+            return at.sum(lambda hit: hit.inverse_propensity(float(exponent), float(least)) ** n)
+
+        return replace(unregistered(total), k=metric.k, label=f"weights^{n} of {metric}")
+
+    return [power(n) for n in range(3)]
+
+
 def refusal(metric: str, weights: Weights, why: str, left_out: str) -> RecframeError:
     """Return the error of a correction by propensities beside a parameter that it does not go with."""
     return RecframeError(f"{metric}(weights={weights!r}) {why}; leave out {left_out}")
