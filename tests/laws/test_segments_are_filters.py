@@ -44,8 +44,7 @@ OF_HISTORY = ("miscalibration", "repeat_rate", "serendipity(of")
 
 
 def named(name: str, parameters: Mapping[str, Any], cut: str = "") -> str:
-    inside = ",".join(f"{key}={value}".lower() for key, value in parameters.items())
-    return str(rf.parse(f"{name}({inside}){cut}" if inside else f"{name}{cut}"))
+    return f"{rf.parse(name)(**parameters)}{cut}"
 
 
 BEYOND = [
