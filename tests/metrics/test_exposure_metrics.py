@@ -76,7 +76,7 @@ def test_one_group_has_no_gap(by: str | None):
     "target",
     [
         *({"A": 0.6}, {"A": 0.6, "B": 0.5}, {"A": 1.5, "B": -0.5}, {"A": math.nan, "B": 1.0}),
-        *("catalog", {}, {"A": "0.6", "B": "0.4"}),
+        *("catalog", {}, [1], 3),
     ],
 )
 def test_shares_that_are_none_are_an_error(target: object):

@@ -482,19 +482,19 @@ class Cut:
 
     def gap(self, items: pl.LazyFrame, of: str, value: pl.Expr) -> pl.LazyFrame:
         """Return the mean difference of two groups of a segment's items; groups are categories, each of the mean of a value."""
-        name, keys = value.meta.output_name(), ["all", *self.keys]
+        name, mean = value.meta.output_name(), pl.col("sum") / pl.col("n")
         rows = items.join(self.sides.feature(of).parts().select("item", "part"), on="item")
-        rows = rows.with_columns(value, all=pl.lit(0)).filter(pl.col(name).is_not_null())
-        mean, n = pl.col("sum") / pl.col("n"), pl.col("n groups")
-        groups = ExactSums({"sum": pl.col(name)}).of(rows, [*keys, "part"], [pl.len().alias("n")])
-        groups = groups.select(*keys, mean=mean).with_columns(
-            place=pl.col("mean").rank("ordinal").over(keys), **{"n groups": pl.len().over(keys)}
+        rows, count = rows.filter(value.is_not_null()), pl.len().cast(pl.Float64).alias("n")
+        groups = ExactSums({"sum": value}).of(rows, [*self.keys, "part"], [count])
+        groups = groups.with_columns(
+            mean=mean, place=mean.rank("ordinal").over(*self.keys, pl.lit(0))
         )
-        # over all pairs, the higher mean of a pair counts once and the lower one is taken away
-        apart = pl.col("mean") * (2.0 * pl.col("place") - n - 1.0)
-        sums = ExactSums({"sum": apart}).of(groups, self.keys, [n.first().cast(pl.Float64)])
-        gap = pl.when(n > 1).then((pl.col("sum") / (n * (n - 1.0) / 2.0)).clip(lower_bound=0.0))
-        return sums.select(*self.keys, gap.alias(name))
+        # the higher mean of a pair counts once, and the lower one is taken away
+        sums = {"sum": pl.col("mean"), "placed": pl.col("mean") * pl.col("place")}
+        sums_of_means = ExactSums(sums).of(groups, self.keys, [count])
+        n, apart = pl.col("n"), 2 * pl.col("placed") - (pl.col("n") + 1) * pl.col("sum")
+        gap = pl.when(n > 1).then((2 * apart / (n * (n - 1))).clip(lower_bound=0.0))
+        return sums_of_means.select(*self.keys, gap.alias(name))
 
     def in_all(self, segments: pl.LazyFrame) -> pl.LazyFrame:
         """Return the segments with sums over those of all users in place of their own."""

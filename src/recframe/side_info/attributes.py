@@ -160,49 +160,41 @@ OF_HISTORIES = {
 
 
 @fact("category", "items", takes=CATEGORIES)
-def share_of_category(sides: Sides, of: str, target: str) -> pl.LazyFrame:
-    """The share that each category of the catalogue is to have: of its items, the same as others, or a given one."""
-    keys = [*sides.item_keys, "part"]
-    rows = sides.catalogue.join(sides.feature(of).parts(), on="item").group_by(keys)
-    if target in {"catalogue", "uniform"}:
-        one = pl.col("share").sum() if target == "catalogue" else pl.lit(1.0, dtype=pl.Float64)
-        return _as_shares(sides, rows.agg(value=one))
-    given: dict[str, float] = json.loads(target)
-    names, shares = [*given], pl.Series([*given.values()], dtype=pl.Float64)
-    texts, part = pl.DataFrame({"text": names, "value": shares}).lazy(), pl.col("part")
-    found = rows.agg().with_columns(text=part.cast(pl.String))
-    message = worded(f"target={target} has no share for ", "the category ", part, NO_SHARE)
-    found = found.join(texts, on="text", how="left")
-    return found.select(*keys, VALUE + fails_if(VALUE.is_null(), message))
+def share_of_catalogue(sides: Sides, of: str) -> pl.LazyFrame:
+    """The share of each category of the catalogue in its items; in a segment of items, in its own."""
+    return _shares(sides, sides.catalogue.with_columns(value=1.0), of, sides.item_keys)
 
 
 @fact("category", "items", "train", takes=CATEGORIES)
 def share_of_train(sides: Sides, of: str) -> pl.LazyFrame:
     """The share of each category of the catalogue in the rows of train; null where no item of train has a category."""
-    rows = sides.catalogue.join(sides.feature(of).parts(), on="item")
-    rows = rows.join(sides.popularity, on="item", how="left")
-    pairs = (pl.col("share") * VALUE.fill_null(0.0)).sum()
-    return _as_shares(sides, rows.group_by(*sides.item_keys, "part").agg(value=pairs))
+    items = sides.catalogue.join(sides.popularity, on="item", how="left")
+    return _shares(sides, items.with_columns(VALUE.fill_null(0.0)), of, sides.item_keys)
 
 
-def _as_shares(sides: Sides, sums: pl.LazyFrame) -> pl.LazyFrame:
-    """Return sums of categories over the sum of all; in a segment of items, of its own."""
-    whole = VALUE.sum().over(sides.item_keys) if sides.item_keys else VALUE.sum()
-    return sums.with_columns(value=pl.when(whole > 0).then(VALUE / whole))
+@fact("category", "items", takes=CATEGORIES)
+def given_share(sides: Sides, of: str, shares: str) -> pl.LazyFrame:
+    """The share of each category of the catalogue in a text of given ones."""
+    keys, part = [*sides.item_keys, "part"], pl.col("part")
+    found = sides.catalogue.join(sides.feature(of).parts(), on="item").select(keys).unique()
+    given = part.cast(pl.String).replace_strict(json.loads(shares), default=None)
+    message = worded(f"target={shares} has no share for the category ", part, NO_SHARE)
+    return found.select(*keys, value=given + fails_if(given.is_null(), message))
 
 
 @fact("list part", "relevance", "items", takes=CATEGORIES)
-def relevant_in_category(sides: Sides, of: str) -> pl.LazyFrame:
-    """The number of a list's relevant items in a category, listed or not; one of several counts in each by its share."""
-    rows = sides.held.relevant_items().join(sides.feature(of).parts(), on="item")
-    return rows.group_by(*sides.held.list_keys, "part").agg(value=pl.col("share").sum())
+def share_of_relevant(sides: Sides, of: str) -> pl.LazyFrame:
+    """The share of a category in the relevant items of a list, listed or not."""
+    items = sides.held.relevant_items().with_columns(value=1.0)
+    return _shares(sides, items, of, sides.held.list_keys)
 
 
-@fact("list", "relevance", "items", takes=CATEGORIES)
-def n_described_relevant(sides: Sides, of: str) -> pl.LazyFrame:
-    """The number of a list's relevant items that have a category."""
-    rows = sides.held.relevant_items().join(sides.feature(of).described(), on="item")
-    return rows.group_by(sides.held.list_keys).agg(COUNT)
+def _shares(sides: Sides, items: pl.LazyFrame, of: str, keys: list[str]) -> pl.LazyFrame:
+    """Return the share of each category in the values of items, in each combination of the keys."""
+    rows = items.join(sides.feature(of).parts(), on="item").group_by(*keys, "part")
+    sums = rows.agg((VALUE * pl.col("share")).sum())
+    whole = VALUE.sum().over(*keys, pl.lit(0))
+    return sums.with_columns(pl.when(whole > 0).then(VALUE / whole).alias("value"))
 
 
 # Of segments of items

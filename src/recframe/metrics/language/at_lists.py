@@ -347,12 +347,15 @@ class AtLists:
 
         Any other target is a text of given shares, by category. Null where nothing has a category.
         """
+        if target == "uniform":
+            return 1 / self.n_categories(of)
         if target == "relevant":
-            n_relevant = self.fact(attributes.n_described_relevant, of)
-            return self.fact(attributes.relevant_in_category, of).fill_null(0.0) / n_relevant
-        if target == "train":
-            return self.fact(attributes.share_of_train, of)
-        return self.fact(attributes.share_of_category, of, target)
+            share = self.fact(attributes.share_of_relevant, of).fill_null(0.0)
+            return pl.when(self.n_categories_of_relevant(of) > 0).then(share)
+        shares = {"catalogue": attributes.share_of_catalogue, "train": attributes.share_of_train}
+        if target in shares:
+            return self.fact(shares[target], of)
+        return self.fact(attributes.given_share, of, target)
 
     def n_categories_of_history(self, of: str) -> pl.Expr:
         """Return the number of categories of the train items of the list's user."""

@@ -119,22 +119,16 @@ class OrShares:
 
     def read(self, value: object) -> str | None:
         """Return a choice, or shares as a text that says them in the order of the groups; None of anything else."""
-        if isinstance(value, str) and value in self.choices:
-            return value
+        if value in self.choices:
+            return str(value)
         try:
-            given = json.loads(value) if isinstance(value, str) else value
-        except json.JSONDecodeError:
+            given: Any = dict(json.loads(value) if isinstance(value, str) else value)  # type: ignore[arg-type]
+            shares = {group: float(share) for group, share in given.items()}
+            text = json.dumps(shares, sort_keys=True, ensure_ascii=False)
+        except (TypeError, ValueError):
             return None
-        if not isinstance(given, Mapping):
-            return None
-        # in the words of a frame's text, where True is true
-        found = {str(one).lower() if is_bool(one) else str(one): given[one] for one in given}
-        numbers = {one: plain_number(share) for one, share in found.items()}
-        shares = {one: float(share) for one, share in numbers.items() if share is not None}
-        known = len(shares) == len(given) and all(share >= 0 for share in shares.values())
-        if not (known and abs(math.fsum(shares.values()) - 1) <= NEARLY):
-            return None
-        return json.dumps(shares, sort_keys=True, ensure_ascii=False)
+        adds_up = abs(math.fsum(shares.values()) - 1) <= NEARLY
+        return text if adds_up and min(shares.values()) >= 0 else None
 
     def __str__(self) -> str:
         shares = "shares of all groups that add up to 1, {'drama': 0.6, 'crime': 0.4}"
