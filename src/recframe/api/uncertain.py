@@ -86,7 +86,7 @@ class Uncertain(Generic[F]):
         lists). Rows are in the order of `evaluate`, then of the metrics. A LazyFrame gives a LazyFrame of expressions alone.
 
         Without a user, with one, or without a known spread, the interval is null and `note` says why. With fewer than 15 users
-        with a value above 0 intervals under-cover, which is noted too. Of a metric with `weights` w of its hits, `note` says where
+        with a value above 0 intervals under-cover, which is noted too. Of a metric with `weights` w of its hits, `note` says if
         they weigh as fewer than 30 alike, or than a tenth of their number: (Σ w)² / Σ w².
 
         Raises what `evaluate` raises, and a RecframeError for by="user" and for options that it does not know.
