@@ -50,7 +50,7 @@ def test_the_exposure_of_the_list_worked_by_hand(part: str, expected: float):
 
 
 def test_the_exposure_of_single_items_has_no_disparity():
-    with pytest.raises(rf.RecframeError, match="since each user has one; name groups of items"):
+    with pytest.raises(rf.RecframeError, match="where each user has one; name the column"):
         LISTED.rec(truth=TRUTH, items=GROUPS).expected_exposure(part="disparity")
 
 
@@ -105,3 +105,50 @@ def test_shares_of_numbers_and_truths_are_given_as_they_are():
         shares = dict.fromkeys(column, 0.5)
 
         assert LISTED.rec(items=items).awrf(target=shares) == pytest.approx(1 - (EXPOSED - 0.5))
+
+
+DRAWS = pl.DataFrame(
+    {"user": ["u"] * 6, "draw": [*"112212"], "item": [*"axxcca"], "rank": [1, 2, 1, 2, 3, 3]}
+)
+FIVE = pl.DataFrame({"item": [*"abcxz"], "side": [*"ABABB"]})
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        # E of a, x, c is (1 + 1/4) / 2, (1/2 + 1) / 2, (1/4 + 1/2) / 2; T as above
+        ({"part": "disparity"}, 0.625**2 + 0.75**2 + 0.375**2),
+        ({"part": "relevance"}, 0.625 * 7 / 48 + 0.75 * 7 / 48 + 0.375 * 0.75),
+        # of A, a and c, E is 1 and T 43/48; of B, x, b and z, 3/4 and 50/48
+        ({"part": "loss", "of": "side"}, (1 - 43 / 48) ** 2 + (0.75 - 50 / 48) ** 2),
+    ],
+)
+@pytest.mark.parametrize("by", [None, "user"])
+def test_the_exposure_of_several_lists_is_their_mean(kind, parameters, expected, by):
+    truth = pl.DataFrame({"user": ["u", "u"], "item": [*"cz"]})
+    rec = kind(DRAWS).rec(truth=kind(truth), items=kind(FIVE))
+
+    found = kind.read(rec.evaluate(rf.expected_exposure(sample="draw", p=0.5, **parameters), by=by))
+
+    assert found.rows()[0][-1] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_list_that_is_short_or_repeats_an_item_is_a_list_all_the_same():
+    truth = pl.DataFrame({"user": ["u", "v"], "item": [*"cz"]})
+    again = DRAWS.vstack(DRAWS.head(1).with_columns(rank=pl.lit(3, dtype=pl.Int64)))
+    again = again.vstack(DRAWS.head(1).with_columns(draw=pl.lit("3"), item=pl.lit(None, pl.String)))
+
+    found = again.rec(truth=truth, items=FIVE).expected_exposure(
+        1, by="user", part="disparity", sample="draw"
+    )
+
+    # a and x are each the first of one list of two
+    assert found.rows() == [("u", 0.5), ("v", 0.0)]
+
+
+@pytest.mark.parametrize("lists", [DRAWS.drop("draw"), DRAWS.rename({"rank": "score"})])
+def test_several_lists_need_their_column_and_ranks(lists: pl.DataFrame):
+    truth = pl.DataFrame({"user": ["u"], "item": ["c"]})
+
+    with pytest.raises(rf.ColumnError, match="tells the lists of a user apart, beside their ranks"):
+        lists.rec(truth=truth, items=FIVE).expected_exposure(sample="draw")

@@ -750,6 +750,7 @@ class Methods(Generic[F]):
         part: Literal["loss", "disparity", "relevance"] = "loss",
         of: str = "",
         p: float = 0.8,
+        sample: str = "",
     ) -> float:
         """Distance of the exposure that items get from the one that their relevance earns: 0 is none; larger is further."""
     @overload
@@ -760,6 +761,7 @@ class Methods(Generic[F]):
         part: Literal["loss", "disparity", "relevance"] = "loss",
         of: str = "",
         p: float = 0.8,
+        sample: str = "",
     ) -> F:
         """Distance of the exposure that items get from the one that their relevance earns: 0 is none; larger is further."""
     @overload
@@ -1529,6 +1531,7 @@ class SegmentedMethods(Generic[F]):
         part: Literal["loss", "disparity", "relevance"] = "loss",
         of: str = "",
         p: float = 0.8,
+        sample: str = "",
     ) -> F:
         """Distance of the exposure that items get from the one that their relevance earns: 0 is none; larger is further."""
     def personalization(

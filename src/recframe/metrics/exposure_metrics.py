@@ -7,6 +7,7 @@ groups; w(r) is what a rank r weighs.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Literal
 
 import polars as pl
@@ -227,6 +228,7 @@ def expected_exposure(
     part: Literal["loss", "disparity", "relevance"] = "loss",
     of: str = "",
     p: Share = 0.8,
+    sample: str = "",
 ) -> pl.Expr:
     """Distance of the exposure that items get from the one that their relevance earns: 0 is none; larger is further.
 
@@ -236,11 +238,13 @@ def expected_exposure(
     where it is not listed, and `p` the chance to go on to the next rank. T is the exposure in orders by grade, equal grades
     shuffled: (p^b - p^(b + m)) / (m · (1 - p)), m items of that grade and b of higher ones; all items of the catalogue that are
     not relevant are the last grade. `part="relevance"` is Σ E · T, of which higher is better. With `of`, a column of the items,
-    E and T are sums over each group's items, one of several categories split among them, and the sums are over the groups;
-    `part="disparity"`, Σ E², is of groups alone, since with one list it is the same for all. 0 without a relevant item in the
-    catalogue: bind no_relevant="skip". Items outside the catalogue do not count.
+    E and T are sums over each group's items, one of several categories split among them, and the sums are over the groups.
+    With `sample`, a column that tells several lists of a user apart, such as draws of a policy, E is the mean over the lists.
+    `part="disparity"` is Σ E². 0 without a relevant item in the catalogue: bind no_relevant="skip". Items outside the catalogue
+    do not count.
 
-    Raises an error for `part="disparity"` without `of`; a ColumnError without a catalogue, or where `of` holds no categories.
+    Raises an error for `part="disparity"` without `of` and `sample`, since of one list it is the same for all; a ColumnError
+    without a catalogue, where `of` holds no categories, or where the lists lack the column `sample` or ranks.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 4, "item": ["a", "x", "c", "z"], "rank": [1, 2, 3, None], "relevance": [0, 0, 1, 1]})
@@ -250,14 +254,15 @@ def expected_exposure(
 
     Source: Diaz, Mitra, Ekstrand, Biega and Carterette 2020, Evaluating stochastic rankings with expected exposure.
     """
-    if part == "disparity" and not of:
+    if part == "disparity" and not (of or sample):
         msg = (
-            "expected_exposure(part=disparity) is the same for every list of a length, since each user has one; name groups of "
-            "items: expected_exposure(part='disparity', of='genre')"
+            "expected_exposure(part=disparity) is the same for every list of a length where each user has one; name the column "
+            "that tells several lists of a user apart, sample='draw', or groups of items, of='genre'"
         )
         raise RecframeError(msg)
+    exposures = partial(at.over_exposures, of, p, sample=sample)
     if part != "loss":
-        return at.over_exposures(of, p, word=part)
+        return exposures(word=part)
     words = ("disparity", "relevance", "target")
-    disparity, relevance, target = (at.over_exposures(of, p, word=word) for word in words)
+    disparity, relevance, target = (exposures(word=word) for word in words)
     return (disparity - 2 * relevance + target).clip(lower_bound=0.0)

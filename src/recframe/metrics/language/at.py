@@ -19,8 +19,6 @@ HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
 RELEVANT_BY_CATEGORY = "relevant by category "
 HITS_BY_VALUE, BEST_BY_VALUE, EXPOSURE = "hits by value ", "best by value ", "exposure "
 """Prefixes of columns of hits by item value, and of exposures, followed by settings and word."""
-
-
 EULER = 0.5772156649015329
 
 
@@ -301,10 +299,11 @@ class At:
         columns = [f"{name} rank", f"{name} worth"]
         return self._over(columns, lambda rank, worth: worth * weight(rank), cut=cut)
 
-    def over_exposures(self, of: str, p: float, *, word: str) -> pl.Expr:
+    def over_exposures(self, of: str, p: float, *, sample: str, word: str) -> pl.Expr:
         """Return the sum over items, or groups `of` them, of exposures' "disparity" E², "relevance" E · T or "target" T²."""
         self._needs_an_order("it multiplies the exposures of all listed items")
-        return self._over(_columns(EXPOSURE, [of, p, self.k], word), lambda one: one, cut=False)
+        column = _columns(EXPOSURE, [of, p, self.k, sample], word)
+        return self._over(column, lambda one: one, cut=False)
 
     def sum(self, value: Callable[[At], pl.Expr]) -> pl.Expr:
         """Return the sum of a value of a hit over the hits, as in `at.sum(lambda hit: hit.gain * hit.discount)`.
