@@ -185,10 +185,14 @@ def test_metrics_that_cannot_be_tested_leave_models_open():
     [
         (["mrr"], {}, "pareto takes two metrics or more"),
         (["mrr", "list_length"], {}, "list_length has no better end"),
-        (["mrr", "recall@5"], {"worst": {"recall@4": 0}}, "'recall@4', which is none of the metr"),
+        (["mrr", "recall@5"], {"worst": {"recall@4": 0}}, "by the call's metrics: mrr, recall@5"),
         (["mrr", "recall@5"], {"worst": {"recall@5": 1}}, "worst=1 is not worse than ideal=1"),
-        (["mrr", "recall@5"], {"worst": 0}, "worst takes numbers by metrics, such as {'mrr': 0.5}"),
-        (["mrr", "recall@5"], {"ideal": {"mrr": "1"}}, "write a finite number"),
+        (["mrr", "recall@5"], {"worst": 0}, "worst=0: worst takes finite numbers by the call's"),
+        (
+            ["mrr", "recall@5"],
+            {"ideal": {"mrr": "1"}},
+            "ideal={'mrr': '1'}: ideal takes finite numbers",
+        ),
         (["mrr", "novelty@5"], {"ideal": {"mrr": 1}}, "ideal= has no 'novelty@5'"),
         (["mrr", "recall@5"], {"by": "user"}, "one user has no interval"),
         (["mrr", "recall@5"], {"by": "front"}, "also the name of a result column"),

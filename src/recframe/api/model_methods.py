@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic
 
 import polars as pl
@@ -11,20 +11,17 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
 from recframe.api.request import Request
-from recframe.charts.long_format import against_each, check_models, check_reference
-from recframe.errors import ColumnError, DataError, shown, silent
+from recframe.charts.long_format import Names, against_each, check_models, check_reference
+from recframe.errors import ColumnError, DataError, silent
 from recframe.evaluation import evaluation
 from recframe.evaluation.execution import Run
-from recframe.evaluation.jackknife import reason_without
-from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import keys_of, numbered
-from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Given
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.relevance import rows_of_models
 from recframe.statistics.pairs import BASELINE, MODEL
-from recframe.statistics.pareto_fronts import COLUMNS, VERDICT, Fronts
+from recframe.statistics.pareto_fronts import COLUMNS, VERDICT, Fronts, with_verdicts
 
 REFERENCE = "reference"
 ROW = "row of the result"
@@ -45,8 +42,7 @@ class ModelsTogether(Generic[F]):
         The result is that of `evaluate`, with the column `reference` behind the `by` columns and the model: a row for each
         ordered pair of models, sorted by these columns. "a" held against "b" and "b" against "a" are two rows, since the mean
         runs over the lists of the model, and a metric may divide by the length of its list: both are alike where both models
-        have full lists for the same users. Of a model that is null the lists are measured, but it is no reference. What
-        `rec(reference=...)` binds is not read.
+        have full lists for the same users. What `rec(reference=...)` binds is not read.
 
         Raises a RecframeError without a column of models, and for a metric without a reference; a DataError for fewer than two
         models, on a LazyFrame when it is collected; and what `evaluate` raises.
@@ -70,17 +66,22 @@ class ModelsTogether(Generic[F]):
             check_reference(metric, "agreement")
         rec: Any = self._candidates()  # type: ignore[attr-defined]  # of a Rec
         check_models(rec, "agreement()")
-        request = Request.of(rec(reference=""), found, by, profile)
-        inputs, kind = request.inputs, request.kind
-        keys = keys_of(inputs, found)
-        _check_names(keys, [REFERENCE])
-        in_polars = rec._in_polars()  # noqa: SLF001  the methods of this room are those of a Rec
-        pairs = Pairs(in_polars, found, by, profile, [*keys], inputs.context.names[MODEL])
-        plan = kind.applied(rows_of_models(inputs).unique(), pairs.rows, pairs.schema(request))
-        names = (pl.col(inside).alias(name) for inside, name in keys.items())
-        plan = plan.select(*names, REFERENCE, pl.exclude(*keys, REFERENCE))
-        sources = {**inputs.sources, REFERENCE: inputs.sources.get(keys[MODEL])}
-        result: F = kind.give(plan, sources)
+        request, keys = _asked(rec(reference=""), found, by, profile, [REFERENCE])
+        plan = evaluation.evaluate(request.home, request.stated, Run())
+        schema = [*numbered(plan, [*keys]).collect_schema().items()]
+        schema.insert(len(keys), (REFERENCE, dict(schema)[MODEL]))
+        models = rows_of_models(request.inputs).unique()
+        asked = partial(
+            _pairs,
+            rec._in_polars(),  # noqa: SLF001  the methods of this room are those of a Rec
+            keys,
+            metrics=found,
+            by=by,
+            profile=profile,
+        )
+        plan = request.kind.applied(models, asked, pl.Schema(schema)).rename(keys)
+        sources = {**request.inputs.sources, REFERENCE: request.inputs.sources.get(keys[MODEL])}
+        result: F = request.kind.give(plan, sources)
         return result
 
     @argument_errors.understood
@@ -119,9 +120,10 @@ class ModelsTogether(Generic[F]):
         Where a metric's range has no end, as that of novelty, the ideal point is not known and the distance is null, until
         `ideal=` has a number for each such metric; so is the hypervolume, where the range has no bad end. A model without
         a value of a metric has null in all of them, and dominates nobody. Where a profile rounds, fronts go by what is shown.
-        Metrics that `compare` does not take, such as exposure_disparity, leave "open" what others dominate.
+        Metrics that `compare` does not take, such as exposure_disparity, leave "open" what others dominate, and so does a
+        Python without recframe[stats].
 
-        It needs recframe[stats]. Raises a RecframeError for a metric without a better end, for fewer than two metrics and
+        Raises a RecframeError for a metric without a better end, for fewer than two metrics and
         for a point without a number that it needs; and what `evaluate` and `compare` raise.
 
         >>> import polars as pl, recframe as rf
@@ -141,81 +143,56 @@ class ModelsTogether(Generic[F]):
         └───────┴───────┴───────────┴──────────────┴─────────────┴──────────┘
         """
         found = registry.asked(registry.each(metrics), k)
-        tested = [one for one in found if not is_of_segment(one) or not reason_without(one)]
+        tested = with_verdicts(found)
         untested = [str(one) for one in found if one not in tested]
         fronts = Fronts.of(found, worst, ideal, untested)
         rec: Any = self._candidates()  # type: ignore[attr-defined]  # of a Rec
         check_models(rec, "pareto()")
-        request = Request.of(rec, found, by, profile)
-        kind, keys = request.kind, keys_of(request.inputs, found)
-        _check_names(keys, COLUMNS)
+        request, keys = _asked(rec, found, by, profile, COLUMNS)
+        kind, given = request.kind, {"by": by, "profile": profile}
         asked = rec._in_polars() if kind.collects else rec  # noqa: SLF001  those of a Rec
-        given = {"by": by, "profile": profile}
-        values = numbered(asked.evaluate(found, **given).lazy(), [*keys])
-        inside = {str(one): f"value {place}" for place, one in enumerate(found)}
-        cells = values.rename(inside)
-        schema = cells.collect_schema()
-        no_other, no_verdict = pl.lit(None, schema[MODEL]), pl.lit(None, pl.String)
-        cells = cells.with_columns(no_other.alias(BASELINE), no_verdict.alias(VERDICT))
+        cells = numbered(asked.evaluate(found, **given).lazy(), [*keys])
+        schema = pl.Schema([*cells.collect_schema().items(), *COLUMNS.items()])
         if tested:
             with silent():
                 pairs = asked.compare(tested, level=level, margin=margin, cluster=cluster, **given)
             of_pairs = [*(key for key in keys if key != MODEL), MODEL, BASELINE, "metric", VERDICT]
-            verdicts = numbered(pairs.lazy(), of_pairs).select(of_pairs).drop("metric")
+            verdicts = numbered(pairs.lazy(), of_pairs).select(of_pairs)
             cells = pl.concat([cells, verdicts], how="diagonal")
-        result_schema = pl.Schema([*schema.items(), *COLUMNS.items()])
-        plan = kind.applied(cells, lambda rows: fronts.rows(rows, [*keys]), result_schema)
-        plan = plan.rename({new: old for old, new in inside.items()} | keys)
-        result: F = kind.give(plan, request.inputs.sources)
+        plan = kind.applied(cells, lambda rows: fronts.rows(rows, [*keys]), schema)
+        result: F = kind.give(plan.rename(keys), request.inputs.sources)
         return result
 
 
-def _check_names(keys: Mapping[str, str], columns: Collection[str]) -> None:
+def _asked(
+    rec: Any, metrics: Sequence[Metric[...]], by: By, profile: str | None, columns: Collection[str]
+) -> tuple[Request, dict[str, str]]:
+    """Return the request and its key columns, by their names inside the plan; none is called as one of some columns."""
+    request = Request.of(rec, metrics, by, profile)
+    keys = keys_of(request.inputs, metrics)
     for name in keys.values():
         if name in columns:
             msg = (
                 f"{Given('by', name)} is also the name of a result column; rename the column first"
             )
             raise ColumnError(msg)
+    return request, keys
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Pairs of models, of which one is measured and the other one its reference."""
-
-    rec: Any
-    """The `rec` whose results are frames of Polars."""
-    metrics: Sequence[Metric[...]]
-    by: By
-    profile: str | None
-    keys: Sequence[str]
-    """The key columns, by their names inside the plan."""
-    column: str
-    """The name of the models' column."""
-
-    def schema(self, request: Request) -> pl.Schema:
-        """Return the columns of the result, from the frames' schemas alone."""
-        plan = evaluation.evaluate(request.home, request.stated, Run())
-        found = numbered(plan, self.keys).collect_schema()
-        return pl.Schema({**found, REFERENCE: found[MODEL]})
-
-    def rows(self, models: pl.DataFrame) -> pl.DataFrame:
-        """Return a row for each segment and pair of models, in the order of the segments, the model and its reference."""
-        named = models[MODEL].drop_nulls().sort()
-        text = as_text(pl.col(MODEL), named.dtype)
-        names = named.to_frame().select(text).to_series().to_list()
-        if len(names) < 2:  # noqa: PLR2004  a pair
-            found = shown(names[0]) if names else "none"
-            msg = f"there are no two models to compare: the column {self.column!r} has {found}"
-            raise DataError(msg)
-        parts = []
-        options = {"by": self.by, "profile": self.profile}
-        results = against_each(self.rec, self.metrics, names, **options)
-        for place, result in enumerate(results):
-            rows = result.clone()
-            rows.columns = [*self.keys, *result.columns[len(self.keys) :]]
-            other = named.slice(place, 1).new_from_index(0, len(rows)).alias(REFERENCE)
-            rows = rows.with_row_index(ROW).with_columns(other)
-            parts.append(rows.filter(text.ne_missing(pl.lit(names[place]))))
-        # the parts have the same rows
-        return pl.concat(parts).sort(ROW, maintain_order=True).drop(ROW)
+def _pairs(rec: Any, keys: Mapping[str, str], rows: pl.DataFrame, **asked: Any) -> pl.DataFrame:
+    """Return a row for each segment and pair of models, in the order of the segments, the model and its reference."""
+    models = rows[MODEL].sort()
+    names = Names.of([models]).order
+    if len(names) < 2:  # noqa: PLR2004  a pair
+        found = ", ".join(map(repr, names)) or "none"
+        msg = f"there are no two models to compare: the column {keys[MODEL]!r} has {found}"
+        raise DataError(msg)
+    parts = []
+    for place, result in enumerate(against_each(rec, models=names, **asked)):
+        rows = result.clone()
+        rows.columns = [*keys, *result.columns[len(keys) :]]
+        other = models.slice(place, 1).new_from_index(0, len(rows)).alias(REFERENCE)
+        rows = rows.insert_column(len(keys), other).with_row_index(ROW)
+        parts.append(rows.filter(pl.col(MODEL) != pl.col(REFERENCE)))
+    # the parts have the same rows
+    return pl.concat(parts).sort(ROW, maintain_order=True).drop(ROW)

@@ -37,8 +37,7 @@ from recframe.errors import RecframeError, silent
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import Asked
-from recframe.statistics.pairs import BASELINE
-from recframe.statistics.pareto_fronts import VERDICT, Fronts
+from recframe.statistics.pareto_fronts import Fronts
 
 HEIGHT = 320
 MOST_NAMED = 6
@@ -69,32 +68,16 @@ def _axis(place: int) -> str:
 def _with_states(
     rec: Any, data: pl.DataFrame, metrics: Sequence[Metric[...]], how: Intervals, margin: Any
 ) -> pl.DataFrame:
-    """Return models with their `state` and `dominated_by`, as `rec.pareto` has them; null where a metric has no better end.
-
-    Without NumPy and SciPy nothing is shown, so that a model is on the front or open.
-    """
-    state = {"state": pl.lit(None, pl.String), "dominated_by": pl.lit(None, pl.String)}
-    if not all(metric.direction for metric in metrics):
-        return data.with_columns(**state)
-    try:
-        from recframe.statistics import comparison  # noqa: F401, PLC0415  NumPy and SciPy are an extra
-    except RecframeError:
-        has_verdicts = False
-    else:
-        has_verdicts = len(data) > 1
-    if not has_verdicts:
-        names = {_axis(place): f"value {place}" for place in range(len(metrics))}
-        nothing = pl.lit(None, pl.String)
-        cells = data.select("model", *names).rename(names)
-        cells = cells.with_columns(nothing.alias(BASELINE), nothing.alias(VERDICT))
-        found = Fronts.of(metrics, None, None, ()).rows(cells, ["model"])
-    else:
-        with silent():
-            found = rec.pareto(*metrics, margin=margin, **how._asdict())
-        column = found[rec._context.model].alias("model")  # noqa: SLF001  the methods of this room are those of a Rec
-        found = found.select("front", "dominated_by").with_columns(column)
-        found = found.with_columns(Names.of([column]).text(pl.col("model")))
-    states = found.select("model", "dominated_by", state="front")
+    """Return models with their `state` and `dominated_by`, as `rec.pareto` has them; null where a metric has no better end."""
+    directed = all(metric.direction for metric in metrics)
+    if not directed or len(data) < 2:  # noqa: PLR2004  models to hold against one another
+        state = pl.lit("front" if directed else None, pl.String)
+        return data.with_columns(state=state, dominated_by=pl.lit(None, pl.String))
+    with silent():
+        found = rec.pareto(*metrics, margin=margin, **how._asdict())
+    model = found[rec._context.model].alias("model")  # noqa: SLF001  the methods of this room are those of a Rec
+    states = found.select("dominated_by", state="front").with_columns(model)
+    states = states.with_columns(Names.of([model]).text(pl.col("model")))
     return data.join(states, on="model", how="left", maintain_order="left")
 
 
@@ -105,15 +88,7 @@ def _fields_of_axes(metrics: Sequence[Metric[...]], how: Intervals) -> Fields:
         kind, name, axis = number_format(metric), spoken(str(metric)), _axis(place)
         fields[f"{axis}:Q"] = (name, kind)
         fields[f"{axis}_low,{axis}_high:Q"] = (f"{how.title} of {name}", kind)
-    return {**fields, "_front:N": "on the Pareto front"}
-
-
-def _in_front() -> pl.Expr:
-    """Return whether a model is on the front, in words."""
-    by = pl.col("dominated_by")
-    words = {"dominated": "no, shown to be dominated by {}", "open": "open, behind {} by value"}
-    said = [pl.when(state == STATE).then(pl.format(word, by)) for state, word in words.items()]
-    return pl.coalesce(pl.when(STATE == "front").then(pl.lit("yes")), *said)
+    return {**fields, "state:N": "Pareto front", "dominated_by:N": "behind"}
 
 
 def _points(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> list[str]:
@@ -228,8 +203,7 @@ def _plane(
     data = safe(states.with_columns(best=(STATE == "front").fill_null(value=False)))
     series = series_of(found, data, look, "x", lower=metrics[0].direction == "lower")
     is_named = series.named and len(series.coloured) <= MOST_NAMED
-    data = series.in_front(data).with_columns(_front=_in_front())
-    data, fields = in_words(data, series.told(_fields_of_axes(metrics, how)))
+    data, fields = in_words(series.in_front(data), series.told(_fields_of_axes(metrics, how)))
     titles = axis_title(metrics[0], look), axis_title(metrics[1], look, length=HEIGHT)
     across = alt.X("x:Q", title=titles[0], scale={"zero": False, "padding": 28})
     up = alt.Y("y:Q", title=titles[1], scale={"zero": False, "padding": 20})

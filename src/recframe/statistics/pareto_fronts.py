@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import ge
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from recframe.errors import RecframeError, shown
+from recframe.evaluation.jackknife import reason_without
+from recframe.evaluation.required_columns import is_of_segment
 from recframe.frames.dtypes import as_text
 from recframe.frames.options import plain_number
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.pairs import BASELINE, MODEL
+from recframe.statistics.pairs import BASELINE, MODEL, ROUNDING
 
 COLUMNS: dict[str, type[pl.DataType]] = {
     "front": pl.String,
@@ -25,12 +29,35 @@ COLUMNS: dict[str, type[pl.DataType]] = {
     "note": pl.String,
 }
 """Columns behind those of `evaluate`."""
-AT_LEAST = {MODEL: ("better", "same", "not worse"), BASELINE: ("worse", "same", "not better")}
-"""Verdicts that show a model, or its baseline, to be no worse than the other one."""
-AHEAD = {MODEL: "better", BASELINE: "worse"}
-AT, ROW, VERDICT = "segment", "row", "verdict"
-Corner = Sequence[float | None]
-Point = tuple[float, ...]
+TURNED = {
+    "better": "worse",
+    "worse": "better",
+    "not better": "not worse",
+    "not worse": "not better",
+}
+"""Verdicts on the other one of a pair, where they are not the same."""
+AT_LEAST = {"better", "same", "not worse"}
+"""Verdicts that show a model to be no worse than the other one."""
+AT, VERDICT = "segment", "verdict"
+Point = Sequence[Any]
+
+
+def with_verdicts(metrics: Sequence[Metric[...]]) -> list[Metric[...]]:
+    """Return the metrics that `compare` has verdicts of, none where NumPy and SciPy are not installed."""
+    try:
+        from recframe.statistics import arrays  # noqa: F401, PLC0415  an extra
+    except RecframeError:
+        return []
+    return [one for one in metrics if not is_of_segment(one) or not reason_without(one)]
+
+
+class Placed(NamedTuple):
+    """A model of a segment, by its values; None where it has none."""
+
+    segment: int
+    name: Any
+    text: str
+    point: Point
 
 
 @dataclass(frozen=True)
@@ -38,8 +65,8 @@ class Fronts:
     """Metrics of fronts, and the worst and the ideal point; a coordinate is None where the metric's range does not end."""
 
     metrics: Sequence[Metric[...]]
-    worst: Corner
-    ideal: Corner
+    worst: Point
+    ideal: Point
     untested: Collection[str] = ()
     """Metrics that no verdicts are known of."""
 
@@ -55,157 +82,124 @@ class Fronts:
             if not metric.direction:
                 msg = f"{metric} has no better end, so that no model is ahead in it: leave it out of pareto()"
                 raise RecframeError(msg)
-        bad, good = (
-            _given(name, one, metrics) for name, one in (("worst", worst), ("ideal", ideal))
-        )
-        ends = [one.range if one.direction == "higher" else one.range[::-1] for one in metrics]
-        found = cls(
-            metrics,
-            [bad.get(str(one), _finite(end[0])) for one, end in zip(metrics, ends, strict=True)],
-            [good.get(str(one), _finite(end[1])) for one, end in zip(metrics, ends, strict=True)],
-            untested,
-        )
-        for metric, low, high in zip(metrics, found.worst, found.ideal, strict=True):
+        bad, good = _corner("worst", worst, metrics), _corner("ideal", ideal, metrics)
+        for metric, low, high in zip(metrics, bad, good, strict=True):
             if high is None and ideal is not None:
                 msg = f"ideal= has no {str(metric)!r}, and its range has no good end: ideal={{{str(metric)!r}: ...}}"
                 raise RecframeError(msg)
-            if low is not None and high is not None and not _sign(metric) * (high - low) > 0:
+            if None not in (low, high) and _gain(metric, high, low) <= 0:
                 msg = f"{metric}: worst={low:g} is not worse than ideal={high:g}; {metric.direction} values are better"
                 raise RecframeError(msg)
-        return found
+        return cls(metrics, bad, good, untested)
 
     def rows(self, cells: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         """Return a row for each segment and model, from rows of metrics' values and rows of pairs' verdicts."""
         segments = [key for key in keys if key != MODEL]
-        at = pl.struct(segments).rank("dense") if segments else pl.lit(0)
-        cells = cells.with_columns(at.cast(pl.Int64).alias(AT)).with_row_index(ROW)
-        values = cells.filter(pl.col(VERDICT).is_null()).drop(BASELINE, VERDICT)
-        values = values.with_columns(known=pl.all_horizontal(self._columns.is_not_null()))
-        pairs = self._ahead(values, cells.filter(pl.col(VERDICT).is_not_null()))
-        sides = self._differences(self.worst)
-        box = [side.clip(lower_bound=0.0) for side in sides]
-        gaps = self._differences(self.ideal)
-        values = values.join(pairs, on=ROW, how="left", maintain_order="left").with_columns(
-            front=pl.when("known").then(pl.col("front").fill_null("front")),
-            hypervolume=math.prod(box[1:], start=box[0]),
-            distance=sum((gap**2 for gap in gaps), start=pl.lit(0.0)).sqrt(),
-            box=pl.concat_list(box),
+        cells = cells.with_columns(
+            (pl.struct(segments).rank("dense") if segments else pl.lit(0)).alias(AT)
         )
-        volumes = _of_all(values)
-        of_all = pl.col(AT).replace_strict(volumes, default=None, return_dtype=pl.Float64)
-        values = values.with_columns(hypervolume_of_all=of_all, note=self._notes)
-        return values.select(pl.exclude(ROW, AT, "known", "box", *COLUMNS), *COLUMNS)
-
-    @property
-    def _columns(self) -> pl.Expr:
-        return pl.col([f"value {place}" for place in range(len(self.metrics))])
-
-    def _differences(self, corner: Corner) -> list[pl.Expr]:
-        """Return by how much values are better than a point, metric by metric; null where it has no coordinate."""
-        return [
-            _sign(metric) * (pl.col(f"value {place}") - pl.lit(end, pl.Float64))
-            for place, (metric, end) in enumerate(zip(self.metrics, corner, strict=True))
-        ]
-
-    def _ahead(self, values: pl.DataFrame, verdicts: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of models that others dominate by their values, with the others' names and what is shown."""
-        known = values.filter("known").select(ROW, AT, MODEL, self._columns)
-        others = known.select(AT, pl.col(MODEL).alias(BASELINE), self._columns)
-        pairs = known.join(others, on=AT, suffix=" of other")
-        leads = [
-            _sign(metric) * (pl.col(f"value {place} of other") - pl.col(f"value {place}"))
-            for place, metric in enumerate(self.metrics)
-        ]
-        no_worse = pl.all_horizontal(lead >= 0 for lead in leads)
-        pairs = pairs.filter(no_worse & pl.any_horizontal(lead > 0 for lead in leads))
-        on = [AT, MODEL, BASELINE]
-        pairs = pairs.join(self._shown(verdicts), on=on, how="left", nulls_equal=True)
-        pairs = pairs.sort(ROW, BASELINE)
-        name = as_text(pl.col(BASELINE), pairs.schema[BASELINE]).fill_null("null")
-        is_shown = pl.col("shown").fill_null(value=False)
-        shown_names, every = (one.str.join(", ") for one in (name.filter(is_shown), name))
-        of_shown = pl.when(is_shown.any())
-        return pairs.group_by(ROW).agg(
-            front=of_shown.then(pl.lit("dominated")).otherwise(pl.lit("open")),
-            dominated_by=of_shown.then(shown_names).otherwise(every),
-        )
-
-    def _shown(self, verdicts: pl.DataFrame) -> pl.DataFrame:
-        """Return pairs of a model and one that verdicts show to be no worse in each metric: `shown`, if better in one."""
-        sides = []
-        for winner, loser in ((MODEL, BASELINE), (BASELINE, MODEL)):
-            rows = verdicts.filter(pl.col(VERDICT).is_in(AT_LEAST[winner]))
-            better = (pl.col(VERDICT) == AHEAD[winner]).alias("shown")
-            sides.append(
-                rows.select(AT, pl.col(loser).alias(MODEL), pl.col(winner).alias(BASELINE), better)
-            )
-        pairs = pl.concat(sides).group_by(AT, MODEL, BASELINE)
-        found = pairs.agg(pl.col("shown").any(), n=pl.len())
-        return found.filter(pl.col("n") == len(self.metrics)).drop("n")
-
-    @property
-    def _notes(self) -> pl.Expr:
-        """Return the notes of rows, in words."""
-        names = [str(one) for one in self.metrics]
-        words = {
-            f"no value of {name}": pl.col(f"value {place}").is_null()
-            for place, name in enumerate(names)
+        said: dict[Point, list[str]] = defaultdict(list)
+        values = cells
+        if VERDICT in cells.columns:
+            values = cells.filter(pl.col(VERDICT).is_null()).drop(BASELINE, "metric", VERDICT)
+            pairs = cells.drop_nulls(VERDICT).select(AT, MODEL, BASELINE, VERDICT)
+            for at, one, other, verdict in pairs.rows():
+                said[at, one, other].append(verdict)
+                said[at, other, one].append(TURNED.get(verdict, verdict))
+        text = as_text(pl.col(MODEL), values.schema[MODEL]).alias("text")
+        point = pl.concat_list(map(str, self.metrics))
+        models = [Placed(*row) for row in values.select(AT, MODEL, text, point).rows()]
+        peers: dict[int, list[Placed]] = defaultdict(list)
+        for model in models:
+            peers[model.segment] += [model] * (None not in model.point)
+        unknown = None in self.worst
+        volumes = {
+            at: None if unknown else volume(map(self._box, some)) for at, some in peers.items()
         }
+        rows = [self._row(one, peers[one.segment], said, volumes[one.segment]) for one in models]
+        return values.drop(AT).hstack(pl.DataFrame(rows, COLUMNS, orient="row"))
+
+    def _row(
+        self,
+        one: Placed,
+        peers: Sequence[Placed],
+        said: Mapping[Point, Sequence[str]],
+        of_all: float | None,
+    ) -> Point:
+        """Return the columns of a model among those of its segment that have all values."""
+        names = [str(metric) for metric in self.metrics]
+        notes = [f"no value of {name}" for name in _lacking(names, one.point)]
+        known = not notes
+        ahead = [other for other in peers if known and self._leads(other.point, one.point)]
+        shown = [
+            other for other in ahead if self._is_shown(said[one.segment, other.name, one.name])
+        ]
+        front = ("dominated" if shown else "open" if ahead else "front") if known else None
         for what, option, corner in (
             ("hypervolume", "worst", self.worst),
             ("distance", "ideal", self.ideal),
         ):
-            lacks = [name for name, one in zip(names, corner, strict=True) if one is None]
-            if lacks:
+            if lacks := _lacking(names, corner):
                 given = ", ".join(f"{name!r}: ..." for name in lacks)
-                note = f"no {what}, as a range does not end: {option}={{{given}}}"
-                words[note] = pl.lit(value=True)
-        if self.untested:
-            note = f"{' and '.join(self.untested)} cannot be tested, so nothing is shown to be dominated"
-            words[note] = pl.col("front") == "open"
-        notes = [pl.when(holds).then(pl.lit(note)) for note, holds in words.items()]
-        return pl.concat_str(notes, separator="; ", ignore_nulls=True)
+                notes.append(f"no {what}, as a range does not end: {option}={{{given}}}")
+        if self.untested and front == "open":
+            notes.append(f"{' and '.join(self.untested)} cannot be tested, so nothing is shown")
+        return (
+            front,
+            ", ".join(other.text for other in shown or ahead) or None,
+            math.prod(self._box(one)) if known and None not in self.worst else None,
+            of_all,
+            math.dist(one.point, self.ideal) if known and None not in self.ideal else None,
+            "; ".join(notes),
+        )
+
+    def _box(self, one: Placed) -> tuple[float, ...]:
+        """Return by how much a model is better than the worst point, metric by metric."""
+        return tuple(max(gain, 0.0) for gain in self._gains(one.point, self.worst))
+
+    def _gains(self, point: Point, over: Point) -> list[float]:
+        return list(map(_gain, self.metrics, point, over))
+
+    def _leads(self, point: Point, over: Point) -> bool:
+        gains = self._gains(point, over)
+        return min(gains) >= 0 < max(gains)
+
+    def _is_shown(self, verdicts: Sequence[str]) -> bool:
+        is_each = len(verdicts) == len(self.metrics)
+        return is_each and "better" in verdicts and AT_LEAST.issuperset(verdicts)
 
 
-def _sign(metric: Metric[...]) -> float:
-    return 1.0 if metric.direction == "higher" else -1.0
+def _gain(metric: Metric[...], value: float, over: float) -> float:
+    # what rounding leaves between two values is no gain
+    gain = 0.0 if math.isclose(value, over, rel_tol=ROUNDING) else value - over
+    return gain if metric.direction == "higher" else -gain
 
 
-def _finite(end: float) -> float | None:
-    return end if math.isfinite(end) else None
+def _lacking(names: Sequence[str], point: Point) -> list[str]:
+    return [name for name, one in zip(names, point, strict=True) if one is None]
 
 
-def _given(name: str, given: object, metrics: Sequence[Metric[...]]) -> dict[str, float]:
-    """Return the coordinates of a point that were given, by the metrics' strings."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        msg = f"{name}={shown(given)}: {name} takes numbers by metrics, such as {{{str(metrics[0])!r}: 0.5}}"
-        raise RecframeError(msg)
-    found: dict[str, float] = {}
-    for key, value in given.items():
-        (metric,) = registry.asked([key], None)
+def _corner(name: str, given: object, metrics: Sequence[Metric[...]]) -> Point:
+    """Return a point as it is given, and at the ends of the metrics' ranges elsewhere; None where a range does not end."""
+    found: dict[Metric[...], float | None] = {}
+    for metric in metrics:
+        end = metric.range[(metric.direction == "higher") == (name == "ideal")]
+        found[metric] = end if math.isfinite(end) else None
+    pairs = given.items() if isinstance(given, Mapping) else [] if given is None else [("", given)]
+    for key, value in pairs:
         number = plain_number(value)
-        if metric not in metrics:
+        (metric,) = registry.asked([key], None) if key else metrics[:1]
+        if metric not in found or number is None or not math.isfinite(number) or not key:
             names = ", ".join(map(str, metrics))
-            msg = f"{name}= has {str(metric)!r}, which is none of the metrics: they are {names}"
+            msg = (
+                f"{name}={shown(given)}: {name} takes finite numbers by the call's metrics: {names}"
+            )
             raise RecframeError(msg)
-        if number is None or not math.isfinite(number):
-            msg = f"{name}={{{str(metric)!r}: {shown(value)}}}: write a finite number"
-            raise RecframeError(msg)
-        found[str(metric)] = float(number)
-    return found
+        found[metric] = number
+    return [*found.values()]
 
 
-def _of_all(values: pl.DataFrame) -> dict[int, float]:
-    """Return the volume of all models' boxes together, by segment."""
-    boxes: dict[int, list[Point]] = {}
-    for at, box in values.filter(pl.col("hypervolume").is_not_null()).select(AT, "box").rows():
-        boxes.setdefault(at, []).append(tuple(box))
-    return {at: volume(points) for at, points in boxes.items()}
-
-
-def volume(corners: Iterable[Point]) -> float:
+def volume(corners: Iterable[tuple[float, ...]]) -> float:
     """Return the volume of the union of boxes from the origin to some corners.
 
     Each corner adds its own box but for what the boxes of the corners behind it cover of that. Source: While, Bradstreet and
