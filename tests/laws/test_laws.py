@@ -31,6 +31,7 @@ VARIANTS = [
     *(rf.map(normalizer=way) for way in ("min", "list", "hits", "k", "ranks")),
     rf.map(average="geometric"),
     rf.ncrr(denominator="list"),
+    rf.compatibility(normalize=False),
     rf.interpolated_precision(recall=1),
     rf.auc(without_pair="hit"),
     rf.gauc(weight="pairs"),
@@ -77,7 +78,12 @@ BEST_OF_1 = [
 BEST_OF_1 += ["map(normalizer=list)", "ndcg(discount=unshifted)", "ndcg(gain=exp,offset=1)"]
 BEST_OF_1 += ["ncrr", "ncrr(denominator=list)"]
 OF_MEANS = {"gauc", "gauc(weight=pairs)"}
-BEST_OF_1_WHOLE = ["r_precision", "bpref"]  # a cut-off cuts the list before these
+BEST_OF_1_WHOLE = [
+    "r_precision",
+    "bpref",
+    "compatibility",
+    "infap",
+]  # a cut-off cuts the list before these
 
 
 def is_a_mean(metric: rf.Metric) -> bool:

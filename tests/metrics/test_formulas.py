@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recframe.metrics.language import at as formulas
+from recframe.metrics.language import sums_over_ranks
 from strategies import examples
 
 
@@ -46,7 +47,7 @@ def test_a_sum_of_unshifted_discounts_is_that_of_its_terms(k: int, base: float):
     assert of(formulas.unshifted_discount(pl.int_range(1, k + 1), base)) == pytest.approx(
         terms, rel=1e-12
     )
-    assert formulas.sum_of_unshifted_discounts(k, base) == pytest.approx(
+    assert sums_over_ranks.sum_of_unshifted_discounts(k, base) == pytest.approx(
         math.fsum(terms), rel=1e-12
     )
 
@@ -55,8 +56,10 @@ def test_a_sum_of_unshifted_discounts_is_that_of_its_terms(k: int, base: float):
 def test_a_sum_of_discounts_does_not_need_its_terms(k: int):
     exact = math.fsum(1 / math.log2(rank + 1) for rank in range(1, k + 1))
 
-    assert formulas.sum_of_discounts(k) == pytest.approx(exact, rel=1e-13)
-    assert formulas.sum_of_discounts(10**15) > formulas.sum_of_discounts(10**14) > exact
+    assert sums_over_ranks.sum_of_discounts(k) == pytest.approx(exact, rel=1e-13)
+    assert (
+        sums_over_ranks.sum_of_discounts(10**15) > sums_over_ranks.sum_of_discounts(10**14) > exact
+    )
 
 
 @examples(45)

@@ -19,6 +19,11 @@ BEFORE = pl.DataFrame({"user": ["u"] * 8, "item": [*"acefgxbh"], "rank": range(1
     [
         # (1 + 1/3 + 1/5) over 1 + 1/2 + 1/3 + 1/4
         ("ncrr@5", 0.736),
+        # a 1; c (1 + 1 above it, all of it relevant) / 3; d (1 + 3 above it, of which two of three) / 5: over 4
+        ("infap", 0.566666),
+        # the ideal list is z a c d, of depth 5: common are a from depth 2, c from 3, d from 5
+        ("compatibility(p=0.8)", 0.405048),
+        ("compatibility", 0.457198),
         # the places above are 0, 2, 4 and, on average, 7: of 10 items
         ("mean_percentile_rank", 0.325),
         # a, c, d are of A, with 1, .85^2 and .85^4; x, b of B
@@ -38,6 +43,15 @@ def test_the_list_worked_by_hand_has_its_value(kind, metric: str, expected: floa
     )
 
     assert found[metric] == pytest.approx(expected, abs=5e-7)
+
+
+def test_what_was_in_the_pool_and_not_judged_has_a_relevance_below_0():
+    pooled = TRUTH.with_columns(relevance=pl.when(item="b").then(-1).otherwise("relevance"))
+    pooled = pl.concat([pooled, pl.DataFrame({"user": "u", "item": "x", "relevance": -1})])
+
+    # c: (1 + 2 above it, of which the one that was judged is relevant) / 3; d: all four above it, both that were judged
+    assert LISTED.rec(truth=pooled).infap() == pytest.approx((1 + 1 + 1) / 4, abs=1e-5)
+    assert LISTED.rec(truth=pooled).judge().rec.infap() == LISTED.rec(truth=pooled).infap()
 
 
 def test_a_user_without_a_list_has_the_mean_place_of_all_items():

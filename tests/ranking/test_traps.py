@@ -186,6 +186,8 @@ def test_k_of_1_is_the_first_place_alone(kind):
     expected |= {"r_precision": 1 / 2, "rbp": 0.2, "err": 1 / 16, "bpref": 1 / 2}
     # one of two relevant items is found, and it stands above all of the first ten misses
     expected |= {"interpolated_precision": 1, "partial_auc": 1 / 2}
+    # one of two items is common at depth 1, and still at depth 2, of two
+    expected |= {"infap": 1 / 2, "compatibility": (1 + 0.95 / 2) / (1 + 0.95)}
     # recalls from 0 to 0.5 are reached
     expected |= {"eleven_point_precision": 6 / 11}
     assert found == exactly({"n_users": 1} | {f"{name}@1": expected[name] for name in ACCURACY})

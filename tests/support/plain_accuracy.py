@@ -20,6 +20,8 @@ class Listed:
     rank: float
     judged: bool
     relevant: bool
+    graded: bool
+    """Whether it was judged, and is not only of the pool, with a relevance below 0."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,47 @@ def ncrr(one: RankedList, k: int | None, denominator: str = "relevant") -> float
         most = min(most, len(one.items))
     best = math.fsum(1 / place for place in range(1, most + 1))
     return ratio(math.fsum(1 / rank for rank, _ in one.hits_to(k)), best)
+
+
+def infap(one: RankedList, k: int | None) -> float:
+    """Yilmaz and Aslam 2006, of what stands above each relevant item; with e as trec_eval has it."""
+    total, e, items = 0.0, 1e-5, one.items_to(k)
+    for item in items:
+        if item.relevant:
+            above = [other for other in items if other.rank < item.rank and other.judged]
+            rel = sum(other.relevant for other in above)
+            non = sum(other.graded and not other.relevant for other in above)
+            place = max(item.rank, len(above) + 1)  # more items than places where ranks repeat
+            if place == 1:
+                total += 1
+                continue
+            in_pool = len(above) / (place - 1)
+            total += 1 / place
+            total += (place - 1) / place * in_pool * (rel + e) / (rel + non + 2 * e)
+    return ratio(total, one.n_relevant)
+
+
+def compatibility(
+    one: RankedList, k: int | None, *, p: float = 0.95, normalize: bool = True
+) -> float:
+    """Clarke et al. 2021, depth by depth: of the list, and of the ideal one that is nearest to it."""
+    hits = one.hits_to(k)
+    rest = list(one.gains)
+    for _, gain in hits:
+        rest.remove(gain)
+    # (gain, whether it is not listed, rank, name)
+    relevant = [(-gain, 0, rank, place) for place, (rank, gain) in enumerate(hits)]
+    relevant += [(-gain, 1, 0.0, len(hits) + place) for place, gain in enumerate(rest)]
+    ideal = [name for *_, name in sorted(relevant)]
+    places = {name: rank for name, (rank, _) in enumerate(hits)}
+    depth = max([len(one.items_to(k)), len(ideal), *(math.ceil(rank) for rank in places.values())])
+    found = best = whole = 0.0
+    for d in range(1, depth + 1):
+        common = {name for name, rank in places.items() if rank <= d} & {*ideal[:d]}
+        found += p ** (d - 1) * len(common) / d
+        best += p ** (d - 1) * min(d, len(ideal)) / d
+        whole += p ** (d - 1)
+    return ratio(found, best if normalize else whole)
 
 
 GAINS: dict[str, Callable[[float], float]] = {
@@ -382,6 +425,8 @@ METRICS: dict[str, Callable[..., Value]] = {
     "eleven_point_precision": eleven_point_precision,
     "mrr": mrr,
     "ncrr": ncrr,
+    "compatibility": compatibility,
+    "infap": infap,
     "dcg": dcg,
     "ndcg": ndcg,
     "r_precision": r_precision,

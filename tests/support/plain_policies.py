@@ -72,7 +72,7 @@ class Asked:
 
     def __str__(self) -> str:
         settings = ",".join(
-            f"{name}={str(value).lower() if value is True else value}"
+            f"{name}={str(value).lower() if isinstance(value, bool) else value}"
             for name, value in self.parameters.items()
         )
         return (
@@ -253,7 +253,9 @@ def ranked_list(rows: Rows, policy: Policy) -> RankedList:
         gain = max(gain, 0.0) if gain is not None and policy.min_relevance == "any" else gain
         if listed:
             rank = min(float(row["rank"]) for row in listed_relevant or listed)
-            items.append(Listed(rank, any(is_judged(row) for row in listed), bool(listed_relevant)))
+            judged = [row["relevance"] for row in listed if is_judged(row)]
+            graded = any(not relevance < 0 for relevance in judged)
+            items.append(Listed(rank, bool(judged), bool(listed_relevant), graded))
         if listed_relevant:
             hits.append((rank, item, gain))
         if relevant if from_truth else listed_relevant:

@@ -43,6 +43,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("map", {"average": "geometric", "without_relevant": "one"}),
     *(("map", {"normalizer": value, "without_relevant": "one"}) for value in ("min", "ranks")),
     ("ncrr", {"denominator": "list"}),
+    ("compatibility", {"p": 0.5}),
+    ("compatibility", {"normalize": False}),
     *(("interpolated_precision", {"recall": value}) for value in (0, 0.3, 1)),
     *(
         (name, {"rounding": value})

@@ -62,6 +62,8 @@ class Methods(Generic[F]):
     popularity_lift = metrics.popularity_lift
     repeat_rate = metrics.repeat_rate
     ncrr = metrics.ncrr
+    compatibility = metrics.compatibility
+    infap = metrics.infap
     insq = metrics.insq
     inst = metrics.inst
     bpm = metrics.bpm

@@ -963,6 +963,38 @@ class Methods(Generic[F]):
     ) -> F:
         """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
     @overload
+    def compatibility(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        p: float = 0.95,
+        normalize: bool = True,
+    ) -> float:
+        """Agreement of the list with the ideal list that is nearest to it: 1 if it begins with it, 0 if no relevant item is listed."""
+    @overload
+    def compatibility(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        p: float = 0.95,
+        normalize: bool = True,
+    ) -> F:
+        """Agreement of the list with the ideal list that is nearest to it: 1 if it begins with it, 0 if no relevant item is listed."""
+    @overload
+    def infap(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+    ) -> float:
+        """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
+    @overload
+    def infap(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+    ) -> F:
+        """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
+    @overload
     def insq(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
@@ -1622,6 +1654,20 @@ class SegmentedMethods(Generic[F]):
         denominator: Literal["relevant", "list"] = "relevant",
     ) -> F:
         """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
+    def compatibility(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        p: float = 0.95,
+        normalize: bool = True,
+    ) -> F:
+        """Agreement of the list with the ideal list that is nearest to it: 1 if it begins with it, 0 if no relevant item is listed."""
+    def infap(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+    ) -> F:
+        """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
     def insq(
         self, k: Cutoffs = None, by: By = None,
         *,

@@ -13,11 +13,12 @@ from recframe.metrics.language.at import At, Source
 from recframe.metrics.language.definition import Metric
 from recframe.side_info.aggregation_levels import Levels, place_among
 
-HITS = {"rank", "gain", "discount", "hits_so_far"}
+HITS = {"rank", "gain", "discount", "hits_so_far", "place_in_best_order"}
 EXPECTED = {"hit", "first_hit", "exp_gain"}
 BEST_ORDER = {"ideal_gain", "ideal_rank", "ideal_discount"}
 RELEVANT = {"relevant_gain"} | BEST_ORDER
 NOT_RELEVANT = {"not_relevant"}
+ABOVE = {"misses_above", "judged_misses_above", "graded_misses_above", "hits_above"}
 LISTED = {
     "listed_rank",
     "whole_rank",
@@ -25,17 +26,15 @@ LISTED = {
     "listed_place",
     "listed_judged",
     "relevant_rank",
-    "misses_above",
-    "judged_misses_above",
+    *ABOVE,
     *side_rows.LISTED_PROPENSITIES,
 }
-OF_LISTED_RELEVANT = {"relevant_rank", "listed_tied", "misses_above", "judged_misses_above"}
-OF_LISTED_RELEVANT |= side_rows.LISTED_PROPENSITIES
+OF_LISTED_RELEVANT = {"relevant_rank", "listed_tied", *ABOVE, *side_rows.LISTED_PROPENSITIES}
 """Columns of listed rows that only relevant rows need."""
 WHOLE = {"whole_rank"}
 """Columns of whole lists, without a cut-off."""
 PLACES = {"listed_place"}
-PLACED = PLACES | {"misses_above", "judged_misses_above"}
+PLACED = PLACES | ABOVE
 """Columns of listed rows that depend on other rows of the list."""
 FLAGS = ("listed_judged", "not_relevant", "catalogue_relevant")
 DTYPES = {"hits_so_far": pl.Int64} | dict.fromkeys(FLAGS, pl.Boolean)
@@ -45,6 +44,7 @@ KINDS = (
     NOT_RELEVANT,
     WHOLE,
     PLACES,
+    PLACES | {"listed_rank"},
     side_rows.CUT,
     side_rows.CATALOGUE_HITS,
     side_rows.CATALOGUE_RELEVANT,

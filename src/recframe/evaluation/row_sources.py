@@ -31,8 +31,9 @@ from recframe.frames.rows.positions import (
     sorted_by_rank,
     with_places,
 )
-from recframe.metrics.language.at import discount
+from recframe.metrics.language.at import AGREEMENT_BEFORE, discount
 from recframe.metrics.language.reading import SCALED, scaled
+from recframe.metrics.language.sums_over_ranks import sums_of_shares
 from recframe.ranking.expectation import at_last_places, over_places
 from recframe.ranking.judged_frame import Judged
 
@@ -84,6 +85,9 @@ def _hits(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
     numbered = "hits_so_far" in words.asked
     hits = category_rows.with_distinct_ranks(judged, hits, deepest, numbered=numbered)
     hits = hits.rename({"place": "hits_so_far"}) if numbered else hits
+    before = sorted(name for name in words.asked if name.startswith(AGREEMENT_BEFORE))
+    if before or "place_in_best_order" in words.asked:
+        hits = _with_places_in_best_order(judged, hits, before)
     windows = [
         window.over(keys).alias(f"running {number}") for number, window in enumerate(words.windows)
     ]
@@ -91,7 +95,7 @@ def _hits(judged: Judged, words: Recorder, deepest: int | None) -> pl.LazyFrame:
     windows += [_list_ideal_rank(name).over(keys).alias(name) for name in ideals]
     known = [*sorted(HITS | side_rows.PROPENSITIES), *TOTALS]
     columns = [*keys, *(name for name in known if name in words.asked)]
-    columns += [window.meta.output_name() for window in windows]
+    columns += [*before, *(window.meta.output_name() for window in windows)]
     numbers = pl.col("rank", "gain").cast(pl.Float64)
     hits = hits.with_columns(numbers, discount=discount(pl.col("rank")))
     return hits.with_columns(windows).select(columns)
@@ -113,6 +117,30 @@ def _hits_of_ties(judged: Judged, words: Recorder, deepest: int | None) -> pl.La
     known = [*sorted(HITS | EXPECTED), *worth, *TOTALS]
     columns = [name for name in known if name in words.asked]
     return places.with_columns(discount=discount(pl.col("rank"))).select(*keys, *columns)
+
+
+def _with_places_in_best_order(
+    judged: Judged, hits: pl.LazyFrame, before: Sequence[str]
+) -> pl.LazyFrame:
+    """Return hits with their places among all relevant rows by gain; those of one gain stand in the order of the list."""
+    keys, gain, depth = judged.list_keys, pl.col("gain"), pl.col("depth")
+    better = gain.rank("min", descending=True).over(keys).cast(pl.Int64) - 1
+    grades = judged.relevant().select(*keys, "gain", better=better).unique()
+    grade = [*keys, "gain"]
+    hits = hits.join(grades, on=grade, how="left", nulls_equal=True, maintain_order="left")
+    place = (pl.col("better") + gain.cum_count().over(grade)).cast(pl.Float64)
+    hits = hits.with_columns(place_in_best_order=place)
+    later = pl.max_horizontal(pl.col("rank").cast(pl.Float64), "place_in_best_order")
+    hits = hits.with_columns(depth=(later.ceil() - 1).clip(upper_bound=2**31).cast(pl.Int64))
+    for name in before:
+        sums = sums_of_shares(float(name.removeprefix(AGREEMENT_BEFORE)))
+        table = pl.LazyFrame({"depth": range(len(sums)), name: sums})
+        known = depth.clip(upper_bound=len(sums) - 1)
+        hits = hits.with_columns(known=known).join(
+            table, left_on="known", right_on="depth", how="left", maintain_order="left"
+        )
+        hits = hits.drop("known")
+    return hits
 
 
 def _list_ideal_rank(name: str) -> pl.Expr:
@@ -198,11 +226,16 @@ def _among_others(rows: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
 
     # a miss of the same rank counts a half, and of judged ones not at all
     above, through = bounds(~relevant)
-    judged_above, _ = bounds(pl.col("listed_judged") & ~relevant)
+    others = {
+        "judged_misses_above": pl.col("listed_judged") & ~relevant,
+        "graded_misses_above": pl.col("listed_graded") & ~relevant,
+        "hits_above": relevant,
+    }
+    counts = {name: bounds(one)[0].cast(pl.Float64) for name, one in others.items()}
     return with_places(rows, keys).with_columns(
         listed_place=place,
         misses_above=pl.when(relevant).then((above + through).cast(pl.Float64) / 2),
-        judged_misses_above=pl.when(relevant).then(judged_above.cast(pl.Float64)),
+        **{name: pl.when(relevant).then(one) for name, one in counts.items()},
     )
 
 

@@ -21,11 +21,11 @@ from recframe.metrics.language.at import (
     discount,
     geometric_discount,
     ratio,
-    sum_of_reciprocals,
 )
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import COUNT, UNIT, Bounds, Closed, Share
 from recframe.metrics.language.registry import metric
+from recframe.metrics.language.sums_over_ranks import sum_of_reciprocals
 
 __all__ = ["alpha_ndcg", "category_coverage", "category_entropy", "diversity", "err_ia", "nrbp"]
 

@@ -6,15 +6,20 @@ user's relevant items, listed or not.
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from typing import Annotated, Literal
 
 import polars as pl
 
-from recframe.metrics.language.at import At, harmonic, ratio
-from recframe.metrics.language.definition import UNIT
+from recframe.metrics.language.at import At, geometric_discount, harmonic, ratio
+from recframe.metrics.language.definition import UNIT, Bounds
 from recframe.metrics.language.registry import metric
 
-__all__ = ["ncrr"]
+__all__ = ["compatibility", "infap", "ncrr"]
+
+Persistence = Annotated[float, Bounds(0.001, 0.999, closed=True)]
+TINY = 1e-5
+"""What smooths the precision of a sample, as in trec_eval."""
 
 
 @metric(
@@ -45,3 +50,95 @@ def ncrr(at: At, *, denominator: Literal["relevant", "list"] = "relevant") -> pl
         most = pl.min_horizontal(most, at.list_length)
     found = at.sum(lambda hit: hit.hit / hit.rank)
     return ratio(found, harmonic(at.up_to_k(most))).clip(upper_bound=1.0)
+
+
+@metric(
+    family="accuracy",
+    aliases=("compat",),
+    range=UNIT,
+    direction="higher",
+    formula="S(L, I) / S(I, I), S(A, B) = Σ over depths d = 1..D of p^(d - 1) · items of A and B up to d / d",
+    latex=(
+        r"\frac{S(L, I)}{S(I, I)}, \quad S(A, B) = \sum_{d=1}^{D} p^{d-1} \frac{|A_{1..d} \cap B_{1..d}|}{d}"
+    ),
+    tapers=True,
+)
+def compatibility(at: At, *, p: Persistence = 0.95, normalize: bool = True) -> pl.Expr:
+    """Agreement of the list with the ideal list that is nearest to it: 1 if it begins with it, 0 if no relevant item is listed.
+
+    Use it where judgements say which of two items is better, not by how much. Not where gains count: use `ndcg`.
+
+    Rank-biased overlap of L with I, all relevant items by relevance descending, those of one relevance in the order of L and
+    then those that are not listed. S(A, B) = Σ over d = 1..D of `p`^(d - 1) · |items of both up to d| / d, over Σ of p^(d - 1);
+    the value is S(L, I) / S(I, I), with `normalize=False` S(L, I). D is the larger of n, the length of L, and n_relevant; where
+    ranks have gaps, at least the rank of the last hit. A cut-off cuts L and never I. 0 without a hit.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [1, 0, 2]})
+    >>> round(df.rec.compatibility(p=0.5), 6)
+    0.25
+
+    Source: Clarke, Smucker and Vtyurina 2021, Assessing top-k preferences; ir_measures' `Compat`.
+    """
+
+    def share(depth: pl.Expr) -> pl.Expr:
+        return geometric_discount(depth, p) / depth
+
+    # an item is common from the later of its two places on
+    place = pl.max_horizontal(at.rank, at.place_in_best_order).ceil()
+    before = at.agreement_before(p)
+    to_relevant = at.best(lambda best: share(best.rank).sum(), "all")
+    to_end = pl.max_horizontal(
+        at.over_places(share), to_relevant, (before + share(place)).max().fill_null(0.0)
+    )
+    found = at.n_hits * to_end - before.sum()
+    relevant = at.n_relevant
+    if normalize:
+        best = _weights(relevant, p) + relevant * (to_end - to_relevant)
+    else:
+        n = at.over_places(pl.Expr.is_not_null)
+        best = _weights(pl.max_horizontal(n, relevant, place.max()), p)
+    return ratio(found, best).clip(0.0, 1.0)
+
+
+def _weights(n: pl.Expr, p: float) -> pl.Expr:
+    """Return 1 + p + ... + p^(n - 1)."""
+    return (1 - (n * math.log(p)).exp()) / (1 - p)
+
+
+@metric(
+    family="accuracy",
+    aliases=("inferred_ap",),
+    range=UNIT,
+    direction="higher",
+    formula="1/R · Σ over hits of 1/r · (1 + (rel + non + pool) · (rel + e) / (rel + non + 2e)), e = 0.00001",
+    latex=(
+        r"\frac{1}{R} \sum_{\text{hits}} \frac{1}{r} "
+        r"\left(1 + (\text{rel} + \text{non} + \text{pool}) \frac{\text{rel} + e}{\text{rel} + \text{non} + 2e}\right), "
+        r"\quad e = 10^{-5}"
+    ),
+)
+def infap(at: At) -> pl.Expr:
+    """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found.
+
+    Use it where only a sample of the pooled items was judged. Not where all were: use `map`.
+
+    1/R · Σ over hits of 1/r · (1 + (rel + non + pool) · (rel + e) / (rel + non + 2e)), R = n_relevant, e = 0.00001. Of the
+    items above the hit rel are relevant, non are judged not relevant, and pool were in the pool but not judged, which a
+    **relevance below 0** says, such as the -1 of qrels. An item that is not in the truth, or whose relevance is null, was not
+    in the pool; where null says that it was, write -1: pl.col("relevance").fill_null(-1). For other metrics a relevance below
+    0 is judged not relevant. A cut-off cuts the list first. 0 without a hit.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 4, "item": [1, 2, 3, 4], "rank": [1, 2, 3, 4], "relevance": [1, -1, 0, 1]})
+    >>> round(df.rec.infap(), 6), round(df.rec.map(), 6)
+    (0.8125, 0.75)
+
+    Source: Yilmaz and Aslam 2006, Estimating average precision with incomplete and imperfect judgments; trec_eval's `infAP`.
+    """
+    judged = at.hits_above + at.graded_misses_above
+    pooled = at.hits_above + at.judged_misses_above
+    above = pooled * (at.hits_above + TINY) / (judged + 2 * TINY)
+    # more items than ranks may be above one where ranks repeat
+    place = pl.max_horizontal(at.relevant_rank, pooled + 1)
+    return ratio(((1 + above) / place).sum(), at.n_relevant)

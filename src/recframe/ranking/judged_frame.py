@@ -353,9 +353,10 @@ class Judged:
         return misses.select(*self.list_keys, "not_relevant")
 
     def listed(self, k: int | None = None) -> pl.LazyFrame:
-        """Return the rows of the lists, one for each item: keys, item, listed_rank, listed_relevant, listed_judged.
+        """Return the rows of the lists, one for each item: keys, item, rank, and what its relevance says.
 
-        With k those alone whose rank is up to k.
+        The columns are listed_rank, listed_relevant, listed_judged, and listed_graded of a relevance that is not below 0. With
+        k those alone whose rank is up to k.
         """
         # an item that a judged frame repeats may have its best rank behind k
         cut = k if self.truth is not None or self.precomputed.once else None
@@ -369,11 +370,13 @@ class Judged:
             listed_rank=pl.col("rank").cast(pl.Float64),
             listed_relevant=self._relevant.fill_null(value=False),
             listed_judged=pl.col("relevance").is_not_null(),
+            listed_graded=(pl.col("relevance").cast(pl.Float64) >= 0).fill_null(value=False),
         )
         if self.precomputed.once:
             return items
         best = best_rank(pl.col("listed_rank"), pl.col("listed_relevant"))
-        values = [best, pl.col("listed_relevant", "listed_judged").any(), pl.col([*tied]).max()]
+        flags = pl.col("listed_relevant", "listed_judged", "listed_graded")
+        values = [best, flags.any(), pl.col([*tied]).max()]
         items = alike_as_one(items, keys, self.schema, values, few=self.inputs.few)
         return items if cut == k else items.filter(pl.col("listed_rank") <= k)
 

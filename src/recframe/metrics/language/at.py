@@ -14,11 +14,17 @@ import polars as pl
 from recframe.errors import NoOrderError, RecframeError, sentence, suggestion
 from recframe.frames.options import Sharing
 from recframe.metrics.language.reading import DEPTH, SCALED, GoesOn, Reader, scaled
+from recframe.metrics.language.sums_over_ranks import (
+    sum_of_discounts,
+    sum_of_unshifted_discounts,
+)
 
 HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
 RELEVANT_BY_CATEGORY = "relevant by category "
 HITS_BY_VALUE, BEST_BY_VALUE, EXPOSURE = "hits by value ", "best by value ", "exposure "
 """Prefixes of columns of hits by item value, and of exposures, followed by settings and word."""
+AGREEMENT_BEFORE = "agreement before "
+"""Prefix of the columns of `agreement_before`, followed by p."""
 EULER = 0.5772156649015329
 
 
@@ -55,54 +61,6 @@ def harmonic(n: pl.Expr) -> pl.Expr:
         - tail
         - pl.sum_horizontal(1 / (n + place) for place in range(1, 17))
     )
-
-
-def sum_of_reciprocals(k: int | None, share: float) -> float:
-    """Return the sum of share^(r - 1) / r over r = 1..k, or of all r, for a share from 0 and below 1."""
-    if share == 0:
-        return 1.0
-    if k is None:
-        return -math.log1p(-share) / share
-    # beyond these terms nothing is left to add
-    last = min(k, 1 + math.ceil(math.log(1e-18) / math.log(share)))
-    return math.fsum(share ** (r - 1) / r for r in range(1, last + 1))
-
-
-def sum_of_discounts(k: int) -> float:
-    """Return the sum of 1 / log2(r + 1) over r = 1..k, without a table as long as k.
-
-    The first terms are summed, the rest is the Euler-Maclaurin formula, whose integral of 1 / ln x is Ei(ln x); what it
-    leaves out is below 1e-15.
-    """
-    first = min(k, 10_000)
-    head = math.fsum(1 / math.log(n) for n in range(2, first + 2))
-    if k > first:
-        start, end = first + 1, k + 1
-        half = (1 / math.log(end) - 1 / math.log(start)) / 2
-        slope = (1 / (start * math.log(start) ** 2) - 1 / (end * math.log(end) ** 2)) / 12
-        head += (
-            _exponential_integral(math.log(end))
-            - _exponential_integral(math.log(start))
-            + half
-            + slope
-        )
-    return head * math.log(2)
-
-
-def sum_of_unshifted_discounts(k: int, base: float) -> float:
-    """Return the sum of 1 / log_base(max(r, base)) over r = 1..k."""
-    whole = min(k, math.floor(base))
-    return whole + math.log2(base) * (sum_of_discounts(k - 1) - sum_of_discounts(whole - 1))
-
-
-def _exponential_integral(x: float) -> float:
-    """Return Ei(x) for x > 0, up to Euler's constant, by its power series."""
-    term, terms, n = 1.0, [math.log(x)], 0
-    while n < x or term / n > 1e-18 * terms[-1]:  # the terms grow as long as n < x
-        n += 1
-        term *= x / n
-        terms.append(term / n)
-    return math.fsum(terms)
 
 
 _BEST = {"given": "", "relevant": "ideal_", "list": "", "all": "ideal_"}
@@ -149,19 +107,21 @@ class At:
     their rows. List words have one value per list, like such sums.
 
     Hits (relevant, with a rank up to k): `hit`, `first_hit`, `rank`, `gain`, `exp_gain`, `discount`,
-    `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`, `scaled_gain(...)`; `sum(...)` of a
-    value of theirs; `reader(...)` of the probability to read on; `over_hits_by_category(...)` and
-    `over_best_by_category(...)`, `n_categories_of_relevant(...)`; `over_hits_by_value(...)` and `over_best_by_value(...)`;
-    `over_most_worth(...)`.
+    `geometric_discount(...)`, `hits_so_far`, `running(...)`, `inverse_propensity(...)`, `scaled_gain(...)`,
+    `place_in_best_order`, `agreement_before(...)`; `sum(...)` of a value of theirs; `reader(...)` of the probability to
+    read on; `over_hits_by_category(...)` and `over_best_by_category(...)`, `n_categories_of_relevant(...)`;
+    `over_hits_by_value(...)` and `over_best_by_value(...)`; `over_most_worth(...)`.
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
-    Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `misses_above`, `judged_misses_above`,
-    `relevant_inverse_propensity(...)`; `over_judged_misses(...)` of a value of a rank.
+    Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `relevant_rank`, `misses_above`,
+    `judged_misses_above`, `graded_misses_above`, `hits_above`, `relevant_inverse_propensity(...)`;
+    `over_judged_misses(...)` of a value of a rank.
     On each of those rows, for comparisons row by row: `each_n_relevant`, `each_n_not_relevant`.
     Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
     `n_hits_in_catalogue`, `ranks_of_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`,
     `up_to_k(...)`, `list_length`, `all_discounts`, `all_unshifted_discounts(...)`, `inverse_propensities(...)`;
-    `over_exposures(...)`; `certain(...)` for a count of hits that is not only summed; `user_weight`. Per segment: `mean(...)`.
+    `over_exposures(...)`, `over_places(...)`; `certain(...)` for a count of hits that is not only summed; `user_weight`.
+    Per segment: `mean(...)`.
 
     With `ties="expected"` the hits' rows are the places that tied hits may take: `rank` and `discount` are the place's, and
     `hit`, `first_hit`, `gain`, `exp_gain` and `hits_so_far` are expectations there, each with the probability that there is a
@@ -236,6 +196,17 @@ class At:
     def hits_so_far(self) -> pl.Expr:
         """The number of hits up to and including this one."""
         return self.rank if self.order != "given" else self._of_hit("hits_so_far")
+
+    @property
+    def place_in_best_order(self) -> pl.Expr:
+        """The place of a hit, from 1, among all relevant rows by relevance, with equal ones in the order of the list."""
+        self._needs_an_order("it orders the relevant items one by one")
+        return self._of_hit("place_in_best_order")
+
+    def agreement_before(self, p: float) -> pl.Expr:
+        """Return the sum of p^(d - 1) / d over the depths d from 1 where a hit is not in both the list and the best order."""
+        self._needs_an_order("it orders the relevant items one by one")
+        return self._of_hit(f"{AGREEMENT_BEFORE}{p}")
 
     def inverse_propensity(self, exponent: float, least: float) -> pl.Expr:
         """Return 1 / the probability, at least `least`, that a hit's pair was observed.
@@ -400,6 +371,11 @@ class At:
         return pl.when(self.relevant).then(_inverse(given, share, exponent, least))
 
     @property
+    def relevant_rank(self) -> pl.Expr:
+        """The rank of a relevant listed row, from 1, as Float64."""
+        return pl.when(self.relevant).then(self.source.column("relevant_rank"))
+
+    @property
     def misses_above(self) -> pl.Expr:
         """On a relevant listed row, the number of not relevant rows above it; a row of equal rank counts a half."""
         if self.k is not None and self.sharing == "expected":
@@ -411,6 +387,18 @@ class At:
         """On a relevant listed row, the number of rows above it that are judged not relevant."""
         self._needs_an_order("it takes the smaller of two counts")
         return pl.when(self.relevant).then(self.source.column("judged_misses_above"))
+
+    @property
+    def graded_misses_above(self) -> pl.Expr:
+        """On a relevant listed row, the number of such rows above it whose relevance is not below 0."""
+        self._needs_an_order("it divides by a count of the rows above")
+        return pl.when(self.relevant).then(self.source.column("graded_misses_above"))
+
+    @property
+    def hits_above(self) -> pl.Expr:
+        """On a relevant listed row, the number of relevant rows above it."""
+        self._needs_an_order("it divides by a count of the rows above")
+        return pl.when(self.relevant).then(self.source.column("hits_above"))
 
     def over_judged_misses(self, value: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
         """Return the sum over the rows of the list up to k that are judged not relevant of a value of the rank."""
@@ -549,6 +537,10 @@ class At:
         """Return the number of rows that have a column."""
         # NOTE: count() inside a group-by of Polars 1.35 counts the nulls of a computed column.
         return self._over([column], pl.Expr.is_not_null, cut=False)
+
+    def over_places(self, value: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
+        """Return the sum of a value of the places, from 1 on, of the rows of the list with a rank up to k."""
+        return self._over(["listed_rank", "listed_place"], lambda _, place: value(place))
 
     def _over_places(self, value: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
         """Return the sum of a value of the places 1 to n_listed."""

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 import polars as pl
 
 from recframe.errors import RecframeError, fails_if
-from recframe.metrics.language.at import At, Source, Valued, discount
+from recframe.metrics.language.at import (
+    AGREEMENT_BEFORE,
+    At,
+    Source,
+    Valued,
+    discount,
+)
+from recframe.metrics.language.sums_over_ranks import sums_of_shares
 from recframe.ranking.relevance import (
     INFINITE_RELEVANCE,
     RANK_BELOW_1,
@@ -43,6 +50,8 @@ class JudgedList:
         """Return the column of a name."""
         if name.startswith("list_ideal_rank@"):
             return self._list_ideal_rank(name.partition("@")[2])
+        if name.startswith(AGREEMENT_BEFORE):
+            return self._agreement_before(float(name.removeprefix(AGREEMENT_BEFORE)))
         found: Callable[[], pl.Expr] | None = getattr(self, f"_{name}", None)
         if found is None:
             msg = "a metric over the catalogue or over lists is not an expression over one list; call it on frame.rec"
@@ -164,6 +173,19 @@ class JudgedList:
         rank = self._rank()
         return pl.when(rank.is_not_null()).then(rank.cum_count())
 
+    def _place_in_best_order(self) -> pl.Expr:
+        rank = self._best_rank.fill_null(math.inf)
+        gain = self._best_gain.sort_by(rank, maintain_order=True)
+        place = gain.rank("ordinal", descending=True).cast(pl.Float64)
+        return pl.when(self._rank().is_not_null()).then(place)
+
+    def _agreement_before(self, p: float) -> pl.Expr:
+        sums = sums_of_shares(p)
+        numbers = [float(number) for number in range(len(sums))]
+        before = pl.max_horizontal(self._rank(), self._place_in_best_order()).ceil() - 1
+        known = before.clip(upper_bound=numbers[-1])
+        return known.replace_strict(numbers, sums, default=None, return_dtype=pl.Float64)
+
     def _list_ideal_rank(self, k: str) -> pl.Expr:
         inside = pl.when(self._rank() <= int(k)).then(self._gain()) if k else self._gain()
         return inside.rank("ordinal", descending=True)
@@ -195,9 +217,21 @@ class JudgedList:
         return rank.rank("average") - self._relevant_rank().rank("average")
 
     def _judged_misses_above(self) -> pl.Expr:
-        rank = self._listed_rank()
-        judged = pl.when(self._listed_judged()).then(rank).rank("min").cast(pl.Int64)
-        return judged - self._relevant_rank().rank("min").cast(pl.Int64)
+        return self._misses_among(self._listed_judged())
+
+    def _graded_misses_above(self) -> pl.Expr:
+        graded = self.relevance.cast(pl.Float64) >= 0
+        relevant = self._relevant_rank().is_not_null()
+        best = self._by_item(graded, self._valid_rank.is_null(), ~graded.fill_null(value=False))
+        return self._misses_among(best | relevant)
+
+    def _hits_above(self) -> pl.Expr:
+        return self._relevant_rank().rank("min").cast(pl.Int64) - 1
+
+    def _misses_among(self, counted: pl.Expr) -> pl.Expr:
+        """Return how many of the rows that are counted, of which the relevant ones are some, stand above as misses."""
+        rank = pl.when(counted).then(self._listed_rank()).rank("min").cast(pl.Int64)
+        return rank - self._relevant_rank().rank("min").cast(pl.Int64)
 
     # The counts of the whole list
 
