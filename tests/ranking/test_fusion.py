@@ -226,6 +226,7 @@ RANKED = {name: recommended(u="pq") for name in "ab"}
         (BOTH, {"method": "rff"}, "method='rff': method takes 'rrf' or 'isr' or"),
         (BOTH, {"normalize": "minmax"}, "normalize='minmax': normalize takes 'min-max' or"),
         (BOTH, {"k": 0}, "k is a positive whole number"),
+        (BOTH, {"rank": "score"}, "the result has a rank and a score, and both are named 'score'"),
         (BOTH, {"smoothing": -1}, "smoothing=-1: smoothing takes a number from 0 up"),
         (
             BOTH,

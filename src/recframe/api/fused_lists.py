@@ -112,6 +112,9 @@ def _given(side: Side, fusion: Fusion, k: int | None) -> Any:
     check_dtypes({LISTS: taken.collect_schema()}, {LISTS: side})
     nameless = fails_if(pl.col("model").is_null(), WITHOUT_MODEL.format(names["model"]))
     roles = ["user", "item", *["rank"] * side.has("rank"), "score"]
+    if names["rank"] == names["score"]:
+        msg = f"the result has a rank and a score, and both are named {names['rank']!r}; name the other one: score={NAMED}"
+        raise RecframeError(msg)
     rows = fusion.fused(taken.filter(nameless == 0), k)
     rows = rows.select(pl.col(role).alias(names[role]) for role in roles)
     return kind.give(rows, {names[role]: kind.source(names[role]) for role in roles[:2]})
