@@ -131,7 +131,7 @@ def example_of(metric: Metric[...]) -> Example:
     """Return the example of a metric: one list, or for one of all lists together those of three users."""
     given: Any = metric
     metric = given(**GIVEN.get(metric.name, {}))
-    return Example(metric @ shop.K, shop.ALL if is_of_segment(metric) else (shop.ME,))
+    return Example(metric @ shop.K, shop.ALL if is_of_segment(metric @ shop.K) else (shop.ME,))
 
 
 def quietly(ask: Any) -> Any:

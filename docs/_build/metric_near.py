@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import metric_shop as shop
 from metric_text import prose_of, sentence_of, use_of
 
 from recframe.evaluation.required_columns import needs_of
@@ -67,6 +68,6 @@ def _alike(metric: Metric[...], other: Metric[...]) -> float:
 
 
 def _read(metric: Metric[...]) -> set[str]:
-    needs = needs_of(metric)
+    needs = needs_of(metric @ shop.K)
     facts = {one.builder.build.__name__ for one in needs.facts}
     return {*needs.columns, *facts, *needs.levels, metric.definition.over, metric.definition.shape}

@@ -171,7 +171,7 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
         lambda _place, gain: pl.col("price") * gain,
         "the place and the gain alone",
     ),
-    "text": (lambda _place, _gain: "often", "returns a probability; found 'often'"),
+    "text": (lambda _place, _gain: "often", "returns a probability: conversion from"),
 }
 
 

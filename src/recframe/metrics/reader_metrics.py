@@ -15,7 +15,7 @@ import polars as pl
 from recframe.errors import RecframeError
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import UNIT, Bounds, Share
-from recframe.metrics.language.reading import DEPTH, GoesOn
+from recframe.metrics.language.reading import DEPTH, NONE, GoesOn
 from recframe.metrics.language.registry import metric
 
 __all__ = ["bpm", "insq", "inst", "nerr", "sdcg"]
@@ -92,42 +92,30 @@ def inst(at: At, *, target: Whole = 1, max_grade: MaxGrade = 4, min_grade: MinGr
 
     Source: Bailey, Moffat, Scholer and Thomas 2015, INST: an adaptive metric for IR evaluation; ir_measures' INST.
     """
-    wanted = 2 * target
-
-    def steps(hit: At) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
-        """Return r + 2T - G_r - 1 without and with the hit's gain, and W there, times its square."""
-        place, gain = hit.rank.ceil(), hit.scaled_gain(max_grade, min_grade)
-        found = pl.when(place <= DEPTH).then(gain)
-        below = place + wanted - 1 - found.cum_sum()
-        above = below + found
-        arrived = (below / above).shift(1, fill_value=1.0).cum_prod()
-        return hit.running(above), hit.running(below), hit.running(arrived) ** 2
-
-    def gained(hit: At) -> pl.Expr:
-        above, below, arrived = steps(hit)
-        return arrived * (above - below) / above**2
-
-    def longer(hit: At) -> pl.Expr:
-        above, below, arrived = steps(hit)
-        return arrived * ((below / above) ** 2 * _squares(below + 1) - _squares(above + 1))
-
-    # NOTE: between hits the products of C_r and their sums have closed forms.
-    above, below, arrived = steps(at)
-    least = pl.when(at.hit).then(arrived * (below / above) ** 2).min().fill_null(1.0)
-    found = at.sum(lambda hit: steps(hit)[0] - steps(hit)[1])
-    rest = least * _squares(DEPTH + wanted - found)
-    read = _squares(pl.lit(wanted, pl.Float64)) + at.sum(longer) - rest
-    return (at.sum(gained) / read).clip(0.0, 1.0)
+    place, gain = at.rank.ceil(), at.scaled_gain(max_grade, min_grade)
+    found = pl.when(place <= DEPTH).then(gain)
+    # with and without a hit's gain; products of C_r between hits have closed forms in its square, and their sums too
+    after = place + 2 * target - 1 - found.cum_sum()
+    kept = (after / (after + found)).shift(1, fill_value=1.0).cum_prod() ** 2
+    after, arrived = at.running(after), at.running(kept)
+    before = after + found
+    left = arrived * (after / before) ** 2
+    # NOTE: this far the series alone is exact, or nobody reads so far, who has found a gain at nearly all places.
+    end = left.min().fill_null(1.0) * _squares(DEPTH + 2 * target - found.sum(), ahead=0)
+    read = (left * _squares(after + 1) - arrived * _squares(before + 1)).sum() - end
+    gained = (arrived * found / before**2).sum()
+    return (gained / (read + _squares(pl.lit(2.0 * target)))).clip(0.0, 1.0)
 
 
-def _squares(a: pl.Expr) -> pl.Expr:
-    """Return 1/a² + 1/(a + 1)² + ... for an a of 2 or more, by the asymptotic series eight terms on: exact to 1e-14."""
-    far = 1 / (a + 8)
+def _squares(a: pl.Expr, ahead: int = 8) -> pl.Expr:
+    """Return 1/a² + 1/(a + 1)² + ... by the asymptotic series some terms on: eight are exact to 1e-14 from an a of 2 on."""
+    far = 1 / (a + ahead)
     square = far**2
     tail = square * (
         1 / 6 - square * (1 / 30 - square * (1 / 42 - square * (1 / 30 - square * 5 / 66)))
     )
-    return far * (1 + far / 2 + tail) + pl.sum_horizontal(1 / (a + term) ** 2 for term in range(8))
+    rest = far * (1 + far / 2 + tail)
+    return rest + sum((1 / (a + term) ** 2 for term in range(ahead)), NONE)
 
 
 @metric(
@@ -197,16 +185,14 @@ def nerr(
     want several: use `inst`.
 
     Not, but nearly, expected reciprocal rank: Σ over places of W_r h_r / Σ over places of W_r, with W_1 = 1 and W_(r+1) = W_r
-    C_r. The reader goes on with probability C_r:
+    C_r, the probability to go on. With `form="patience"` it is C_r = `p` · (1 - h_r): the default, since it needs no cut-off.
+    With `"target"` it is ((r + 2T - 1) / (r + 2T))² (1 - h_r), T = `target`; with `"discount"`, the nearest to err, r / (r + 1)
+    · (1 - h_r) for r < k and 0 at k; with `"gain"` 1 - h_r for r < k and 0 at k. In this order they are equations 10, 11, 9 and
+    8 of the paper.
 
-    - `form="patience"`: `p` · (1 - h_r); the default, since it needs no cut-off;
-    - `"target"`: ((r + 2T - 1) / (r + 2T))² (1 - h_r), T = `target`;
-    - `"discount"`: r / (r + 1) · (1 - h_r) for r < k, 0 at k: the nearest to err;
-    - `"gain"`: 1 - h_r for r < k, 0 at k.
-
-    They are equations 10, 11, 9 and 8 of the paper. Places, gains h_r with their `max_grade` and `min_grade`, what counts 0 and
-    errors are those of insq. 1 if an item of the highest grade comes first. Raises a RecframeError without a cut-off for the
-    two that stop at k, where a k above 1,000 is 1,000.
+    Places, gains h_r with their `max_grade` and `min_grade`, what counts 0 and errors are those of insq. 1 if an item of the
+    highest grade comes first. Raises a RecframeError without a cut-off for the two that stop at k, where a k above 1,000 is
+    1,000.
 
     >>> import polars as pl, recframe
     >>> df = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3], "relevance": [2, 0, 4]})

@@ -13,7 +13,7 @@ import polars as pl
 
 from recframe.errors import NoOrderError, RecframeError, sentence, suggestion
 from recframe.frames.options import Sharing
-from recframe.metrics.language.reading import DEPTH, SCALED, GoesOn, Reader, scaled
+from recframe.metrics.language.reading import SCALED, GoesOn, mean_gain, scaled
 from recframe.metrics.language.sums_over_ranks import (
     sum_of_discounts,
     sum_of_unshifted_discounts,
@@ -312,8 +312,7 @@ class At:
         A place's gain is `scaled_gain(...)` of its hit, or 0: below k and behind the list too. The reader stops at `depth`, as
         in depth=at.k, and at place 1,000 at the latest.
         """
-        one = Reader(goes_on, DEPTH if depth is None else min(depth, DEPTH))
-        return one.mean_gain(self, lambda hit: hit.scaled_gain(max_grade, min_grade))
+        return mean_gain(self, lambda hit: hit.scaled_gain(max_grade, min_grade), goes_on, depth)
 
     # Words of the best order
 
