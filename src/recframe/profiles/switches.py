@@ -327,7 +327,22 @@ PARAMETERS: dict[str, Switch] = {
     ),
     "max_grade": Switch(
         {OTHER: "the highest grade is {value}"},
-        either="grades have other probabilities of satisfying",
+        either="grades count more or less beside the highest",
+    ),
+    "min_grade": Switch(
+        {OTHER: "a grade up to {value} is no gain"}, either="low grades count more or less"
+    ),
+    "target": Switch(
+        {OTHER: "the reader wants a gain of {value} in all"}, either="readers stop sooner or later"
+    ),
+    "form": Switch(
+        {
+            "patience": "the reader goes on with the same probability p from each rank",
+            "target": "the reader goes on more and more surely, the lower the rank",
+            "discount": "the reader goes on from rank r with probability r / (r + 1), up to k",
+            "gain": "the reader goes on to k",
+        },
+        either="lower ranks get other weights",
     ),
 }
 
