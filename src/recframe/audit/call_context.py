@@ -145,10 +145,8 @@ class Seen:
 
     @cached_property
     def labels(self) -> list[Segment]:
-        """The unbound columns of the lists whose values may name systems, but one that all metrics take for samples."""
-        samples = {metric.parameters.get("sample") for metric in self.metrics}
-        labels = label_columns(self.main, self.inputs.segments)
-        return [label for label in labels if {label.name} != samples]
+        """The unbound columns of the lists whose values may name systems."""
+        return label_columns(self.main, self.inputs.segments)
 
     @cached_property
     def some_users(self) -> list[pl.Series]:
