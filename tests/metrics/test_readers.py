@@ -157,7 +157,7 @@ def test_a_reader_of_one_s_own_may_stop_and_need_not_mind_the_gain():
 
 WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "of the gain so far": (lambda _place, _gain, so_far: 1 / so_far, "not of the gain so far"),
-    "of the place alone": (lambda place: 1 / place, "a function of two"),
+    "of the place alone": (lambda place: 1 / place, "of these two alone"),
     "above 1": (lambda _place, gain: 1 + gain, "found 1.25"),
     "below 0": (lambda _place, gain: 0.5 - gain, "found -0.25"),
     "no number": (lambda place, _gain: (place - 5).sqrt(), "found nan"),
@@ -169,9 +169,9 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "of all places": (lambda place, _gain: place / place.sum(), "of other places too"),
     "of another column": (
         lambda _place, gain: pl.col("price") * gain,
-        "the place and the gain alone",
+        "of these two alone",
     ),
-    "text": (lambda _place, _gain: "often", "returns a probability: conversion from"),
+    "text": (lambda _place, _gain: "often", "of these two alone"),
 }
 
 
@@ -184,3 +184,12 @@ def test_what_is_no_reader_is_an_error_that_says_why(goes_on: Callable[..., Any]
     with pytest.raises(rf.RecframeError) as error:
         ranking([1, 0, 1]).rec.evaluate("odd")
     assert said in str(error.value)
+
+
+def test_a_reader_reads_a_place():
+    @rf.metric
+    def odd(at: Any) -> pl.Expr:
+        return at.reader(lambda _place, _gain: 0.5, depth=0)
+
+    with pytest.raises(rf.RecframeError, match=r"depth= is the last place .* found 0$"):
+        ranking([1]).rec.evaluate("odd")

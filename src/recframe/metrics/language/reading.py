@@ -37,35 +37,41 @@ def mean_gain(
     that makes going on f times as likely as a place without gain adds f - 1 times all that is read below it.
     """
     reach = _reach(goes_on, DEPTH if depth is None else min(depth, DEPTH))
+    minds_gain = "gain" in (NONE + goes_on(PLACE, GAIN)).meta.root_names()
 
     def factor(hit: Any) -> pl.Expr:
         place = hit.rank.ceil()
-        return _chance(goes_on, place, gain_of(hit)) / _chance(goes_on, place, NONE)
+        return (NONE + goes_on(place, gain_of(hit))) / goes_on(place, NONE)
 
     def read(hit: Any, table: pl.Series) -> pl.Expr:
         past = _looked_up(hit.rank.ceil(), table)
-        if "gain" not in _chance(goes_on, PLACE, GAIN).meta.root_names():
+        if not minds_gain:
             return past
         kept: pl.Expr = hit.running(factor(hit).shift(1, fill_value=1.0).cum_prod())
         return past * kept
 
     below = reach.sum() - reach.cum_sum()
-    changed = at.sum(lambda hit: read(hit, below) * (factor(hit) - 1))
-    gained = at.sum(lambda hit: read(hit, reach) * gain_of(hit))
-    value: pl.Expr = gained / (changed + reach.sum())
-    return value.clip(0.0, 1.0)
+    changed: pl.Expr = at.sum(lambda hit: read(hit, below) * (factor(hit) - 1))
+    gained: pl.Expr = at.sum(lambda hit: read(hit, reach) * gain_of(hit))
+    return (gained / (changed + reach.sum())).clip(0.0, 1.0)
 
 
 def _reach(goes_on: GoesOn, depth: int) -> pl.Series:
     """Return the chance that each place is reached past places without gain."""
+    if depth < 1:
+        msg = f"depth= is the last place that is read, 1 or more; found {depth}"
+        raise RecframeError(msg)
     grid = pl.select(place=pl.int_range(1, depth + 1).cast(pl.Float64)).join(
         pl.DataFrame({"gain": [0.0, 0.25, 0.5, 0.75, 1.0]}), how="cross"
     )
-    asked = PLACE, GAIN, _chance(goes_on, PLACE, GAIN).cast(pl.Float64).alias("chance")
     try:
+        asked = PLACE, GAIN, (NONE + goes_on(PLACE, GAIN)).alias("chance")
         found, some = grid.select(asked), grid[::-3].select(asked)
-    except PolarsError as error:
-        msg = f"{EXAMPLE} takes a function of the place and the gain alone that returns a probability: {error}"
+    except (TypeError, PolarsError) as error:
+        msg = (
+            f"{EXAMPLE} takes a function that returns a probability for a place and the gain there, of these two alone and "
+            f"not of the gain so far: {error}"
+        )
         raise RecframeError(msg) from error
     if not some.equals(found[::-3]):
         msg = f"{EXAMPLE} knows one place and its gain; found a function of other places too, such as their sum"
@@ -79,15 +85,6 @@ def _reach(goes_on: GoesOn, depth: int) -> pl.Series:
         )
         raise RecframeError(msg)
     return found.filter(GAIN == 0)["chance"].shift(1, fill_value=1.0).cum_prod()
-
-
-def _chance(goes_on: GoesOn, place: pl.Expr, gain: pl.Expr) -> pl.Expr:
-    try:
-        chance = goes_on(place, gain)
-    except TypeError as error:
-        msg = f"{EXAMPLE} takes a function of two, the place and the gain there, and not of the gain so far: {error}"
-        raise RecframeError(msg) from error
-    return chance if isinstance(chance, pl.Expr) else pl.lit(chance)
 
 
 def _looked_up(place: pl.Expr, table: pl.Series) -> pl.Expr:
