@@ -26,13 +26,14 @@ BY_USERS = "users"
 """The feature of answers whose items are alike by their train users: a column that lists those of each item."""
 SHOWN_CUT = 10
 """Where calls are cut, as people write them most."""
-NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+NUMBERS = re.compile(r"(?<![A-Za-z])\d+(?:\.\d+)?")
 ELSEWHERE = re.compile(r" on pandas$| -l\d+$|, relevance_level=\d+$|, metric_decimal_place=\d+$")
 """What calls were asked of beside, which changes no definition."""
-TITLES = {"spark": "Spark MLlib", "warprec": "WarpRec"}
+TITLES = {"spark": "Spark MLlib", "warprec": "WarpRec", "cornac": "Cornac", "scipy": "SciPy"}
 IN_OTHER_UNITS = {
     ("warprec", "ItemCoverage"): "as a count",
     ("warprec", "ShannonEntropy"): "in nats",
+    ("recpack", "PercentileRanking"): "in per cent",
 }
 """Numbers of which the tests hold a multiple against ours."""
 TOLD = {
@@ -118,7 +119,7 @@ def _note(example: Example) -> str:
 def _answers() -> tuple[Answer, ...]:
     """Return the recorded answers, of those that differ in a number alone the first."""
     found: dict[tuple[str, str], Answer] = {}
-    for name in ("values.json", "values_beyond.json"):
+    for name in ("values.json", "values_beyond.json", "values_cases.json"):
         told = json.loads((RECORDED / name).read_text(encoding="utf-8"))
         for peer, about in told.items():
             for row in about["rows"]:
@@ -140,7 +141,7 @@ def _answer(peer: str, versions: Mapping[str, str], row: Mapping[str, Any]) -> A
         if not metric.stated - {"of"} and _means_otherwise(profile, metric):
             return None
         options = {**TOLD.get((peer, metric.name), {}), **bound}
-        title = _version(peer, versions)
+        title = _version(profile, versions)
         return Answer(profile, title, row["call"], metric, options, whole, sides)
     plain = parse(metric.name)
     theirs = dict(_convention(profile, plain).metric.parameters)
@@ -167,7 +168,8 @@ def _convention(profile: str, metric: Metric[...]) -> Any:
 def _version(peer: str, versions: Mapping[str, str]) -> str:
     """Return a library with the version that was asked."""
     title = TITLES.get(peer) or (_title(peer) if peer in PROFILES else peer)
-    found = next((one for name, one in versions.items() if peer[:4] in name.casefold()), "")
+    named = {name.casefold().replace("-", "_"): one for name, one in versions.items()}
+    found = next((one for name, one in named.items() if peer[:4] in name), "")
     return title if re.search(r"\d", title) else f"{title} {found}".strip()
 
 

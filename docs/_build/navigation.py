@@ -28,7 +28,7 @@ SECTIONS: dict[str, list[Any]] = {
         },
     ],
     "Metrics": ["metrics/"],
-    "Coming from": ["from/"],
+    "Coming from": ["from/", "equivalents.md"],
     "Reference": [
         "reference/",
         {"Methods of rec": ["reference/rec/"]},

@@ -40,10 +40,6 @@ NOT_SHARED = {
         "fuse, tied scores",
     ): "ranks ties as its dictionary stands, and knows no users that one run lacks",
     (
-        "ranx",
-        "rank normalization of bordafuse",
-    ): "it ranks by what is not sorted; the methods by ranks are asked without a norm",
-    (
         "lenskit",
         "least_item_promoted without a shared item",
     ): "0; ours has no value, as of no reference",
@@ -57,7 +53,7 @@ NOT_SHARED = {
         "warprec",
         "Hypervolume, EucDistance over users",
     ): "means of what each user has; ours are of the means, so a case is a user",
-    ("any", "precision, rbp, ndcg and auc by ips and snips"): "no library has them",
+    ("any", "precision, rbp, ndcg and auc by ips and snips"): "none of these libraries has them",
 }
 
 
@@ -81,16 +77,12 @@ def ranked(rows: list[tuple[str, str, float]]) -> pl.DataFrame:
 
 
 def sides(scene: scenes_cases.Scene, names: list[str]) -> dict[str, pl.DataFrame]:
-    """The side frames that are asked for; a pair of the pool that was not judged has no relevance."""
-    judged = frame(scene.truth, "user", "item", "relevance").with_columns(
-        pl.col("relevance").replace(scenes_cases.POOLED, None)
-    )
     categories = [(item, [*own], own[0]) for item, own in scene.items.items()]
     found = {
-        "truth": judged,
+        "truth": frame(scene.truth, "user", "item", "relevance"),
         "train": frame(scene.train, "user", "item"),
         "reference": ranked(scene.reference),
-        "items": frame(categories, "item", "genre", "first"),
+        "items": frame(categories, "item", "genre", "brand"),
     }
     return {name: found[name] for name in names}
 

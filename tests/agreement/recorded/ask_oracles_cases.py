@@ -61,7 +61,7 @@ def _readers(name, scene):
             k: _by_case(inside if k is None else f"{inside}@{k}", scene.relevances(), scene)
             for k in ks
         }
-        yield answer(name, call, ours, found)
+        yield answer(name, call, ours, found, profile="ir_measures")
 
 
 def _by_case(measure, qrels, scene):
@@ -87,7 +87,11 @@ def _residuals(name, scene):
             metric.measure(ranking.get_ranking())
             found[scene.case(user)] = metric.residual_expected_utility
         yield answer(
-            name, f"RBP(p={p}), residuals=True", f"rbp(p={p}, residual=true)", {None: found}
+            name,
+            f"RBP(p={p}), residuals=True",
+            f"rbp(p={p}, residual=true)",
+            {None: found},
+            profile="cwl_eval",
         )
 
 
@@ -96,14 +100,16 @@ def _compatible(name, scene):
         for normalize in (True, False):
             found = _by_case(f"Compat(p={p}, normalize={normalize})", scene.relevances(), scene)
             ours = f"compatibility(p={p}{'' if normalize else ', normalize=false'})"
-            yield answer(name, f"Compat(p={p}, normalize={normalize})", ours, {None: found})
+            call = f"Compat(p={p}, normalize={normalize})"
+            yield answer(name, call, ours, {None: found}, profile="ir_measures")
 
 
 def _inferred(name, scene):
     """Give infAP of users with both, as pytrec_eval knows no others."""
     asked = pytrec_eval.RelevanceEvaluator(scene.relevances(), {"infAP"})
     found = {scene.case(user): own["infAP"] for user, own in asked.evaluate(scene.lists()).items()}
-    yield answer(name, "infAP", "infap", {None: found}, bound={"universe": "both"})
+    both = {"universe": "both"}
+    yield answer(name, "infAP", "infap", {None: found}, bound=both, profile="pytrec_eval")
 
 
 def _fused(name, scene):
@@ -147,7 +153,12 @@ def _divergences(name, scene):
                 own[scene.case(user)] = 1 - jensenshannon([*exposure.values()], equal) ** 2
         ours = f"awrf(of=genre, discount={discount}, distance=js)"
         yield answer(
-            name, f"jensenshannon, squared, of {discount} exposure", ours, found, sides=["items"]
+            name,
+            f"jensenshannon, squared, of {discount} exposure",
+            ours,
+            found,
+            sides=["items"],
+            profile="scipy",
         )
 
 

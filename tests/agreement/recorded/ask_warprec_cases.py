@@ -46,7 +46,7 @@ def _gaps(name, scene):
     yield answer(
         name,
         "ItemMADRanking, of discounted gains",
-        "exposure_gap(of=first)",
+        "exposure_gap(of=brand)",
         gains,
         sides=["truth", "items"],
     )
