@@ -77,7 +77,7 @@ BEST_OF_1 = [
 ]
 BEST_OF_1 += ["map(normalizer=list)", "ndcg(discount=unshifted)", "ndcg(gain=exp,offset=1)"]
 BEST_OF_1 += ["ncrr", "ncrr(denominator=list)"]
-OF_MEANS = {"gauc", "gauc(weight=pairs)"}
+OF_MEANS = {"gauc", "gauc(weight=pairs)", "recall_at_precision"}
 BEST_OF_1_WHOLE = [
     "r_precision",
     "bpref",

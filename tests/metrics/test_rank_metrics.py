@@ -24,6 +24,10 @@ BEFORE = pl.DataFrame({"user": ["u"] * 8, "item": [*"acefgxbh"], "rank": range(1
         # the ideal list is z a c d, of depth 5: common are a from depth 2, c from 3, d from 5
         ("compatibility(p=0.8)", 0.405048),
         ("compatibility", 0.457198),
+        # precisions 1, 1/2, 2/3, 1/2, 3/5: the last is reached with three of four
+        ("recall_at_precision@5", 0.75),
+        # 2/3 at 3, with two of four
+        ("recall_at_precision(precision=0.61)@5", 0.5),
         # the places above are 0, 2, 4 and, on average, 7: of 10 items
         ("mean_percentile_rank", 0.325),
         # a, c, d are of A, with 1, .85^2 and .85^4; x, b of B
@@ -52,6 +56,20 @@ def test_what_was_in_the_pool_and_not_judged_has_a_relevance_below_0():
     # c: (1 + 2 above it, of which the one that was judged is relevant) / 3; d: all four above it, both that were judged
     assert LISTED.rec(truth=pooled).infap() == pytest.approx((1 + 1 + 1) / 4, abs=1e-5)
     assert LISTED.rec(truth=pooled).judge().rec.infap() == LISTED.rec(truth=pooled).infap()
+
+
+def test_recall_at_a_precision_is_of_the_mean_curves_and_not_a_mean():
+    # at k = 1 the precisions are 1 and 0, so 1/2 on average, as the recalls are
+    judged = pl.DataFrame({"user": ["u", "v", "v"], "item": ["a", "a", "b"], "rank": [1, 1, 2]})
+    rec = judged.with_columns(relevance=pl.Series([1, 0, 1])).rec()
+
+    assert rec.recall_at_precision(k=1) == 0.5
+    assert rec.recall_at_precision(k=1, by="user").rows() == [("u", 1.0), ("v", 0.0)]
+    assert rec.recall_at_precision(k=2, precision=0.5) == 1
+    assert rec.recall_at_precision(k=2, precision=0.51) == 0
+    for k in (None, 1001):
+        with pytest.raises(rf.RecframeError, match="write recall_at_precision@10"):
+            rec.recall_at_precision(k=k)
 
 
 def test_a_user_without_a_list_has_the_mean_place_of_all_items():

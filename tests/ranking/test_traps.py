@@ -17,6 +17,8 @@ UNIT = rf.list_metrics().filter(range="[0, 1]", family="accuracy")["name"]
 EVERY_UNIT = [str(rf.parse(name)) for name in UNIT]
 # auc is null, judged does not ask for relevance; readers, who compare with a highest grade, have tests of their own
 READERS = ["insq", "inst", "bpm", "nerr", "sdcg"]
+# which tries every cut-off up to k
+READERS.append("recall_at_precision")
 ACCURACY = [name for name in EVERY_UNIT if name not in {"auc", "gauc", "judged", *READERS}]
 
 

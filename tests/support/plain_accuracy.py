@@ -166,6 +166,25 @@ def average_precision(one: RankedList, k: int | None, normalizer: str) -> float:
     return ratio(total, whole[normalizer])
 
 
+@dataclass(frozen=True)
+class OfCurves:
+    """What one list adds to the curves of the mean precision and the mean recall, from k = 1 on."""
+
+    curve: tuple[tuple[float, float], ...]
+    precision: float
+
+
+def recall_at_precision(
+    one: RankedList, k: int, precision: float = 0.5, denominator: str = "k"
+) -> OfCurves:
+    cuts = range(1, k + 1)
+    hits = [len(one.hits_to(j)) for j in cuts]
+    whole = [places(one, j, denominator) for j in cuts]
+    found = zip(hits, whole, strict=True)
+    curve = [(ratio(hit, n), ratio(hit, one.n_relevant)) for hit, n in found]
+    return OfCurves(tuple(curve), precision)
+
+
 def interpolated_precision(
     one: RankedList, k: int | None, recall: float = 0.5, rounding: str = "up"
 ) -> float:
@@ -413,7 +432,7 @@ def judged(one: RankedList, k: int | None) -> float:
     return ratio(sum(item.judged for item in items), len(items))
 
 
-Value = float | OfRatio | FOfMeans | FOfSums | OfGeometricMean | OfWeightedMean | None
+Value = float | OfRatio | OfCurves | FOfMeans | FOfSums | OfGeometricMean | OfWeightedMean | None
 
 METRICS: dict[str, Callable[..., Value]] = {
     "hit_rate": hit_rate,
@@ -425,6 +444,7 @@ METRICS: dict[str, Callable[..., Value]] = {
     "eleven_point_precision": eleven_point_precision,
     "mrr": mrr,
     "ncrr": ncrr,
+    "recall_at_precision": recall_at_precision,
     "compatibility": compatibility,
     "infap": infap,
     "dcg": dcg,

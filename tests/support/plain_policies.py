@@ -17,6 +17,7 @@ from plain_accuracy import (
     FOfMeans,
     FOfSums,
     Listed,
+    OfCurves,
     OfGeometricMean,
     OfRatio,
     OfWeightedMean,
@@ -536,11 +537,17 @@ def means(
     return row
 
 
-def mean(present: Sequence[Any]) -> float:
+def mean(present: Sequence[Any]) -> float:  # noqa: PLR0911  one for each kind of mean
     if isinstance(present[0], FOfMeans):
         return harmonic_mean(
             mean([one.p for one in present]), mean([one.r for one in present]), present[0].beta
         )
+    if isinstance(present[0], OfCurves):
+        means = [
+            [math.fsum(parts) / len(parts) for parts in zip(*at_j, strict=True)]
+            for at_j in zip(*(one.curve for one in present), strict=True)
+        ]
+        return max([r for p, r in means if p > present[0].precision - 1e-9], default=0.0)
     if isinstance(present[0], OfRatio):
         return ratio(sum(one.part for one in present), sum(one.whole for one in present))
     if isinstance(present[0], FOfSums):

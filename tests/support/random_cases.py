@@ -43,6 +43,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("map", {"average": "geometric", "without_relevant": "one"}),
     *(("map", {"normalizer": value, "without_relevant": "one"}) for value in ("min", "ranks")),
     ("ncrr", {"denominator": "list"}),
+    *(("recall_at_precision", {"precision": value}) for value in (0.2, 1 / 3)),
+    ("recall_at_precision", {"denominator": "list"}),
     ("compatibility", {"p": 0.5}),
     ("compatibility", {"normalize": False}),
     *(("interpolated_precision", {"recall": value}) for value in (0, 0.3, 1)),
@@ -97,15 +99,18 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 
 
 def stops_at_k(name: str, parameters: Mapping[str, Any]) -> bool:
-    """Whether a metric is that of a reader who stops at a cut-off, and has no value without one."""
-    return name in {"bpm", "sdcg"} or parameters.get("form") in {"discount", "gain"}
+    """Whether a metric has no value without a cut-off, as those of readers who stop there."""
+    return name in {"bpm", "sdcg", "recall_at_precision"} or parameters.get("form") in {
+        "discount",
+        "gain",
+    }
 
 
 EVERYTHING = [
     Asked(name, k, parameters)
     for name, parameters in VARIANTS
     for k in KS
-    if k or not stops_at_k(name, parameters)
+    if (k or not stops_at_k(name, parameters)) and (k != 1000 or name != "recall_at_precision")
 ]
 AT_ONE_CUT = [Asked(name, 3, parameters) for name, parameters in VARIANTS]
 UNIVERSES = [None, "truth", "recs", "both", "all"]

@@ -18,7 +18,7 @@ from random_cases import (
 # What has no expectation in closed form: metrics, parameters of others, and metrics with a cut-off.
 UNCERTAIN = {"err", "bpref", "eleven_point_precision", "interpolated_precision", "partial_auc"}
 UNCERTAIN |= {"inst", "bpm", "nerr", "compatibility", "infap"}
-OF_MEANS = {"gauc"}
+OF_MEANS = {"gauc", "recall_at_precision"}
 UNCERTAIN_PARAMETERS = [
     {"normalizer": "hits"},
     {"ideal": "list"},

@@ -64,6 +64,7 @@ class Methods(Generic[F]):
     ncrr = metrics.ncrr
     compatibility = metrics.compatibility
     infap = metrics.infap
+    recall_at_precision = metrics.recall_at_precision
     insq = metrics.insq
     inst = metrics.inst
     bpm = metrics.bpm

@@ -995,6 +995,24 @@ class Methods(Generic[F]):
     ) -> F:
         """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
     @overload
+    def recall_at_precision(
+        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
+        precision: float = 0.5,
+        denominator: Literal["k", "list"] = "k",
+    ) -> float:
+        """Highest mean recall at a cut-off where the mean precision is at least `precision`: 1 is best, 0 if it never is."""
+    @overload
+    def recall_at_precision(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        precision: float = 0.5,
+        denominator: Literal["k", "list"] = "k",
+    ) -> F:
+        """Highest mean recall at a cut-off where the mean precision is at least `precision`: 1 is best, 0 if it never is."""
+    @overload
     def insq(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
@@ -1668,6 +1686,14 @@ class SegmentedMethods(Generic[F]):
         profile: str | None = None,
     ) -> F:
         """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
+    def recall_at_precision(
+        self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
+        precision: float = 0.5,
+        denominator: Literal["k", "list"] = "k",
+    ) -> F:
+        """Highest mean recall at a cut-off where the mean precision is at least `precision`: 1 is best, 0 if it never is."""
     def insq(
         self, k: Cutoffs = None, by: By = None,
         *,

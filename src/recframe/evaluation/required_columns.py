@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import polars as pl
@@ -73,7 +73,7 @@ def _needs(
     recorder = Recorder(name)
     at = AtLists(k, recorder.levels) if definition.over_lists else At(k, recorder)
     value = metric.value(at)
-    means = tuple(replace(mean, k=k) for mean in recorder.means)
+    means = tuple(recorder.means)
     columns = recorder.read.union(*(needs_of(mean).columns for mean in means))
     levels = recorder.levels.columns
     facts = recorder.levels.of_sides if definition.over_lists else _facts(columns)

@@ -7,19 +7,25 @@ user's relevant items, listed or not.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import polars as pl
 
+from recframe.errors import RecframeError
+from recframe.metrics import accuracy
 from recframe.metrics.language.at import At, geometric_discount, harmonic, ratio
-from recframe.metrics.language.definition import UNIT, Bounds
+from recframe.metrics.language.definition import UNIT, Bounds, Closed
 from recframe.metrics.language.registry import metric
 
-__all__ = ["compatibility", "infap", "ncrr"]
+__all__ = ["compatibility", "infap", "ncrr", "recall_at_precision"]
 
 Persistence = Annotated[float, Bounds(0.001, 0.999, closed=True)]
 TINY = 1e-5
 """What smooths the precision of a sample, as in trec_eval."""
+MOST_CUTS = 1_000
+ROUNDING = 1e-9
+"""How far a mean may be below a threshold that it equals but for the order of a sum."""
 
 
 @metric(
@@ -142,3 +148,44 @@ def infap(at: At) -> pl.Expr:
     # more items than ranks may be above one where ranks repeat
     place = pl.max_horizontal(at.relevant_rank, pooled + 1)
     return ratio(((1 + above) / place).sum(), at.n_relevant)
+
+
+@metric(
+    family="accuracy",
+    range=UNIT,
+    direction="higher",
+    formula="max over j = 1..k with P_j >= precision of R_j, the mean precision@j and the mean recall@j of all users",
+    latex=(
+        r"\max_{j \leq k,\ P_j \geq \text{precision}} R_j, \quad "
+        r"P_j,\, R_j = \text{mean precision@}j \text{ and recall@}j"
+    ),
+)
+def recall_at_precision(
+    at: At, *, precision: Closed = 0.5, denominator: Literal["k", "list"] = "k"
+) -> pl.Expr:
+    """Highest mean recall at a cut-off where the mean precision is at least `precision`: 1 is best, 0 if it never is.
+
+    Use it where a share of the places must be right, and the cut-off is free. Not for lists of a fixed length: use `recall`.
+
+    One function of a segment: P_j and R_j are the means over its users of precision@j, with its `denominator`, and recall@j,
+    and the value is the highest R_j of j = 1..k with P_j >= `precision`. 0 if there is none.
+
+    Raises a RecframeError without a cut-off, and for one above 1,000, as each j has means of its own.
+
+    >>> import polars as pl, recframe
+    >>> df = pl.DataFrame({"user": [1] * 4, "item": [1, 2, 3, 4], "rank": [1, 2, 3, 4], "relevance": [1, 0, 0, 1]})
+    >>> df.rec.recall_at_precision(k=3), df.rec.recall_at_precision(k=4)
+    (0.5, 1.0)
+
+    Source: torchmetrics' `RetrievalRecallAtFixedPrecision`, whose `adaptive_k` is `denominator="list"`.
+    """
+    if at.k is None or at.k > MOST_CUTS:
+        msg = f"recall_at_precision tries every cut-off up to k, which is at most {MOST_CUTS:,}; write recall_at_precision@10"
+        raise RecframeError(msg)
+    found = []
+    for k in range(1, at.k + 1):
+        here = replace(at, k=k, cut=False)
+        right = here.mean(accuracy.precision(denominator=denominator)) >= precision - ROUNDING
+        # null without users, whose means are null
+        found.append(pl.when(right).then(here.mean(accuracy.recall)).when(~right).then(0.0))
+    return pl.max_horizontal(found)
