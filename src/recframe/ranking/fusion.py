@@ -51,7 +51,9 @@ class Fusion:
         """Return user, item, rank and score of the fused lists, sorted by user and rank, from the rows of all models' lists."""
         rows = rows.drop_nulls(["user", "item"])
         schema = rows.collect_schema()
-        rows = _ranked(rows, schema) if self.reads_ranks else _each_scored_once(rows, schema)
+        # NOTE: scores take two steps, since Polars 1 has no window over a window.
+        scores = None if self.reads_ranks else _each_scored_once(rows, schema)
+        rows = _ranked(rows, schema) if scores is None else scores.with_columns(score=self._above())
         # a window inside of a group would see no other rows
         rows = rows.with_columns(beside=self._of_all_lists())
         total = ExactSums({"score": self._worth()})
@@ -83,15 +85,19 @@ class Fusion:
         n_models = pl.col("model").n_unique() if self.n_models is None else self.n_models
         return (n_models * (N_ITEMS + 1) - pl.len().over("user")) / 2
 
-    def _normalized(self) -> pl.Expr:
-        """Return a row's score on the scale of its list."""
+    def _above(self) -> pl.Expr:
+        """Return what a row's score is above the level of its list."""
         score = pl.col("score")
-        if self.normalize is None:
-            return score
+        levels = {"max": pl.lit(0.0), None: pl.lit(0.0), "zmuv": score.mean().over(LIST)}
+        return score - levels.get(self.normalize, score.min().over(LIST))
+
+    def _normalized(self) -> pl.Expr:
+        """Return a row's score on the scale of its list; the score is that of `_above`."""
         if self.normalize == "rank":
             return 1 - (pl.col("place") - 1) / LENGTH
-        levels = {"max": pl.lit(0.0), "zmuv": score.mean().over(LIST)}
-        above = score - levels.get(self.normalize, score.min().over(LIST))
+        above = pl.col("score")
+        if self.normalize is None:
+            return above
         widths = {"sum": above.sum(), "zmuv": above.std(ddof=0)}
         return above / widths.get(self.normalize, above.max()).over(LIST).clip(lower_bound=LEAST)
 
