@@ -42,8 +42,10 @@ OF_BATCH = {LISTS, "truth"}
 """Frames of a batch; of the bound ones it reads the rows of its own users."""
 ALONG = {Level.ALONG, Level.ALONG_ALL}
 """Levels that compare each list with all others, so that no sums of batches make them."""
-FRAMES = {"catalogue": "items", "items": "items", "train": "train", "users": "users"}
+FRAMES = {"catalogue": "items", **{name: name for name in SIDES if name != "truth"}}
 """Bound frames that facts need, of which no batch has all rows."""
+TEXTS = (pl.Categorical, pl.Enum)
+"""Dtypes whose order is not that of their texts."""
 FEWEST_ROWS = 64
 """Rows of sums that wait to be added up, so that not every update runs a query for them."""
 MOST_BATCHES = 1_000_000
@@ -64,13 +66,13 @@ class RowsOfUsers:
 
     def __init__(self, rows: pl.DataFrame, user: str) -> None:
         ids = rows.get_column(user)
-        ids = ids.cast(pl.String) if ids.dtype in (pl.Categorical, pl.Enum) else ids
+        ids = ids.cast(pl.String) if ids.dtype in TEXTS else ids
         order = ids.arg_sort(nulls_last=True)
         self.rows, self.ids = rows[order], ids[order].drop_nulls()
 
     def of(self, users: pl.Series) -> pl.DataFrame:
         """Return the rows of some users, each of whom is named once."""
-        wanted = users.cast(self.ids.dtype, strict=False).drop_nulls()
+        wanted = users.cast(self.ids.dtype, strict=False)
         low, high = (self.ids.search_sorted(wanted, side) for side in ("left", "right"))
         there = low < high
         places = pl.select(pl.int_ranges(low.filter(there), high.filter(there)).explode(**AS_EVER))
@@ -125,7 +127,8 @@ class Accumulator:
             if users is None and (bound := _bound(self._context, SIDES)) not in ([], ["items"]):
                 msg = f"{bound[0]}= has users by their ids; name those of the rows: update(lists, truth, users=ids)"
                 raise RecframeError(msg)
-            n_rows = len(lists) * (users is None)
+            if users is None:
+                n_rows = lists.shape[0] if hasattr(lists, "shape") else len(lists)
             ids = range(self._n_rows, self._n_rows + n_rows) if users is None else users
             depth = None if self._reads_whole_lists else max(one.k or 0 for one in self.metrics)
             lists, truth = frames_of(
@@ -141,13 +144,11 @@ class Accumulator:
         batch = {
             name: _columns(divided.sides[name], one.none[name]) for name in OF_BATCH & {*one.none}
         }
-        columns = [
-            rows.get_column(divided.sides[name].column("user")) for name, rows in batch.items()
-        ]
         of_users = [name for name, none in one.none.items() if none.columns and name not in batch]
         if of_users or self._seen is not None:
-            users = pl.concat([_plain(column) for column in columns]).unique()
-        seen = None if self._seen is None or n_rows else self._new({*users.drop_nulls().to_list()})
+            ids = [batch[name].get_column(divided.sides[name].column("user")) for name in batch]
+            users = _distinct(ids)
+        seen = None if self._seen is None or n_rows else self._new({*users.to_list()})
         for name in of_users:
             batch[name] = self._rows_of(divided, name, one.none[name]).of(users)
         self._add(one, one.of_bucket(batch), 1, n_rows, seen)
@@ -217,6 +218,7 @@ class Accumulator:
             "metrics": [one.in_full for one in self.metrics],
             "by": [str(one) for one in self._by],
             "policies": {name: value for name, value in options.items() if value is not None},
+            "check_users": self._seen is not None,
             "rows of frames": bound,
         }
 
@@ -242,9 +244,8 @@ class Accumulator:
                 msg = f"{metric} compares each list with all others, which no batch has; ask evaluate() of all lists"
                 raise RecframeError(msg)
             wanted = {need for fact in needs.facts for need in fact.builder.needs}
-            for need in FRAMES.keys() & wanted:
-                if getattr(context, FRAMES[need]) is None:
-                    name = FRAMES[need]
+            for need, name in FRAMES.items():
+                if need in wanted and getattr(context, name) is None:
                     msg = f"{metric} needs the {need} of all batches: bind it, rf.accumulator(..., {name}={name})"
                     raise ColumnError(msg)
 
@@ -266,7 +267,10 @@ class Accumulator:
     def _replay(self, divided: Divided) -> Replayed:
         """Return the call that is made over each batch of the same columns, after a dry run."""
         sides = {name: side for name, side in divided.sides.items() if name in OF_BATCH}
-        key = tuple((name, *side.schema.items()) for name, side in sides.items())
+        key = tuple(
+            (name, *side.side.context.names.values(), *side.schema.items())
+            for name, side in sides.items()
+        )
         if key not in self._replayed:
             found = self._tried(divided)
             if self._replayed and schema_of(found.plans) != schema_of(
@@ -304,10 +308,9 @@ class Accumulator:
         """Reject models that the first batch did not have, whose users then count without a list."""
         known = self._tables.setdefault((MODELS, None), models)
         new = models.join(known, on=models.columns, how="anti", nulls_equal=True)
-        lost = known.join(models, on=models.columns, how="anti", nulls_equal=True) if both else new
-        if len(new) or len(lost):
-            names = ", ".join(shown(value) for value in pl.concat([new, lost])["model"].unique())
-            msg = f"the first batch of an accumulator has lists of all models, and one had none of {names}"
+        if len(new) or (both and len(models) < len(known)):
+            names = ", ".join(map(shown, known["model"]))
+            msg = f"the first batch has lists of all models, and others are found than {names}; give it a list of each"
             raise DataError(msg)
 
     def _rows_of(self, divided: Divided, name: str, none: pl.DataFrame) -> RowsOfUsers:
@@ -394,8 +397,11 @@ def _columns(side: EngineSide, none: pl.DataFrame) -> pl.DataFrame:
     return run_as_it_is(plan) if side.in_memory else stream(plan)
 
 
-def _plain(ids: pl.Series) -> pl.Series:
-    return (ids.cast(pl.String) if ids.dtype in (pl.Categorical, pl.Enum) else ids).alias("user")
+def _distinct(ids: Sequence[pl.Series]) -> pl.Series:
+    """Return the distinct ids of several columns, categories as text."""
+    is_text = any(one.dtype in TEXTS for one in ids)
+    frames = [(one.cast(pl.String) if is_text else one).alias("user").to_frame() for one in ids]
+    return pl.concat(frames, how="vertical_relaxed")["user"].unique().drop_nulls()
 
 
 def _packed(rows: pl.DataFrame) -> bytes:

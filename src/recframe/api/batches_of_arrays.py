@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import RecframeError, kind_of
+from recframe.errors import DataError, RecframeError, kind_of
 from recframe.frames.kinds.lookup import is_frame
 from recframe.frames.options import Context, is_side
 from recframe.readers.ids import in_own_dtypes
@@ -56,12 +56,17 @@ def frames_of(
         if are_scores
         else _of_ids(lists, users, pad, names)
     )
-    is_alike = are_scores and truth.shape == lists.shape
+    # ids as many as items are told by their padding, since no relevance is below 0
+    is_alike = (
+        are_scores and truth.shape == lists.shape and (are_sparse[1] or not (truth < 0).any())
+    )
     if marks or is_alike or truth.dtype.kind == "f" or are_sparse[1]:
         number = {"number": context.names["relevance"]}
         judged = in_own_dtypes(of_matrix(truth, users, None), names | number)
     else:
         judged = _of_ids(truth, users, pad, names).drop("rank")
+    if are_scores and (context.ties != "item" or context.profile):
+        listed = listed.drop("rank")  # which has ties broken by item
     order: dict[str, str] = {
         role: context.names[role] for role in ("rank", "score") if role in listed.columns
     }
@@ -72,4 +77,11 @@ def _of_ids(array: Any, users: Any, pad: Any, names: Mapping[str, str]) -> pl.Da
     """Return the ids of rows in their order: user, item, rank; what is padding has no row."""
     item = pl.col(names["item"])
     is_there = item >= 0 if pad is None else (item >= 0) & (item != pad)
-    return from_lists(array.tolist(), users=users, **names).filter(is_there)
+    listed = from_lists(array.tolist(), users=users, **names).filter(is_there)
+    if listed.select(names.values()).is_duplicated().any():
+        msg = (
+            "a row of whole numbers, which are ids of items, has one twice; name what fills the rows, pad=0, or give a matrix "
+            "as Booleans or floats: scores, relevances > 0"
+        )
+        raise DataError(msg)
+    return listed
