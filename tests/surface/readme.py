@@ -37,6 +37,7 @@ LARGE = ROOT / "tests" / "benchmarks" / "large.json"
 CASES = ROOT / "tests" / "benchmarks" / "cases.json"
 GROWTH = ROOT / "tests" / "benchmarks" / "growth.json"
 SPLITS = ROOT / "tests" / "benchmarks" / "splits.json"
+BATCHES = ROOT / "tests" / "benchmarks" / "batches.json"
 APART = ROOT / "tests" / "benchmarks" / "apart.json"
 ENGINES = ROOT / "tests" / "benchmarks" / "engines.json"
 TRIALS = ROOT / "tests" / "benchmarks" / "coverage_in_trials.json"
@@ -189,6 +190,22 @@ def growth_table() -> str:
 def apart_table() -> str:
     """Return the last full run of the libraries that have environments of their own, nothing where there was none yet."""
     return table_of(json.loads(APART.read_text(encoding="utf-8"))) if APART.exists() else ""
+
+
+def batches_table() -> str:
+    """Return the last run of the benchmark of batches, as text and a Markdown table."""
+    result: dict[str, Any] = json.loads(BATCHES.read_text(encoding="utf-8"))
+    machine = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
+    found = {
+        name: one for versions in result["versions"].values() for name, one in versions.items()
+    }
+    versions = ", ".join(f"{name} {one}" for name, one in found.items())
+    head = (
+        f"ndcg@10 and recall@20 of {result['batches']} batches of {result['users']:,} users x {result['listed']} scores, and of "
+        f"their sum, over the number of batches; medians of {result['repeats']} rounds in turn ({machine}; {versions}):"
+    )
+    rows = [_row([one["name"], f"{one['median'] * 1000:.1f}"]) for one in result["contenders"]]
+    return "\n".join([head, "", "| | ms a batch |", "|---|---|", *rows])
 
 
 def splits_table() -> str:
@@ -386,6 +403,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "cases": case_table,
     "growth": growth_table,
     "apart": apart_table,
+    "batches": batches_table,
     "large": large_table,
     "splits": splits_table,
     "engines": engines_table,
