@@ -6,7 +6,8 @@
 It makes the environments that are missing, as `tests/agreement/recorded/record.py` does. Each library runs in a process of its
 own, which holds the batches in the form that the library takes: frames, scores beside targets, or the ids of the first items
 beside padded ids of the relevant ones. Processes take turns; a time is that of all batches and of the result, over the number
-of batches. All numbers are checked to be recframe's before any is timed.
+of batches. It is CPU time of all threads, which other work on the machine changes least. All numbers are checked to be
+recframe's before any is timed.
 """
 
 from __future__ import annotations
@@ -147,9 +148,9 @@ def serve(peer: str, n: int) -> None:
     print(json.dumps({"versions": found, "roads": [*roads]}), file=answers, flush=True)
     for line in sys.stdin:
         gc.collect()
-        start = time.perf_counter()
+        start = time.process_time()
         numbers = [float(one) for one in roads[line.strip()]()]
-        seconds = (time.perf_counter() - start) / n
+        seconds = (time.process_time() - start) / n
         print(json.dumps({"seconds": seconds, "numbers": numbers}), file=answers, flush=True)
 
 

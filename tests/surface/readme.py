@@ -201,11 +201,12 @@ def batches_table() -> str:
     }
     versions = ", ".join(f"{name} {one}" for name, one in found.items())
     head = (
-        f"ndcg@10 and recall@20 of {result['batches']} batches of {result['users']:,} users x {result['listed']} scores, and of "
-        f"their sum, over the number of batches; medians of {result['repeats']} rounds in turn ({machine}; {versions}):"
+        f"ndcg@10 and recall@20 of {result['batches']} batches of {result['users']:,} users x {result['listed']} scores, with "
+        "the sum of all, over the number of batches: CPU time of all threads, medians of "
+        f"{result['repeats']} rounds in turn ({machine}; {versions}):"
     )
     rows = [_row([one["name"], f"{one['median'] * 1000:.1f}"]) for one in result["contenders"]]
-    return "\n".join([head, "", "| | ms a batch |", "|---|---|", *rows])
+    return "\n".join([head, "", "| | CPU ms a batch |", "|---|---|", *rows])
 
 
 def splits_table() -> str:

@@ -25,12 +25,7 @@ def frames_of(
     lists: Any, truth: Any, users: Any, *, pad: Any, k: int | None, context: Context
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the lists and the truth of arrays with a row for each user; of scores the first k items."""
-    from recframe.readers.score_cells import (  # noqa: PLC0415  NumPy is loaded with arrays
-        array_of,
-        as_numbers,
-        matrix_of,
-        of_matrix,
-    )
+    from recframe.readers.score_cells import as_numbers, of_matrix  # noqa: PLC0415  NumPy is loaded with arrays
 
     if not is_array(truth):
         msg = (
@@ -39,38 +34,36 @@ def frames_of(
         )
         raise RecframeError(msg)
     marks = "bool" in str(getattr(truth, "dtype", ""))
-    given = {"lists": lists, "truth": as_numbers(truth)}
-    lists, truth = (matrix_of(one, name) for name, one in given.items())
-    are_sparse = [hasattr(one, "tocsr") for one in (lists, truth)]
-    lists, truth = (
-        one if is_sparse else array_of(one, name)
-        for one, name, is_sparse in zip((lists, truth), given, are_sparse, strict=True)
-    )
+    lists, truth = _array(lists, "lists"), _array(as_numbers(truth), "truth")
+    is_sparse = hasattr(truth, "tocsr")
     if lists.shape[0] != truth.shape[0]:
         msg = f"lists has {lists.shape[0]:,} rows and the truth {truth.shape[0]:,}; give a row for each user in both"
         raise RecframeError(msg)
     names = {role: context.names[role] for role in ("user", "item")}
     are_scores = lists.dtype.kind == "f"
-    listed = (
-        from_scores(lists, users=users, k=k, **names)
-        if are_scores
-        else _of_ids(lists, users, pad, names)
-    )
+    if are_scores:
+        listed = from_scores(lists, users=users, k=k, **names)
+        if context.ties != "item" or context.profile:
+            listed = listed.drop("rank")  # which has ties broken by item
+    else:
+        listed = _of_ids(lists, users, pad, names)
     # ids as many as items are told by their padding, since no relevance is below 0
-    is_alike = (
-        are_scores and truth.shape == lists.shape and (are_sparse[1] or not (truth < 0).any())
-    )
-    if marks or is_alike or truth.dtype.kind == "f" or are_sparse[1]:
+    is_alike = are_scores and truth.shape == lists.shape and (is_sparse or not (truth < 0).any())
+    if marks or is_sparse or is_alike or truth.dtype.kind == "f":
         number = {"number": context.names["relevance"]}
         judged = in_own_dtypes(of_matrix(truth, users, None), names | number)
     else:
         judged = _of_ids(truth, users, pad, names).drop("rank")
-    if are_scores and (context.ties != "item" or context.profile):
-        listed = listed.drop("rank")  # which has ties broken by item
-    order: dict[str, str] = {
-        role: context.names[role] for role in ("rank", "score") if role in listed.columns
-    }
-    return listed.rename(order), judged
+    order = {"rank": context.names["rank"], "score": context.names["score"]}
+    return listed.rename(order, strict=False), judged
+
+
+def _array(given: Any, name: str) -> Any:
+    """Return an array or tensor as one of NumPy's, or a sparse matrix."""
+    from recframe.readers.score_cells import array_of, matrix_of  # noqa: PLC0415  as above
+
+    found = matrix_of(given, name)
+    return found if hasattr(found, "tocsr") else array_of(found, name)
 
 
 def _of_ids(array: Any, users: Any, pad: Any, names: Mapping[str, str]) -> pl.DataFrame:
