@@ -101,7 +101,7 @@ def inst(at: At, *, target: Whole = 1, max_grade: MaxGrade = 4, min_grade: MinGr
     after, arrived = at.running(after), at.running(kept)
     before = after + found
     left = arrived * (after / before) ** 2
-    # NOTE: this far the series alone is exact, or nobody reads so far, who has found a gain at nearly all places.
+    # NOTE: the series alone is exact so far down; where it is not, gains at nearly all places have left nobody reading.
     end = left.min().fill_null(1.0) * _squares(DEPTH + 2 * target - found.sum(), ahead=0)
     read = (left * _squares(after + 1) - arrived * _squares(before + 1)).sum() - end
     gained = (arrived * found / before**2).sum()
