@@ -152,3 +152,17 @@ def test_several_lists_need_their_column_and_ranks(lists: pl.DataFrame):
 
     with pytest.raises(rf.ColumnError, match="tells the lists of a user apart, beside their ranks"):
         lists.rec(truth=truth, items=FIVE).expected_exposure(sample="draw")
+
+
+@pytest.mark.parametrize("metric", ["expected_exposure", "expected_exposure(sample=draw)", "awrf"])
+def test_an_item_is_a_segment_of_lists_truth_and_catalogue(metric: str):
+    truth = pl.DataFrame({"user": ["u", "u"], "item": [*"cz"]})
+    lists = DRAWS if "sample" in metric else DRAWS.filter(draw="1")
+
+    found = lists.rec(truth=truth, items=FIVE).evaluate(metric, by="item").rows_by_key("item")
+
+    assert "c" in found
+    for item, (row,) in found.items():
+        own = [frame.filter(item=item) for frame in (lists, truth, FIVE)]
+        alone = own[0].rec(truth=own[1], items=own[2]).evaluate(metric).row(0)
+        assert row[-1] == alone[-1]

@@ -31,18 +31,19 @@ def rows_of(branch: str, judged: Judged, sides: Sides) -> pl.LazyFrame:
     their size.
     """
     of, p, k, sample = json.loads(branch.removeprefix(EXPOSURE))
+    items_of = distinct_names(*judged.list_keys, "item")
     keys, segment, items = judged.list_keys, sides.item_keys, sides.items.select("item")
     parts = sides.feature(of).parts() if of else items.with_columns(part="item", share=WHOLE)
     parts = parts.select("item", "part", "share")
     listed = judged.samples(sample) if sample else judged.cut(k).with_columns(n=1, sample=0)
     listed = listed.filter(pl.col("rank") <= (k or math.inf))
-    ranks = listed.group_by(*keys, "item", "sample").agg(pl.col("rank").min(), pl.col("n").first())
+    ranks = listed.group_by(*items_of, "sample").agg(pl.col("rank").min(), pl.col("n").first())
     exposed = geometric_discount(pl.col("rank"), p) / pl.col("n")
-    exposures = ranks.select(*keys, "item", t=NOTHING, e=exposed)
+    exposures = ranks.select(*items_of, t=NOTHING, e=exposed)
     relevant = judged.relevant("item").join(items, on="item", how="semi")
     targets = _targets(sides.joined(relevant, [N_CATALOGUE], "segment"), keys, p)
     lists = targets.select(*keys, "t0").unique()
-    rows = pl.concat([targets.select(*keys, "item", "t", e=NOTHING), exposures])
+    rows = pl.concat([targets.select(*items_of, "t", e=NOTHING), exposures])
     shares = {name: pl.col(name) * pl.col("share") for name in ("e", "t")}
     groups = ExactSums(shares).of(rows.join(parts, on="item"), [*keys, "part"])
     catalogue = sides.catalogue.select(distinct_names("item", *segment)).join(parts, on="item")
