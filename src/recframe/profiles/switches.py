@@ -274,6 +274,19 @@ PARAMETERS: dict[str, Switch] = {
         {OTHER: "precision is the highest one at a recall of {value} or more"},
         either="the higher the recall, the fewer ranks count",
     ),
+    "precision": Switch(
+        {OTHER: "recall is the highest one at a mean precision of {value} or more"},
+        either="the higher the precision, the fewer cut-offs count",
+    ),
+    "normalize": Switch(
+        {
+            True: "the agreement is divided by that of the ideal list with itself",
+            False: "the agreement is not divided by that of the ideal list with itself",
+        },
+        ((False, True),),
+        up="the ideal list has 1",
+        down="the ideal list may have less than 1",
+    ),
     "rounding": Switch(
         {
             "up": "a recall is rounded up to whole relevant items",
