@@ -103,7 +103,8 @@ def _head(example: Example, found: list[Answer]) -> str:
     sides = [f"{side}={side}" for side in example.sides]
     bound = [f"{name}={_quoted(value)}" for name, value in one.options.items()]
     call = f'recs.rec({", ".join([*sides, *bound])}).evaluate("{_asked(one)}")'
-    return f"To get a library's number, bind its profile: {code(call)}."
+    how = "bind its profile" if "profile" in one.options else "set its parameters"
+    return f"To get a library's number, {how}: {code(call)}."
 
 
 def _note(example: Example) -> str:
