@@ -119,6 +119,28 @@ def test_batches_in_any_order_are_evaluate_on_the_whole_to_the_bit(name: str) ->
         assert_frame_equal(made.result(), whole, check_exact=True)
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
+@pytest.mark.parametrize("by", [None, "country", "genre"])
+def test_every_metric_is_its_value_on_the_whole_to_the_bit(by: str | None) -> None:
+    given = frames()
+    truth = given["truth"].with_columns(propensity=0.1 + pl.col("item") / N_ITEMS / 2)
+    sides = {name: given[name] for name in ("users", "items", "train")}
+    sides |= {"reference": frames(seed=1)["lists"], "propensity": "propensity"}
+    rec, n_compared = given["lists"].rec(truth=truth, **sides), 0
+    for name in rf.list_metrics()["name"]:
+        for metric in (f"{name}@5", f"{name}(of=genre)@5", f"{name}(of=price)@5"):
+            try:
+                whole = rec.evaluate(metric, by=by)
+            except rf.RecframeError:
+                continue
+            made = added(rf.accumulator(metric, by=by, **sides), given["lists"], truth, 3)
+            assert_frame_equal(made.result(), whole, check_exact=True)
+            n_compared += 1
+            break
+    assert n_compared > len(rf.list_metrics()) / 2
+
+
 def test_a_judged_frame_and_other_kinds_of_frames_are_batches_too() -> None:
     given = frames()
     whole = given["lists"].rec(truth=given["truth"]).evaluate("ndcg@10", "recall@5")

@@ -474,7 +474,8 @@ class Cut:
         parts = [
             name for name in sums.collect_schema().names() if name not in {*self.keys, "group"}
         ]
-        groups = sums.select(*self.keys, pl.struct(parts).alias(of.name))
+        # in one order, in which sums of the few shares of groups have the same bits
+        groups = sums.sort("group").select(*self.keys, pl.struct(parts).alias(of.name))
         asked = [
             one for one in self.asked.named(Level.OVER_GROUPS) if of.name in one.meta.root_names()
         ]
