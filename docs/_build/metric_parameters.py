@@ -58,7 +58,7 @@ class Parameter:
         if isinstance(self.default, bool):
             return "`True` or `False`"
         if isinstance(self.default, str):
-            return "the name of a column of `items`"
+            return f"the name of a column of {'the lists' if self.name == 'sample' else '`items`'}"
         bounds = [one for one in extras if isinstance(one, Bounds)]
         return str(bounds[0]) if bounds else "a number"
 
@@ -130,8 +130,11 @@ def _values(parameter: Parameter, example: Example) -> str:
 
 def _more_sides(settings: Settings, context: Settings, example: Example) -> list[str]:
     """Return the frames that a choice needs beside those of the example."""
-    asked = example.having(example.metric(**context, **settings))
-    return [side for side in asked.sides if side not in example.sides]
+    try:
+        sides = example.having(example.metric(**context, **settings)).sides
+    except rf.RecframeError:
+        return []  # of a choice that is an error in this example
+    return [side for side in sides if side not in example.sides]
 
 
 def _titles(example: Example) -> list[str]:
