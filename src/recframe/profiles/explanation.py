@@ -294,8 +294,8 @@ def _rules(one: Convention) -> Iterator[str]:
     metric = one.metric
     if one.over == "lists":
         cut = "" if metric.k is None else f" up to {metric.k}"
-        follows = metric.shape == "user" and needs_of(metric).reads_relevance
-        for words in OF_LISTS["relevance" if follows else metric.shape]:
+        followed = {"user": "relevance", "set": "set of relevance"}
+        for words in OF_LISTS[followed[metric.shape] if _follows(metric) else metric.shape]:
             yield words.format(cut=cut)
     for name, value in all_switches(one, moving(one)):
         is_described = switch_of(name, metric.definition.family) is not None
@@ -382,11 +382,17 @@ def _without_effect(one: Convention) -> set[str]:
         return {"relevant_from", "min_relevance"}
     needs = needs_of(one.metric)
     is_read = needs.reads_relevance
-    of_users = is_read and one.metric.definition.shape == "user"
     without = set() if needs.reads_ranks else {"ties"}
-    without |= set() if of_users else {"universe", "no_relevant"}
+    without |= set() if _follows(one.metric) else {"universe", "no_relevant"}
     without |= set() if is_read else {"min_relevance"}
     return without if is_read and not has_zeros else {*without, "relevant_from"}
+
+
+def _follows(metric: Metric[...]) -> bool:
+    """Return whether a metric over lists runs over the users of the accuracy metrics alone; a set metric says so by a fact."""
+    needs = needs_of(metric)
+    says_so = any(fact.name.startswith("member ") for fact in needs.facts)
+    return says_so or (metric.shape == "user" and needs.reads_relevance)
 
 
 def words_of(one: Convention, name: str, value: Any) -> str:

@@ -389,6 +389,10 @@ OF_LISTS = {
         "only lists of users who count in the accuracy metrics have a value; n_lists counts every user with a list.",
         "a list without an item{cut}, or none at all, has no value (null, not 0), and the mean runs over the lists with one.",
     ),
+    "set of relevance": (
+        "only lists of users who count in the accuracy metrics have a value, one together; n_lists counts all with a list.",
+        "a list without an item{cut} adds nothing. It is not a mean: values of segments do not average to that of all.",
+    ),
     "set": (
         "the lists of all users of a segment, whether in the truth or not, have one value together; n_lists is their number.",
         "a list without an item{cut} adds nothing. It is not a mean: values of segments do not average to that of all.",
