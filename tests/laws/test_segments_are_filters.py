@@ -16,7 +16,7 @@ import recframe as rf
 from choices import CHOICES
 from filtered_frames import IDS, Scene, expected, is_over_lists, plain
 from frame_kinds import KINDS
-from random_cases import VARIANTS
+from random_cases import VARIANTS, stops_at_k
 from strategies import examples
 from ways_to_run import padded
 
@@ -53,7 +53,15 @@ BEYOND = [
     for one in some
     if one.get("of") not in {"vector", "cost"} and (name, one.get("against")) not in WHOLE
 ]
-METRICS = [*(named(name, one, cut) for name, one in VARIANTS for cut in ("", "@2")), *BEYOND]
+METRICS = [
+    *(
+        named(name, one, cut)
+        for name, one in VARIANTS
+        for cut in ("", "@2")
+        if cut or not stops_at_k(name, one)
+    ),
+    *BEYOND,
+]
 
 
 def frame(

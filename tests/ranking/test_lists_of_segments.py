@@ -35,10 +35,15 @@ def forms(metric: Metric[...]) -> Iterator[Metric[...]]:
 
 
 def of_hits() -> list[Any]:
-    """The metrics, or those whose means they are made of, that hits and relevant rows are enough for."""
+    """The metrics, or those whose means they are made of, that hits and relevant rows are enough for.
+
+    One that says nothing of a single list for each user, in a choice of its own, is an error there.
+    """
     found = {}
     for metric in registered().values():
         for form in () if metric.definition.over_lists else forms(metric):
+            if form.parameters.get("part") == "disparity":
+                continue
             for one in needs_of(form @ 3).means or (form @ 3,):
                 words = Recorder()
                 one.value(At(3, words))

@@ -26,7 +26,7 @@ UNCERTAIN_PARAMETERS = [
     {"average": "pooled"},
     {"without_hit": "null"},
 ]
-UNCERTAIN_PARAMETERS += [{"average": "geometric"}]
+UNCERTAIN_PARAMETERS += [{"average": "geometric"}, {"residual": True}]
 UNCERTAIN_WHEN_CUT = {"auc"}
 
 
