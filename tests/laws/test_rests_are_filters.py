@@ -17,6 +17,7 @@ import recframe as rf
 from filtered_frames import OF_ITEMS, OF_USERS, Scene, by_model, is_over_lists, outside, parts
 from recframe.evaluation.required_columns import needs_of
 from recframe.metrics.language import registry
+from recframe.statistics.remaining_users import is_of_segment_items
 from strategies import examples
 from ways_to_run import padded
 
@@ -55,7 +56,10 @@ def test_the_rest_has_the_value_of_frames_without_the_rows_of_the_slice(
         metrics = SHARING
     if scene.cuts_items:
         metrics = [
-            one for one in metrics if not one.startswith(OF_HISTORY) and "tail=items" not in one
+            one
+            for one in metrics
+            if not one.startswith(OF_HISTORY)
+            if not any(map(is_of_segment_items, needs_of(rf.parse(one)).facts))
         ]
         metrics = metrics or ["mrr"]
     if scene.places[0] == "truth":
@@ -111,12 +115,15 @@ def test_columns_that_cut_different_frames_are_not_crossed():
     assert rec.slices("mrr", by=["week", "genre"], depth=1, min_users=1, wide=True).height == 2
 
 
-def test_a_long_tail_of_the_catalogue_has_no_rest_among_items():
+def test_what_is_of_the_catalogue_has_no_rest_among_items():
     items = pl.DataFrame({"item": [1, 2], "genre": ["a", "b"]})
     recs = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
     rec = recs.rec(
         truth=recs.select("user", "item"), items=items, train=recs.select("user", "item")
     )
 
-    with pytest.raises(rf.RecframeError, match=r"takes no long_tail_count.* differs outside"):
+    with pytest.raises(rf.RecframeError, match=r"takes no long_tail_count.* another one outside"):
         rec.slices("long_tail_count(tail=items)", by="genre", wide=True)
+    # a user without an item of the genre has all others, of a smaller catalogue
+    with pytest.raises(rf.RecframeError, match=r"takes no fall_out.* another one outside"):
+        rec.slices("fall_out", by="genre", wide=True)

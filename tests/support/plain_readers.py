@@ -17,12 +17,14 @@ def read(
     max_grade: float = 4,
     min_grade: float = 0,
 ) -> float:
-    """The gain of a place read: `goes_on` has the place, the gain there and the gain so far; the reader stops at `last`."""
-    at = {
-        math.ceil(rank): (min(max(grade, min_grade), max_grade) - min_grade)
-        / (max_grade - min_grade)
-        for rank, grade in hits
-    }
+    """The gain of a place read: `goes_on` has the place, the gain there and the gain so far; the reader stops at `last`.
+
+    Hits of one place, which are tied hits at the last place of their tie, are read together.
+    """
+    at: dict[int, float] = {}
+    for rank, grade in hits:
+        gain = (min(max(grade, min_grade), max_grade) - min_grade) / (max_grade - min_grade)
+        at[math.ceil(rank)] = at.get(math.ceil(rank), 0.0) + gain
     gained, reached, so_far, read = 0.0, 1.0, 0.0, 0.0
     for r in range(1, min(last or DEPTH, DEPTH) + 1) if at else ():
         h = at.get(r, 0.0)

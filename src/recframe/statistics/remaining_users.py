@@ -27,6 +27,7 @@ from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import aggregate, joined, outside
 from recframe.ranking.relevance import is_rank, is_relevant_row, rows_of_models
 from recframe.side_info.attributes import in_rear
+from recframe.side_info.sources import FromSides
 from recframe.statistics.pairs import MODEL, Pairing, difference
 
 USER = Segment("user", "user of a slice", "role")
@@ -153,11 +154,11 @@ def _others(
 
 
 def _check_items(inputs: Inputs, conventions: Sequence[Convention]) -> None:
-    """Reject values unknown outside of an item segment: under tie policies of given ranks, or of the long tail."""
+    """Reject values unknown outside of an item segment: under tie policies of given ranks, or of a catalogue cut as well."""
     for metric in (convention.metric for convention in conventions):
-        if any(fact.builder is in_rear for fact in needs_of(metric).facts):
+        if any(is_of_segment_items(fact) for fact in needs_of(metric).facts):
             msg = (
-                f"slices by properties of items takes no {metric}, whose long tail differs outside each segment; "
+                f"slices by properties of items takes no {metric}, whose catalogue is another one outside each segment; "
                 f"evaluate({str(metric)!r}, by=...) has the values"
             )
             raise RecframeError(msg)
@@ -167,6 +168,11 @@ def _check_items(inputs: Inputs, conventions: Sequence[Convention]) -> None:
             "ranks without repeats"
         )
         raise RecframeError(msg)
+
+
+def is_of_segment_items(fact: FromSides) -> bool:
+    """Return whether a fact is of the catalogue of a segment of items, so that every user has another one outside of it."""
+    return fact.builder is in_rear or getattr(fact.builder, "kind", "") in {"segment", "category"}
 
 
 def _parts(
