@@ -184,9 +184,11 @@ def test_a_set_metric_has_its_value_without_an_interval_and_the_reason() -> None
     assert "needs all lists at once" in found["note"][0]
 
 
-def test_states_merge_in_any_order_through_pickle() -> None:
-    given = frames()
-    bound = {"items": given["items"], "users": given["users"]}
+@pytest.mark.parametrize("models", [(), ("a", "b")])
+def test_states_merge_in_any_order_through_pickle(models: tuple[str, ...]) -> None:
+    given = frames(models=models)
+    bound: dict[str, Any] = {"items": given["items"], "users": given["users"]}
+    bound |= {"model": "model"} if models else {}
     options = {"by": "country", **bound}
     metrics = ("ndcg@10", "coverage@5", "gini@5")
     whole = given["lists"].rec(truth=given["truth"], **bound).evaluate(*metrics, by="country")

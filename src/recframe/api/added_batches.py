@@ -195,9 +195,10 @@ class Accumulator:
         if state["sums"] is None:
             return self
         rows = {name: _unpacked(one) for name, one in state["frames"].items()}
-        one = self._replay(self._divided(rows[LISTS], rows.get("truth")))
+        # first, since the frames of a state have no rows to find models in
         if state["models"] is not None:
             self._take_models(_unpacked(state["models"]), both=True)
+        one = self._replay(self._divided(rows[LISTS], rows.get("truth")))
         seen = None if self._seen is None else self._new({*state["users"]})
         self._add(one, _unpacked(state["sums"]), state["n_batches"], state["n_rows"], seen)
         return self
