@@ -283,10 +283,10 @@ def says(text: str, error: type[Exception] = rf.RecframeError) -> Any:
 
 @pytest.mark.parametrize("metric", [one for one in registered().values() if one not in WEIGHED])
 def test_a_metric_whose_hits_hang_on_other_hits_has_no_weights(metric: Any):
-    said = f"{metric.name} has no parameter 'weights', which corrects sums over hits that count one by one"
+    said = f"{metric.name} takes no weights: they correct for relevant items that were not observed"
     with says(said, rf.UnknownMetricError) as error:
         metric(weights="ips")
-    assert str(error.value).endswith("have it: auc, dcg, ndcg, precision, rbp, recall")
+    assert str(error.value).endswith("take them: auc, dcg, ndcg, precision, rbp, recall")
     with says(said, rf.UnknownMetricError):
         RECS.rec(truth=TRUTH, propensity="seen").evaluate(f"{metric.name}(weights=ips)@2")
 

@@ -467,8 +467,8 @@ class MetricExpr(pl.Expr):
 OWNERS: dict[str, dict[str, None]] = {}
 """Metrics that have a parameter, by its name."""
 _WHY = {
-    "weights": "corrects sums over hits that count one by one for the relevant items that were not observed; elsewhere these "
-    "would change what the hits count"
+    "weights": "they correct for relevant items that were not observed, in a sum over hits where none depends on other "
+    "relevant items"
 }
 """Reason why a parameter is only some metrics', by its name."""
 
@@ -507,7 +507,9 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
             raise UnknownMetricError(meant)
         if name in _WHY:
             owners = ", ".join(sorted(OWNERS[name]))
-            msg = f"{definition.name} has no parameter {name!r}, which {_WHY[name]}; these metrics have it: {owners}"
+            msg = (
+                f"{definition.name} takes no {name}: {_WHY[name]}; metrics that take them: {owners}"
+            )
             raise UnknownMetricError(msg)
         found = sentence(
             f"{definition.name} has no parameter {name!r}", suggestion(name, definition.parameters)
