@@ -15,6 +15,7 @@ from hypothesis import given
 import recframe as rf
 from asking import liked, recommended, rows
 from frame_kinds import KINDS, Kind
+from random_cases import stops_at_k
 from recframe.cli.output import _cells
 from recframe.frames.options import DEFAULTS, Context, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.metrics.language.registry import registered
@@ -294,7 +295,7 @@ def test_a_policy_moves_every_metric_in_the_direction_that_is_said(
 ):
     recs, truth = frames
     asked = [*BUILTIN.values(), rf.ndcg(without_relevant="one")]
-    metrics = [one if k is None else one @ k for one in asked]
+    metrics = [one @ (k or 8) if stops(one) else one if k is None else one @ k for one in asked]
     rec = recs.filter(model="x").rec(truth=truth)
     for base in BASES:
         known: dict[Any, dict[str, Any]] = {}
@@ -330,6 +331,11 @@ def holds(direction: str, old: float | None, new: float | None, told: str) -> No
     assert direction != "same" or math.isclose(new, old, rel_tol=1e-12, abs_tol=1e-12), told
 
 
+def stops(metric: rf.Metric[...]) -> bool:
+    """Whether a metric has no value without a cut-off; no list here is longer than 8."""
+    return stops_at_k(metric.name, metric.parameters)
+
+
 def of_parameters() -> list[tuple[rf.Metric[...], rf.Metric[...]]]:
     """Each metric with each two choices of a parameter, the others as they are or, for gains, binary."""
     found = []
@@ -362,7 +368,12 @@ def test_a_parameter_moves_a_metric_in_the_direction_that_is_said(
     k: int | None, frames: tuple[pl.DataFrame, pl.DataFrame]
 ):
     recs, truth = frames
-    pairs = [(old, new) if k is None else (old @ k, new @ k) for old, new in of_parameters()]
+    pairs = [
+        (old, new)
+        if k is None and not (stops(old) or stops(new))
+        else (old @ (k or 8), new @ (k or 8))
+        for old, new in of_parameters()
+    ]
     sides = {"train": recs.select("user", "item"), "items": pl.DataFrame({"item": [*"abcdefgh"]})}
     rec = recs.filter(model="x").rec(truth=truth, **sides)
     found = rec.evaluate(*(one for pair in pairs for one in pair)).row(0, named=True)

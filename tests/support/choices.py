@@ -16,7 +16,7 @@ TAILS = [
     {"tail": "items", "share": 0.9},
 ]
 PARTS = ("loss", "disparity", "relevance")
-GIVEN = json.dumps({"none": 0.1, "x": 0.5, "y": 0.2, "z": 0.2})
+GIVEN = json.dumps({"none": 0.1, "x": 0.5, "y": 0.2, "z": 0.2, **dict.fromkeys("pqr", 0)})
 CHOICES: dict[str, list[dict[str, Any]]] = {
     "user_coverage": [{}, {"at_least": "k"}],
     "gini": [

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from plain_beyond import OF_LISTS, OF_PAIRS, OF_USERS, follows, set_of
+from plain_beyond import OF_LISTS, OF_PAIRS, OF_ROWS, OF_USERS, follows, set_of
 from plain_propensity import WEIGHTED
 from plain_scene import Scene, mean
 
@@ -163,7 +163,8 @@ class Segment:
     def value(self, asked: Asked) -> float | None:
         if (of_set := set_of(asked.name, asked.parameters)) is not None:
             users: Sequence[Any] = self.users
-            if follows(asked.name, asked.parameters):
+            # one value of all rows is of every list
+            if asked.name not in OF_ROWS and follows(asked.name, asked.parameters):
                 users = self.with_relevant(self.judged_users())
             return of_set(self.scene, users, asked.k, **asked.parameters)
         if asked.name in OF_LISTS:

@@ -487,9 +487,9 @@ class Cut:
         rows = items.join(self.sides.feature(of).parts().select("item", "part"), on="item")
         rows, count = rows.filter(value.is_not_null()), pl.len().cast(pl.Float64).alias("n")
         groups = ExactSums({"sum": value}).of(rows, [*self.keys, "part"], [count])
-        groups = groups.with_columns(
-            mean=mean, place=mean.rank("ordinal").over(*self.keys, pl.lit(0))
-        )
+        # a window over no column at all does not stream, and nor does one of a computed value
+        groups, among = groups.with_columns(mean=mean, all=pl.lit(0)), self.keys or ["all"]
+        groups = groups.with_columns(place=pl.col("mean").rank("ordinal").over(among))
         # the higher mean of a pair counts once, and the lower one is taken away
         sums = {"sum": pl.col("mean"), "placed": pl.col("mean") * pl.col("place")}
         sums_of_means = ExactSums(sums).of(groups, self.keys, [count])

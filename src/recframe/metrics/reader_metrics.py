@@ -125,7 +125,7 @@ def _squares(a: Number, ahead: int = 8) -> Number:
     formula="Σ W_r h_r / Σ W_r, with C_r = 1 while G_r < T and r < k, else 0",
     latex=(
         r"\frac{\sum_r W_r\, h_r}{\sum_r W_r}, \quad W_{r+1} = W_r\, C_r, \quad "
-        r"C_r = \begin{cases} 1 & G_r < T,\ r < k \\ 0 & \text{else} \end{cases}"
+        r"C_r = 1 \text{ while } G_r < T \text{ and } r < k"
     ),
     tapers=True,
 )

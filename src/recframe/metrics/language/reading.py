@@ -1,4 +1,4 @@
-"""Readers of a list, who go on from place to place with a probability.
+"""Readers of a list, by their probability to go on.
 
 A reader at place r goes on to the next with probability C_r: the C/W/L family of metrics. Place r + 1 is read with the chance
 W_(r+1) = W_r C_r, W_1 = 1, and a list is worth the mean gain of the places read: Σ W_r h_r / Σ W_r.
