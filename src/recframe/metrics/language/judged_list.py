@@ -220,7 +220,7 @@ class JudgedList:
         return self._misses_among(self._listed_judged())
 
     def _graded_misses_above(self) -> pl.Expr:
-        graded = self.relevance.cast(pl.Float64) >= 0
+        graded = self.relevance.cast(pl.Float64).fill_nan(None) >= 0
         relevant = self._relevant_rank().is_not_null()
         best = self._by_item(graded, self._valid_rank.is_null(), ~graded.fill_null(value=False))
         return self._misses_among(best | relevant)
