@@ -23,6 +23,7 @@ OF_PAGES: Mapping[str, tuple[str, ...]] = {
     "how_to/gate_in_ci.md": ("CI", "regression test", "quality gate"),
     "how_to/history.md": ("dashboard", "monitoring"),
     "how_to/larger_than_memory.md": ("memory", "streaming"),
+    "how_to/other_tests.md": ("bootstrap", "permutation test", "Wilcoxon"),
     "how_to/segments.md": ("fairness", "subgroups"),
     "how_to/spark.md": ("PySpark", "Databricks"),
     "metrics/hit_rate.md": ("hit ratio", "top-k accuracy"),

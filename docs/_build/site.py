@@ -13,7 +13,6 @@ from pathlib import Path
 
 import checks
 import finishing
-import for_machines
 import navigation
 import project
 import sources
@@ -39,7 +38,6 @@ def build() -> None:
     config.write_text(navigation.config(pages), encoding="utf-8")
     generate(config)
     finishing.finish(pages)
-    for_machines.write(pages)
     if wrong := checks.wrong():
         sys.exit("\n".join(["the site is not right:", *wrong]))
     sys.stdout.write(f"{project.SITE}: {len([*project.SITE.rglob('*.html')])} pages\n")

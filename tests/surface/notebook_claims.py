@@ -277,22 +277,7 @@ assert cases["title_of"] == "title"
 assert "Content-Security-Policy" in page
 """,
     },
-    "09_on_spark": {
-        "read": """\
-assert from_spark.schema == table.schema
-""",
-        "difference": """\
-assert apart.max_horizontal().item() < 1e-12
-assert apart.row(0) == (0, 0, 0), "sums are exact"
-""",
-        "sure": """\
-assert here["verdict"].to_list() == there["verdict"].to_list()
-""",
-        "travel": """\
-assert len(exchanges(of_one)) == len(exchanges(of_many))
-""",
-    },
-    "10_from_a_log_to_a_verdict": {
+    "09_from_a_log_to_a_verdict": {
         "cell-07": """\
 assert {*findings.filter(severity="error")["check"]} == {"future_in_train", "same_rows"}
 assert len(leaked) in findings.filter(check="future_in_train")["rows"].to_list()

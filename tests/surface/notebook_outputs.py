@@ -32,7 +32,6 @@ MASKED = {
     r"\b0x[0-9a-f]+": "<address>",
     r"(?<!\w)/\w+/[^\s'\"]+": "<path>",
     r"\b\d+\.\d+\.\d+\b": "<version>",
-    r"#\d+L?\b|\bplan_id=\d+": "<id>",
 }
 """What changes from run to run, by its pattern."""
 NUMBER = re.compile(r"((?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]\d+)?(?![\w.]))")

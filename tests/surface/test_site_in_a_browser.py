@@ -15,8 +15,6 @@ from urllib.parse import quote_plus
 import pytest
 
 pytest.importorskip("tomllib", reason="the site is built from Python 3.11 on")
-import redirects
-
 from chromium_of_the_system import chromium
 from recframe.api.plots import CHARTS
 from words_of_search import FIRST
@@ -30,11 +28,8 @@ LIVE = ("live/report.html", "live/dashboard.html")
 """Pages that recframe wrote, which have tests of their own."""
 # the page for what is not found stands at any address, so its links are those of the site's own
 PAGES = sorted(
-    {path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")}
-    - {"404.html", *LIVE, *redirects.MOVED}
+    {path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")} - {"404.html", *LIVE}
 )
-OLD = (Path(__file__).parent / "addresses.txt").read_text(encoding="utf-8").split()
-"""Addresses that pages have had."""
 LOOKS = {"phone": (360, "light"), "desktop": (1280, "dark")}
 PARTS = 4
 """In how many parts pages are visited, so that processes share them."""
@@ -240,23 +235,6 @@ def test_on_a_phone_what_a_metric_is_has_the_width_of_the_page(visit):
     told = seen.page.locator("article table").first.locator("td:nth-child(2)").first
 
     assert told.bounding_box()["width"] > 300
-
-
-def test_every_address_that_a_page_had_leads_to_a_page(visit):
-    seen = visit()
-    found = {}
-    for old in OLD:
-        if old in redirects.MOVED:
-            seen.open(old)
-            seen.page.wait_for_url(f"**/{redirects.MOVED[old]}")
-        else:
-            found[old] = (SITE / old).is_file()
-
-    assert [old for old, there in found.items() if not there] == []
-    seen.open("reference/rec.html#rec-compare")
-    seen.page.wait_for_url("**/reference/rec/compare.html")
-    assert seen.page.locator("h1").inner_text().startswith("rec.compare")
-    assert seen.wrong == []
 
 
 def test_the_gallery_has_every_chart_as_a_picture_with_its_call(visit):

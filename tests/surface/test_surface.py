@@ -40,7 +40,6 @@ MODULES = {
     for path in SOURCES
     if path != "__init__.py"
 }
-CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 
 # what knows the kinds of frame apart, and which columns are at hand
 KINDS = {path for path in SOURCES if path.startswith(("frames/kinds/", "engines/"))}
@@ -622,11 +621,3 @@ def test_the_version_is_the_one_that_is_installed():
 
 def test_the_package_is_typed():
     assert (FOLDER / "py.typed").is_file()
-
-
-def test_the_changelog_has_a_section_for_what_is_coming_or_current():
-    sections = re.findall(r"^## \[?([^\]\s]+)", CHANGELOG.read_text(), re.MULTILINE)
-
-    assert sections[0] in {"Unreleased", rf.__version__}
-    body = CHANGELOG.read_text().split("\n## ")[1].partition("\n")[2]
-    assert re.search(r"^- \S", body, re.MULTILINE)
