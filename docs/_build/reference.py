@@ -42,7 +42,7 @@ GROUPS = {
     ],
 }
 METHODS = {
-    "Binding": ["group_by", "groupby"],
+    "Binding": ["group_by"],
     "Numbers": ["evaluate", "collect", "judge", "explain"],
     "Models together": ["agreement", "pareto"],
     "How sure they are": ["summarize", "compare", "winner", "power", "gaps", "slices", "require"],
@@ -258,7 +258,7 @@ def listed() -> str:
 def _metrics() -> str:
     names = sorted(public_api.metrics())
     about = (
-        'Each is an object, `rf.ndcg`, and a method, `df.rec.ndcg(k=10, by=None, profile=None, gain="exp")`; '
+        'Each is an object, `rf.ndcg`, and a method, `df.rec.ndcg(k=10, by=None, gain="exp")`; '
         "[all in one table](metrics.md)."
     )
     shown = " · ".join(f"[`{name}`](../metrics/{name}.md)" for name in names)

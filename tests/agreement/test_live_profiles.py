@@ -179,8 +179,8 @@ def test_a_profile_on_a_lazy_frame_and_on_pandas_agrees_too():
         .evaluate("ndcg@10")
         .collect(engine="streaming")
     )
-    pandas = rf.rec(recs.to_pandas())(truth=truth.to_pandas()).evaluate(
-        "ndcg@10", profile="pytrec_eval"
+    pandas = rf.rec(recs.to_pandas())(truth=truth.to_pandas(), profile="pytrec_eval").evaluate(
+        "ndcg@10"
     )
     assert lazy.row(0) == (wanted[0], pytest.approx(wanted[1], abs=1e-12))
     assert tuple(pandas.iloc[0]) == (wanted[0], pytest.approx(wanted[1], abs=1e-12))

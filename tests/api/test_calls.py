@@ -228,11 +228,10 @@ def test_methods_keep_their_signatures_and_docstrings():
         "metrics",
         "k",
         "by",
-        "profile",
         "support",
         "tidy",
     ]
-    assert list(inspect.signature(RECS.rec.mrr).parameters) == ["k", "by", "profile"]
+    assert list(inspect.signature(RECS.rec.mrr).parameters) == ["k", "by"]
     assert tuple(inspect.signature(RECS.rec).parameters) == OPTIONS
     assert RECS.rec.judge.__doc__.startswith("Return the judged frame")
 

@@ -142,7 +142,7 @@ def test_the_signature_of_a_metric_is_that_of_its_own_parameters(metric):
         (name, one.default, inspect.Parameter.KEYWORD_ONLY)
         for name, one in metric.definition.parameters.items()
     ]
-    bound = [("k", None), ("by", None), ("profile", None)]
+    bound = [("k", None), ("by", None)]
 
     signature = inspect.signature(metric)
     of_frame = inspect.signature(getattr(RECS.rec, metric.name))

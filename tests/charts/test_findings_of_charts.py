@@ -185,7 +185,7 @@ def test_segments_are_in_their_own_order_or_the_best_first():
 
     by_value = ["high (40)", "mid (40)", "low (40)"]
     assert drawn(rec) == [by_value] * 3
-    users = rec._inputs(None, None, []).users.collect()
+    users = rec._inputs(None, []).users.collect()
     users = pl.DataFrame({"user": users["user"]}).with_columns(
         segment=pl.Series(["mid", "low", "high"], dtype=own)[users["user"] // USERS]
     )

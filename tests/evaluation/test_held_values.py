@@ -44,7 +44,7 @@ def holding(rec: Any, metrics: list[str]) -> Any:
     """Return the same with the users' values of some metrics collected."""
     rec = rec._in_polars()
     asked = registry.asked(metrics, None)
-    inputs = rec._inputs(None, None, asked)
+    inputs = rec._inputs(None, asked)
     conventions = under_profile.asked(inputs.context, asked)
     home = under_profile.at_home(inputs)
     rec._held = held_values(home, conventions, rec._run(), rec._kind.run)

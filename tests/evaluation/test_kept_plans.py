@@ -167,7 +167,7 @@ def test_what_is_bound_or_asked_never_meets_the_plan_of_something_else():
         "made otherwise": lambda rec: rec.evaluate(
             "ndcg@1", by=(pl.col("user") // 2).alias("user")
         ),
-        "profile": lambda rec: rec.evaluate("ndcg@1", "precision@5", profile="ranx"),
+        "profile": lambda rec: rec(profile="ranx").evaluate("ndcg@1", "precision@5"),
         "country": lambda rec: rec.evaluate("ndcg@1", by="country"),
         "k": lambda rec: rec.ndcg(k=[1, 2]),
     }

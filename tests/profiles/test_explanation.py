@@ -449,7 +449,7 @@ def test_contributions_sum_to_the_whole_difference(metric: str, old: str, new: s
     truth = TRUTH.with_columns(relevance=pl.Series([1.0, 2, 0, 0, 3, 1, 2, 2, 0, 1, 1, 4]))
     rec = LISTS.rec(truth=truth)
     table = rec.explain(metric, old, new).frame
-    first, last = (rec.evaluate(metric, profile=profile)[metric].item() for profile in (old, new))
+    first, last = (rec(profile=profile).evaluate(metric)[metric].item() for profile in (old, new))
     assert table["value"][0] == pytest.approx(first, abs=1e-12)
     assert table["value"][-1] == pytest.approx(last, abs=1e-12)
     assert table["contribution"].sum() == pytest.approx(last - first, abs=1e-12)

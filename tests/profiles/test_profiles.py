@@ -120,7 +120,7 @@ def test_the_numbers_of_the_fixture_come_out(kind: Kind, profile: str):
 
 
 def test_rectools_average_precision_divided_by_k_comes_out():
-    assert LISTS.rec(truth=TRUTH).map(k=3, normalizer="k", profile="rectools") == pytest.approx(
+    assert LISTS.rec(truth=TRUTH, profile="rectools").map(k=3, normalizer="k") == pytest.approx(
         0.3056, abs=5e-5
     )
 
@@ -264,7 +264,7 @@ def test_a_profile_keeps_plain_names_and_equals_its_switches_written_out(kind: K
     rounded = about.policies.get("decimals", 15)
     for name, switches in accuracy(profile).items():
         k = None if "k" in switches else 2
-        found = kind.read(rec.evaluate(name, k=k, profile=profile))
+        found = kind.read(rec(profile=profile).evaluate(name, k=k))
         policies = {
             **about.policies,
             **{key: value for key, value in switches.items() if key in DEFAULTS},
@@ -311,10 +311,9 @@ def test_a_policy_wins_over_the_profile_though_it_be_the_default():
     judged = rows(("u", "a", 1, 1), ("v", "a", 1, 0))
     assert judged.rec(profile="recpack").recall() == 1
     assert judged.rec(profile="recpack", no_relevant="zero").recall() == 0.5
-    assert judged.rec(no_relevant="zero").recall(profile="recpack") == 0.5
     assert judged.rec(no_relevant="zero")(profile="recpack").recall() == 0.5
     # u3 is skipped
-    assert LISTS.rec(truth=TRUTH, universe="all").precision(k=3, profile="jurity") == pytest.approx(
+    assert LISTS.rec(truth=TRUTH, universe="all", profile="jurity").precision(k=3) == pytest.approx(
         5 / 3 / 4
     )
 
@@ -322,22 +321,17 @@ def test_a_policy_wins_over_the_profile_though_it_be_the_default():
 def test_a_profile_of_the_call_takes_the_place_of_the_bound_one():
     rec = LISTS.rec(truth=TRUTH, profile="lenskit")
     assert rec.precision(k=3) == pytest.approx(5 / 12)
-    assert rec.precision(k=3, profile="jurity") == pytest.approx(5 / 9)
+    assert rec(profile="jurity").precision(k=3) == pytest.approx(5 / 9)
     assert (
         rec(profile="recframe").precision(k=3)
-        == rec.precision(k=3, profile="recframe")
+        == rec(profile="recframe").precision(k=3)
         == pytest.approx(1 / 3)
     )
 
 
 def test_an_unknown_profile_names_the_closest(kind: Kind):
-    for call in (
-        lambda: kind(FRAME).rec(profile="trec_evl"),
-        lambda: kind(FRAME).rec.evaluate("mrr", profile="trec_evl"),
-        lambda: kind(FRAME).rec.mrr(profile="trec_evl"),
-    ):
-        with says("unknown profile 'trec_evl'; did you mean 'trec_eval'?"):
-            call()
+    with says("unknown profile 'trec_evl'; did you mean 'trec_eval'?"):
+        kind(FRAME).rec(profile="trec_evl")
     with says(f"unknown profile 'x'; known are recframe, {', '.join(NAMES)}"):
         FRAME.rec(profile="x")
     with says(f"unknown profile 3; known are recframe, {', '.join(NAMES)}"):
@@ -349,7 +343,7 @@ def test_a_metric_that_the_library_does_not_have_raises_and_lists_those_it_has(k
         "the profile 'recbole' has no err. It has hit_rate, precision, recall, map, mrr, ndcg, coverage, gini, popularity, "
         "long_tail_share"
     ):
-        kind(FRAME).rec.err(profile="recbole")
+        kind(FRAME).rec(profile="recbole").err()
     with says(
         "the profile 'recpack' has no hit_rate; RecPack's HitK is the number of hits: use n_hits. "
         "It has n_hits, precision, recall, mrr, dcg, ndcg, coverage, diversity"
@@ -367,7 +361,7 @@ def test_metrics_of_lists_alone_need_no_truth_under_a_profile(kind: Kind):
         ("lenskit", "gini@3", "gini(normalizer=n)@3"),
     ):
         found, expected = (
-            kind.read(rec.evaluate(metric, profile=profile)),
+            kind.read(rec(profile=profile).evaluate(metric)),
             kind.read(rec.evaluate(plain)),
         )
         assert found.columns == ["n_users", "n_lists", metric]
@@ -391,7 +385,7 @@ def test_a_metric_that_the_library_has_without_a_cut_off_alone_raises_with_one()
     with says(
         "the profile 'pytrec_eval' has mrr of the whole list alone; write 'mrr' without a cut-off"
     ):
-        FRAME.rec.evaluate("mrr", "ndcg", k=10, profile="pytrec_eval")
+        FRAME.rec(profile="pytrec_eval").evaluate("mrr", "ndcg", k=10)
 
 
 def test_one_column_cannot_have_two_meanings():
@@ -459,8 +453,8 @@ def test_files_in_parts_give_the_numbers_of_the_profile(
 ):
     told: list[float] = []
     lazy = LISTS.lazy().rec(truth=TRUTH.lazy())
-    found = lazy.collect(*metrics, parts=parts, profile=profile, tell=told.append)
-    whole = LISTS.rec(truth=TRUTH).evaluate(*metrics, profile=profile)
+    found = lazy(profile=profile).collect(*metrics, parts=parts, tell=told.append)
+    whole = LISTS.rec(truth=TRUTH, profile=profile).evaluate(*metrics)
     assert found.columns == whole.columns
     assert found.row(0) == pytest.approx(whole.row(0), abs=1e-12)
     assert told == sorted(told)
@@ -556,9 +550,9 @@ def test_the_pattern_of_the_published_comparison_comes_out():
     rec = pl.DataFrame(recs).rec(truth=pl.DataFrame(judged))
 
     def value(metric: str, profile: str) -> float:
-        return rec.evaluate(rf.parse(metric) @ 20, profile=profile)[
-            str(rf.parse(metric) @ 20)
-        ].item()  # type: ignore[no-any-return]
+        return (
+            rec(profile=profile).evaluate(rf.parse(metric) @ 20)[str(rf.parse(metric) @ 20)].item()
+        )  # type: ignore[no-any-return]
 
     def same(metric: str, *profiles: str) -> bool:
         return all(

@@ -167,7 +167,7 @@ def test_what_is_read_has_the_numbers_of_trec_eval_with_ties_too(folder, scores,
     rec = rf.read_trec_run(folder / "tied.run").rec(
         truth=rf.read_trec_qrels(folder / "tied.qrels"), score="score"
     )
-    ours = rec.evaluate("ndcg@3", "mrr", "map", by="user", profile="trec_eval")
+    ours = rec(profile="trec_eval").evaluate("ndcg@3", "mrr", "map", by="user")
 
     for user, ndcg, mrr, average in ours.rows():
         assert (ndcg, mrr, average) == pytest.approx(

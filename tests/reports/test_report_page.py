@@ -392,7 +392,7 @@ def test_warnings_stand_in_the_page_and_are_not_lost():
 
 
 def test_a_report_of_a_profile_is_that_of_its_conventions():
-    page = rec().report("ndcg@3", profile="trec_eval")
+    page = rec(profile="trec_eval").report("ndcg@3")
     found = rec(profile="trec_eval").summarize("ndcg@3")
 
     assert [row["value"] for row in page.data["summary"]] == close(found["value"].to_list())

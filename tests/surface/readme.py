@@ -483,7 +483,7 @@ def _stub(metric: Metric[...], eager: str) -> str:
     for first, result in kinds:
         lines += ["    @overload"] if eager else []
         lines += [f"    def {metric.name}(", f"        {', '.join(first)},"]
-        lines += [f"        {one}," for one in ["*", "profile: str | None = None", *own]]
+        lines += [f"        {one}," for one in [*("*" for _ in own[:1]), *own]]
         lines += [f"    ) -> {result}:", told]
     return "\n".join(lines)
 

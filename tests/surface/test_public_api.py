@@ -18,10 +18,8 @@ def test_the_list_holds_names_arguments_and_options():
     lines = {line.strip() for line in public_api.listed().splitlines()}
 
     assert {f"rf.{name}" for name in rf.__all__ if name.endswith("Error")} <= lines
-    assert (
-        "rec.evaluate(*metrics, k=None, by=None, profile=None, support=False, tidy=False)" in lines
-    )
-    assert "rec.plot.hits_by_rank(*, k=20, level=0.95, cluster=None, profile=None)" in lines
+    assert "rec.evaluate(*metrics, k=None, by=None, support=False, tidy=False)" in lines
+    assert "rec.plot.hits_by_rank(*, k=20, level=0.95, cluster=None)" in lines
     assert "err(max_grade=4)" in lines
     assert "recframe metrics [NAME] --format" in lines
     assert "recframe[pandas]" in lines

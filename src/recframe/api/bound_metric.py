@@ -27,7 +27,7 @@ F = TypeVar("F", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 def _signature(bound: BoundMetric[Any]) -> inspect.Signature:
     """Return the parameters of a call: the metric's own behind those of every metric."""
     ways = {"k": Parameter.POSITIONAL_OR_KEYWORD, "by": Parameter.POSITIONAL_OR_KEYWORD}
-    types = {"k": Cutoffs, "by": By, "profile": str | None}
+    types = {"k": Cutoffs, "by": By}
     of_each = [
         Parameter(name, ways.get(name, Parameter.KEYWORD_ONLY), default=None, annotation=kind)
         for name, kind in types.items()
@@ -54,21 +54,15 @@ class BoundMetric(Generic[F]):
         self: BoundMetric[pl.DataFrame] | BoundMetric[pd.DataFrame],
         k: int | None = None,
         by: None = None,
-        *,
-        profile: str | None = None,
         **parameters: Any,
     ) -> float: ...
     @overload
-    def __call__(
-        self, k: Cutoffs = None, by: By = None, *, profile: str | None = None, **parameters: Any
-    ) -> F: ...
+    def __call__(self, k: Cutoffs = None, by: By = None, **parameters: Any) -> F: ...
     @understood
-    def __call__(
-        self, k: Any = None, by: Any = None, *, profile: str | None = None, **parameters: Any
-    ) -> Any:
+    def __call__(self, k: Any = None, by: Any = None, **parameters: Any) -> Any:
         """Return the metric: a float for one cut-off of an eager frame without segments, otherwise a frame as `evaluate`."""
         asked = self.metric(**parameters)
-        result: Any = self.rec.evaluate(asked, k=k, by=by, profile=profile)
+        result: Any = self.rec.evaluate(asked, k=k, by=by)
         context = self.rec._context  # noqa: SLF001  the two classes are one object to the user
         by_segment = context.by or context.model is not None or (by is not None and names(by))
         rows = None if by_segment or is_many(k) else kind_for(result).rows(result)

@@ -437,17 +437,12 @@ class Divided:
 
     @cached_property
     def _conventions(self) -> list[Convention]:
-        return under_profile.asked(self._context_of_call, self.metrics)
-
-    @property
-    def _context_of_call(self) -> Context:
-        profile = self.options.get("profile")
-        return under_profile.bind(self.context, {"profile": profile}) if profile else self.context
+        return under_profile.asked(self.context, self.metrics)
 
     @cached_property
     def _contexts(self) -> list[Context]:
         """The policies of the call and of each metric under the profile."""
-        own = under_profile.own(self._context_of_call)
+        own = under_profile.own(self.context)
         return [own, *(convention.context for convention in self._conventions)]
 
     @cached_property

@@ -82,7 +82,6 @@ class GateOptions(TypedDict, total=False):
     mix: str | None
     level: float
     wide: bool
-    profile: str | None
 
 
 class Gates(Generic[F]):
@@ -118,14 +117,13 @@ class Gates(Generic[F]):
         level: float = 0.95,
         raises: bool = True,
         wide: bool = False,
-        profile: str | None = None,
     ) -> Any:
         """Raise if a requirement fails, and return a row for each segment, model and requirement.
 
         A requirement is a text such as `"ndcg@10 >= 0.28"`, `"gini@10 <= 0.9"` or `"ndcg@10 >= 0.99 * popularity"` (at most 1 %
-        below that model), or a `rf.Requirement`. `k` applies to metrics without an `@`, `by` and `profile` are those of
-        `evaluate`. A number is required of every model, a share of a model of all the others, paired by user; `models` names
-        those it is required of.
+        below that model), or a `rf.Requirement`. `k` applies to metrics without an `@`, `by` is that of `evaluate`. A
+        number is required of every model, a share of a model of all the others, paired by user; `models` names those it is
+        required of.
 
         Each row has a state, with the interval `difference_low` to `difference_high` of the value's difference to
         the bound (that of the value itself, or of the users' differences b - f a, with f the factor):
@@ -214,10 +212,10 @@ class Gates(Generic[F]):
         mentioned = [*(one.model for one in asked), *(gate.models or [])]
         rec = self._candidates(*mentioned)  # type: ignore[attr-defined]  # of a Rec
         named = metrics_of(asked)
-        found = question(rec, named, None, by, cluster, profile, wide=of_result, over="users")
+        found = question(rec, named, None, by, cluster, wide=of_result, over="users")
         then = earlier(last, found.by, found.inputs, found.metrics) or Earlier()
         before = predicted(history, window, gate, found, mix)
-        result = GatePlan(found, argument_errors.names(by), gate, then, before, profile).result()
+        result = GatePlan(found, argument_errors.names(by), gate, then, before).result()
         if not (raises and is_plan):
             return result
         return check_collected(collected(result), gate, wide=wide)
@@ -269,7 +267,6 @@ class GatePlan:
     earlier: Earlier
     predicted: Any
     """The `Predictions` of a history, where there is one."""
-    profile: str | None
 
     @property
     def keys(self) -> list[str]:
@@ -398,7 +395,7 @@ class GatePlan:
         """Return the rows of users' values paired with those of then, by hashes of their ids where these are known."""
         asked, conventions = self.question, self._conventions(places)
         metrics = [convention.metric for convention in conventions]
-        now = values_of_users(asked, self.by, self.profile, conventions)
+        now = values_of_users(asked, self.by, conventions)
         if hashes is not None:
             schema = pl.Schema({**now.collect_schema(), "user": pl.UInt64()})
             now = asked.rec._kind.applied(now, hashes, schema)  # noqa: SLF001
@@ -434,7 +431,7 @@ class GatePlan:
             [convention.metric for convention in conventions],
             (*of.clusters, None)[0],
         )
-        asked = question(of.rec, metrics, None, [*self.by, mix], cluster, self.profile)
+        asked = question(of.rec, metrics, None, [*self.by, mix], cluster)
         key = next(inside for inside, name in asked.by.items() if name == mix)
         owner = next(
             (segment.owner for segment in asked.inputs.segments if segment.inside == key), None

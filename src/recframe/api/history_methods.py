@@ -44,7 +44,6 @@ class Tracked(Generic[F]):
         cluster: str | None = None,
         n_resamples: int = 2000,
         seed: int = 0,
-        profile: str | None = None,
     ) -> F:
         """Return `summarize(...)`, and append it to a history, with its definition and versions.
 
@@ -84,9 +83,9 @@ class Tracked(Generic[F]):
         # what is wrong with these is said before any work is done
         check(history, as_of)
         drawn = {"method": method, "n_resamples": n_resamples, "seed": seed}
-        shown = {"level": level, "profile": profile, "wide": True}
+        shown = {"level": level, "wide": True}
         result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, **shown, **drawn)
-        asked = question(self, metrics, k, by, cluster, profile, over="users")
+        asked = question(self, metrics, k, by, cluster, over="users")
         kind = kind_for(result)
         rows = rows_of(kind)
         run = run_of(
@@ -99,9 +98,7 @@ class Tracked(Generic[F]):
             tracked_from=kind.library,
         )
         if per_user:
-            packed, note = _values_of_users(
-                self, asked, argument_errors.names(by), profile, history
-            )
+            packed, note = _values_of_users(self, asked, argument_errors.names(by), history)
             append(history, replace(run, users=packed))
             both = pl.concat_str(pl.lit(note), "note", separator="; ", ignore_nulls=True)
             return cast("F", kind.give(rows.lazy().with_columns(note=both), {}))
@@ -133,7 +130,7 @@ class Tracked(Generic[F]):
 
 
 def _values_of_users(
-    rec: Any, asked: Question, by: Sequence[Any], profile: str | None, history: History
+    rec: Any, asked: Question, by: Sequence[Any], history: History
 ) -> tuple[bytes, str]:
     """Return users' values as a history keeps them, and what is to be known of them; or say that no metric has any."""
     from recframe.tracking.histories import salt_of  # noqa: PLC0415  importing recframe should take no time
@@ -146,7 +143,7 @@ def _values_of_users(
         msg = f"per_user=True: {asked.metrics[0]} is one number of all lists, so users have no values; leave it out"
         raise RecframeError(msg)
     here = rec._in_polars()  # noqa: SLF001
-    plan = values_of_users(replace(asked, rec=here, cluster=None), by, profile, conventions)
+    plan = values_of_users(replace(asked, rec=here, cluster=None), by, conventions)
     values = here._kind.give(plan, {})  # noqa: SLF001
     named = {f"value {at}": str(one.metric) for at, one in enumerate(conventions)}
     salt = salt_of(history, make=True)

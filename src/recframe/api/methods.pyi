@@ -15,22 +15,17 @@ class Methods(Generic[F]):
     @overload
     def hit_rate(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Share of the users whose list has at least one relevant item: 1 if every list has one, 0 if none has."""
     @overload
     def hit_rate(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the users whose list has at least one relevant item: 1 if every list has one, 0 if none has."""
     @overload
     def precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -42,7 +37,6 @@ class Methods(Generic[F]):
     def precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -54,7 +48,6 @@ class Methods(Generic[F]):
     def recall(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         denominator: Literal["relevant", "capped", "achievable"] = "relevant",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -66,7 +59,6 @@ class Methods(Generic[F]):
     def recall(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["relevant", "capped", "achievable"] = "relevant",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -78,7 +70,6 @@ class Methods(Generic[F]):
     def f_score(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         beta: float = 1,
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "means", "pooled"] = "users",
@@ -88,7 +79,6 @@ class Methods(Generic[F]):
     def f_score(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         beta: float = 1,
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "means", "pooled"] = "users",
@@ -98,7 +88,6 @@ class Methods(Generic[F]):
     def map(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
         without_relevant: Literal["zero", "one"] = "zero",
@@ -108,7 +97,6 @@ class Methods(Generic[F]):
     def map(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
         without_relevant: Literal["zero", "one"] = "zero",
@@ -117,22 +105,17 @@ class Methods(Generic[F]):
     @overload
     def mrr(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Mean reciprocal rank, 1 / rank of the first relevant item: 1 if it comes first, 1/2 if second, 0 if it is not listed."""
     @overload
     def mrr(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Mean reciprocal rank, 1 / rank of the first relevant item: 1 if it comes first, 1/2 if second, 0 if it is not listed."""
     @overload
     def dcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         discount: Literal["shifted", "unshifted"] = "shifted",
@@ -146,7 +129,6 @@ class Methods(Generic[F]):
     def dcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         discount: Literal["shifted", "unshifted"] = "shifted",
@@ -160,7 +142,6 @@ class Methods(Generic[F]):
     def ndcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         ideal: Literal["relevant", "k", "list", "all"] = "relevant",
@@ -176,7 +157,6 @@ class Methods(Generic[F]):
     def ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         ideal: Literal["relevant", "k", "list", "all"] = "relevant",
@@ -192,7 +172,6 @@ class Methods(Generic[F]):
     def r_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         without_hit: Literal["zero", "null"] = "zero",
     ) -> float:
         """Precision of the list cut at the user's number of relevant items: 1 if it holds them all, 0 if none."""
@@ -200,7 +179,6 @@ class Methods(Generic[F]):
     def r_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         without_hit: Literal["zero", "null"] = "zero",
     ) -> F:
         """Precision of the list cut at the user's number of relevant items: 1 if it holds them all, 0 if none."""
@@ -208,7 +186,6 @@ class Methods(Generic[F]):
     def rbp(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         p: float = 0.8,
         residual: bool = False,
         weights: Literal["none", "snips", "ips"] = "none",
@@ -220,7 +197,6 @@ class Methods(Generic[F]):
     def rbp(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         p: float = 0.8,
         residual: bool = False,
         weights: Literal["none", "snips", "ips"] = "none",
@@ -232,7 +208,6 @@ class Methods(Generic[F]):
     def err(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         max_grade: float = 4,
     ) -> float:
         """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
@@ -240,71 +215,53 @@ class Methods(Generic[F]):
     def err(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         max_grade: float = 4,
     ) -> F:
         """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
     @overload
     def n_hits(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
     @overload
     def n_hits(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
     @overload
     def first_rank(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
     @overload
     def first_rank(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
     @overload
     def list_length(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Number of items in the list, up to k: k if it is full, 0 without a list."""
     @overload
     def list_length(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Number of items in the list, up to k: k if it is full, 0 without a list."""
     @overload
     def judged(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
     @overload
     def judged(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
     @overload
     def interpolated_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         recall: float = 0.5,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> float:
@@ -313,7 +270,6 @@ class Methods(Generic[F]):
     def interpolated_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         recall: float = 0.5,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
@@ -322,7 +278,6 @@ class Methods(Generic[F]):
     def eleven_point_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> float:
         """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed."""
@@ -330,7 +285,6 @@ class Methods(Generic[F]):
     def eleven_point_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
         """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed."""
@@ -338,7 +292,6 @@ class Methods(Generic[F]):
     def auc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
         weights: Literal["none", "snips", "ips"] = "none",
@@ -350,7 +303,6 @@ class Methods(Generic[F]):
     def auc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
         weights: Literal["none", "snips", "ips"] = "none",
@@ -361,22 +313,17 @@ class Methods(Generic[F]):
     @overload
     def bpref(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Binary preference, how often relevant items come before those judged not relevant: 1 is always, 0 never."""
     @overload
     def bpref(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Binary preference, how often relevant items come before those judged not relevant: 1 is always, 0 never."""
     @overload
     def partial_auc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         misses: float = 10,
         hits: Literal["all", "first"] = "all",
     ) -> float:
@@ -385,7 +332,6 @@ class Methods(Generic[F]):
     def partial_auc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         misses: float = 10,
         hits: Literal["all", "first"] = "all",
     ) -> F:
@@ -394,7 +340,6 @@ class Methods(Generic[F]):
     def gauc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> float:
         """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
@@ -402,7 +347,6 @@ class Methods(Generic[F]):
     def gauc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> F:
         """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
@@ -410,7 +354,6 @@ class Methods(Generic[F]):
     def miscalibration(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         divergence: Literal["kl", "js", "hellinger"] = "kl",
         alpha: float = 0.01,
@@ -422,7 +365,6 @@ class Methods(Generic[F]):
     def miscalibration(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         divergence: Literal["kl", "js", "hellinger"] = "kl",
         alpha: float = 0.01,
@@ -433,22 +375,17 @@ class Methods(Generic[F]):
     @overload
     def coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Share of the catalogue that is in anybody's list: 1 if every item is, 0 if none is."""
     @overload
     def coverage(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the catalogue that is in anybody's list: 1 if every item is, 0 if none is."""
     @overload
     def user_coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         at_least: Literal["one", "k"] = "one",
     ) -> float:
         """Share of the users who get a list at all: 1 if everybody does, 0 if nobody does."""
@@ -456,7 +393,6 @@ class Methods(Generic[F]):
     def user_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         at_least: Literal["one", "k"] = "one",
     ) -> F:
         """Share of the users who get a list at all: 1 if everybody does, 0 if nobody does."""
@@ -464,7 +400,6 @@ class Methods(Generic[F]):
     def gini(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> float:
@@ -473,7 +408,6 @@ class Methods(Generic[F]):
     def gini(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> F:
@@ -482,7 +416,6 @@ class Methods(Generic[F]):
     def entropy(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalized: bool = False,
         log_base: float = 2,
@@ -492,7 +425,6 @@ class Methods(Generic[F]):
     def entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalized: bool = False,
         log_base: float = 2,
@@ -501,22 +433,17 @@ class Methods(Generic[F]):
     @overload
     def fall_out(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Share of the catalogue's not relevant items that are listed: 0 if none is, 1 if all are; smaller is better."""
     @overload
     def fall_out(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the catalogue's not relevant items that are listed: 0 if none is, 1 if all are; smaller is better."""
     @overload
     def mcc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         denominator: Literal["list", "k"] = "list",
     ) -> float:
         """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
@@ -524,7 +451,6 @@ class Methods(Generic[F]):
     def mcc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
         """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
@@ -532,7 +458,6 @@ class Methods(Generic[F]):
     def mean_percentile_rank(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         average: Literal["users", "pairs"] = "users",
     ) -> float:
         """Place of the relevant items in an order of the whole catalogue, as a share: 0 is the top, about 0.5 random order."""
@@ -540,7 +465,6 @@ class Methods(Generic[F]):
     def mean_percentile_rank(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         average: Literal["users", "pairs"] = "users",
     ) -> F:
         """Place of the relevant items in an order of the whole catalogue, as a share: 0 is the top, about 0.5 random order."""
@@ -548,7 +472,6 @@ class Methods(Generic[F]):
     def diversity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         distance: Literal["cosine", "jaccard"] = "cosine",
         scaled: bool = False,
@@ -559,7 +482,6 @@ class Methods(Generic[F]):
     def diversity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         distance: Literal["cosine", "jaccard"] = "cosine",
         scaled: bool = False,
@@ -570,7 +492,6 @@ class Methods(Generic[F]):
     def category_coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
         relevance: bool = False,
@@ -580,7 +501,6 @@ class Methods(Generic[F]):
     def category_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
         relevance: bool = False,
@@ -590,7 +510,6 @@ class Methods(Generic[F]):
     def category_entropy(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         weight: Literal["none", "geometric"] = "none",
         p: float = 0.85,
@@ -601,7 +520,6 @@ class Methods(Generic[F]):
     def category_entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         weight: Literal["none", "geometric"] = "none",
         p: float = 0.85,
@@ -612,7 +530,6 @@ class Methods(Generic[F]):
     def alpha_ndcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
     ) -> float:
@@ -621,7 +538,6 @@ class Methods(Generic[F]):
     def alpha_ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
     ) -> F:
@@ -630,7 +546,6 @@ class Methods(Generic[F]):
     def err_ia(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
@@ -640,7 +555,6 @@ class Methods(Generic[F]):
     def err_ia(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
@@ -650,7 +564,6 @@ class Methods(Generic[F]):
     def nrbp(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         beta: float = 0.5,
@@ -661,7 +574,6 @@ class Methods(Generic[F]):
     def nrbp(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         beta: float = 0.5,
@@ -672,7 +584,6 @@ class Methods(Generic[F]):
     def exposure_share(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log"] = "none",
     ) -> float:
         """Share of the places of all lists that a group of items gets: 1 is all of them, 0 none."""
@@ -680,7 +591,6 @@ class Methods(Generic[F]):
     def exposure_share(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log"] = "none",
     ) -> F:
         """Share of the places of all lists that a group of items gets: 1 is all of them, 0 none."""
@@ -688,7 +598,6 @@ class Methods(Generic[F]):
     def exposure_disparity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> float:
@@ -697,7 +606,6 @@ class Methods(Generic[F]):
     def exposure_disparity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> F:
@@ -706,7 +614,6 @@ class Methods(Generic[F]):
     def awrf(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         target: str | Mapping[str, float] = "uniform",
         discount: Literal["log2", "unshifted", "geometric"] = "log2",
@@ -718,7 +625,6 @@ class Methods(Generic[F]):
     def awrf(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         target: str | Mapping[str, float] = "uniform",
         discount: Literal["log2", "unshifted", "geometric"] = "log2",
@@ -730,7 +636,6 @@ class Methods(Generic[F]):
     def exposure_gap(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
     ) -> float:
         """Mean difference of item groups in the gain that a listed item brings: 0 if all bring the same; larger is more unequal."""
@@ -738,7 +643,6 @@ class Methods(Generic[F]):
     def exposure_gap(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
     ) -> F:
         """Mean difference of item groups in the gain that a listed item brings: 0 if all bring the same; larger is more unequal."""
@@ -746,7 +650,6 @@ class Methods(Generic[F]):
     def expected_exposure(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         part: Literal["loss", "disparity", "relevance"] = "loss",
         of: str = "",
         p: float = 0.8,
@@ -757,7 +660,6 @@ class Methods(Generic[F]):
     def expected_exposure(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         part: Literal["loss", "disparity", "relevance"] = "loss",
         of: str = "",
         p: float = 0.8,
@@ -768,7 +670,6 @@ class Methods(Generic[F]):
     def personalization(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         similarity: Literal["cosine", "overlap"] = "cosine",
         against: Literal["segment", "all"] = "segment",
     ) -> float:
@@ -777,7 +678,6 @@ class Methods(Generic[F]):
     def personalization(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         similarity: Literal["cosine", "overlap"] = "cosine",
         against: Literal["segment", "all"] = "segment",
     ) -> F:
@@ -786,7 +686,6 @@ class Methods(Generic[F]):
     def novelty(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         cold: Literal["one", "drop"] = "one",
         normalized: bool = False,
         log_base: float = 2,
@@ -797,7 +696,6 @@ class Methods(Generic[F]):
     def novelty(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         cold: Literal["one", "drop"] = "one",
         normalized: bool = False,
         log_base: float = 2,
@@ -808,7 +706,6 @@ class Methods(Generic[F]):
     def epc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
     ) -> float:
@@ -817,7 +714,6 @@ class Methods(Generic[F]):
     def epc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
     ) -> F:
@@ -826,7 +722,6 @@ class Methods(Generic[F]):
     def efd(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
         log_base: float = 2,
@@ -838,7 +733,6 @@ class Methods(Generic[F]):
     def efd(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
         log_base: float = 2,
@@ -850,7 +744,6 @@ class Methods(Generic[F]):
     def popularity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none",
     ) -> float:
         """Mean number of train users who have a listed item: 0 if nobody has one; the larger, the better known the items."""
@@ -858,7 +751,6 @@ class Methods(Generic[F]):
     def popularity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none",
     ) -> F:
         """Mean number of train users who have a listed item: 0 if nobody has one; the larger, the better known the items."""
@@ -866,7 +758,6 @@ class Methods(Generic[F]):
     def long_tail_share(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> float:
@@ -875,7 +766,6 @@ class Methods(Generic[F]):
     def long_tail_share(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -884,7 +774,6 @@ class Methods(Generic[F]):
     def long_tail_count(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> float:
@@ -893,7 +782,6 @@ class Methods(Generic[F]):
     def long_tail_count(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -902,7 +790,6 @@ class Methods(Generic[F]):
     def tail_coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> float:
@@ -911,7 +798,6 @@ class Methods(Generic[F]):
     def tail_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -920,7 +806,6 @@ class Methods(Generic[F]):
     def popularity_lift(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         average: Literal["ratio", "users"] = "ratio",
     ) -> float:
         """How much more popular the listed items are than the same users' train items: 0 is as popular, 1 twice as popular."""
@@ -928,29 +813,23 @@ class Methods(Generic[F]):
     def popularity_lift(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         average: Literal["ratio", "users"] = "ratio",
     ) -> F:
         """How much more popular the listed items are than the same users' train items: 0 is as popular, 1 twice as popular."""
     @overload
     def repeat_rate(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Share of the list that the user already has in train: 1 is all of it, 0 none."""
     @overload
     def repeat_rate(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the list that the user already has in train: 1 is all of it, 0 none."""
     @overload
     def ncrr(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         denominator: Literal["relevant", "list"] = "relevant",
     ) -> float:
         """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
@@ -958,7 +837,6 @@ class Methods(Generic[F]):
     def ncrr(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["relevant", "list"] = "relevant",
     ) -> F:
         """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
@@ -966,7 +844,6 @@ class Methods(Generic[F]):
     def compatibility(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         p: float = 0.95,
         normalize: bool = True,
     ) -> float:
@@ -975,7 +852,6 @@ class Methods(Generic[F]):
     def compatibility(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         p: float = 0.95,
         normalize: bool = True,
     ) -> F:
@@ -983,22 +859,17 @@ class Methods(Generic[F]):
     @overload
     def infap(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
     @overload
     def infap(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
     @overload
     def recall_at_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         precision: float = 0.5,
         denominator: Literal["k", "list"] = "k",
     ) -> float:
@@ -1007,7 +878,6 @@ class Methods(Generic[F]):
     def recall_at_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         precision: float = 0.5,
         denominator: Literal["k", "list"] = "k",
     ) -> F:
@@ -1016,7 +886,6 @@ class Methods(Generic[F]):
     def insq(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1026,7 +895,6 @@ class Methods(Generic[F]):
     def insq(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1036,7 +904,6 @@ class Methods(Generic[F]):
     def inst(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1046,7 +913,6 @@ class Methods(Generic[F]):
     def inst(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1056,7 +922,6 @@ class Methods(Generic[F]):
     def bpm(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1066,7 +931,6 @@ class Methods(Generic[F]):
     def bpm(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1076,7 +940,6 @@ class Methods(Generic[F]):
     def nerr(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         form: Literal["patience", "target", "discount", "gain"] = "patience",
         p: float = 0.9,
         target: float = 1,
@@ -1088,7 +951,6 @@ class Methods(Generic[F]):
     def nerr(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         form: Literal["patience", "target", "discount", "gain"] = "patience",
         p: float = 0.9,
         target: float = 1,
@@ -1100,7 +962,6 @@ class Methods(Generic[F]):
     def sdcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         max_grade: float = 4,
         min_grade: float = 0,
     ) -> float:
@@ -1109,7 +970,6 @@ class Methods(Generic[F]):
     def sdcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         max_grade: float = 4,
         min_grade: float = 0,
     ) -> F:
@@ -1118,7 +978,6 @@ class Methods(Generic[F]):
     def overlap(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
     ) -> float:
@@ -1127,7 +986,6 @@ class Methods(Generic[F]):
     def overlap(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
@@ -1136,7 +994,6 @@ class Methods(Generic[F]):
     def unexpectedness(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
         without_reference: Literal["one", "zero"] = "one",
@@ -1146,7 +1003,6 @@ class Methods(Generic[F]):
     def unexpectedness(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
         without_reference: Literal["one", "zero"] = "one",
@@ -1155,22 +1011,17 @@ class Methods(Generic[F]):
     @overload
     def least_item_promoted(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Number of places below the cut-off from which the list took an item of the reference list: 0 if from none."""
     @overload
     def least_item_promoted(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Number of places below the cut-off from which the list took an item of the reference list: 0 if from none."""
     @overload
     def rbo(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         p: float = 0.9,
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> float:
@@ -1179,7 +1030,6 @@ class Methods(Generic[F]):
     def rbo(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         p: float = 0.9,
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> F:
@@ -1188,7 +1038,6 @@ class Methods(Generic[F]):
     def corrected(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         metric: Literal["recall", "ndcg", "mrr"] = "recall",
         n_items: float = 10000,
         n_negatives: float = 100,
@@ -1200,7 +1049,6 @@ class Methods(Generic[F]):
     def corrected(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         metric: Literal["recall", "ndcg", "mrr"] = "recall",
         n_items: float = 10000,
         n_negatives: float = 100,
@@ -1212,7 +1060,6 @@ class Methods(Generic[F]):
     def serendipity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> float:
@@ -1221,7 +1068,6 @@ class Methods(Generic[F]):
     def serendipity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> F:
@@ -1230,7 +1076,6 @@ class Methods(Generic[F]):
     def value(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",
@@ -1240,7 +1085,6 @@ class Methods(Generic[F]):
     def value(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",
@@ -1250,14 +1094,11 @@ class Methods(Generic[F]):
 class SegmentedMethods(Generic[F]):
     def hit_rate(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the users whose list has at least one relevant item: 1 if every list has one, 0 if none has."""
     def precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -1268,7 +1109,6 @@ class SegmentedMethods(Generic[F]):
     def recall(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["relevant", "capped", "achievable"] = "relevant",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -1279,7 +1119,6 @@ class SegmentedMethods(Generic[F]):
     def f_score(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         beta: float = 1,
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "means", "pooled"] = "users",
@@ -1288,7 +1127,6 @@ class SegmentedMethods(Generic[F]):
     def map(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
         without_relevant: Literal["zero", "one"] = "zero",
@@ -1296,14 +1134,11 @@ class SegmentedMethods(Generic[F]):
         """Mean average precision, how early the relevant items come: 1 if all come before any other, 0 if none is found."""
     def mrr(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Mean reciprocal rank, 1 / rank of the first relevant item: 1 if it comes first, 1/2 if second, 0 if it is not listed."""
     def dcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         discount: Literal["shifted", "unshifted"] = "shifted",
@@ -1316,7 +1151,6 @@ class SegmentedMethods(Generic[F]):
     def ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         ideal: Literal["relevant", "k", "list", "all"] = "relevant",
@@ -1331,14 +1165,12 @@ class SegmentedMethods(Generic[F]):
     def r_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         without_hit: Literal["zero", "null"] = "zero",
     ) -> F:
         """Precision of the list cut at the user's number of relevant items: 1 if it holds them all, 0 if none."""
     def rbp(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         p: float = 0.8,
         residual: bool = False,
         weights: Literal["none", "snips", "ips"] = "none",
@@ -1349,38 +1181,28 @@ class SegmentedMethods(Generic[F]):
     def err(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         max_grade: float = 4,
     ) -> F:
         """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
     def n_hits(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
     def first_rank(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
     def list_length(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Number of items in the list, up to k: k if it is full, 0 without a list."""
     def judged(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
     def interpolated_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         recall: float = 0.5,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
@@ -1388,14 +1210,12 @@ class SegmentedMethods(Generic[F]):
     def eleven_point_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
         """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed."""
     def auc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
         weights: Literal["none", "snips", "ips"] = "none",
@@ -1405,14 +1225,11 @@ class SegmentedMethods(Generic[F]):
         """Chance that a relevant item of the list ranks above a not relevant one: 1 is always, 0.5 random order, 0 never."""
     def bpref(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Binary preference, how often relevant items come before those judged not relevant: 1 is always, 0 never."""
     def partial_auc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         misses: float = 10,
         hits: Literal["all", "first"] = "all",
     ) -> F:
@@ -1420,14 +1237,12 @@ class SegmentedMethods(Generic[F]):
     def gauc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> F:
         """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
     def miscalibration(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         divergence: Literal["kl", "js", "hellinger"] = "kl",
         alpha: float = 0.01,
@@ -1437,21 +1252,17 @@ class SegmentedMethods(Generic[F]):
         """Distance of the list's mix of categories from that of the user's history: 0 is the same mix; larger is further."""
     def coverage(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the catalogue that is in anybody's list: 1 if every item is, 0 if none is."""
     def user_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         at_least: Literal["one", "k"] = "one",
     ) -> F:
         """Share of the users who get a list at all: 1 if everybody does, 0 if nobody does."""
     def gini(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> F:
@@ -1459,7 +1270,6 @@ class SegmentedMethods(Generic[F]):
     def entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalized: bool = False,
         log_base: float = 2,
@@ -1467,28 +1277,23 @@ class SegmentedMethods(Generic[F]):
         """How evenly the catalogue's items are shown, in bits: 0 if only one is shown; larger is more even."""
     def fall_out(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the catalogue's not relevant items that are listed: 0 if none is, 1 if all are; smaller is better."""
     def mcc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
         """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
     def mean_percentile_rank(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         average: Literal["users", "pairs"] = "users",
     ) -> F:
         """Place of the relevant items in an order of the whole catalogue, as a share: 0 is the top, about 0.5 random order."""
     def diversity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         distance: Literal["cosine", "jaccard"] = "cosine",
         scaled: bool = False,
@@ -1498,7 +1303,6 @@ class SegmentedMethods(Generic[F]):
     def category_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
         relevance: bool = False,
@@ -1507,7 +1311,6 @@ class SegmentedMethods(Generic[F]):
     def category_entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         weight: Literal["none", "geometric"] = "none",
         p: float = 0.85,
@@ -1517,7 +1320,6 @@ class SegmentedMethods(Generic[F]):
     def alpha_ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
     ) -> F:
@@ -1525,7 +1327,6 @@ class SegmentedMethods(Generic[F]):
     def err_ia(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
@@ -1534,7 +1335,6 @@ class SegmentedMethods(Generic[F]):
     def nrbp(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         beta: float = 0.5,
@@ -1544,14 +1344,12 @@ class SegmentedMethods(Generic[F]):
     def exposure_share(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log"] = "none",
     ) -> F:
         """Share of the places of all lists that a group of items gets: 1 is all of them, 0 none."""
     def exposure_disparity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> F:
@@ -1559,7 +1357,6 @@ class SegmentedMethods(Generic[F]):
     def awrf(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         target: str | Mapping[str, float] = "uniform",
         discount: Literal["log2", "unshifted", "geometric"] = "log2",
@@ -1570,14 +1367,12 @@ class SegmentedMethods(Generic[F]):
     def exposure_gap(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
     ) -> F:
         """Mean difference of item groups in the gain that a listed item brings: 0 if all bring the same; larger is more unequal."""
     def expected_exposure(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         part: Literal["loss", "disparity", "relevance"] = "loss",
         of: str = "",
         p: float = 0.8,
@@ -1587,7 +1382,6 @@ class SegmentedMethods(Generic[F]):
     def personalization(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         similarity: Literal["cosine", "overlap"] = "cosine",
         against: Literal["segment", "all"] = "segment",
     ) -> F:
@@ -1595,7 +1389,6 @@ class SegmentedMethods(Generic[F]):
     def novelty(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         cold: Literal["one", "drop"] = "one",
         normalized: bool = False,
         log_base: float = 2,
@@ -1605,7 +1398,6 @@ class SegmentedMethods(Generic[F]):
     def epc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
     ) -> F:
@@ -1613,7 +1405,6 @@ class SegmentedMethods(Generic[F]):
     def efd(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
         log_base: float = 2,
@@ -1624,14 +1415,12 @@ class SegmentedMethods(Generic[F]):
     def popularity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none",
     ) -> F:
         """Mean number of train users who have a listed item: 0 if nobody has one; the larger, the better known the items."""
     def long_tail_share(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -1639,7 +1428,6 @@ class SegmentedMethods(Generic[F]):
     def long_tail_count(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -1647,7 +1435,6 @@ class SegmentedMethods(Generic[F]):
     def tail_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -1655,41 +1442,33 @@ class SegmentedMethods(Generic[F]):
     def popularity_lift(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         average: Literal["ratio", "users"] = "ratio",
     ) -> F:
         """How much more popular the listed items are than the same users' train items: 0 is as popular, 1 twice as popular."""
     def repeat_rate(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the list that the user already has in train: 1 is all of it, 0 none."""
     def ncrr(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["relevant", "list"] = "relevant",
     ) -> F:
         """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
     def compatibility(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         p: float = 0.95,
         normalize: bool = True,
     ) -> F:
         """Agreement of the list with the ideal list that is nearest to it: 1 if it begins with it, 0 if no relevant item is listed."""
     def infap(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
     def recall_at_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         precision: float = 0.5,
         denominator: Literal["k", "list"] = "k",
     ) -> F:
@@ -1697,7 +1476,6 @@ class SegmentedMethods(Generic[F]):
     def insq(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1706,7 +1484,6 @@ class SegmentedMethods(Generic[F]):
     def inst(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1715,7 +1492,6 @@ class SegmentedMethods(Generic[F]):
     def bpm(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1724,7 +1500,6 @@ class SegmentedMethods(Generic[F]):
     def nerr(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         form: Literal["patience", "target", "discount", "gain"] = "patience",
         p: float = 0.9,
         target: float = 1,
@@ -1735,7 +1510,6 @@ class SegmentedMethods(Generic[F]):
     def sdcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         max_grade: float = 4,
         min_grade: float = 0,
     ) -> F:
@@ -1743,7 +1517,6 @@ class SegmentedMethods(Generic[F]):
     def overlap(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
@@ -1751,7 +1524,6 @@ class SegmentedMethods(Generic[F]):
     def unexpectedness(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
         without_reference: Literal["one", "zero"] = "one",
@@ -1759,14 +1531,11 @@ class SegmentedMethods(Generic[F]):
         """Share of the list that the user's reference list does not have: 1 is all of it, 0 none."""
     def least_item_promoted(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Number of places below the cut-off from which the list took an item of the reference list: 0 if from none."""
     def rbo(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         p: float = 0.9,
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> F:
@@ -1774,7 +1543,6 @@ class SegmentedMethods(Generic[F]):
     def corrected(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         metric: Literal["recall", "ndcg", "mrr"] = "recall",
         n_items: float = 10000,
         n_negatives: float = 100,
@@ -1785,7 +1553,6 @@ class SegmentedMethods(Generic[F]):
     def serendipity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> F:
@@ -1793,7 +1560,6 @@ class SegmentedMethods(Generic[F]):
     def value(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",

@@ -31,9 +31,7 @@ class ModelsTogether(Generic[F]):
     """Methods of `rec` that hold several models against one another."""
 
     @argument_errors.understood
-    def agreement(
-        self, *metrics: Asked, k: Cutoffs = None, by: By = None, profile: str | None = None
-    ) -> F:
+    def agreement(self, *metrics: Asked, k: Cutoffs = None, by: By = None) -> F:
         """Return how far the lists of each two models agree: metrics of each model with another one as its reference.
 
         Metrics are those that hold lists against a `reference`, such as "rbo@10", "overlap@10" and "unexpectedness@10". The
@@ -66,7 +64,7 @@ class ModelsTogether(Generic[F]):
             check_reference(metric, "agreement")
         rec: Any = self._candidates()  # type: ignore[attr-defined]  # of a Rec
         check_models(rec, "agreement()")
-        request, keys = _asked(rec(reference=""), found, by, profile, [REFERENCE])
+        request, keys = _asked(rec(reference=""), found, by, [REFERENCE])
         plan = evaluation.evaluate(request.home, request.stated, Run())
         schema = [*numbered(plan, [*keys]).collect_schema().items()]
         schema.insert(len(keys), (REFERENCE, dict(schema)[MODEL]))
@@ -77,7 +75,6 @@ class ModelsTogether(Generic[F]):
             keys,
             metrics=found,
             by=by,
-            profile=profile,
         )
         plan = request.kind.applied(models, asked, pl.Schema(schema)).rename(keys)
         sources = {**request.inputs.sources, REFERENCE: request.inputs.sources.get(keys[MODEL])}
@@ -95,11 +92,10 @@ class ModelsTogether(Generic[F]):
         level: float = 0.95,
         margin: float | None = None,
         cluster: str | None = None,
-        profile: str | None = None,
     ) -> F:
         """Return models by several metrics at once: who is on the Pareto front, and how much of it each one holds.
 
-        `metrics`, `k`, `by` and `profile` are those of `evaluate`; `level`, `margin` and `cluster` those of `compare`, of each
+        `metrics`, `k` and `by` are those of `evaluate`; `level`, `margin` and `cluster` those of `compare`, of each
         two models.
 
             worst: the worst point, by metrics, such as {"novelty@10": 0}; elsewhere the bad end of a metric's range.
@@ -148,8 +144,8 @@ class ModelsTogether(Generic[F]):
         fronts = Fronts.of(found, worst, ideal, untested)
         rec: Any = self._candidates()  # type: ignore[attr-defined]  # of a Rec
         check_models(rec, "pareto()")
-        request, keys = _asked(rec, found, by, profile, COLUMNS)
-        kind, given = request.kind, {"by": by, "profile": profile}
+        request, keys = _asked(rec, found, by, COLUMNS)
+        kind, given = request.kind, {"by": by}
         asked = rec._in_polars() if kind.collects else rec  # noqa: SLF001  those of a Rec
         cells = numbered(asked.evaluate(found, **given).lazy(), [*keys])
         schema = pl.Schema([*cells.collect_schema().items(), *COLUMNS.items()])
@@ -165,10 +161,10 @@ class ModelsTogether(Generic[F]):
 
 
 def _asked(
-    rec: Any, metrics: Sequence[Metric[...]], by: By, profile: str | None, columns: Collection[str]
+    rec: Any, metrics: Sequence[Metric[...]], by: By, columns: Collection[str]
 ) -> tuple[Request, dict[str, str]]:
     """Return the request and its key columns, by their names inside the plan; none is called as one of some columns."""
-    request = Request.of(rec, metrics, by, profile)
+    request = Request.of(rec, metrics, by)
     keys = keys_of(request.inputs, metrics)
     for name in keys.values():
         if name in columns:

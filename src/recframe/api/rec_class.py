@@ -154,7 +154,6 @@ class Rec(Methods[F], Answers[F]):
         *metrics: Asked,
         k: Cutoffs = None,
         by: By = None,
-        profile: str | None = None,
         support: bool = False,
         tidy: bool = False,
     ) -> F:
@@ -163,7 +162,6 @@ class Rec(Methods[F], Answers[F]):
         A metric is a string (`"ndcg@10"`, `"map(normalizer=min)@10"`) or an object (`rf.ndcg @ 10`); several may be in a list.
         `k`, an int, a list or range of ints or None, applies to metrics without an `@`. `by` names columns of the judged frame,
         of `users` or of `items`, or is an expression of them: `pl.col("age") // 10 * 10`; `by="user"` gives each user's values.
-        `profile` is as in `rec(...)`.
 
         The result is a frame of the same kind: the `by` columns (a bound model first), `n_users`, `n_lists` if a metric runs
         over lists (the users with a ranked row, whatever the truth says), and a column for each metric, named by its string;
@@ -198,7 +196,7 @@ class Rec(Methods[F], Answers[F]):
         └─────────┴───────┴───────┴──────────┴──────────┘
         """
         found = registry.asked(registry.each(metrics), k)
-        request = Request.of(self, found, by, profile)
+        request = Request.of(self, found, by)
         plan = request.evaluated(SUPPORT if support or tidy else ())
         plan = long.tidy(plan, request.inputs, found) if tidy else plan
         told = partial(warned_of_metrics, request.home, found, tidy=tidy)
@@ -213,7 +211,6 @@ class Rec(Methods[F], Answers[F]):
         by: By = None,
         memory: int | str | None = None,
         parts: int | None = None,
-        profile: str | None = None,
         support: bool = False,
         tidy: bool = False,
         tell: Callable[[float], object] | None = None,
@@ -246,7 +243,7 @@ class Rec(Methods[F], Answers[F]):
         Context.check({} if memory is None else {"memory": memory})
         context = self._context if memory is None else self._context.bind({"memory": memory})
         bound = self._with(replace(context, buckets=Limit(parts=parts, tell=tell)))._collected()  # noqa: SLF001  of this class
-        return bound.evaluate(*metrics, k=k, by=by, profile=profile, support=support, tidy=tidy)
+        return bound.evaluate(*metrics, k=k, by=by, support=support, tidy=tidy)
 
     @argument_errors.understood
     def judge(self) -> F:
@@ -386,8 +383,6 @@ class Rec(Methods[F], Answers[F]):
             raise RecframeError(msg)
         return cast("Segmented[F]", self._with(self._context.grouped(names)))
 
-    groupby = group_by
-
     @property
     def _kind(self) -> Kind:
         kind = kind_for(self._frame)
@@ -431,12 +426,8 @@ class Rec(Methods[F], Answers[F]):
         bound._answers, bound._held = in_polars, self._held  # noqa: SLF001
         return bound
 
-    def _inputs(
-        self, by: By, profile: str | None = None, metrics: Sequence[Metric[...]] | None = None
-    ) -> Inputs:
+    def _inputs(self, by: By, metrics: Sequence[Metric[...]] | None = None) -> Inputs:
         context = self._context
-        if profile is not None:
-            context = under_profile.bind(context, {"profile": profile})
         judged = metrics is None or under_profile.read_relevance(context, metrics)
         if not context.strict:
             return read(self._frame, context, self._segments(by), judged=judged)

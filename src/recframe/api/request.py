@@ -66,11 +66,9 @@ class Request:
     """Metrics with the conventions of the result, including the rounding of means."""
 
     @classmethod
-    def of(
-        cls, rec: Any, metrics: Sequence[Metric[...]], by: By, profile: str | None = None
-    ) -> Request:
-        """Return the request of some metrics, by segment and under a profile."""
-        inputs = rec._inputs(by, profile, metrics)  # noqa: SLF001  the methods of this room are those of a Rec
+    def of(cls, rec: Any, metrics: Sequence[Metric[...]], by: By) -> Request:
+        """Return the request of some metrics, by segment."""
+        inputs = rec._inputs(by, metrics)  # noqa: SLF001  the methods of this room are those of a Rec
         return Request(rec, inputs, under_profile.asked(inputs.context, metrics))
 
     @cached_property
@@ -347,7 +345,6 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
     k: Cutoffs,
     by: By,
     cluster: str | None,
-    profile: str | None,
     *,
     wide: bool = True,
     over: Over | None = None,
@@ -360,7 +357,7 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
     names, of_clusters = argument_errors.names(by), [] if cluster is None else [cluster]
     bound = [*rec._context.by, *names]  # noqa: SLF001
     try:
-        inputs = rec._inputs([*names, *of_clusters], profile, found)  # noqa: SLF001
+        inputs = rec._inputs([*names, *of_clusters], found)  # noqa: SLF001
     except ColumnError as error:
         raise _named_as_given(error, cluster, bound) from None
     if of_clusters and inputs.segments[-1].inside == "user":
@@ -442,13 +439,13 @@ def _unit(inputs: Inputs, metrics: Sequence[Metric[...]], cluster: str) -> str:
 
 
 def values_of_users(
-    asked: Question, by: Sequence[Any], profile: str | None, conventions: Sequence[Convention]
+    asked: Question, by: Sequence[Any], conventions: Sequence[Convention]
 ) -> pl.LazyFrame:
     """Return users' values: the keys inside the plan, clusters, `user`, and each metric's as `value` and its place."""
     check_is_one_fold(asked.inputs)
     rec, metrics = asked.rec, [convention.metric for convention in conventions]
     user = asked.inputs.context.names["user"]
-    inputs = rec._inputs([*by, *asked.clusters, user], profile, metrics)  # noqa: SLF001
+    inputs = rec._inputs([*by, *asked.clusters, user], metrics)  # noqa: SLF001
     inside = [*keys_of(inputs, metrics)]
     wide = numbered(rec._evaluated(inputs, conventions), inside)  # noqa: SLF001
     return wide.select(*inside, *by_number(metrics))

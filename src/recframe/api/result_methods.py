@@ -64,7 +64,6 @@ class ResultsShown(Generic[F]):
         n: int = 20,
         k: int | None = None,
         by: By = None,
-        profile: str | None = None,
     ) -> F:
         """Return the users with the worst values of a metric, with their lists and their truth.
 
@@ -95,7 +94,7 @@ class ResultsShown(Generic[F]):
         │ 1     ┆ 1    ┆ 0.0     ┆ null ┆ 12   ┆ 1         ┆ false ┆ Jaws  │
         └───────┴──────┴─────────┴──────┴──────┴───────────┴───────┴───────┘
         """
-        result: F = _shown(self, metric, k, n, by, profile, worst=True)
+        result: F = _shown(self, metric, k, n, by, worst=True)
         return result
 
     @argument_errors.understood
@@ -106,7 +105,6 @@ class ResultsShown(Generic[F]):
         n: int = 20,
         k: int | None = None,
         by: By = None,
-        profile: str | None = None,
     ) -> F:
         """Return the users with the best values of a metric, with their lists and their truth; otherwise as `worst`.
 
@@ -122,7 +120,7 @@ class ResultsShown(Generic[F]):
         │ 1     ┆ 1    ┆ 1.0 ┆ 1    ┆ 10   ┆ 1         ┆ true │
         └───────┴──────┴─────┴──────┴──────┴───────────┴──────┘
         """
-        result: F = _shown(self, metric, k, n, by, profile, worst=False)
+        result: F = _shown(self, metric, k, n, by, worst=False)
         return result
 
     @argument_errors.understood
@@ -160,7 +158,6 @@ class ResultsShown(Generic[F]):
         decimals: int = 3,
         intervals: bool = True,
         title: str = "",
-        profile: str | None = None,
     ) -> Table:
         r"""Return a table for publication: models as rows, metrics as columns, the best in bold, with intervals and marks.
 
@@ -199,8 +196,8 @@ class ResultsShown(Generic[F]):
         _check_decimals(decimals)
         _check_title(title)
         rec: Any = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, None, profile, over="users")
-        given = {"by": by, "level": level, "profile": profile, "wide": True}
+        asked = question(rec, metrics, k, by, None, over="users")
+        given = {"by": by, "level": level, "wide": True}
         numbers = ["metric", "value", "value_low", "value_high", "n_users"]
         names = list(asked.by.values())
         summary = _collected(rec.summarize(*metrics, k=k, **given), names, numbers)
@@ -248,7 +245,6 @@ class ResultsShown(Generic[F]):
         title: str = "Recommendations, evaluated",
         title_of: str | None = None,
         item_columns: str | Sequence[str] | None = None,
-        profile: str | None = None,
     ) -> Report:
         """Return a report: all of a result in one page, which a notebook shows and `.save("report.html")` writes.
 
@@ -302,8 +298,6 @@ class ResultsShown(Generic[F]):
         rec: Any = self
         context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
         columns = [*context.by, *argument_errors.names(by)]
-        if profile is not None:
-            context = under_profile.bind(context, {"profile": profile})
         rec = rec._with(replace(context, by=()))  # noqa: SLF001
         return report(
             rec,
@@ -348,13 +342,12 @@ def _texts(name: str, given: object) -> list[str]:
     raise RecframeError(msg)
 
 
-def _shown(  # noqa: PLR0913  those of both methods
+def _shown(
     rec: Any,
     metric: str | Metric[...],
     k: int | None,
     n: object,
     by: By,
-    profile: str | None,
     *,
     worst: bool,
 ) -> Any:
@@ -362,7 +355,7 @@ def _shown(  # noqa: PLR0913  those of both methods
     one, number = _checked(metric, k, n)
     context = rec._context  # noqa: SLF001  the methods of this class are those of a Rec
     user = context.names["user"]
-    inputs, values = values_of_users(rec, one, profile, argument_errors.names(by))
+    inputs, values = values_of_users(rec, one, argument_errors.names(by))
     keys = keys_of(inputs, [one])
     segments = [key for key in keys if key != "user"]
     lower_is_better = one.direction == "lower"
@@ -464,7 +457,7 @@ def _metrics(rec: Any, metrics: Sequence[Asked], k: Cutoffs) -> list[Metric[...]
     """Return the requested metrics or the defaults; none where no relevance is known."""
     if metrics:
         return registry.asked(registry.each(metrics), k)
-    judged = rec._inputs(None, None, []).judged  # noqa: SLF001  the methods of this room are those of a Rec
+    judged = rec._inputs(None, []).judged  # noqa: SLF001  the methods of this room are those of a Rec
     return registry.asked(DEFAULTS, DEFAULT_K if k is None else k) if judged else []
 
 

@@ -46,12 +46,11 @@ class SegmentsCompared(Generic[F]):
         level: float = 0.95,
         cluster: str | None = None,
         wide: bool = False,
-        profile: str | None = None,
     ) -> F:
         """Return the best and the worst segment of each `by` column, and the gap between them with its interval.
 
         A row for each `by` column, model and metric. `by` takes what `evaluate` takes, but the user and the model; each column
-        is analysed alone. `metrics`, `k` and `profile` are those of `evaluate`. With `baseline=`, the name of a model, the
+        is analysed alone. `metrics` and `k` are those of `evaluate`. With `baseline=`, the name of a model, the
         values are those of the other models minus its own, user by user.
 
         Columns: `by`, the column's name; the model; `metric`; `best` and `worst`, as text, each with its `_value`, never a
@@ -95,7 +94,7 @@ class SegmentsCompared(Generic[F]):
         spread); Simpson 1951.
         """
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster, profile, wide=wide, over="users")
+        asked = question(rec, metrics, k, by, cluster, wide=wide, over="users")
         asked = _checked(asked, "gaps")
         named = _baseline(asked, "gaps", baseline)
         from recframe.statistics import gaps, segment_sums  # noqa: PLC0415  NumPy and SciPy are an extra
@@ -120,7 +119,6 @@ class SegmentsCompared(Generic[F]):
         correction: CorrectionOfSlices | None = "holm",
         cluster: str | None = None,
         wide: bool = False,
-        profile: str | None = None,
     ) -> F:
         """Return segments of columns, alone and crossed, each compared with the rest, the worst first.
 
@@ -174,7 +172,7 @@ class SegmentsCompared(Generic[F]):
         Source: Welch 1947; Holm 1979; Šidák 1967; Morris 1983 (pooling).
         """
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster, profile, wide=wide, over="users")
+        asked = question(rec, metrics, k, by, cluster, wide=wide, over="users")
         asked = _checked(asked, "slices")
         named = _baseline(asked, "slices", baseline)
         from recframe.statistics import remaining_users, segment_sums, slices  # noqa: PLC0415  NumPy and SciPy are an extra

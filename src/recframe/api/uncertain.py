@@ -50,12 +50,11 @@ class Uncertain(Generic[F]):
         n_resamples: int = 2000,
         seed: int = 0,
         wide: bool = False,
-        profile: str | None = None,
     ) -> F:
         """Return metrics with the intervals of their values, a row for each segment, model and metric.
 
         The interval is for another sample of as many users, from the same population, catalogue and time. The arguments
-        `metrics`, `k`, `by` and `profile` are those of `evaluate`, and `value` is its number.
+        `metrics`, `k` and `by` are those of `evaluate`, and `value` is its number.
 
             level: the probability that an interval holds, for each row alone.
             method: "auto" is Wilson's interval on the effective number of users, n_eff = p (1 - p) / se^2, for metrics from 0
@@ -107,7 +106,7 @@ class Uncertain(Generic[F]):
         Bengio 2003, Inference for the generalization error (random folds).
         """
         options.check_choices(method=method, over=over)
-        asked = question(self, metrics, k, by, cluster, profile, wide=wide, over=over)
+        asked = question(self, metrics, k, by, cluster, wide=wide, over=over)
         if method == "bootstrap":
             drawn: F = _bootstrapped(asked, level, n_resamples, seed)
             return drawn
@@ -141,7 +140,6 @@ class Uncertain(Generic[F]):
         n_resamples: int = 9999,
         seed: int = 0,
         wide: bool = False,
-        profile: str | None = None,
     ) -> F:
         """Compare models with a baseline: a row for each segment, model and metric, with a verdict.
 
@@ -208,7 +206,7 @@ class Uncertain(Generic[F]):
         )
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         try:
-            asked = question(rec, metrics, k, by, cluster, profile, wide=wide, over=over)
+            asked = question(rec, metrics, k, by, cluster, wide=wide, over=over)
         except UnknownMetricError as error:
             if baseline is not None:
                 raise
@@ -258,7 +256,6 @@ class Uncertain(Generic[F]):
         trainings: int | None = None,
         cluster: str | None = None,
         wide: bool = False,
-        profile: str | None = None,
     ) -> F:
         """Return the smallest difference that these users can show, and how many users a wanted one needs.
 
@@ -308,7 +305,7 @@ class Uncertain(Generic[F]):
             raise RecframeError(msg)
         over: Over | None = None if baseline is None else "users"
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster, profile, wide=wide, over=over)
+        asked = question(rec, metrics, k, by, cluster, wide=wide, over=over)
         if trainings is not None and not asked.over_trainings:
             msg = f"trainings={trainings} needs the column of trainings: {bind(training=repr('seed'))}"
             raise RecframeError(msg)
@@ -356,7 +353,6 @@ class Uncertain(Generic[F]):
         n_resamples: int = 2000,
         seed: int = 0,
         wide: bool = False,
-        profile: str | None = None,
     ) -> F:
         """Return the best of several models, and an honest estimate of its lead over a baseline, by segment and metric.
 
@@ -404,7 +400,7 @@ class Uncertain(Generic[F]):
             msg = "baseline=None: winner takes the name of the baseline, such as baseline='old'"
             raise RecframeError(msg)
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster, profile, wide=wide, over="users")
+        asked = question(rec, metrics, k, by, cluster, wide=wide, over="users")
         how = Comparing(
             level=level,
             min_users=min_users,

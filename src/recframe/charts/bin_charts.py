@@ -70,10 +70,10 @@ def _left(series: Series) -> float:
 
 
 def _values_in_bins(
-    rec: Any, metric: Metric[...], profile: str | None, bins: int, names: Names
+    rec: Any, metric: Metric[...], bins: int, names: Names
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return how many users have a value in each bin up to and with its upper end, and how many have 0."""
-    inputs, values = values_of_users(rec, metric, profile)
+    inputs, values = values_of_users(rec, metric)
     is_zero = VALUE == 0
     ends = dict(zip(("least", "most"), map(float, metric.range), strict=True))
     if all(map(math.isfinite, ends.values())):
@@ -269,7 +269,6 @@ class PlotsOfBins(Canvas):
         *,
         k: int | None = None,
         bins: int = 20,
-        profile: str | None = None,
     ) -> alt.VConcatChart:
         """Draw how users' values are spread: the share of users with 0 above, and below all others in bins.
 
@@ -290,7 +289,7 @@ class PlotsOfBins(Canvas):
         metric = one_metric("distribution", metric, k)
         check_of_users(metric)
         names = models_of(rec)
-        data, zeros = _values_in_bins(rec, metric, profile, bins, names)
+        data, zeros = _values_in_bins(rec, metric, bins, names)
         series = Series(names.order, look, by_value(safe(zeros), "share", lower=True))
         data, zeros = series.in_front(safe(_filled(data, MODEL, bins))), safe(zeros)
         counts: Fields = {"share:Q": ("share of users", ".2%"), "n:Q": ("users", ",d")}

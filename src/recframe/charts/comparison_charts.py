@@ -346,7 +346,6 @@ class PlotsOfDifferences(Canvas):
         correction: Correction | None = "holm",
         family: Family = "table",
         cluster: str | None = None,
-        profile: str | None = None,
     ) -> alt.LayerChart | alt.VConcatChart:
         """Draw the differences of models from a baseline, with their intervals and the margin that does not matter.
 
@@ -373,11 +372,10 @@ class PlotsOfDifferences(Canvas):
             correction=correction,
             family=family,
             cluster=cluster,
-            profile=profile,
             wide=True,
         )
         compared = registry.asked(registry.each(metrics), k)
-        how = Intervals(level, cluster, profile)
+        how = Intervals(level, cluster)
         return self._differences(result, compared, how, baseline=baseline, margin=margin)
 
     def _differences(  # noqa: PLR0913  what is known of a result

@@ -330,7 +330,7 @@ def _round_ones(every: Sequence[int]) -> list[int]:
 class PlotsOverCutoffs(Canvas):
     """Charts over cut-offs and ranks."""
 
-    def curve(  # noqa: PLR0913  those of summarize, and the marked cut-off
+    def curve(
         self,
         metric: str | Metric[...],
         *,
@@ -339,7 +339,6 @@ class PlotsOverCutoffs(Canvas):
         mark: int | None = None,
         level: float = 0.95,
         cluster: str | None = None,
-        profile: str | None = None,
     ) -> alt.LayerChart | alt.FacetChart:
         """Draw a metric over the cut-off k: a line for each model, and a band for its intervals.
 
@@ -357,7 +356,7 @@ class PlotsOverCutoffs(Canvas):
         [(1, 0.5, 2), (2, 1.0, 2)]
         """
         rec, look = self._rec, self._look
-        how = Intervals(level, cluster, profile)
+        how = Intervals(level, cluster)
         mark = None if mark is None else options.whole("mark", mark, 1)
         metrics = _up_to(_over_cutoffs(metric, k), longest_list(rec))
         if mark is not None and mark > max(one.k or 0 for one in metrics):
@@ -381,7 +380,6 @@ class PlotsOverCutoffs(Canvas):
         k: Cutoffs = CUTOFFS,
         level: float = 0.95,
         cluster: str | None = None,
-        profile: str | None = None,
     ) -> alt.LayerChart:
         """Draw the cumulative gain over k: the sum of the relevance of the hits up to k, mean over users, and the best one.
 
@@ -398,7 +396,7 @@ class PlotsOverCutoffs(Canvas):
         Source: Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques.
         """
         rec, look = self._rec, self._look
-        how = Intervals(level, cluster, profile)
+        how = Intervals(level, cluster)
         check_whole(rec, "gains()")
         metrics = [one for each in GAINS for one in registry.asked([each], k)]
         metrics = _up_to(metrics, longest_list(rec))
@@ -432,7 +430,6 @@ class PlotsOverCutoffs(Canvas):
         k: int = 20,
         level: float = 0.95,
         cluster: str | None = None,
-        profile: str | None = None,
     ) -> alt.LayerChart:
         """Draw the share of lists with a hit at each rank from 1 to k, or to the end of the longest list, with intervals.
 
@@ -447,7 +444,7 @@ class PlotsOverCutoffs(Canvas):
         [(1, 0.5), (2, 0.5)]
         """
         rec, look = self._rec, self._look
-        how = Intervals(level, cluster, profile)
+        how = Intervals(level, cluster)
         check_whole(rec, "hits_by_rank()")
         ranks = range(1, options.whole("k", k, 1) + 1)
         metrics = _up_to(registry.asked([HIT_AT], ranks), longest_list(rec))
@@ -475,9 +472,7 @@ class PlotsOverCutoffs(Canvas):
             "Hits by rank", f"{subtitle}; rules: intervals at {found.level}.", bars, ends
         )
 
-    def precision_recall(
-        self, *, k: Cutoffs = CUTOFFS, profile: str | None = None
-    ) -> alt.LayerChart:
+    def precision_recall(self, *, k: Cutoffs = CUTOFFS) -> alt.LayerChart:
         """Draw precision@k over recall@k: a line for each model, with a point for each k.
 
         The numbers are those of `evaluate("precision", "recall", k=k)`. `interpolated_precision` is the other curve that goes
@@ -492,7 +487,7 @@ class PlotsOverCutoffs(Canvas):
         check_whole(rec, "precision_recall()")
         metrics = [accuracy.precision, accuracy.recall]
         at_k = _up_to(registry.asked(metrics, k), longest_list(rec))
-        data, models = evaluated(rec, at_k, None, profile)
+        data, models = evaluated(rec, at_k, None)
         on = ["model", "k"]
         precision, recall = (data.filter(pl.col("metric") == str(metric)) for metric in metrics)
         recall = recall.select(*on, recall="value")
@@ -515,7 +510,6 @@ class PlotsOverCutoffs(Canvas):
         k: int | None = None,
         level: float = 0.95,
         cluster: str | None = None,
-        profile: str | None = None,
     ) -> alt.LayerChart:
         """Draw interpolated precision over recall, at the recalls 0, 0.1, ..., 1: a line for each model, with bands.
 
@@ -530,7 +524,7 @@ class PlotsOverCutoffs(Canvas):
         Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
         """
         rec, look = self._rec, self._look
-        how = Intervals(level, cluster, profile)
+        how = Intervals(level, cluster)
         name = "interpolated_precision"
         check_whole(rec, f"{name}()")
         points = [accuracy_curves.interpolated_precision(recall=one) for one in RECALLS]

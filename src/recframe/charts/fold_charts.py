@@ -48,7 +48,6 @@ class PlotsOfFolds(Canvas):
         *,
         k: int | None = None,
         level: float = 0.95,
-        profile: str | None = None,
     ) -> alt.LayerChart:
         """Draw a metric of each model in each fold of a split: lines with intervals.
 
@@ -74,7 +73,7 @@ class PlotsOfFolds(Canvas):
                 "s a split of several folds, such as rec.split.rolling(folds=4, horizon='7d')"
             )
             raise RecframeError(msg)
-        metric, how = one_metric("folds", metric, k), Intervals(level, profile=profile)
+        metric, how = one_metric("folds", metric, k), Intervals(level)
         found = summary(rec, [metric], how, folds.column)
         lower, kind = metric.direction == "lower", number_format(metric)
         data = safe(found.data.sort("place", "model"))
@@ -91,7 +90,7 @@ class PlotsOfFolds(Canvas):
         places = best_at(data, "place", lower=lower)
         finding = best_in(places, what, "in every fold", "in {} of {} folds")
         data, told = in_words(series.in_front(data), series.told(fields))
-        bounds = safe(bounds_of(rec, metric, how, folds.column))
+        bounds = safe(bounds_of(rec, metric, folds.column))
         layers = _layers(data, series, metric, told, look)
         layers += _lines_of_bounds(bounds, metric, look) if len(bounds) else []
         subtitle = f"Lines: means of each fold, with intervals at {found.level}."

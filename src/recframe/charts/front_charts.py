@@ -238,7 +238,6 @@ class PlotsOfFronts(Canvas):
         k: int | None = None,
         level: float = 0.95,
         cluster: str | None = None,
-        profile: str | None = None,
     ) -> alt.LayerChart:
         """Draw models as points of two metrics, with the intervals of both and the Pareto front.
 
@@ -258,7 +257,7 @@ class PlotsOfFronts(Canvas):
         if metrics[0] == metrics[1]:
             msg = f"tradeoff takes two metrics, and found {str(metrics[0])!r} twice"
             raise RecframeError(msg)
-        return _plane(self, rec, metrics, Intervals(level, cluster, profile))
+        return _plane(self, rec, metrics, Intervals(level, cluster))
 
     def pareto(
         self,
@@ -267,7 +266,6 @@ class PlotsOfFronts(Canvas):
         level: float = 0.95,
         margin: float | None = None,
         cluster: str | None = None,
-        profile: str | None = None,
     ) -> alt.LayerChart:
         """Draw the Pareto front of two metrics or more: models as points of the first two, as `rec.pareto` tells them apart.
 
@@ -289,4 +287,4 @@ class PlotsOfFronts(Canvas):
         found = registry.asked(registry.each(metrics), k)
         Fronts.of(found, None, None, ())
         check_models(rec, "plot.pareto()")
-        return _plane(self, rec, found, Intervals(level, cluster, profile), margin)
+        return _plane(self, rec, found, Intervals(level, cluster), margin)

@@ -56,7 +56,7 @@ def _exposures(rec: Any, k: int | None, names: Names) -> tuple[pl.DataFrame, int
 
     Train is a model of its own, the last one.
     """
-    inputs = under_profile.at_home(rec._inputs(None, None, []))  # noqa: SLF001
+    inputs = under_profile.at_home(rec._inputs(None, []))  # noqa: SLF001
     # whose items are the catalogue is what that metric says
     check_needs(inputs, catalogue_metrics.gini, needs_of(catalogue_metrics.gini).facts)
     judged = judge(inputs)

@@ -86,7 +86,7 @@ def models_of(rec: Any) -> Names:
 
     NOTE: the colour of a model is by its place among these, so that it is the same in all charts of a `rec`.
     """
-    inputs = rec._inputs(None, None, [])  # noqa: SLF001  the methods of this room are those of a Rec
+    inputs = rec._inputs(None, [])  # noqa: SLF001  the methods of this room are those of a Rec
     if not inputs.model:
         return WITHOUT_MODELS
     # those that are held are trainings, where these are bound
@@ -152,7 +152,7 @@ def _with_segments(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
 
 def longest_list(rec: Any) -> int | None:
     """Return the length of the longest list: its last rank, or of lists by score its number of rows."""
-    inputs = rec._inputs(None, None, [])  # noqa: SLF001  the methods of this room are those of a Rec
+    inputs = rec._inputs(None, [])  # noqa: SLF001  the methods of this room are those of a Rec
     rows = inputs.identified("recommendations")
     keys = [*inputs.model, *inputs.training, "user"]
     lengths = rows.group_by(keys).len("rank") if inputs.scored else rows
@@ -161,11 +161,10 @@ def longest_list(rec: Any) -> int | None:
 
 
 class Intervals(NamedTuple):
-    """Options of intervals: their level, the column of clusters, and the profile of the metrics."""
+    """Options of intervals: their level and the column of clusters."""
 
     level: float
     cluster: str | None = None
-    profile: str | None = None
 
     @property
     def title(self) -> str:
@@ -208,7 +207,7 @@ def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = 
     return Summary(data, models.order, ", ".join(names), level, *own)
 
 
-def bounds_of(rec: Any, metric: Metric[...], how: Intervals, by: Any = None) -> pl.DataFrame:
+def bounds_of(rec: Any, metric: Metric[...], by: Any = None) -> pl.DataFrame:
     """Return the values of the models that are bounds, such as the oracle of a split; no row without any."""
     context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
     if not context.bounds or context.model is None:
@@ -217,7 +216,7 @@ def bounds_of(rec: Any, metric: Metric[...], how: Intervals, by: Any = None) -> 
     with warnings.catch_warnings():
         # what is told of the call is told of its candidates
         warnings.simplefilter("ignore", RecframeWarning)
-        result = whole.evaluate(metric, by=by, tidy=True, profile=how.profile)
+        result = whole.evaluate(metric, by=by, tidy=True)
     found = keyed(whole, result)
     return found.filter(pl.col("model").is_in(context.bounds)).drop_nulls("value")
 
@@ -228,11 +227,9 @@ def words_of_bounds(bounds: pl.DataFrame) -> str:
     return f" Dashed: {listed(names)}, which no model can beat." if names else ""
 
 
-def evaluated(
-    rec: Any, metrics: Any, k: Any, profile: str | None
-) -> tuple[pl.DataFrame, list[str]]:
+def evaluated(rec: Any, metrics: Any, k: Any) -> tuple[pl.DataFrame, list[str]]:
     """Return a tidy result of `evaluate` under the names of charts, and the names of its models."""
-    result = rec.evaluate(metrics, k=k, tidy=True, profile=profile)
+    result = rec.evaluate(metrics, k=k, tidy=True)
     return keyed(rec, result).rename({"n": "n_users"}), models_in(rec, result).order
 
 
@@ -241,14 +238,14 @@ def interval_words(rec: Any, metric: Metric[...], how: Intervals) -> str:
     at = options.per_cent(how.level)
     if how.cluster is None:
         return at
-    n = n_clusters(rec, metric, how.cluster, how.profile)
+    n = n_clusters(rec, metric, how.cluster)
     return f"{at} (users in {counted(n, 'cluster')}, by {how.cluster})"
 
 
-def n_clusters(rec: Any, metric: Metric[...], cluster: str, profile: str | None) -> int:
+def n_clusters(rec: Any, metric: Metric[...], cluster: str) -> int:
     """Return the number of clusters with a value; a user without a cluster is a cluster of one."""
     whole = rec._with(replace(rec._context, by=())) if rec._context.by else rec  # noqa: SLF001
-    inputs = whole._inputs([cluster], profile, [metric])  # noqa: SLF001
+    inputs = whole._inputs([cluster], [metric])  # noqa: SLF001
     keys = [*keys_of(inputs, [metric])]
     asked = under_profile.asked(inputs.context, [metric])
     plan = numbered(whole._evaluated(inputs, asked, SUPPORT), keys)  # noqa: SLF001
@@ -284,10 +281,10 @@ def check_of_users(metric: Metric[...]) -> None:
 
 
 def values_of_users(
-    rec: Any, metric: Metric[...], profile: str | None, by: Sequence[Any] = ()
+    rec: Any, metric: Metric[...], by: Sequence[Any] = ()
 ) -> tuple[Inputs, pl.LazyFrame]:
     """Return the frames by user, and each user's value, in `value` beside the keys; without those who have none."""
-    inputs = rec._inputs([*by, rec._context.names["user"]], profile, [metric])  # noqa: SLF001
+    inputs = rec._inputs([*by, rec._context.names["user"]], [metric])  # noqa: SLF001
     values = rec._evaluated(inputs, under_profile.asked(inputs.context, [metric]))  # noqa: SLF001
     keys = [*keys_of(inputs, [metric])]
     named = numbered(values, keys).select(*keys, pl.col(str(metric)).alias("value"))

@@ -123,11 +123,11 @@ def _finding(rows: pl.DataFrame, series: Series, metric: Metric[...], *, whole: 
     return f"{metric} is {best_word(metric)} for {names[0]}, {worst} for {names[1]}"
 
 
-def _overlaps(rec: Any, metric: Metric[...], profile: str | None) -> tuple[pl.DataFrame, Names]:
+def _overlaps(rec: Any, metric: Metric[...]) -> tuple[pl.DataFrame, Names]:
     """Return the pairwise overlap of models' lists, and the names of the models."""
     names = models_of(rec)
     models = [one for one in names.order if one != names.none]
-    results = against_each(rec, [metric], models, tidy=True, profile=profile)
+    results = against_each(rec, [metric], models, tidy=True)
     parts = [pl.DataFrame(schema=OVERLAP)]
     for name, result in zip(models, results, strict=True):
         parts.append(keyed(rec, result).with_columns(other=pl.lit(name)).select(*OVERLAP))
@@ -158,7 +158,6 @@ class PlotsOfModels(Canvas):
         k: int | None = None,
         level: float = 0.95,
         cluster: str | None = None,
-        profile: str | None = None,
     ) -> alt.LayerChart:
         """Draw a metric of each model, the best first: a dot with its interval.
 
@@ -175,7 +174,7 @@ class PlotsOfModels(Canvas):
         """
         rec, look = self._rec, self._look
         check_whole(rec, "models()")
-        metric, how = one_metric("models", metric, k), Intervals(level, cluster, profile)
+        metric, how = one_metric("models", metric, k), Intervals(level, cluster)
         found, lower = summary(rec, [metric], how), metric.direction == "lower"
         keys = ("model_place",) if found.own_order_of_models else ("value", "model")
         turned = [key == "value" and not lower for key in keys]
@@ -199,7 +198,7 @@ class PlotsOfModels(Canvas):
         )
         dots = base.mark_point(filled=True, size=90, opacity=1)
         dots = dots.encode(x="value:Q", **series.marks(legend=False))
-        bounds = safe(bounds_of(rec, metric, how))
+        bounds = safe(bounds_of(rec, metric))
         dashed = drawn(bounds).mark_rule(strokeDash=[4, 3], color=look.colours.quiet)
         layers = [dashed.encode(x=alt.X("value:Q", title=across_title))] * bool(len(bounds))
         chart = layered(data, *layers, rule, dots, height=len(data) * STEP + 10)
@@ -224,7 +223,6 @@ class PlotsOfModels(Canvas):
         most: int = 30,
         level: float = 0.95,
         cluster: str | None = None,
-        profile: str | None = None,
     ) -> alt.LayerChart:
         """Draw a metric in each segment, the best first: dots with intervals, and in brackets the number of users.
 
@@ -246,7 +244,7 @@ class PlotsOfModels(Canvas):
         [('DE', 1.0, 1), ('FR', 0.5, 1)]
         """
         rec, look = self._rec, self._look
-        metric, how = one_metric("segments", metric, k), Intervals(level, cluster, profile)
+        metric, how = one_metric("segments", metric, k), Intervals(level, cluster)
         found = summary(rec, [metric], how, by)
         if not found.by:
             msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
@@ -289,7 +287,6 @@ class PlotsOfModels(Canvas):
         metric: str | Metric[...] = "rbo@10",
         *,
         k: int | None = None,
-        profile: str | None = None,
     ) -> alt.LayerChart:
         """Draw the pairwise agreement of models' lists as a heat map: rank-biased overlap, or another metric.
 
@@ -311,7 +308,7 @@ class PlotsOfModels(Canvas):
         metric = one_metric("overlap", metric, k)
         check_reference(metric, "plot.overlap")
         check_models(rec, "plot.overlap()")
-        data, models = _overlaps(rec, metric, profile)
+        data, models = _overlaps(rec, metric)
         series, data = Series(models.order, look), safe(data)
         names, n = series.names, max(len(series.names), 1)
         longest = min(max(map(len, names), default=1), LONGEST)

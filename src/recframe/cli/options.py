@@ -250,7 +250,7 @@ def options_of(method: Callable[..., Any], *names: str, but: tuple[str, ...] = (
 
 def arguments_of(method: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return a method's arguments by name, of those that options were made of."""
-    names = set(inspect.signature(method).parameters) - {"metrics", "profile"}
+    names = set(inspect.signature(method).parameters) - {"metrics"}
     return {name: value for name, value in options.items() if name in names}
 
 

@@ -161,7 +161,7 @@ class ReportBuilder(SectionsOfSegments, SectionsOfSplits):
     def __post_init__(self) -> None:
         """Collect the users' values of all that is asked for."""
         self.whole, self.plain = self.plain, self.plain._candidates()  # noqa: SLF001
-        self.inputs = self.plain._inputs(None, None, self.metrics)  # noqa: SLF001  the methods of this room
+        self.inputs = self.plain._inputs(None, self.metrics)  # noqa: SLF001  the methods of this room
         self.data: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
         self.shown_cases: dict[str, Any] | None = None
         self.of_users = [metric for metric in self.metrics if not is_of_segment(metric)]

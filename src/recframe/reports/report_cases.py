@@ -79,7 +79,7 @@ def cases(
     """Return the cases as plain data, as much of them as `MOST_BYTES` take; None without a user."""
     run = rec._kind.run  # noqa: SLF001  the methods of this room are those of a Rec
     model = names.model(bound=bool(inputs.model))
-    values = run(values_of_users(rec, metric, None)[1]).with_columns(shown=model)
+    values = run(values_of_users(rec, metric)[1]).with_columns(shown=model)
     if values.is_empty():
         return None
     found: dict[str, Any] = {"metric": str(metric), "title_of": columns.title, "baseline": baseline}
