@@ -58,7 +58,7 @@ class Parameter:
         if isinstance(self.default, bool):
             return "`True` or `False`"
         if isinstance(self.default, str):
-            return f"the name of a column of {'the lists' if self.name == 'sample' else '`items`'}"
+            return "the name of a column of `items`"
         bounds = [one for one in extras if isinstance(one, Bounds)]
         return str(bounds[0]) if bounds else "a number"
 

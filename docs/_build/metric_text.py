@@ -12,7 +12,7 @@ from recframe.metrics.language.definition import Definition
 USE = "Use it "
 """How the paragraph of a docstring begins that says when to use the metric, and when not."""
 FIELD = {
-    "alpha_ndcg": "alpha-nDCG", "auc": "AUC", "awrf": "AWRF", "bpm": "BPM", "bpref": "bpref", "dcg": "DCG", "efd": "EFD",
+    "alpha_ndcg": "alpha-nDCG", "auc": "AUC", "bpm": "BPM", "bpref": "bpref", "dcg": "DCG", "efd": "EFD",
     "epc": "EPC", "err": "ERR", "err_ia": "ERR-IA", "f_score": "F score", "fall_out": "Fall-out", "gauc": "GAUC",
     "gini": "Gini coefficient", "insq": "INSQ", "inst": "INST", "map": "MAP", "mcc": "MCC", "mrr": "MRR", "ncrr": "NCRR",
     "ndcg": "nDCG", "nerr": "NERR", "nrbp": "NRBP", "partial_auc": "Partial AUC", "r_precision": "R-precision", "rbo": "RBO",

@@ -34,8 +34,6 @@ def test_every_metric_beyond_accuracy_has_a_plain_definition():
 def test_every_choice_of_a_parameter_is_tried(name: str):
     definition = BEYOND[name].definition
     for parameter, about in definition.parameters.items():
-        if parameter == "sample":
-            continue  # several lists a user are tried in test_plain_exposure.py
         tried = {one.get(parameter, about.default) for one in CHOICES[name]}
         kind, choices = definition.kinds[parameter]
         assert tried >= (set(choices) if kind is Literal else tried)

@@ -356,7 +356,6 @@ def test_every_set_metric_has_contributions_or_says_why_not():
     assert without == {
         "exposure_share": "it compares a segment of items with the others",
         "exposure_disparity": "it compares groups of items with each other",
-        "exposure_gap": "it compares groups of items with each other",
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,8 +14,6 @@ TAILS = [
     {"tail": "items", "share": 0.3},
     {"tail": "items", "share": 0.9},
 ]
-PARTS = ("loss", "disparity", "relevance")
-GIVEN = json.dumps({"none": 0.1, "x": 0.5, "y": 0.2, "z": 0.2, **dict.fromkeys("pqr", 0)})
 CHOICES: dict[str, list[dict[str, Any]]] = {
     "user_coverage": [{}, {"at_least": "k"}],
     "gini": [
@@ -172,25 +169,6 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {"of": of, "target": target}
         for of in ("genre", "tags")
         for target in ("catalogue", "relevant")
-    ],
-    "exposure_gap": [{"of": of} for of in ("genre", "tags")],
-    "awrf": [
-        *(
-            {"of": of, "target": target}
-            for of in ("genre", "tags")
-            for target in ("uniform", "catalogue", "train", "relevant")
-        ),
-        *({"of": "tags", "target": one, "distance": "js"} for one in ("uniform", "relevant")),
-        {"of": "genre", "target": "train", "distance": "js", "discount": "unshifted"},
-        {"of": "tags", "target": "catalogue", "discount": "geometric"},
-        {"of": "genre", "discount": "geometric", "p": 0.8},
-        {"of": "genre", "target": GIVEN},
-        {"of": "genre", "target": GIVEN, "distance": "js"},
-    ],
-    "expected_exposure": [
-        *({}, {"p": 0.5}, {"part": "relevance"}),
-        *({"of": of, "part": part} for of in ("genre", "tags") for part in PARTS),
-        {"of": "tags", "p": 0.5},
     ],
 }
 BUILTIN = {name: one for name, one in registered().items() if one.definition.builtin}

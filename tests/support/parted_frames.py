@@ -41,8 +41,6 @@ OF_CATEGORIES = (
     "miscalibration",
     "serendipity",
     "exposure_disparity",
-    "exposure_gap",
-    "awrf",
 )
 GIVEN_A_COLUMN = {**dict.fromkeys(OF_CATEGORIES, "genre"), "value": "price"}
 SAMPLED = "corrected(n_items=20,n_negatives=2)"

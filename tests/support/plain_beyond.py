@@ -13,7 +13,6 @@ from itertools import combinations, takewhile
 from typing import Any
 
 from plain_corrections import estimates
-from plain_exposure import awrf, expected_exposure, exposure_gap
 from plain_popularity import (
     WEIGHTS,
     coverage,
@@ -502,7 +501,6 @@ OF_LISTS: dict[str, Callable[..., float | None]] = {
         rbo,
         least_item_promoted,
         miscalibration,
-        awrf,
     )
 }
 """A value for each list, and the mean over the users who have one."""
@@ -510,8 +508,7 @@ OF_LISTS: dict[str, Callable[..., float | None]] = {
 
 def follows(name: str, parameters: Mapping[str, Any]) -> bool:
     """Whether a metric of lists asks what is relevant, and so runs over users of the universe alone."""
-    asks = name in {"serendipity", "exposure_gap"} or parameters.get("target") == "relevant"
-    return name in {*OF_LISTS, "exposure_gap"} and (asks or bool(parameters.get("relevance")))
+    return name == "serendipity" or (name in OF_LISTS and bool(parameters.get("relevance")))
 
 
 OF_USERS: dict[str, Callable[..., float | None]] = {
@@ -526,7 +523,6 @@ OF_USERS: dict[str, Callable[..., float | None]] = {
         nrbp,
         value,
         corrected,
-        expected_exposure,
     )
 }
 """A value for each user of the accuracy metrics, list or not."""
@@ -545,7 +541,6 @@ OF_SETS: dict[str, Callable[..., float | None]] = {
         personalization,
         exposure_share,
         exposure_disparity,
-        exposure_gap,
     )
 }
 """One value of all lists of a segment, and never a mean."""

@@ -444,7 +444,6 @@ STUB = '''"""What type checkers and editors know of the metrics as methods, writ
 # fmt: off
 # mypy: disable-error-code="overload-overlap"
 
-from collections.abc import Mapping
 from typing import Generic, Literal, overload
 
 import pandas as pd

@@ -48,9 +48,6 @@ class Methods(Generic[F]):
     nrbp = metrics.nrbp
     exposure_share = metrics.exposure_share
     exposure_disparity = metrics.exposure_disparity
-    awrf = metrics.awrf
-    exposure_gap = metrics.exposure_gap
-    expected_exposure = metrics.expected_exposure
     personalization = metrics.personalization
     novelty = metrics.novelty
     epc = metrics.epc

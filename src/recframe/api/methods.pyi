@@ -3,7 +3,6 @@
 # fmt: off
 # mypy: disable-error-code="overload-overlap"
 
-from collections.abc import Mapping
 from typing import Generic, Literal, overload
 
 import pandas as pd
@@ -15,17 +14,22 @@ class Methods(Generic[F]):
     @overload
     def hit_rate(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
     ) -> float:
         """Share of the users whose list has at least one relevant item: 1 if every list has one, 0 if none has."""
     @overload
     def hit_rate(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Share of the users whose list has at least one relevant item: 1 if every list has one, 0 if none has."""
     @overload
     def precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -37,6 +41,7 @@ class Methods(Generic[F]):
     def precision(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -48,6 +53,7 @@ class Methods(Generic[F]):
     def recall(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         denominator: Literal["relevant", "capped", "achievable"] = "relevant",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -59,6 +65,7 @@ class Methods(Generic[F]):
     def recall(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         denominator: Literal["relevant", "capped", "achievable"] = "relevant",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -70,6 +77,7 @@ class Methods(Generic[F]):
     def f_score(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         beta: float = 1,
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "means", "pooled"] = "users",
@@ -79,6 +87,7 @@ class Methods(Generic[F]):
     def f_score(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         beta: float = 1,
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "means", "pooled"] = "users",
@@ -88,6 +97,7 @@ class Methods(Generic[F]):
     def map(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
         without_relevant: Literal["zero", "one"] = "zero",
@@ -97,6 +107,7 @@ class Methods(Generic[F]):
     def map(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
         without_relevant: Literal["zero", "one"] = "zero",
@@ -105,17 +116,22 @@ class Methods(Generic[F]):
     @overload
     def mrr(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
     ) -> float:
         """Mean reciprocal rank, 1 / rank of the first relevant item: 1 if it comes first, 1/2 if second, 0 if it is not listed."""
     @overload
     def mrr(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Mean reciprocal rank, 1 / rank of the first relevant item: 1 if it comes first, 1/2 if second, 0 if it is not listed."""
     @overload
     def dcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         discount: Literal["shifted", "unshifted"] = "shifted",
@@ -129,6 +145,7 @@ class Methods(Generic[F]):
     def dcg(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         discount: Literal["shifted", "unshifted"] = "shifted",
@@ -142,6 +159,7 @@ class Methods(Generic[F]):
     def ndcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         ideal: Literal["relevant", "k", "list", "all"] = "relevant",
@@ -157,6 +175,7 @@ class Methods(Generic[F]):
     def ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         ideal: Literal["relevant", "k", "list", "all"] = "relevant",
@@ -172,6 +191,7 @@ class Methods(Generic[F]):
     def r_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         without_hit: Literal["zero", "null"] = "zero",
     ) -> float:
         """Precision of the list cut at the user's number of relevant items: 1 if it holds them all, 0 if none."""
@@ -179,6 +199,7 @@ class Methods(Generic[F]):
     def r_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         without_hit: Literal["zero", "null"] = "zero",
     ) -> F:
         """Precision of the list cut at the user's number of relevant items: 1 if it holds them all, 0 if none."""
@@ -186,6 +207,7 @@ class Methods(Generic[F]):
     def rbp(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         p: float = 0.8,
         residual: bool = False,
         weights: Literal["none", "snips", "ips"] = "none",
@@ -197,6 +219,7 @@ class Methods(Generic[F]):
     def rbp(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         p: float = 0.8,
         residual: bool = False,
         weights: Literal["none", "snips", "ips"] = "none",
@@ -208,6 +231,7 @@ class Methods(Generic[F]):
     def err(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         max_grade: float = 4,
     ) -> float:
         """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
@@ -215,53 +239,71 @@ class Methods(Generic[F]):
     def err(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         max_grade: float = 4,
     ) -> F:
         """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
     @overload
     def n_hits(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
     ) -> float:
         """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
     @overload
     def n_hits(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
     @overload
     def first_rank(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
     ) -> float:
         """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
     @overload
     def first_rank(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
     @overload
     def list_length(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
     ) -> float:
         """Number of items in the list, up to k: k if it is full, 0 without a list."""
     @overload
     def list_length(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Number of items in the list, up to k: k if it is full, 0 without a list."""
     @overload
     def judged(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
     ) -> float:
         """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
     @overload
     def judged(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
     @overload
     def interpolated_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         recall: float = 0.5,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> float:
@@ -270,6 +312,7 @@ class Methods(Generic[F]):
     def interpolated_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         recall: float = 0.5,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
@@ -278,6 +321,7 @@ class Methods(Generic[F]):
     def eleven_point_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> float:
         """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed."""
@@ -285,6 +329,7 @@ class Methods(Generic[F]):
     def eleven_point_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
         """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed."""
@@ -292,6 +337,7 @@ class Methods(Generic[F]):
     def auc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
         weights: Literal["none", "snips", "ips"] = "none",
@@ -303,6 +349,7 @@ class Methods(Generic[F]):
     def auc(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
         weights: Literal["none", "snips", "ips"] = "none",
@@ -313,17 +360,22 @@ class Methods(Generic[F]):
     @overload
     def bpref(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
     ) -> float:
         """Binary preference, how often relevant items come before those judged not relevant: 1 is always, 0 never."""
     @overload
     def bpref(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Binary preference, how often relevant items come before those judged not relevant: 1 is always, 0 never."""
     @overload
     def partial_auc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         misses: float = 10,
         hits: Literal["all", "first"] = "all",
     ) -> float:
@@ -332,6 +384,7 @@ class Methods(Generic[F]):
     def partial_auc(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         misses: float = 10,
         hits: Literal["all", "first"] = "all",
     ) -> F:
@@ -340,6 +393,7 @@ class Methods(Generic[F]):
     def gauc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> float:
         """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
@@ -347,6 +401,7 @@ class Methods(Generic[F]):
     def gauc(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> F:
         """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
@@ -354,6 +409,7 @@ class Methods(Generic[F]):
     def miscalibration(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         of: str = "",
         divergence: Literal["kl", "js", "hellinger"] = "kl",
         alpha: float = 0.01,
@@ -365,6 +421,7 @@ class Methods(Generic[F]):
     def miscalibration(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         divergence: Literal["kl", "js", "hellinger"] = "kl",
         alpha: float = 0.01,
@@ -375,17 +432,22 @@ class Methods(Generic[F]):
     @overload
     def coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
     ) -> float:
         """Share of the catalogue that is in anybody's list: 1 if every item is, 0 if none is."""
     @overload
     def coverage(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Share of the catalogue that is in anybody's list: 1 if every item is, 0 if none is."""
     @overload
     def user_coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         at_least: Literal["one", "k"] = "one",
     ) -> float:
         """Share of the users who get a list at all: 1 if everybody does, 0 if nobody does."""
@@ -393,6 +455,7 @@ class Methods(Generic[F]):
     def user_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         at_least: Literal["one", "k"] = "one",
     ) -> F:
         """Share of the users who get a list at all: 1 if everybody does, 0 if nobody does."""
@@ -400,6 +463,7 @@ class Methods(Generic[F]):
     def gini(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> float:
@@ -408,6 +472,7 @@ class Methods(Generic[F]):
     def gini(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> F:
@@ -416,6 +481,7 @@ class Methods(Generic[F]):
     def entropy(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalized: bool = False,
         log_base: float = 2,
@@ -425,6 +491,7 @@ class Methods(Generic[F]):
     def entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalized: bool = False,
         log_base: float = 2,
@@ -433,17 +500,22 @@ class Methods(Generic[F]):
     @overload
     def fall_out(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
     ) -> float:
         """Share of the catalogue's not relevant items that are listed: 0 if none is, 1 if all are; smaller is better."""
     @overload
     def fall_out(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Share of the catalogue's not relevant items that are listed: 0 if none is, 1 if all are; smaller is better."""
     @overload
     def mcc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         denominator: Literal["list", "k"] = "list",
     ) -> float:
         """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
@@ -451,6 +523,7 @@ class Methods(Generic[F]):
     def mcc(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
         """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
@@ -458,6 +531,7 @@ class Methods(Generic[F]):
     def mean_percentile_rank(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         average: Literal["users", "pairs"] = "users",
     ) -> float:
         """Place of the relevant items in an order of the whole catalogue, as a share: 0 is the top, about 0.5 random order."""
@@ -465,6 +539,7 @@ class Methods(Generic[F]):
     def mean_percentile_rank(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         average: Literal["users", "pairs"] = "users",
     ) -> F:
         """Place of the relevant items in an order of the whole catalogue, as a share: 0 is the top, about 0.5 random order."""
@@ -472,6 +547,7 @@ class Methods(Generic[F]):
     def diversity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         of: str = "",
         distance: Literal["cosine", "jaccard"] = "cosine",
         scaled: bool = False,
@@ -482,6 +558,7 @@ class Methods(Generic[F]):
     def diversity(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         distance: Literal["cosine", "jaccard"] = "cosine",
         scaled: bool = False,
@@ -492,6 +569,7 @@ class Methods(Generic[F]):
     def category_coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         of: str = "",
         denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
         relevance: bool = False,
@@ -501,6 +579,7 @@ class Methods(Generic[F]):
     def category_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
         relevance: bool = False,
@@ -510,6 +589,7 @@ class Methods(Generic[F]):
     def category_entropy(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         of: str = "",
         weight: Literal["none", "geometric"] = "none",
         p: float = 0.85,
@@ -520,6 +600,7 @@ class Methods(Generic[F]):
     def category_entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         weight: Literal["none", "geometric"] = "none",
         p: float = 0.85,
@@ -530,6 +611,7 @@ class Methods(Generic[F]):
     def alpha_ndcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
     ) -> float:
@@ -538,6 +620,7 @@ class Methods(Generic[F]):
     def alpha_ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
     ) -> F:
@@ -546,6 +629,7 @@ class Methods(Generic[F]):
     def err_ia(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
@@ -555,6 +639,7 @@ class Methods(Generic[F]):
     def err_ia(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
@@ -564,6 +649,7 @@ class Methods(Generic[F]):
     def nrbp(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         beta: float = 0.5,
@@ -574,6 +660,7 @@ class Methods(Generic[F]):
     def nrbp(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         beta: float = 0.5,
@@ -584,6 +671,7 @@ class Methods(Generic[F]):
     def exposure_share(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         weight: Literal["none", "log"] = "none",
     ) -> float:
         """Share of the places of all lists that a group of items gets: 1 is all of them, 0 none."""
@@ -591,6 +679,7 @@ class Methods(Generic[F]):
     def exposure_share(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         weight: Literal["none", "log"] = "none",
     ) -> F:
         """Share of the places of all lists that a group of items gets: 1 is all of them, 0 none."""
@@ -598,6 +687,7 @@ class Methods(Generic[F]):
     def exposure_disparity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> float:
@@ -606,70 +696,16 @@ class Methods(Generic[F]):
     def exposure_disparity(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> F:
         """Inequality of the chances of item groups to be listed: 0 if they are equal; larger is more unequal."""
     @overload
-    def awrf(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        of: str = "",
-        target: str | Mapping[str, float] = "uniform",
-        discount: Literal["log2", "unshifted", "geometric"] = "log2",
-        p: float = 0.5,
-        distance: Literal["difference", "js"] = "difference",
-    ) -> float:
-        """Attention-weighted rank fairness, how near the exposure of item groups is to a target: 1 is the target, 0 furthest."""
-    @overload
-    def awrf(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        of: str = "",
-        target: str | Mapping[str, float] = "uniform",
-        discount: Literal["log2", "unshifted", "geometric"] = "log2",
-        p: float = 0.5,
-        distance: Literal["difference", "js"] = "difference",
-    ) -> F:
-        """Attention-weighted rank fairness, how near the exposure of item groups is to a target: 1 is the target, 0 furthest."""
-    @overload
-    def exposure_gap(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        of: str = "",
-    ) -> float:
-        """Mean difference of item groups in the gain that a listed item brings: 0 if all bring the same; larger is more unequal."""
-    @overload
-    def exposure_gap(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        of: str = "",
-    ) -> F:
-        """Mean difference of item groups in the gain that a listed item brings: 0 if all bring the same; larger is more unequal."""
-    @overload
-    def expected_exposure(
-        self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        part: Literal["loss", "disparity", "relevance"] = "loss",
-        of: str = "",
-        p: float = 0.8,
-        sample: str = "",
-    ) -> float:
-        """Distance of the exposure that items get from the one that their relevance earns: 0 is none; larger is further."""
-    @overload
-    def expected_exposure(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        part: Literal["loss", "disparity", "relevance"] = "loss",
-        of: str = "",
-        p: float = 0.8,
-        sample: str = "",
-    ) -> F:
-        """Distance of the exposure that items get from the one that their relevance earns: 0 is none; larger is further."""
-    @overload
     def personalization(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         similarity: Literal["cosine", "overlap"] = "cosine",
         against: Literal["segment", "all"] = "segment",
     ) -> float:
@@ -678,6 +714,7 @@ class Methods(Generic[F]):
     def personalization(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         similarity: Literal["cosine", "overlap"] = "cosine",
         against: Literal["segment", "all"] = "segment",
     ) -> F:
@@ -686,6 +723,7 @@ class Methods(Generic[F]):
     def novelty(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         cold: Literal["one", "drop"] = "one",
         normalized: bool = False,
         log_base: float = 2,
@@ -696,6 +734,7 @@ class Methods(Generic[F]):
     def novelty(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         cold: Literal["one", "drop"] = "one",
         normalized: bool = False,
         log_base: float = 2,
@@ -706,6 +745,7 @@ class Methods(Generic[F]):
     def epc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
     ) -> float:
@@ -714,6 +754,7 @@ class Methods(Generic[F]):
     def epc(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
     ) -> F:
@@ -722,6 +763,7 @@ class Methods(Generic[F]):
     def efd(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
         log_base: float = 2,
@@ -733,6 +775,7 @@ class Methods(Generic[F]):
     def efd(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
         log_base: float = 2,
@@ -744,6 +787,7 @@ class Methods(Generic[F]):
     def popularity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none",
     ) -> float:
         """Mean number of train users who have a listed item: 0 if nobody has one; the larger, the better known the items."""
@@ -751,6 +795,7 @@ class Methods(Generic[F]):
     def popularity(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none",
     ) -> F:
         """Mean number of train users who have a listed item: 0 if nobody has one; the larger, the better known the items."""
@@ -758,6 +803,7 @@ class Methods(Generic[F]):
     def long_tail_share(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> float:
@@ -766,6 +812,7 @@ class Methods(Generic[F]):
     def long_tail_share(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -774,6 +821,7 @@ class Methods(Generic[F]):
     def long_tail_count(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> float:
@@ -782,6 +830,7 @@ class Methods(Generic[F]):
     def long_tail_count(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -790,6 +839,7 @@ class Methods(Generic[F]):
     def tail_coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> float:
@@ -798,6 +848,7 @@ class Methods(Generic[F]):
     def tail_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -806,6 +857,7 @@ class Methods(Generic[F]):
     def popularity_lift(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         average: Literal["ratio", "users"] = "ratio",
     ) -> float:
         """How much more popular the listed items are than the same users' train items: 0 is as popular, 1 twice as popular."""
@@ -813,23 +865,29 @@ class Methods(Generic[F]):
     def popularity_lift(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         average: Literal["ratio", "users"] = "ratio",
     ) -> F:
         """How much more popular the listed items are than the same users' train items: 0 is as popular, 1 twice as popular."""
     @overload
     def repeat_rate(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
     ) -> float:
         """Share of the list that the user already has in train: 1 is all of it, 0 none."""
     @overload
     def repeat_rate(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Share of the list that the user already has in train: 1 is all of it, 0 none."""
     @overload
     def ncrr(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         denominator: Literal["relevant", "list"] = "relevant",
     ) -> float:
         """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
@@ -837,6 +895,7 @@ class Methods(Generic[F]):
     def ncrr(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         denominator: Literal["relevant", "list"] = "relevant",
     ) -> F:
         """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
@@ -844,6 +903,7 @@ class Methods(Generic[F]):
     def compatibility(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         p: float = 0.95,
         normalize: bool = True,
     ) -> float:
@@ -852,6 +912,7 @@ class Methods(Generic[F]):
     def compatibility(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         p: float = 0.95,
         normalize: bool = True,
     ) -> F:
@@ -859,17 +920,22 @@ class Methods(Generic[F]):
     @overload
     def infap(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
     ) -> float:
         """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
     @overload
     def infap(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
     @overload
     def recall_at_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         precision: float = 0.5,
         denominator: Literal["k", "list"] = "k",
     ) -> float:
@@ -878,6 +944,7 @@ class Methods(Generic[F]):
     def recall_at_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         precision: float = 0.5,
         denominator: Literal["k", "list"] = "k",
     ) -> F:
@@ -886,6 +953,7 @@ class Methods(Generic[F]):
     def insq(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -895,6 +963,7 @@ class Methods(Generic[F]):
     def insq(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -904,6 +973,7 @@ class Methods(Generic[F]):
     def inst(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -913,6 +983,7 @@ class Methods(Generic[F]):
     def inst(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -922,6 +993,7 @@ class Methods(Generic[F]):
     def bpm(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -931,6 +1003,7 @@ class Methods(Generic[F]):
     def bpm(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -940,6 +1013,7 @@ class Methods(Generic[F]):
     def nerr(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         form: Literal["patience", "target", "discount", "gain"] = "patience",
         p: float = 0.9,
         target: float = 1,
@@ -951,6 +1025,7 @@ class Methods(Generic[F]):
     def nerr(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         form: Literal["patience", "target", "discount", "gain"] = "patience",
         p: float = 0.9,
         target: float = 1,
@@ -962,6 +1037,7 @@ class Methods(Generic[F]):
     def sdcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         max_grade: float = 4,
         min_grade: float = 0,
     ) -> float:
@@ -970,6 +1046,7 @@ class Methods(Generic[F]):
     def sdcg(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         max_grade: float = 4,
         min_grade: float = 0,
     ) -> F:
@@ -978,6 +1055,7 @@ class Methods(Generic[F]):
     def overlap(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
     ) -> float:
@@ -986,6 +1064,7 @@ class Methods(Generic[F]):
     def overlap(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
@@ -994,6 +1073,7 @@ class Methods(Generic[F]):
     def unexpectedness(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
         without_reference: Literal["one", "zero"] = "one",
@@ -1003,6 +1083,7 @@ class Methods(Generic[F]):
     def unexpectedness(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
         without_reference: Literal["one", "zero"] = "one",
@@ -1011,17 +1092,22 @@ class Methods(Generic[F]):
     @overload
     def least_item_promoted(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
+        *,
+        profile: str | None = None,
     ) -> float:
         """Number of places below the cut-off from which the list took an item of the reference list: 0 if from none."""
     @overload
     def least_item_promoted(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Number of places below the cut-off from which the list took an item of the reference list: 0 if from none."""
     @overload
     def rbo(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         p: float = 0.9,
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> float:
@@ -1030,6 +1116,7 @@ class Methods(Generic[F]):
     def rbo(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         p: float = 0.9,
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> F:
@@ -1038,6 +1125,7 @@ class Methods(Generic[F]):
     def corrected(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         metric: Literal["recall", "ndcg", "mrr"] = "recall",
         n_items: float = 10000,
         n_negatives: float = 100,
@@ -1049,6 +1137,7 @@ class Methods(Generic[F]):
     def corrected(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         metric: Literal["recall", "ndcg", "mrr"] = "recall",
         n_items: float = 10000,
         n_negatives: float = 100,
@@ -1060,6 +1149,7 @@ class Methods(Generic[F]):
     def serendipity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         of: str = "",
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> float:
@@ -1068,6 +1158,7 @@ class Methods(Generic[F]):
     def serendipity(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> F:
@@ -1076,6 +1167,7 @@ class Methods(Generic[F]):
     def value(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
+        profile: str | None = None,
         of: str = "",
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",
@@ -1085,6 +1177,7 @@ class Methods(Generic[F]):
     def value(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",
@@ -1094,11 +1187,14 @@ class Methods(Generic[F]):
 class SegmentedMethods(Generic[F]):
     def hit_rate(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Share of the users whose list has at least one relevant item: 1 if every list has one, 0 if none has."""
     def precision(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -1109,6 +1205,7 @@ class SegmentedMethods(Generic[F]):
     def recall(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         denominator: Literal["relevant", "capped", "achievable"] = "relevant",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -1119,6 +1216,7 @@ class SegmentedMethods(Generic[F]):
     def f_score(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         beta: float = 1,
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "means", "pooled"] = "users",
@@ -1127,6 +1225,7 @@ class SegmentedMethods(Generic[F]):
     def map(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
         without_relevant: Literal["zero", "one"] = "zero",
@@ -1134,11 +1233,14 @@ class SegmentedMethods(Generic[F]):
         """Mean average precision, how early the relevant items come: 1 if all come before any other, 0 if none is found."""
     def mrr(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Mean reciprocal rank, 1 / rank of the first relevant item: 1 if it comes first, 1/2 if second, 0 if it is not listed."""
     def dcg(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         discount: Literal["shifted", "unshifted"] = "shifted",
@@ -1151,6 +1253,7 @@ class SegmentedMethods(Generic[F]):
     def ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         ideal: Literal["relevant", "k", "list", "all"] = "relevant",
@@ -1165,12 +1268,14 @@ class SegmentedMethods(Generic[F]):
     def r_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         without_hit: Literal["zero", "null"] = "zero",
     ) -> F:
         """Precision of the list cut at the user's number of relevant items: 1 if it holds them all, 0 if none."""
     def rbp(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         p: float = 0.8,
         residual: bool = False,
         weights: Literal["none", "snips", "ips"] = "none",
@@ -1181,28 +1286,38 @@ class SegmentedMethods(Generic[F]):
     def err(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         max_grade: float = 4,
     ) -> F:
         """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
     def n_hits(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
     def first_rank(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
     def list_length(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Number of items in the list, up to k: k if it is full, 0 without a list."""
     def judged(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
     def interpolated_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         recall: float = 0.5,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
@@ -1210,12 +1325,14 @@ class SegmentedMethods(Generic[F]):
     def eleven_point_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
         """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed."""
     def auc(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
         weights: Literal["none", "snips", "ips"] = "none",
@@ -1225,11 +1342,14 @@ class SegmentedMethods(Generic[F]):
         """Chance that a relevant item of the list ranks above a not relevant one: 1 is always, 0.5 random order, 0 never."""
     def bpref(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Binary preference, how often relevant items come before those judged not relevant: 1 is always, 0 never."""
     def partial_auc(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         misses: float = 10,
         hits: Literal["all", "first"] = "all",
     ) -> F:
@@ -1237,12 +1357,14 @@ class SegmentedMethods(Generic[F]):
     def gauc(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> F:
         """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
     def miscalibration(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         divergence: Literal["kl", "js", "hellinger"] = "kl",
         alpha: float = 0.01,
@@ -1252,17 +1374,21 @@ class SegmentedMethods(Generic[F]):
         """Distance of the list's mix of categories from that of the user's history: 0 is the same mix; larger is further."""
     def coverage(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Share of the catalogue that is in anybody's list: 1 if every item is, 0 if none is."""
     def user_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         at_least: Literal["one", "k"] = "one",
     ) -> F:
         """Share of the users who get a list at all: 1 if everybody does, 0 if nobody does."""
     def gini(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> F:
@@ -1270,6 +1396,7 @@ class SegmentedMethods(Generic[F]):
     def entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalized: bool = False,
         log_base: float = 2,
@@ -1277,23 +1404,28 @@ class SegmentedMethods(Generic[F]):
         """How evenly the catalogue's items are shown, in bits: 0 if only one is shown; larger is more even."""
     def fall_out(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Share of the catalogue's not relevant items that are listed: 0 if none is, 1 if all are; smaller is better."""
     def mcc(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
         """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
     def mean_percentile_rank(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         average: Literal["users", "pairs"] = "users",
     ) -> F:
         """Place of the relevant items in an order of the whole catalogue, as a share: 0 is the top, about 0.5 random order."""
     def diversity(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         distance: Literal["cosine", "jaccard"] = "cosine",
         scaled: bool = False,
@@ -1303,6 +1435,7 @@ class SegmentedMethods(Generic[F]):
     def category_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
         relevance: bool = False,
@@ -1311,6 +1444,7 @@ class SegmentedMethods(Generic[F]):
     def category_entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         weight: Literal["none", "geometric"] = "none",
         p: float = 0.85,
@@ -1320,6 +1454,7 @@ class SegmentedMethods(Generic[F]):
     def alpha_ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
     ) -> F:
@@ -1327,6 +1462,7 @@ class SegmentedMethods(Generic[F]):
     def err_ia(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
@@ -1335,6 +1471,7 @@ class SegmentedMethods(Generic[F]):
     def nrbp(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         beta: float = 0.5,
@@ -1344,44 +1481,22 @@ class SegmentedMethods(Generic[F]):
     def exposure_share(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         weight: Literal["none", "log"] = "none",
     ) -> F:
         """Share of the places of all lists that a group of items gets: 1 is all of them, 0 none."""
     def exposure_disparity(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> F:
         """Inequality of the chances of item groups to be listed: 0 if they are equal; larger is more unequal."""
-    def awrf(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        of: str = "",
-        target: str | Mapping[str, float] = "uniform",
-        discount: Literal["log2", "unshifted", "geometric"] = "log2",
-        p: float = 0.5,
-        distance: Literal["difference", "js"] = "difference",
-    ) -> F:
-        """Attention-weighted rank fairness, how near the exposure of item groups is to a target: 1 is the target, 0 furthest."""
-    def exposure_gap(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        of: str = "",
-    ) -> F:
-        """Mean difference of item groups in the gain that a listed item brings: 0 if all bring the same; larger is more unequal."""
-    def expected_exposure(
-        self, k: Cutoffs = None, by: By = None,
-        *,
-        part: Literal["loss", "disparity", "relevance"] = "loss",
-        of: str = "",
-        p: float = 0.8,
-        sample: str = "",
-    ) -> F:
-        """Distance of the exposure that items get from the one that their relevance earns: 0 is none; larger is further."""
     def personalization(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         similarity: Literal["cosine", "overlap"] = "cosine",
         against: Literal["segment", "all"] = "segment",
     ) -> F:
@@ -1389,6 +1504,7 @@ class SegmentedMethods(Generic[F]):
     def novelty(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         cold: Literal["one", "drop"] = "one",
         normalized: bool = False,
         log_base: float = 2,
@@ -1398,6 +1514,7 @@ class SegmentedMethods(Generic[F]):
     def epc(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
     ) -> F:
@@ -1405,6 +1522,7 @@ class SegmentedMethods(Generic[F]):
     def efd(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
         log_base: float = 2,
@@ -1415,12 +1533,14 @@ class SegmentedMethods(Generic[F]):
     def popularity(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none",
     ) -> F:
         """Mean number of train users who have a listed item: 0 if nobody has one; the larger, the better known the items."""
     def long_tail_share(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -1428,6 +1548,7 @@ class SegmentedMethods(Generic[F]):
     def long_tail_count(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -1435,6 +1556,7 @@ class SegmentedMethods(Generic[F]):
     def tail_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -1442,33 +1564,41 @@ class SegmentedMethods(Generic[F]):
     def popularity_lift(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         average: Literal["ratio", "users"] = "ratio",
     ) -> F:
         """How much more popular the listed items are than the same users' train items: 0 is as popular, 1 twice as popular."""
     def repeat_rate(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Share of the list that the user already has in train: 1 is all of it, 0 none."""
     def ncrr(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         denominator: Literal["relevant", "list"] = "relevant",
     ) -> F:
         """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
     def compatibility(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         p: float = 0.95,
         normalize: bool = True,
     ) -> F:
         """Agreement of the list with the ideal list that is nearest to it: 1 if it begins with it, 0 if no relevant item is listed."""
     def infap(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
     def recall_at_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         precision: float = 0.5,
         denominator: Literal["k", "list"] = "k",
     ) -> F:
@@ -1476,6 +1606,7 @@ class SegmentedMethods(Generic[F]):
     def insq(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1484,6 +1615,7 @@ class SegmentedMethods(Generic[F]):
     def inst(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1492,6 +1624,7 @@ class SegmentedMethods(Generic[F]):
     def bpm(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1500,6 +1633,7 @@ class SegmentedMethods(Generic[F]):
     def nerr(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         form: Literal["patience", "target", "discount", "gain"] = "patience",
         p: float = 0.9,
         target: float = 1,
@@ -1510,6 +1644,7 @@ class SegmentedMethods(Generic[F]):
     def sdcg(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         max_grade: float = 4,
         min_grade: float = 0,
     ) -> F:
@@ -1517,6 +1652,7 @@ class SegmentedMethods(Generic[F]):
     def overlap(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
@@ -1524,6 +1660,7 @@ class SegmentedMethods(Generic[F]):
     def unexpectedness(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
         without_reference: Literal["one", "zero"] = "one",
@@ -1531,11 +1668,14 @@ class SegmentedMethods(Generic[F]):
         """Share of the list that the user's reference list does not have: 1 is all of it, 0 none."""
     def least_item_promoted(
         self, k: Cutoffs = None, by: By = None,
+        *,
+        profile: str | None = None,
     ) -> F:
         """Number of places below the cut-off from which the list took an item of the reference list: 0 if from none."""
     def rbo(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         p: float = 0.9,
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> F:
@@ -1543,6 +1683,7 @@ class SegmentedMethods(Generic[F]):
     def corrected(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         metric: Literal["recall", "ndcg", "mrr"] = "recall",
         n_items: float = 10000,
         n_negatives: float = 100,
@@ -1553,6 +1694,7 @@ class SegmentedMethods(Generic[F]):
     def serendipity(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> F:
@@ -1560,6 +1702,7 @@ class SegmentedMethods(Generic[F]):
     def value(
         self, k: Cutoffs = None, by: By = None,
         *,
+        profile: str | None = None,
         of: str = "",
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",

@@ -74,8 +74,8 @@ class Uncertain(Generic[F]):
         `highest_fold`; by="fold" gives all.
 
         The interval of a set metric, such as coverage, uses the contribution of each list, T + (n - 1) (T - T without the
-        list); there is none by the bootstrap, and none for exposure_share, exposure_disparity and exposure_gap, where no method
-        was shown to hold. The interval of a metric that grows with the number of users (coverage, tail_coverage, gini, entropy)
+        list); there is none by the bootstrap, and none for exposure_share and exposure_disparity, where no method was shown
+        to hold. The interval of a metric that grows with the number of users (coverage, tail_coverage, gini, entropy)
         is for this number of users only.
 
         Columns: the `by` columns (a bound model among them), `metric` (its string), `value`, `value_low`, `value_high`,

@@ -102,8 +102,6 @@ def several_models(seen: Seen) -> str | None:
     rows = pl.concat(seen.lists_of_some_users).drop_nulls(place)
     keys = [*seen.inputs.model, "user", place]
     for label in labels:
-        if all(metric.parameters.get("sample") == label.name for metric in seen.metrics):
-            return None  # each is a mean over these lists
         if _tells_apart(rows, label.inside, keys, named=label in named):
             return (
                 f"users have several rows of one {place} in {seen.title}, one for each value of column {label.name!r}, but "

@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.evaluation import exposure_rows
 from recframe.frames.collecting import Ask
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS, packed, sorted_as_numbers
 from recframe.frames.rows.joins import distinct_names
@@ -18,7 +17,6 @@ from recframe.frames.rows.positions import by_item, spread_ranks, with_places
 from recframe.metrics.language.at import (
     BEST_BY_CATEGORY,
     BEST_BY_VALUE,
-    EXPOSURE,
     HITS_BY_CATEGORY,
     HITS_BY_VALUE,
     RELEVANT_BY_CATEGORY,
@@ -31,7 +29,7 @@ from recframe.side_info.sources import Fact, Sides
 BranchesOf = Callable[[Sequence[str], pl.LazyFrame, set[str]], list[pl.LazyFrame]]
 """Type of functions that return requested row sources, by list keys and columns."""
 OF_HITS, OF_VALUES = (HITS_BY_CATEGORY, HITS_BY_VALUE), (HITS_BY_VALUE, BEST_BY_VALUE)
-KINDS = (*OF_HITS, BEST_BY_CATEGORY, RELEVANT_BY_CATEGORY, BEST_BY_VALUE, EXPOSURE)
+KINDS = (*OF_HITS, BEST_BY_CATEGORY, RELEVANT_BY_CATEGORY, BEST_BY_VALUE)
 MOST_STEPS = 100
 """Deepest cut-off of the ideal ranking over category lists, since each rank is a step of the plan."""
 
@@ -47,16 +45,9 @@ def columns_of(names: set[str]) -> dict[str, set[str]]:
 
 def facts(names: set[str]) -> list[Fact]:
     """Return the item facts that the columns need."""
-    asked = [*columns_of(names)]
-    of_exposures = [branch for branch in asked if branch.startswith(EXPOSURE)]
-    columns = [
-        (branch.startswith(OF_VALUES), _settings(branch)[0])
-        for branch in asked
-        if branch not in of_exposures or _settings(branch)[0]
-    ]
     kinds = {True: attributes.number, False: attributes.n_categories}
-    found = [Fact(kinds[is_number], (of,)) for is_number, of in dict.fromkeys(columns)]
-    return [exposure_rows.N_CATALOGUE, *found] if of_exposures else found
+    columns = [(branch.startswith(OF_VALUES), _settings(branch)[0]) for branch in columns_of(names)]
+    return [Fact(kinds[is_number], (of,)) for is_number, of in dict.fromkeys(columns)]
 
 
 def branches(
@@ -72,12 +63,6 @@ def branches(
     """
     found = []
     for branch, names in columns.items():
-        if branch.startswith(EXPOSURE):
-            sides = Sides(judged.inputs, judged, shown=judged.precomputed.items)
-            found += branches_of(
-                judged.list_keys, exposure_rows.rows_of(branch, judged, sides), names
-            )
-            continue
         feature = Sides(judged.inputs, judged).feature(_settings(branch)[0])
         if ask is not None and not branch.startswith(OF_VALUES):
             feature = feature.numbered(ask)

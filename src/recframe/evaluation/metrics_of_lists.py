@@ -110,9 +110,6 @@ class Lists:
             items = self.items()
             if asked.columns.get(Level.OVER_ITEMS):
                 segments = joined(segments, one.over_items(items), keys)
-            for of in sorted(asked.groups):
-                for value in asked.named(Level.OVER_GROUPS.of(of)):
-                    segments = joined(segments, one.gap(items, of, value), keys)
         for groups in asked.sums_of_groups.values():
             sums = self.run.added([one.groups(groups)], [*keys, "group"])
             segments = joined(segments, one.over_groups(sums, groups), keys)
@@ -480,22 +477,6 @@ class Cut:
             one for one in self.asked.named(Level.OVER_GROUPS) if of.name in one.meta.root_names()
         ]
         return aggregate(groups, self.keys, asked)
-
-    def gap(self, items: pl.LazyFrame, of: str, value: pl.Expr) -> pl.LazyFrame:
-        """Return the mean difference of two groups of a segment's items; groups are categories, each of the mean of a value."""
-        name, mean = value.meta.output_name(), pl.col("sum") / pl.col("n")
-        rows = items.join(self.sides.feature(of).parts().select("item", "part"), on="item")
-        rows, count = rows.filter(value.is_not_null()), pl.len().cast(pl.Float64).alias("n")
-        groups = ExactSums({"sum": value}).of(rows, [*self.keys, "part"], [count])
-        # a window over no column at all does not stream, and nor does one of a computed value
-        groups, among = groups.with_columns(mean=mean, all=pl.lit(0)), self.keys or ["all"]
-        groups = groups.with_columns(place=pl.col("mean").rank("ordinal").over(among))
-        # the higher mean of a pair counts once, and the lower one is taken away
-        sums = {"sum": pl.col("mean"), "placed": pl.col("mean") * pl.col("place")}
-        sums_of_means = ExactSums(sums).of(groups, self.keys, [count])
-        n, apart = pl.col("n"), 2 * pl.col("placed") - (pl.col("n") + 1) * pl.col("sum")
-        gap = pl.when(n > 1).then((2 * apart / (n * (n - 1))).clip(lower_bound=0.0))
-        return sums_of_means.select(*self.keys, gap.alias(name))
 
     def in_all(self, segments: pl.LazyFrame) -> pl.LazyFrame:
         """Return the segments with sums over those of all users in place of their own."""

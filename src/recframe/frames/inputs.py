@@ -185,21 +185,6 @@ class Inputs:
             return taken
         return taken.filter(pl.col(FOLD) == self.fold).drop(FOLD)
 
-    def samples(self, column: str) -> pl.LazyFrame:
-        """Return the rows of several lists a user that a column tells apart, in `sample`: those of the lists, with ranks."""
-        side = self.sides["recommendations"]
-        if column not in side.columns or self.scored:
-            found = f"sample={column!r} names the column that tells the lists of a user apart, beside their ranks"
-            msg = f"{found}; {side.title} has {listed(side.columns)}"
-            raise ColumnError(msg)
-        own = [*segments_of(self.segments, "recommendations")]
-        roles = ["user", "item", "rank", *self.model, *fold_of("recommendations", side)]
-        rows = side.take(roles, [*own, Segment("sample", column, "recommendations")])
-        rows = without_models(rows, self.context).lazy()
-        rows = rows if self.fold is None else rows.filter(pl.col(FOLD) == self.fold)
-        ids = (pl.col(name).cast(self.schema[name]) for name in ("user", "item"))
-        return rows.with_columns(ids).drop_nulls(["user", "item"])
-
     @property
     def folds(self) -> Folds | None:
         """The folds that the frames have; None where they have none, or one alone."""

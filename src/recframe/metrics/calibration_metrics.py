@@ -17,8 +17,6 @@ from recframe.metrics.language.registry import metric
 
 __all__ = ["miscalibration"]
 
-Divergence = Literal["kl", "js", "hellinger"]
-
 
 @metric(
     over="lists",
@@ -34,7 +32,7 @@ def miscalibration(
     at: AtLists,
     *,
     of: str = "",
-    divergence: Divergence = "kl",
+    divergence: Literal["kl", "js", "hellinger"] = "kl",
     alpha: Share = 0.01,
     log_base: LogBase = 2,
     weight: Literal["none", "log", "reciprocal"] = "none",
@@ -67,23 +65,16 @@ def miscalibration(
     # NOTE: the rest is exactly 0 where the list has all categories of the history, as the root of 1e-16 would be 1e-8.
     covers = at.over_categories(of, p > 0) == at.n_categories_of_history(of)
     rest = pl.when(covers).then(0.0).otherwise((1 - at.over_categories(of, p)).clip(0.0, 1.0))
-    one, of_rest = distance_terms(p, q, divergence, alpha)
+    half = (p + q) / 2
+    one, of_rest = {
+        "kl": (_relative(p, (1 - alpha) * q + alpha * p), -math.log(alpha)),
+        "js": ((_relative(p, half) + _relative(q, half)) / 2, math.log(2) / 2),
+        # half the square of the distance of the roots
+        "hellinger": ((p.sqrt() - q.sqrt()) ** 2 / 2, 0.5),
+    }[divergence]
     value = (at.over_categories(of, one) + of_rest * rest).clip(lower_bound=0.0)
     value = value.sqrt() if divergence == "hellinger" else value / math.log(log_base)
     return pl.when((total > 0) & (at.n_described_history(of) > 0)).then(value)
-
-
-def distance_terms(
-    p: pl.Expr, q: pl.Expr, distance: Divergence | Literal["difference"], alpha: float = 0.0
-) -> tuple[pl.Expr, float]:
-    """Return what a category of the list adds, in nats, and what each share of p that is in no category of the list adds."""
-    if distance == "difference":
-        return (p - q).abs() / 2, 0.5
-    if distance == "hellinger":  # half the square of the distance of the roots
-        return (p.sqrt() - q.sqrt()) ** 2 / 2, 0.5
-    if distance == "js":
-        return (_relative(p, (p + q) / 2) + _relative(q, (p + q) / 2)) / 2, math.log(2) / 2
-    return _relative(p, (1 - alpha) * q + alpha * p), -math.log(alpha)
 
 
 def _relative(share: pl.Expr, other: pl.Expr) -> pl.Expr:

@@ -417,12 +417,6 @@ class Judged:
             *distinct_names(*self.rows, *self.model, *PAIR), self._rank
         )
 
-    def samples(self, column: str) -> pl.LazyFrame:
-        """Return the rows of several lists a user that a column tells apart, and in `n` how many lists the user has."""
-        rows = self._in_parts(self.inputs.samples(column)).filter(is_rank(pl.col("rank")))
-        n = pl.col("sample").n_unique().over(self.list_keys)
-        return self.in_segments(rows).with_columns(n=n)
-
     def cut(self, k: int | None) -> pl.LazyFrame:
         """Return the rows of the lists of the universe's users with a rank up to k, one for each item: keys, item, rank."""
         if self.precomputed.first is not None:

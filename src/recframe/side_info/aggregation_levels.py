@@ -75,8 +75,6 @@ class Levels:
     """Requested sums over each list by item feature; see `sums_by_feature`."""
     sums_of_groups: dict[str, FromSides] = field(default_factory=dict)
     """Requested sums over the item groups of each segment; see `groups_of_items`."""
-    groups: set[str] = field(default_factory=set)
-    """Features whose categories are groups of items that are compared."""
     speaks_of: dict[str, Level | Kind] = field(default_factory=dict)
     """Level or kind of each column."""
     terms: dict[str, pl.Expr] = field(default_factory=dict)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import polars as pl
 
-from recframe.errors import fails_if, worded
 from recframe.frames.kinds.engine import TRAIN_USERS
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.positions import by_item
@@ -15,8 +13,6 @@ from recframe.side_info.by_category import DESCRIBED
 from recframe.side_info.category_counts import Counts
 from recframe.side_info.features import ANY, CATEGORIES, NUMBERS
 from recframe.side_info.sources import COUNT, VALUE, Fact, Sides, counted_items, fact
-
-NO_SHARE = ", which an item of the catalogue has; give each category its share, be it 0"
 
 # Of items
 
@@ -154,47 +150,6 @@ OF_HISTORIES = {
     n_categories_of_history: Counts.n_parts_had,
 }
 """User facts that are computed from category counts."""
-
-
-# Of categories
-
-
-@fact("category", "items", takes=CATEGORIES)
-def share_of_catalogue(sides: Sides, of: str) -> pl.LazyFrame:
-    """The share of each category of the catalogue in its items; in a segment of items, in its own."""
-    return _shares(sides, sides.catalogue.with_columns(value=1.0), of, sides.item_keys)
-
-
-@fact("category", "items", "train", takes=CATEGORIES)
-def share_of_train(sides: Sides, of: str) -> pl.LazyFrame:
-    """The share of each category of the catalogue in the rows of train; null where no item of train has a category."""
-    items = sides.catalogue.join(sides.popularity, on="item", how="left")
-    return _shares(sides, items.with_columns(VALUE.fill_null(0.0)), of, sides.item_keys)
-
-
-@fact("category", "items", takes=CATEGORIES)
-def given_share(sides: Sides, of: str, shares: str) -> pl.LazyFrame:
-    """The share of each category of the catalogue in a text of given ones."""
-    keys, part = [*sides.item_keys, "part"], pl.col("part")
-    found = sides.catalogue.join(sides.feature(of).parts(), on="item").select(keys).unique()
-    given = part.cast(pl.String).replace_strict(json.loads(shares), default=None)
-    message = worded(f"target={shares} has no share for the category ", part, NO_SHARE)
-    return found.select(*keys, value=given + fails_if(given.is_null(), message))
-
-
-@fact("list part", "relevance", "items", takes=CATEGORIES)
-def share_of_relevant(sides: Sides, of: str) -> pl.LazyFrame:
-    """The share of a category in the relevant items of a list, listed or not."""
-    items = sides.held.relevant_items().with_columns(value=1.0)
-    return _shares(sides, items, of, sides.held.list_keys)
-
-
-def _shares(sides: Sides, items: pl.LazyFrame, of: str, keys: list[str]) -> pl.LazyFrame:
-    """Return the share of each category in the values of items, in each combination of the keys."""
-    rows = items.join(sides.feature(of).parts(), on="item").group_by(*keys, "part")
-    sums = rows.agg((VALUE * pl.col("share")).sum())
-    whole = VALUE.sum().over(*keys, pl.lit(0))
-    return sums.with_columns(pl.when(whole > 0).then(VALUE / whole).alias("value"))
 
 
 # Of segments of items

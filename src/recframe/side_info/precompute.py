@@ -21,7 +21,7 @@ from recframe.side_info.by_category import Codes, codes_of
 from recframe.side_info.category_counts import History
 from recframe.side_info.features import ANY, CATEGORIES
 from recframe.side_info.requirements import missing
-from recframe.side_info.sources import OF_CATEGORIES, Fact, FromSides, Sides, Summing
+from recframe.side_info.sources import Fact, FromSides, Sides, Summing
 
 ROWS_FOR_EACH_ITEM = 1.25
 """Rows per item below which a join of categories is faster than encoding them."""
@@ -107,7 +107,6 @@ def _codes(
     columns = {str(fact.settings[0]) for fact in facts if fact.builder.takes in {ANY, CATEGORIES}}
     features = {of: sides.feature(of) for of in columns}
     by_user = sides.held.list_keys == ["user"] and fits_31_bits(rows, ["user"])
-    by_user &= not any(isinstance(one, Fact) and one.kind in OF_CATEGORIES for one in facts)
     if not (
         columns and by_user and all(feature.shape in CATEGORIES for feature in features.values())
     ):

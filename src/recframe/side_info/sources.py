@@ -32,16 +32,11 @@ Kind = Literal[
     "member",
     "part",
     "list",
-    "category",
-    "list part",
     "segment",
     "whole",
 ]
 """Kinds of fact, by their keys: item; user and item; these in a segment of rows; user (with item
-segments); user in each segment that cuts lists; user and category; list; category (with item segments);
-list and category; item segment; none."""
-OF_CATEGORIES: tuple[Kind, ...] = ("category", "list part")
-"""Kinds of fact by the name of a category, for which categories are not numbered."""
+segments); user in each segment that cuts lists; user and category; list; item segment; none."""
 Setting = str | int | float | bool
 VALUE = pl.col("value")
 COUNT = pl.len().cast(pl.Float64).alias("value")
@@ -231,7 +226,6 @@ class Sides:
         keys = {"item": ["item"], "pair": PAIR, "user": self.user_keys, "segment": self.item_keys}
         keys |= {"row": [*self.held.of_rows, *PAIR], "member": self.held.user_keys}
         keys |= {"part": self.part_keys, "list": self.held.list_keys}
-        keys |= {"category": [*self.item_keys, "part"], "list part": [*self.held.list_keys, "part"]}
         on, table, same = keys.get(kind, []), None, []
         for one in (one for one in facts if one.kind == kind):
             built = self.built(one)

@@ -14,7 +14,7 @@ from recframe.side_info import attributes
 from recframe.side_info.aggregation_levels import Level
 from recframe.side_info.features import ANY, CATEGORIES
 from recframe.side_info.packed_sums import PartsInTurn
-from recframe.side_info.sources import OF_CATEGORIES, Fact, Sides, summing
+from recframe.side_info.sources import Fact, Sides, summing
 
 if TYPE_CHECKING:
     from recframe.side_info.aggregation_levels import Levels
@@ -149,8 +149,7 @@ def categories(rows: Rows, of: str) -> pl.LazyFrame:
     parted = rows.sides.by_category(rows.with_facts(inner), rows.keys, of, *sorted(kept))
     found = parted.beside(rows.lists.select(*rows.keys, *_beside_categories(rows, outer)), sums)
     facts = rows.asked.facts_in(outer)
-    kinds = ("part", *OF_CATEGORIES, "list", "user", "segment", "whole")
-    found = rows.sides.joined(found, facts, *kinds)
+    found = rows.sides.joined(found, facts, "part", "list", "user", "segment", "whole")
     return found.group_by(rows.keys).agg(rows.asked.named(outer))
 
 

@@ -1,8 +1,6 @@
-"""The graded readers of cwl_eval by ir_measures, Compat, infAP by pytrec_eval, runs that ranx fuses, SciPy's divergence."""
+"""The graded readers of cwl_eval by ir_measures, Compat, infAP by pytrec_eval, runs that ranx fuses."""
 
 from __future__ import annotations
-
-import math
 
 import ir_measures
 import pytrec_eval
@@ -10,8 +8,6 @@ import ranx
 from answers_cases import answer, of_fused
 from cwl.cwl_eval import RankingMaker, TrecQrelHandler
 from cwl.ruler.cwl_ruler import RBPCWLMetric
-from scenes_cases import CATEGORIES
-from scipy.spatial.distance import jensenshannon
 
 BEST = 4
 READERS = {
@@ -42,7 +38,7 @@ NORMS = ("min-max", "max", "sum", "zmuv", "rank", None)
 
 
 def answers(name, scene):
-    """Give what the five have; infAP on the scene with a pool alone, the others on the one without."""
+    """Give what the four have; infAP on the scene with a pool alone, the others on the one without."""
     if name == "pooled":
         yield from _inferred(name, scene)
     if name == "ragged":
@@ -50,7 +46,6 @@ def answers(name, scene):
         yield from _residuals(name, scene)
         yield from _compatible(name, scene)
         yield from _fused(name, scene)
-        yield from _divergences(name, scene)
 
 
 def _readers(name, scene):
@@ -136,31 +131,3 @@ def _fused(name, scene):
                 **more,
             }
             yield answer(name, call, None, {None: found}, sides=["reference"], fused=told)
-
-
-def _divergences(name, scene):
-    """Give SciPy's divergence of the exposure of groups from equal shares: the same as TREC's wptrec asks it for."""
-    equal = [1 / len(CATEGORIES)] * len(CATEGORIES)
-    discounts = {"log2": lambda rank: 1 / math.log2(rank + 1), "unshifted": _unshifted}
-    for discount, weight in discounts.items():
-        found = {k: {} for k in (1, 3, 10)}
-        for user, items in scene.lists().items():
-            for k, own in found.items():
-                exposure = dict.fromkeys(CATEGORIES, 0.0)
-                for rank, item in enumerate([*items][:k], start=1):
-                    for one in scene.items[item]:
-                        exposure[one] += weight(rank) / len(scene.items[item])
-                own[scene.case(user)] = 1 - jensenshannon([*exposure.values()], equal) ** 2
-        ours = f"awrf(of=genre, discount={discount}, distance=js)"
-        yield answer(
-            name,
-            f"jensenshannon, squared, of {discount} exposure",
-            ours,
-            found,
-            sides=["items"],
-            profile="scipy",
-        )
-
-
-def _unshifted(rank):
-    return 1 / math.log2(max(rank, 2))

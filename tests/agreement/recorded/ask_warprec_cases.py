@@ -1,4 +1,4 @@
-"""WarpRec's gaps of user and item groups, and several metrics at once, case by case, in float32."""
+"""WarpRec's gaps of user groups, and several metrics at once, case by case, in float32."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 
 import torch
 from answers_cases import answer
-from scenes_cases import CATEGORIES, N_ITEMS, groups_of
-from warprec.evaluation.metrics.fairness import ItemMADRanking, UserMADRanking
+from scenes_cases import N_ITEMS, groups_of
+from warprec.evaluation.metrics.fairness import UserMADRanking
 from warprec.evaluation.metrics.multiobjective import EucDistance, Hypervolume
 
 KS = (1, 3, 10)
@@ -26,30 +26,13 @@ def _gaps(name, scene):
     cases = {}
     for user in scene.lists():
         cases.setdefault(scene.case(user), []).append(user)
-    clusters = torch.tensor([CATEGORIES.index(own[0]) for own in scene.items.values()])
-    gains, users = {k: {} for k in KS}, {k: {} for k in KS}
+    users = {k: {} for k in KS}
     for case, own in cases.items():
         scores, ground = _matrices(scene, own)
         of_users = torch.tensor([groups_of(user) for user in own])
         for k in KS:
-            blocks = _blocks(scores, ground, k)
-            listed = clusters[blocks[f"top_{k}_indices"]].unique()
-            if len(listed) > 1:
-                metric = ItemMADRanking(k=k, num_items=N_ITEMS, item_cluster=clusters)
-                # the source discounts by rank, which WarpRec leaves out: it is handed what is discounted
-                key = f"top_{k}_discounted_relevance"
-                ranks = torch.arange(1, k + 1)
-                handed = {**blocks, key: blocks[key] / BINARY_GAIN / torch.log2(ranks + 1)}
-                gains[k][case] = _computed(metric, scores, handed)
             metric = UserMADRanking(k=k, num_users=len(own), user_cluster=of_users)
-            users[k][case] = _computed(metric, scores, blocks)
-    yield answer(
-        name,
-        "ItemMADRanking, of discounted gains",
-        "exposure_gap(of=brand)",
-        gains,
-        sides=["truth", "items"],
-    )
+            users[k][case] = _computed(metric, scores, _blocks(scores, ground, k))
     yield answer(name, "UserMADRanking", None, users, gaps="ndcg")
 
 

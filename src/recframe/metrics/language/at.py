@@ -21,8 +21,8 @@ from recframe.metrics.language.sums_over_ranks import (
 
 HITS_BY_CATEGORY, BEST_BY_CATEGORY = "hits by category ", "best by category "
 RELEVANT_BY_CATEGORY = "relevant by category "
-HITS_BY_VALUE, BEST_BY_VALUE, EXPOSURE = "hits by value ", "best by value ", "exposure "
-"""Prefixes of columns of hits by item value, and of exposures, followed by settings and word."""
+HITS_BY_VALUE, BEST_BY_VALUE = "hits by value ", "best by value "
+"""Prefixes of columns of hits by item value, followed by settings and word."""
 AGREEMENT_BEFORE = "agreement before "
 """Prefix of the columns of `agreement_before`, followed by p."""
 EULER = 0.5772156649015329
@@ -120,7 +120,7 @@ class At:
     Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
     `n_hits_in_catalogue`, `ranks_of_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`,
     `up_to_k(...)`, `list_length`, `all_discounts`, `all_unshifted_discounts(...)`, `inverse_propensities(...)`;
-    `over_exposures(...)`, `over_places(...)`; `certain(...)` for a count of hits that is not only summed; `user_weight`.
+    `over_places(...)`; `certain(...)` for a count of hits that is not only summed; `user_weight`.
     Per segment: `mean(...)`.
 
     With `ties="expected"` the hits' rows are the places that tied hits may take: `rank` and `discount` are the place's, and
@@ -269,12 +269,6 @@ class At:
         name = self.source.by_worth(lambda source: worth(replace(self, k=None, source=source)))
         columns = [f"{name} rank", f"{name} worth"]
         return self._over(columns, lambda rank, worth: worth * weight(rank), cut=cut)
-
-    def over_exposures(self, of: str, p: float, *, sample: str, word: str) -> pl.Expr:
-        """Return the sum over items, or groups `of` them, of exposures' "disparity" E², "relevance" E · T or "target" T²."""
-        self._needs_an_order("it multiplies the exposures of all listed items")
-        column = _columns(EXPOSURE, [of, p, self.k, sample], word)
-        return self._over(column, lambda one: one, cut=False)
 
     def sum(self, value: Callable[[At], pl.Expr]) -> pl.Expr:
         """Return the sum of a value of a hit over the hits, as in `at.sum(lambda hit: hit.gain * hit.discount)`.

@@ -38,13 +38,13 @@ class AtLists:
     `shared_with_others(...)` compare the list with others that have the item. Of one list, up to k: `sum(...)`, `mean(...)` and
     `highest(...)` of such words, `n_listed`; of its user `history_popularity` and `counted`; with the user's reference list
     `has_reference` and `agreement(...)`. Of one item in all lists of a segment: `per_item(...)`, a sum over its places,
-    `n_lists_with`, `place(...)`, and `everywhere(...)`. Of a group of items in a segment: `unseen_share(...)` and
-    `gap_between_groups(...)`. Of a segment: `over_items(...)` and `over_lists(...)`, sums, `mean_of_rows(...)` of a word of its
-    items, `over_groups(...)`, `n_lists`, `in_all(...)` and `across_items(...)`. Of a feature of the items: `has_feature(...)`
-    of an item; `squared_length(...)`, `likeness_to_history(...)` and `overlap_of_pairs(...)` of a list; of the history
-    `n_described_history(...)` and `n_categories_of_history(...)`, of the relevant items `n_categories_of_relevant(...)`; of a
-    category of a list `in_category(...)`, a sum of words of its items and of `category_share`, `history_in_category(...)`,
-    `target_in_category(...)` and `beside_categories(...)`, which `over_categories(...)` sums for the list. Of the side frames:
+    `n_lists_with`, `place(...)`, and `everywhere(...)`. Of a group of items in a segment: `unseen_share(...)`. Of a segment:
+    `over_items(...)` and `over_lists(...)`, sums, `mean_of_rows(...)` of a word of its items, `over_groups(...)`, `n_lists`,
+    `in_all(...)` and `across_items(...)`. Of a feature of the items: `has_feature(...)` of an item; `squared_length(...)`,
+    `likeness_to_history(...)` and `overlap_of_pairs(...)` of a list; of the history `n_described_history(...)` and
+    `n_categories_of_history(...)`, of the relevant items `n_categories_of_relevant(...)`; of a category of a list
+    `in_category(...)`, a sum of words of its items and of `category_share`, `history_in_category(...)`, and
+    `beside_categories(...)`, which `over_categories(...)` sums for the list. Of the side frames:
     `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_whole_catalogue`, `n_tail(...)`, `n_categories(...)`.
 
     A metric of user shape returns a value of a list, one of set shape a value of a segment. `fact(...)` requests any other
@@ -247,15 +247,6 @@ class AtLists:
         found = pl.col(sums.name).struct
         return ratio(found.field("listed"), found.field("possible"), empty=None)
 
-    def gap_between_groups(self, of: str, value: pl.Expr) -> pl.Expr:
-        """Return the mean, over pairs of groups, of the difference between the means of a word of the group's items.
-
-        The groups are the categories of a feature among the items of the segment's lists; null with fewer than two.
-        """
-        self.fact(attributes.n_categories, of)
-        self.asked.groups.add(of)
-        return self.asked.column(Level.OVER_GROUPS, value, of)
-
     # Words of a segment
 
     def over_groups(self, value: pl.Expr) -> pl.Expr:
@@ -341,21 +332,6 @@ class AtLists:
         self._sums_of_lists(sums_by_feature.categories, of)
         column = self.asked.summed(Level.OF_LIST, value, "categories", of)
         return column.cast(pl.Float64).fill_null(0.0)
-
-    def target_in_category(self, of: str, target: str) -> pl.Expr:
-        """Return the share that a category is to have: "uniform", as in the "catalogue", in "train", among the "relevant".
-
-        Any other target is a text of given shares, by category. Null where nothing has a category.
-        """
-        if target == "uniform":
-            return 1 / self.n_categories(of)
-        if target == "relevant":
-            share = self.fact(attributes.share_of_relevant, of).fill_null(0.0)
-            return pl.when(self.n_categories_of_relevant(of) > 0).then(share)
-        shares = {"catalogue": attributes.share_of_catalogue, "train": attributes.share_of_train}
-        if target in shares:
-            return self.fact(shares[target], of)
-        return self.fact(attributes.given_share, of, target)
 
     def n_categories_of_history(self, of: str) -> pl.Expr:
         """Return the number of categories of the train items of the list's user."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import math
 import operator
 import re
@@ -111,37 +110,11 @@ class Bounds:
         return "a number " + " and ".join(ends)
 
 
-@dataclass(frozen=True)
-class OrShares:
-    """Choices of a parameter, beside shares of groups that add up to 1."""
-
-    choices: tuple[str, ...]
-
-    def read(self, value: object) -> str | None:
-        """Return a choice, or shares as a text that says them in the order of the groups; None of anything else."""
-        if value in self.choices:
-            return str(value)
-        try:
-            given: Any = dict(json.loads(value) if isinstance(value, str) else value)  # type: ignore[arg-type]
-            shares = {group: float(share) for group, share in given.items()}
-            text = json.dumps(shares, sort_keys=True, ensure_ascii=False)
-        except (TypeError, ValueError):
-            return None
-        adds_up = abs(math.fsum(shares.values()) - 1) <= NEARLY
-        return text if adds_up and min(shares.values()) >= 0 else None
-
-    def __str__(self) -> str:
-        shares = "shares of all groups that add up to 1, {'drama': 0.6, 'crime': 0.4}"
-        return f"{', '.join(map(repr, self.choices))} or {shares}"
-
-
 Positive = Annotated[float, Bounds(above=0)]
 Share = Annotated[float, Bounds(above=0, below=1)]
 Closed = Annotated[float, Bounds(0, 1, closed=True)]
 """Share from 0 to 1, both ends included."""
 LogBase = Annotated[float, Bounds(above=1)]
-NEARLY = 1e-6
-"""How far shares may add up to another sum than 1, as rounded ones do."""
 UNIT, COUNT = (0.0, 1.0), (0.0, math.inf)
 """The ranges of shares and of counts."""
 
@@ -521,7 +494,7 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
         if isinstance(value, str) and value in extras:
             return value
         takes = " or ".join(repr(choice) for choice in extras)
-    elif marks := [extra for extra in extras if isinstance(extra, Bounds | OrShares)]:
+    elif marks := [extra for extra in extras if isinstance(extra, Bounds)]:
         if (plain := marks[0].read(value)) is not None:
             return plain
         takes = str(marks[0])
