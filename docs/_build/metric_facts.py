@@ -12,7 +12,6 @@ from metric_text import code, table
 
 from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.required_columns import is_of_segment
-from recframe.metrics.language.definition import Definition
 from recframe.side_info.aggregation_levels import Level
 
 BETTER = {"higher": "higher", "lower": "lower", "": "neither: it describes"}
@@ -34,7 +33,7 @@ def glance(example: Example) -> str:
         ("Family", f"[{about.family}](index.md#{about.family})"),
         ("Also called", ", ".join(map(code, about.aliases)) or "-"),
         ("Range", _ranges(example)),
-        ("Better", _better(about)),
+        ("Better", BETTER[about.direction]),
         ("Value of", _shape(example)),
         ("Needs", _needs(example)),
         ("Intervals", _intervals(example)),
@@ -43,14 +42,6 @@ def glance(example: Example) -> str:
     (first, family), *others = rows
     kept = [(f"**{title}**", told) for title, told in others if told != "-"]
     return table([first, family], kept)
-
-
-def _better(about: Definition) -> str:
-    others = [
-        f"with `{name}={_quoted(value)}` {BETTER[direction]}"
-        for (name, value), direction in about.directions.items()
-    ]
-    return "; ".join([BETTER[about.direction], *others])
 
 
 def _ranges(example: Example) -> str:

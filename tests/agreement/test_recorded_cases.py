@@ -179,7 +179,7 @@ def test_points_of_several_metrics_are_as_far_in_each_case(row: tuple[str, dict[
 def test_every_metric_that_one_of_them_has_is_recorded():
     names = {rf.parse(row["metric"]).name for _, row in METRICS}
     assert names == {
-        *("insq", "inst", "bpm", "nerr", "sdcg", "rbp", "compatibility", "infap"),
+        *("insq", "inst", "bpm", "nerr", "sdcg", "compatibility", "infap"),
         *("ncrr", "mean_percentile_rank", "recall_at_precision", "least_item_promoted"),
         "category_entropy",
     }

@@ -51,7 +51,6 @@ VARIANTS = [
     rf.r_precision(without_hit="null"),
     rf.ndcg(ideal="k"),
     rf.rbp(p=0.5),
-    rf.rbp(residual=True),
     rf.err(max_grade=2),
     *(rf.nerr(form=form) for form in ("target", "discount", "gain")),
 ]

@@ -72,31 +72,6 @@ def test_rbp_of_graded_relevance_stays_below_1(kind):
     assert ask_one(kind, ranking([5, 5]), "rbp")["rbp"] == exactly(0.2 * (1 + 0.8))
 
 
-# a relevant, x not judged, c relevant, b judged not relevant, d relevant; z relevant and not listed
-GRADED = pl.DataFrame(
-    {
-        "user": ["u"] * 6,
-        "item": list("axcbdz"),
-        "rank": [1, 2, 3, 4, 5, None],
-        "relevance": [1, None, 1, 0, 1, 2],
-    }
-)
-
-
-def test_what_is_not_judged_could_add_the_residual_of_rbp(kind):
-    found = ask_one(kind, GRADED, "rbp", "rbp(residual=true)", "rbp(residual=true)@2")
-    # x at rank 2, and all places behind the list: (1 - p) p + p^5, and of two ranks (1 - p) p + p^2
-    expected = [0.40992, 0.16 + 0.8**5, 0.16 + 0.64]
-    assert [*found.values()][1:] == pytest.approx(expected, abs=1e-12)
-
-
-def test_where_nothing_is_judged_not_relevant_rbp_may_reach_1(kind):
-    found = ask_one(kind, GRADED.filter(pl.col("relevance") != 0), "rbp", "rbp(residual=true)")
-    assert found["rbp(residual=true)"] == pytest.approx(1 - found["rbp"], abs=1e-12)
-    assert rf.rbp.direction == "higher"
-    assert rf.rbp(residual=True).direction == "lower"
-
-
 def test_hit_rate_counts_users_and_not_hits(kind):
     assert ask_one(kind, ranking([1, 1, 1]), "hit_rate", "n_hits") == {
         "n_users": 1,

@@ -295,7 +295,6 @@ def test_a_metric_whose_hits_hang_on_other_hits_has_no_weights(metric: Any):
     ("text", "left_out"),
     [
         ("precision(weights=ips,average=pooled)", "average='pooled'"),
-        ("rbp(weights=ips,residual=true)", "residual=True"),
         ("ndcg(weights=snips,ideal=list)", "ideal='list'"),
         ("ndcg(weights=snips,ideal=k)", "ideal='k'"),
         ("auc(weights=snips,over=catalogue)", "over='catalogue'"),

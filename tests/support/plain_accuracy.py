@@ -315,14 +315,9 @@ def r_precision(one: RankedList, k: int | None, without_hit: str = "zero") -> fl
     return None if without_hit == "null" and not hits else ratio(hits, one.n_relevant)
 
 
-def rbp(one: RankedList, k: int | None, p: float = 0.8, *, residual: bool = False) -> float:
-    """All places weigh 1 together; of what is judged it is known what it adds."""
-    hits = [rank for rank, _ in one.hits_to(k)]
-    misses = [item.rank for item in one.items_to(k) if item.judged and not item.relevant]
-    found, known = (
-        (1 - p) * math.fsum(p ** (rank - 1) for rank in ranks) for ranks in (hits, hits + misses)
-    )
-    return max(1 - known, 0.0) if residual else found
+def rbp(one: RankedList, k: int | None, p: float = 0.8) -> float:
+    """All places weigh 1 together."""
+    return (1 - p) * math.fsum(p ** (rank - 1) for rank, _ in one.hits_to(k))
 
 
 def err(one: RankedList, k: int | None, max_grade: float = 4) -> float:

@@ -81,7 +81,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *(("ndcg", {"ideal": value, "without_relevant": "one"}) for value in ("k", "list")),
     ("ndcg", {"log_base": 3}),
     *(("rbp", {"p": value}) for value in (0.5, 0.95)),
-    *(("rbp", {"p": value, "residual": True}) for value in (0.5, 0.95)),
     *(("err", {"max_grade": value}) for value in (1, 2.5)),
     *(("insq", {"target": value, "max_grade": 2, "min_grade": 1}) for value in (0.3, 3)),
     ("inst", {"target": 3}),

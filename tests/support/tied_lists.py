@@ -25,8 +25,8 @@ UNCERTAIN_PARAMETERS = [
     {"average": "means"},
     {"average": "pooled"},
     {"without_hit": "null"},
+    {"average": "geometric"},
 ]
-UNCERTAIN_PARAMETERS += [{"average": "geometric"}, {"residual": True}]
 UNCERTAIN_WHEN_CUT = {"auc"}
 
 

@@ -15,7 +15,6 @@ import polars as pl
 
 from recframe.metrics.language.at import (
     At,
-    geometric_discount,
     harmonic,
     ratio,
     unshifted_discount,
@@ -513,15 +512,12 @@ def r_precision(at: At, *, without_hit: Literal["zero", "null"] = "zero") -> pl.
     direction="higher",
     formula="(1 - p) · Σ over hits of p^(r - 1)",
     latex=r"(1 - p) \sum_{\text{hits}} p^{\,r - 1}",
-    directions={("residual", True): "lower"},
-    later=("residual", "weights", "exponent", "min_propensity"),
     tapers=True,
 )
 def rbp(
     at: At,
     *,
     p: Share = 0.8,
-    residual: bool = False,
     weights: Weights = "none",
     exponent: Exponent = 1.5,
     min_propensity: Share = 1e-4,
@@ -532,10 +528,6 @@ def rbp(
 
     (1 - p) · Σ over hits of p^(r - 1): the user goes on to the next rank with probability `p`. 0 without a hit; 1 only for an
     endless list of hits.
-
-    `residual=True` is how much more it could be if all that is not judged were relevant, in and behind the list: 1 - (1 - p) ·
-    Σ over the judged items of the list of p^(r - 1). Lower is better; 1 without a list. It needs items that are judged not
-    relevant, with a relevance of 0: without these it is 1 - rbp.
 
     `weights` corrects for relevant items that were not observed, by the π of recall, with its `exponent` and
     `min_propensity`: "ips" counts a hit 1/π times; "snips" is that times n_relevant / Σ over relevant items of 1/π, up to 1.
@@ -552,15 +544,9 @@ def rbp(
         return hit.hit * hit.geometric_discount(p)
 
     if weights != "none":
-        if residual:
-            raise refusal("rbp", weights, "has no residual", "residual=True")
         share = (1 - p) * over_propensities(at, worth, exponent, min_propensity)
         return corrected_share(at, share, weights, exponent, min_propensity)
-    found = (1 - p) * at.sum(worth)
-    if not residual:
-        return found
-    missed = at.over_judged_misses(lambda rank: geometric_discount(rank, p))
-    return (1 - found - (1 - p) * missed).clip(lower_bound=0.0)
+    return (1 - p) * at.sum(worth)
 
 
 @metric(

@@ -313,13 +313,6 @@ PARAMETERS: dict[str, Switch] = {
         {OTHER: "the reader goes on to the next rank with a probability of {value}"},
         either="lower ranks get other weights",
     ),
-    "residual": Switch(
-        {
-            False: "what was found is measured",
-            True: "what is not judged is measured: what it could add",
-        },
-        either="it is another number: what could be added, not what was found",
-    ),
     "weights": Switch(
         {
             "none": "every relevant item counts once",

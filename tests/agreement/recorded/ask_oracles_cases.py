@@ -6,8 +6,6 @@ import ir_measures
 import pytrec_eval
 import ranx
 from answers_cases import answer, of_fused
-from cwl.cwl_eval import RankingMaker, TrecQrelHandler
-from cwl.ruler.cwl_ruler import RBPCWLMetric
 
 BEST = 4
 READERS = {
@@ -43,7 +41,6 @@ def answers(name, scene):
         yield from _inferred(name, scene)
     if name == "ragged":
         yield from _readers(name, scene)
-        yield from _residuals(name, scene)
         yield from _compatible(name, scene)
         yield from _fused(name, scene)
 
@@ -63,31 +60,6 @@ def _by_case(measure, qrels, scene):
     asked = ir_measures.parse_measure(measure)
     found = ir_measures.iter_calc([asked], qrels, scene.lists())
     return {scene.case(one.query_id): one.value for one in found}
-
-
-def _residuals(name, scene):
-    """Give the residual of RBP, which cwl_eval has beside each of its numbers."""
-    gains = TrecQrelHandler(None)
-    for user, own in scene.relevances().items():
-        for item, grade in own.items():
-            gains.put_value(user, item, grade > 0)
-    for p in (0.8, 0.95):
-        found = {}
-        for user in scene.relevances():
-            ranking = RankingMaker(user, gains, None, min_gain=0, max_gain=1, max_n=1000)
-            for item in scene.lists().get(user, {}):
-                ranking.add(item, "_")
-            metric = RBPCWLMetric(p)
-            metric.residuals = True
-            metric.measure(ranking.get_ranking())
-            found[scene.case(user)] = metric.residual_expected_utility
-        yield answer(
-            name,
-            f"RBP(p={p}), residuals=True",
-            f"rbp(p={p}, residual=true)",
-            {None: found},
-            profile="cwl_eval",
-        )
 
 
 def _compatible(name, scene):

@@ -114,8 +114,7 @@ class At:
     Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `relevant_rank`, `misses_above`,
-    `judged_misses_above`, `graded_misses_above`, `hits_above`, `relevant_inverse_propensity(...)`;
-    `over_judged_misses(...)` of a value of a rank.
+    `judged_misses_above`, `graded_misses_above`, `hits_above`, `relevant_inverse_propensity(...)`.
     On each of those rows, for comparisons row by row: `each_n_relevant`, `each_n_not_relevant`.
     Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
     `n_hits_in_catalogue`, `ranks_of_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`,
@@ -392,12 +391,6 @@ class At:
         """On a relevant listed row, the number of relevant rows above it."""
         self._needs_an_order("it divides by a count of the rows above")
         return pl.when(self.relevant).then(self.source.column("hits_above"))
-
-    def over_judged_misses(self, value: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
-        """Return the sum over the rows of the list up to k that are judged not relevant of a value of the rank."""
-        self._needs_an_order("it weighs each item judged not relevant by its own rank")
-        rank, relevant = map(self.source.column, ("listed_rank", "relevant_rank"))
-        return pl.when(self.judged & relevant.is_null()).then(value(rank)).sum()
 
     # Words of the whole list
 

@@ -139,8 +139,6 @@ class Definition:
     ranges: Mapping[tuple[str, Value], tuple[float, float]] = field(default_factory=dict)
     """Other ranges, each under one value of a parameter."""
     direction: Direction = ""
-    directions: Mapping[tuple[str, Value], Direction] = field(default_factory=dict)
-    """Other directions, each under one value of a parameter."""
     shape: Shape = "user"
     shapes: Mapping[tuple[str, Value], Shape] = field(default_factory=dict)
     """Other shapes of a list metric, each under one value of a parameter."""
@@ -296,10 +294,10 @@ class Metric(Generic[P]):
         """The range of the values, with these parameters."""
         return self._by_setting(self.definition.ranges, self.definition.range)
 
-    @cached_property
+    @property
     def direction(self) -> Direction:
-        """Whether higher or lower values are better, with these parameters."""
-        return self._by_setting(self.definition.directions, self.definition.direction)
+        """Whether higher or lower values are better."""
+        return self.definition.direction
 
     @cached_property
     def shape(self) -> Shape:

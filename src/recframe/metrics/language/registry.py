@@ -167,7 +167,6 @@ def metric(
     range: tuple[float, float] = ...,
     ranges: Mapping[tuple[str, Value], tuple[float, float]] = ...,
     direction: Direction = "",
-    directions: Mapping[tuple[str, Value], Direction] = ...,
     needs: Iterable[str] = (),
     instead: Mapping[str, str] = ...,
     family: str = "",
