@@ -154,12 +154,3 @@ def test_the_expectation_over_ties_is_refused_in_words():
         RECS.with_columns(score=1.0).rec(truth=TRUTH, ties="expected").precision(
             k=3, average="pooled"
         )
-
-
-def test_a_definition_that_is_averaged_over_users_is_the_one_of_runs_before_there_was_another():
-    assert (rf.precision @ 10).in_full == "precision(denominator=k)@10"
-    assert rf.precision(average="users").in_full == "precision(denominator=k)"
-    assert rf.precision(average="pooled").in_full == "precision(denominator=k,average=pooled)"
-    assert rf.recall.in_full == (
-        "recall(denominator=relevant,weights=none,exponent=1.5,min_propensity=0.0001)"
-    )

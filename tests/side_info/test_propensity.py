@@ -305,13 +305,6 @@ def test_a_parameter_that_weights_do_not_go_with_is_an_error(text: str, left_out
         RECS.rec(truth=TRUTH, propensity="seen").evaluate(text)
 
 
-def test_runs_of_a_history_that_had_no_weights_go_on():
-    for metric in WEIGHED:
-        new = {*metric.definition.later} & {"weights", "exponent", "min_propensity"}
-        assert new in ({"weights", "exponent", "min_propensity"}, set())
-        assert ("weights" in metric.in_full) == (metric in (rf.recall, rf.dcg))
-
-
 def test_without_a_propensity_the_call_is_shown():
     said = "recall needs a column of propensities, rec(propensity='...'), or the train frame for the items' popularity: "
     with says(

@@ -76,7 +76,7 @@ def test_a_definition_has_all_that_decides_a_number(tmp_path):
         "no_relevant=skip, relevant_from=truth, min_relevance=1, min_relevance_for=all, ties=item"
     )
     first, second, third = rf.history(tmp_path)["definition"]
-    assert first == f"map(normalizer=relevant,average=arithmetic); {policies}"
+    assert first == f"map(normalizer=relevant,average=arithmetic,without_relevant=zero); {policies}"
     assert second.startswith("ndcg(gain=exp,log_base=2,")
     assert second.endswith(f")@5; {policies}")
     assert third.startswith("map(")

@@ -29,7 +29,6 @@ from recframe.metrics.language.definition import (
     Metric,
     Positive,
     Share,
-    Value,
 )
 from recframe.metrics.language.registry import metric
 from recframe.metrics.language.weighing import (
@@ -49,20 +48,13 @@ __all__ = [
 
 Gain = Literal["linear", "exp", "binary"]
 Discount = Literal["shifted", "unshifted"]
-Normalizer = Literal["relevant", "min", "list", "hits", "k", "ranks", "achievable"]
+Normalizer = Literal["relevant", "min", "list", "hits", "k", "ranks"]
 Offset = Annotated[float, Bounds(above=-1000, below=10)]
 Places = Literal["k", "list", "achievable"]
 Grade = Annotated[float, Bounds(above=0, below=1000)]
 WithoutRelevant = Literal["zero", "one"]
 LEAST = 1e-5
 """Lower limit of average precision in a geometric mean, as in trec_eval."""
-CAPPED: dict[tuple[str, Value], tuple[str, Value]] = {
-    ("denominator", "achievable"): ("denominator", "capped")
-}
-MIN: dict[tuple[str, Value], tuple[str, Value]] = {
-    (parameter, "achievable"): ("normalizer", "min") for parameter in ("normalizer", "denominator")
-}
-"""Spellings with precision's "achievable", min(k, n_relevant), of normalizer="min" in recall and map."""
 
 
 @metric(
@@ -96,7 +88,6 @@ def hit_rate(at: At) -> pl.Expr:
     direction="higher",
     formula="hits / k",
     latex=r"\frac{\text{hits}}{k}",
-    later=("average", "weights", "exponent", "min_propensity"),
 )
 def precision(
     at: At,
@@ -154,13 +145,11 @@ def _places(at: At, denominator: Places) -> pl.Expr:
     direction="higher",
     formula="hits / n_relevant",
     latex=r"\frac{\text{hits}}{n_{\text{relevant}}}",
-    spellings=CAPPED,
-    later=("average",),
 )
 def recall(
     at: At,
     *,
-    denominator: Literal["relevant", "capped", "achievable"] = "relevant",
+    denominator: Literal["relevant", "capped"] = "relevant",
     weights: Weights = "none",
     exponent: Exponent = 1.5,
     min_propensity: Share = 1e-4,
@@ -170,9 +159,9 @@ def recall(
 
     Use it for candidates that a later stage ranks, and where a missed item costs. Not for the order of the list: use `ndcg`.
 
-    hits / n_relevant; `denominator="capped"`, also written `"achievable"`, divides by min(k, n_relevant), so that a list of
-    hits alone scores 1. 0 without relevant items. `average="pooled"`, the micro average, divides the sum of all hits of a
-    segment by the sum of all users' denominators: a user weighs as much as their denominator.
+    hits / n_relevant; `denominator="capped"` divides by min(k, n_relevant), so that a list of hits alone scores 1. 0 without
+    relevant items. `average="pooled"`, the micro average, divides the sum of all hits of a segment by the sum of all users'
+    denominators: a user weighs as much as their denominator.
 
     `weights` corrects for relevant items that were not observed. With π the probability that a pair was observed, "snips" is Σ
     over hits of 1/π / Σ over relevant items of 1/π; "ips" is Σ over hits of 1/π / n_relevant, which equals recall where every π
@@ -253,10 +242,8 @@ def f_score(
     aliases=("ap",),
     range=UNIT,
     direction="higher",
-    spellings=MIN,
     formula="1/n_relevant · Σ over hits of hits(r) / r",
     latex=r"\frac{1}{n_{\text{relevant}}} \sum_{\text{hits}} \frac{\text{hits}(r)}{r}",
-    later=("without_relevant",),
 )
 def map(  # noqa: A001
     at: At,
@@ -270,11 +257,10 @@ def map(  # noqa: A001
     Use it for ranked lists with several relevant items, each relevant or not. Not for graded relevance: use `ndcg`. Kaggle's
     MAP@k is `normalizer="min"`.
 
-    1/N · Σ over hits of hits(r) / r, with N = n_relevant, or min(k, n_relevant) (`normalizer="min"`, also written
-    `"achievable"`), min(k, n_relevant, n_listed) (`"list"`), the number of hits (`"hits"`) or k (`"k"`). A relevant item that
-    was not found adds 0. `"ranks"` is the mean of the precision at every rank from 1 to k, hit or not: 1/k · Σ over hits of 1/r
-    + 1/(r + 1) + ... + 1/k. 0 where N or k is 0; `without_relevant="one"` makes that 1 for a user without relevant items, as
-    LightGBM does.
+    1/N · Σ over hits of hits(r) / r, with N = n_relevant, or min(k, n_relevant) (`normalizer="min"`), min(k, n_relevant,
+    n_listed) (`"list"`), the number of hits (`"hits"`) or k (`"k"`). A relevant item that was not found adds 0. `"ranks"` is
+    the mean of the precision at every rank from 1 to k, hit or not: 1/k · Σ over hits of 1/r + 1/(r + 1) + ... + 1/k. 0 where N
+    or k is 0; `without_relevant="one"` makes that 1 for a user without relevant items, as LightGBM does.
 
     `average="geometric"` is trec_eval's gm_map: exp of the mean of ln max(AP, 0.00001) over the users of a segment, AP the
     user's value above. An improvement of a poor list counts more than the same improvement of a good one.
@@ -417,7 +403,6 @@ def _gained(hit: At, gain: Gain, offset: float) -> pl.Expr:
         "\n"
         r"g_{(1)} \geq g_{(2)} \geq \ldots \;\text{ the gains of all relevant items}"
     ),
-    later=("without_relevant", "weights", "exponent", "min_propensity"),
 )
 def ndcg(  # noqa: PLR0913
     at: At,

@@ -36,7 +36,6 @@ Rounding = Literal["up", "tenth", "nearest"]
     direction="higher",
     formula="highest hits(r) / r over the hits with hits(r) >= recall · n_relevant",
     latex=r"\max_{\text{hits}(r) \,\geq\, \text{recall} \,\cdot\, n_{\text{relevant}}} \frac{\text{hits}(r)}{r}",
-    later=("rounding",),
 )
 def interpolated_precision(at: At, *, recall: Closed = 0.5, rounding: Rounding = "up") -> pl.Expr:
     """Highest precision at a rank where a share `recall` of the relevant items is found: 1 is best, 0 if it never is.
@@ -77,7 +76,6 @@ def interpolated_precision(at: At, *, recall: Closed = 0.5, rounding: Rounding =
         r"\frac{1}{11} \sum_{x \in \{0,\, 0.1,\, \ldots,\, 1\}} "
         r"\max_{\text{hits}(r) \,\geq\, x \,\cdot\, n_{\text{relevant}}} \frac{\text{hits}(r)}{r}"
     ),
-    later=("rounding",),
 )
 def eleven_point_precision(at: At, *, rounding: Rounding = "up") -> pl.Expr:
     """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed.
@@ -111,7 +109,6 @@ def eleven_point_precision(at: At, *, rounding: Rounding = "up") -> pl.Expr:
         r"1 - \frac{\sum_{\text{relevant, listed}} \text{not relevant items above}}"
         r"{\text{relevant} \cdot \text{not relevant items of the list}}"
     ),
-    later=("over", "weights", "exponent", "min_propensity"),
 )
 def auc(
     at: At,

@@ -150,10 +150,6 @@ class Definition:
     """Whether it runs over the users of the universe, in the words of `At`, or over lists, in those of `AtLists`."""
     linear: bool = False
     """Whether a metric of the user's own says that it holds in expectation over the orders of tied items; see `At`."""
-    spellings: Mapping[tuple[str, Value], tuple[str, Value]] = field(default_factory=dict)
-    """Other ways to write a parameter and its value, each with those that are meant and printed."""
-    later: tuple[str, ...] = ()
-    """Parameters added after runs had been tracked: at its default, a metric equals the one of those runs."""
     grows: bool = False
     """Whether the value depends on the number of users, so that segments of different sizes are not comparable."""
     tapers: bool = False
@@ -190,12 +186,11 @@ class Definition:
 
     @cached_property
     def kinds(self) -> dict[str, tuple[Any, tuple[Any, ...]]]:
-        """Each parameter's type and what its annotation adds: the choices, each in one spelling, or the bounds."""
+        """Each parameter's type and what its annotation adds: the choices, or the bounds."""
         found = {}
         for name in self.parameters:
             hint = self._hints.get(name, Any)
-            extras = [one for one in get_args(hint) if (name, one) not in self.spellings]
-            found[name] = (get_origin(hint) or hint), tuple(extras)
+            found[name] = (get_origin(hint) or hint), get_args(hint)
         return found
 
     @cached_property
@@ -260,16 +255,9 @@ class Metric(Generic[P]):
         if not kwargs:
             return self
         given: dict[str, Any] = {}
-        for written, value in kwargs.items():
-            name, meant = written, value
-            if isinstance(value, str):
-                name, meant = definition.spellings.get((written, value), (written, value))
+        for name, value in kwargs.items():
             default: Any = definition.defaults.get(name, definition)
-            given[name] = default if meant is default else _checked(definition, name, meant)
-        if len(given) < len(kwargs):
-            call = ", ".join(f"{name}={shown(value)}" for name, value in kwargs.items())
-            msg = f"{self.name}({call}) says {' and '.join(given)} twice; leave one out"
-            raise RecframeError(msg)
+            given[name] = default if value is default else _checked(definition, name, value)
         chosen = self.parameters | given
         changed = [one for one in chosen.items() if one[1] != definition.defaults[one[0]]]
         return replace(self, settings=tuple(changed), stated=self.stated.union(given))
@@ -346,9 +334,8 @@ class Metric(Generic[P]):
 
     @property
     def in_full(self) -> str:
-        """The string form with every parameter, but those at their default that runs of a history may not have had."""
-        later = {*self.definition.later} - {name for name, _ in self.settings}
-        return self._written(one for one in self.parameters.items() if one[0] not in later)
+        """The string form with every parameter."""
+        return self._written(self.parameters.items())
 
     @property
     def in_python(self) -> str:

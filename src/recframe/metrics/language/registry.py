@@ -174,8 +174,6 @@ def metric(
     shapes: Mapping[tuple[str, Value], Shape] = ...,
     over: Over = "users",
     linear: bool = False,
-    spellings: Mapping[tuple[str, Value], tuple[str, Value]] = ...,
-    later: Iterable[str] = (),
     grows: bool = False,
     tapers: bool = False,
 ) -> Callable[[Callable[Concatenate[Any, P], pl.Expr]], Metric[P]]: ...
@@ -186,9 +184,7 @@ def metric(function: Any = None, /, **about: Any) -> Any:
     a Polars expression with one value per list. Its name is the metric's name. `linear=True` says that it is a sum of words of
     the hits, in the sense of `At`, and so holds with `ties="expected"` and `"last"`; `grows=True` that its value depends on how
     many users there are, as that of coverage does; `tapers=True` that hits far down may add less than 2^-42, as in rbp.
-    `spellings=` has other ways to write a parameter and its value, as in {("depth", "all"): ("depth", "whole")}, where the
-    second is what prints. `later=` names parameters added after runs were tracked, whose definition continues while these have
-    their defaults. `latex=` is its formula for typesetting, if `formula=`, in plain text, is not enough.
+    `latex=` is its formula for typesetting, if `formula=`, in plain text, is not enough.
 
     Raises a RecframeError if the name is taken, by another metric or by a method of `rec`. Defining your own metric again, as
     notebooks do, replaces it.
@@ -210,7 +206,7 @@ def metric(function: Any = None, /, **about: Any) -> Any:
 def _register(function: Callable[..., pl.Expr], **about: Any) -> Metric[...]:
     name = getattr(function, "__name__", "")
     about = {
-        key: tuple(value) if key in {"aliases", "needs", "range", "later"} else value
+        key: tuple(value) if key in {"aliases", "needs", "range"} else value
         for key, value in about.items()
     }
     definition = Definition(name, function, **about)
