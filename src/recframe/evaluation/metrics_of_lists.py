@@ -347,10 +347,10 @@ class Cut:
         of_features = Rows(self.sides, self.asked, self.held.list_keys, self.rows)
         exact, counts = self.asked.sums(Level.OF_LIST)
         lists = of_few(
-            of_features.with_counts(rows),
+            rows,
             self.held.list_keys,
             exact.values,
-            [*counts, *of_features.counts(), *also],
+            [*counts, *also],
         )
         lists = of_features.beside(lists)
         facts = self.asked.facts_in(Level.VALUE, Level.OVER_LISTS, Level.BESIDE)

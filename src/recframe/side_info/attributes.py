@@ -9,8 +9,6 @@ import polars as pl
 from recframe.frames.kinds.engine import TRAIN_USERS
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.positions import by_item
-from recframe.side_info.by_category import DESCRIBED
-from recframe.side_info.category_counts import Counts
 from recframe.side_info.features import ANY, CATEGORIES, NUMBERS
 from recframe.side_info.sources import COUNT, VALUE, Fact, Sides, counted_items, fact
 
@@ -114,9 +112,6 @@ def history_popularity(sides: Sides) -> pl.LazyFrame:
 def n_described_history(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of a user's train items that have a feature."""
     history = sides.with_item_keys(sides.train)
-    if of in sides.codes:
-        described = sides.codes[of].of_items.beside(history, [DESCRIBED])
-        return described.group_by("user").agg(value=pl.col(DESCRIBED).count().cast(pl.Float64))
     history = history.join(sides.feature(of).described(), on="item")
     return history.group_by(sides.user_keys).agg(value=pl.len().cast(pl.Float64))
 
@@ -124,32 +119,22 @@ def n_described_history(sides: Sides, of: str) -> pl.LazyFrame:
 @fact("user", "train", "items", takes=CATEGORIES)
 def n_categories_of_history(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of categories of a user's train items."""
-    found = sides.with_users(sides.built(Fact(history_in_category, (of,))), of)
+    found: pl.LazyFrame = sides.built(Fact(history_in_category, (of,)))
     return found.group_by(sides.user_keys).agg(value=pl.len().cast(pl.Float64))
 
 
 @fact("part", "train", "items", takes=CATEGORIES)
 def history_in_category(sides: Sides, of: str) -> pl.LazyFrame:
     """The number of a user's train items in a category; an item of several counts in each by its share."""
-    history = sides.by_category(sides.with_item_keys(sides.train), sides.user_keys, of)
-    shares = history.summed([pl.col("share").sum().alias("value")])
-    return shares.select(*sides.part_keys, "value")
+    history, share = sides.with_item_keys(sides.train), pl.col("share")
+    return sides.sums_by_part(history, sides.user_keys, of, [share.sum().alias("value")])
 
 
 @fact("part", "train", "items", takes=ANY)
 def history_along(sides: Sides, of: str) -> pl.LazyFrame:
     """The sum of the unit vectors of a user's train items, along a part of the feature."""
-    history = sides.by_category(sides.with_item_keys(sides.train), sides.user_keys, of)
-    return history.summed([pl.col("unit").sum().alias("value")]).select(*sides.part_keys, "value")
-
-
-HISTORIES = {history_in_category: "share", history_along: "unit"}
-"""Summed column of a user's train items, by the fact of categories."""
-OF_HISTORIES = {
-    n_described_history: Counts.n_described,
-    n_categories_of_history: Counts.n_parts_had,
-}
-"""User facts that are computed from category counts."""
+    history, unit = sides.with_item_keys(sides.train), pl.col("unit")
+    return sides.sums_by_part(history, sides.user_keys, of, [unit.sum().alias("value")])
 
 
 # Of segments of items

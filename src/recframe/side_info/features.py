@@ -148,12 +148,6 @@ class Feature:
         """The columns of `wide`, one for each dimension."""
         return [f"dimension {number}" for number in range(self.width or 0)]
 
-    def units(self) -> tuple[pl.LazyFrame, list[str], list[str]]:
-        """Return the items' unit vectors, the columns of their numbers, and what tells the parts apart that have a row each."""
-        if self.width is None:
-            return self.parts().select("item", "part", "unit"), ["unit"], ["part"]
-        return self.wide(), self.dimensions, []
-
     def wide(self) -> pl.LazyFrame:
         """Return the unit vectors of the items that have one: item, and a column for each dimension.
 

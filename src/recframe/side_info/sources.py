@@ -13,12 +13,10 @@ from recframe.errors import fails_if
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.engine import CATALOGUE, POPULARITY
-from recframe.frames.rows.integer_keys import joined_as_numbers
+from recframe.frames.rows.integer_keys import grouped_as_number, joined_as_numbers
 from recframe.frames.rows.joins import joined
 from recframe.ranking.judged_frame import PAIR, Judged
 from recframe.side_info import features
-from recframe.side_info.by_category import ByCategory, Codes, by_category
-from recframe.side_info.category_counts import BOTH, Counts, History
 from recframe.side_info.features import CATEGORIES, Feature, Shape
 from recframe.side_info.reference_ranks import Places
 
@@ -128,10 +126,8 @@ class Sides:
     """Precomputed facts by name."""
     narrow: bool = False
     """Whether user and item fit into one 64-bit integer, in the rows and in facts on pairs."""
-    codes: Mapping[str, Codes] = field(default_factory=dict)
-    """Integer codes of the items' categories by column: of all requested columns, or none."""
-    histories: Mapping[str, History] = field(default_factory=dict)
-    """Counts of users' histories by fact: of all requested facts, or none."""
+    numbered: Mapping[str, Feature] = field(default_factory=dict)
+    """Features with numbers in place of categories, where lists are told apart by users that are narrow: all, or none."""
     beside: frozenset[str] = frozenset()
     """Names of facts that are columns of the list rows already."""
     shown: pl.LazyFrame | None = None
@@ -139,24 +135,16 @@ class Sides:
     places: Places | None = None
     """Ranked items of lists and references as narrow integers, if precomputed."""
 
-    def by_category(
-        self, rows: pl.LazyFrame, keys: Sequence[str], of: str, *kept: str
-    ) -> ByCategory:
-        """Return rows exploded by category or dimension of a feature."""
-        return by_category(rows, keys, self.feature(of), self.codes.get(of), *kept)
-
-    def few_counts(self, of: str, sums: Sequence[pl.Expr]) -> Counts | None:
-        """Return the dense count layout for sums by a feature, where it applies."""
-        return self.codes[of].few_counts(sums) if of in self.codes else None
-
-    def with_users(self, parts: pl.LazyFrame, of: str) -> pl.LazyFrame:
-        """Return parts of users' features with the users."""
-        return self.codes[of].with_users(parts) if self.codes else parts
-
-    @property
-    def part_keys(self) -> list[str]:
-        """The keys of what a user has of a part of a feature."""
-        return [BOTH] if self.codes else [*self.user_keys, "part"]
+    def sums_by_part(
+        self, rows: pl.LazyFrame, keys: Sequence[str], of: str, sums: Sequence[pl.Expr]
+    ) -> pl.LazyFrame:
+        """Return the sums over the rows that each list or user has of a category, or dimension, of a feature."""
+        rows, keys = rows.join(self.feature(of).parts(), on="item"), [*keys, "part"]
+        return (
+            grouped_as_number(rows, keys, sums)
+            if of in self.numbered
+            else rows.group_by(keys).agg(sums)
+        )
 
     @property
     def item_keys(self) -> list[str]:
@@ -170,7 +158,7 @@ class Sides:
 
     def feature(self, of: str) -> Feature:
         """Return a feature of the items."""
-        return features.read(self.inputs, of)
+        return self.numbered[of] if of in self.numbered else features.read(self.inputs, of)
 
     @cached_property
     def train(self) -> pl.LazyFrame:
@@ -225,7 +213,7 @@ class Sides:
         """Return the keys of a kind of fact, a frame of the facts by these keys, and the facts that are the same for all."""
         keys = {"item": ["item"], "pair": PAIR, "user": self.user_keys, "segment": self.item_keys}
         keys |= {"row": [*self.held.of_rows, *PAIR], "member": self.held.user_keys}
-        keys |= {"part": self.part_keys, "list": self.held.list_keys}
+        keys |= {"part": [*self.user_keys, "part"], "list": self.held.list_keys}
         on, table, same = keys.get(kind, []), None, []
         for one in (one for one in facts if one.kind == kind):
             built = self.built(one)
@@ -244,24 +232,18 @@ class Sides:
         named: Mapping[str, str] | None = None,
     ) -> pl.LazyFrame:
         """Return rows joined with the facts of some kinds; `named` has other names of the keys."""
-        if self.beside or self.codes:
+        if self.beside:
             there = {*rows.collect_schema().names()}
             facts = [one for one in facts if one.name not in there]
         for kind in kinds:
             on, table, same = self.table(kind, facts)
-            if kind == "part" and self.histories:
-                rows = rows.with_columns(
-                    self.histories[one.name].value().alias(one.name)
-                    for one in facts
-                    if one.kind == kind
-                )
-            elif table is not None:
+            if table is not None:
                 others = {key: (named or {}).get(key, key) for key in on}
                 table, on = table.rename(others), list(others.values())
                 rows = (
                     joined_as_numbers(rows, table, on, "left")
-                    if self.narrow and on == PAIR
-                    else joined(rows, table, on, in_order=on == [BOTH])
+                    if (self.narrow and on == PAIR) or (self.numbered and kind == "part")
+                    else joined(rows, table, on)
                 )
             rows = rows.with_columns(same) if same else rows
         return rows

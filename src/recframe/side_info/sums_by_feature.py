@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from recframe.frames.rows.joins import joined
 from recframe.side_info import attributes
 from recframe.side_info.aggregation_levels import Level
-from recframe.side_info.features import ANY, CATEGORIES
-from recframe.side_info.packed_sums import PartsInTurn
+from recframe.side_info.features import ANY, CATEGORIES, Feature
 from recframe.side_info.sources import Fact, Sides, summing
 
 if TYPE_CHECKING:
@@ -31,31 +29,9 @@ class Rows:
     lists: pl.LazyFrame = field(default_factory=pl.LazyFrame)
     """Each list with its plain sums."""
 
-    @cached_property
-    def in_turn(self) -> dict[str, PartsInTurn]:
-        """Those of the sums whose lists have counts of their parts, by their names."""
-        builders = ((one, IN_TURN.get(one.builder)) for one in self.asked.sums_of_lists.values())
-        made = {one.name: of(self, *one.settings) for one, of in builders if of is not None}
-        return {name: one for name, one in made.items() if one is not None}
-
-    def with_counts(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows with the counts that are summed up over each list."""
-        for one in self.in_turn.values():
-            rows = one.with_counts(rows)
-        return rows
-
-    def counts(self) -> list[pl.Expr]:
-        """Return the sums of the counts over a list."""
-        return [count for one in self.in_turn.values() for count in one.sums()]
-
     def beside(self, lists: pl.LazyFrame) -> pl.LazyFrame:
-        """Return lists with plain sums and counts, joined with all requested sums by feature."""
-        for name, one in self.asked.sums_of_lists.items():
-            if name in self.in_turn:
-                turns = self.in_turn[name]
-                lists = self.sides.joined(lists, turns.facts, "user", "segment", "whole")
-                lists = turns.over(lists)
-                continue
+        """Return lists with plain sums, joined with all requested sums by feature."""
+        for one in self.asked.sums_of_lists.values():
             sums = one.build(replace(self, lists=lists))
             on = [key for key in self.keys if key in sums.collect_schema()]
             lists = lists.join(sums, on=on, how="left", nulls_equal=True)
@@ -91,43 +67,22 @@ def vectors(rows: Rows, of: str) -> pl.LazyFrame:
         for name in names
         for column in columns
     ]
-    sums = _summed(rows, of, values, [one for one in names if one not in same], totals)
-    if products and feature.width is not None:
-        sums = joined(sums, _history(rows.sides, of), rows.sides.user_keys)
-    elif products:
-        history = Fact(attributes.history_along, (of,))
-        sums = rows.sides.joined(sums, [history], "part").rename({history.name: "unit"})
     factors = [(name, name if place < len(squares) else "") for place, name in enumerate(names)]
     found = [_product(name, other, columns) for name, other in factors]
     if feature.width is not None:
+        sums = values.join(feature.wide(), on="item").group_by(rows.keys).agg(totals)
+        if products:
+            sums = joined(sums, _history(rows.sides, feature), rows.sides.user_keys)
         return sums.select(*rows.keys, *found)
-    return rows.sides.with_users(sums, of).group_by(rows.keys).agg(one.sum() for one in found)
+    sums = rows.sides.sums_by_part(values, rows.keys, of, totals)
+    if products:
+        history = Fact(attributes.history_along, (of,))
+        sums = rows.sides.joined(sums, [history], "part").rename({history.name: "unit"})
+    return sums.group_by(rows.keys).agg(one.sum() for one in found)
 
 
-def _squares_in_turn(rows: Rows, of: str) -> PartsInTurn | None:
-    """Return squared sums of unit vectors, if only these are requested and counts determine them."""
-    squares = rows.asked.named(Level.OF_LIST.of("square", of))
-    named = {square.meta.output_name(): square for square in squares}
-    sums = [(one * pl.col("unit")).sum().alias(f"{name} unit") for name, one in named.items()]
-    others = rows.asked.named(Level.OF_LIST.of("product", of))
-    counts = None if others else rows.sides.few_counts(of, sums)
-    added = {name: _product(name, name, ["unit"]) for name in named}
-    return None if counts is None else PartsInTurn(f"vectors {of}", counts, added)
-
-
-def _summed(
-    rows: Rows, of: str, values: pl.LazyFrame, kept: list[str], sums: list[pl.Expr]
-) -> pl.LazyFrame:
-    """Return sums over each list, or over each part of it where the parts are no columns."""
-    feature = rows.sides.feature(of)
-    if feature.width is None:
-        return rows.sides.by_category(values, rows.keys, of, *kept).summed(sums)
-    return values.join(feature.wide(), on="item").group_by(rows.keys).agg(sums)
-
-
-def _history(sides: Sides, of: str) -> pl.LazyFrame:
+def _history(sides: Sides, feature: Feature) -> pl.LazyFrame:
     """Return the sums of the unit vectors of each user's train items, a column for each dimension."""
-    feature = sides.feature(of)
     history = sides.with_item_keys(sides.train).join(feature.wide(), on="item")
     return history.group_by(sides.user_keys).agg(pl.col(feature.dimensions).sum())
 
@@ -145,9 +100,9 @@ def categories(rows: Rows, of: str) -> pl.LazyFrame:
     """The categories of the items, with sums over the items of each, and what the history has of it."""
     inner, outer = Level.IN_CATEGORY.of(of), Level.OF_LIST.of("categories", of)
     sums = rows.asked.named(inner)
-    kept = {name for one in sums for name in one.meta.root_names()} - {"unit", "share"}
-    parted = rows.sides.by_category(rows.with_facts(inner), rows.keys, of, *sorted(kept))
-    found = parted.beside(rows.lists.select(*rows.keys, *_beside_categories(rows, outer)), sums)
+    found = rows.sides.sums_by_part(rows.with_facts(inner), rows.keys, of, sums)
+    if beside := _beside_categories(rows, outer):
+        found = joined(found, rows.lists.select(*rows.keys, *beside), rows.keys)
     facts = rows.asked.facts_in(outer)
     found = rows.sides.joined(found, facts, "part", "list", "user", "segment", "whole")
     return found.group_by(rows.keys).agg(rows.asked.named(outer))
@@ -158,24 +113,6 @@ def _beside_categories(rows: Rows, level: str) -> list[pl.Expr]:
     roots = {name for one in rows.asked.named(level) for name in one.meta.root_names()}
     whole = rows.asked.named(Level.BESIDE_CATEGORIES)
     return [one for one in whole if one.meta.output_name() in roots]
-
-
-def _categories_in_turn(rows: Rows, of: str) -> PartsInTurn | None:
-    """Return the sums over each list's categories, if counts of list and history determine them."""
-    outer = Level.OF_LIST.of("categories", of)
-    facts, had = rows.asked.facts_in(outer), rows.sides.histories
-    counts = rows.sides.few_counts(of, rows.asked.named(Level.IN_CATEGORY.of(of)))
-    if counts is None or any(fact.kind == "part" and fact.name not in had for fact in facts):
-        return None
-    names = [one.meta.output_name() for one in rows.asked.named(outer)]
-    return PartsInTurn(
-        f"categories {of}",
-        counts,
-        {name: rows.asked.terms[name] for name in names},
-        _beside_categories(rows, outer),
-        [fact for fact in facts if fact.kind != "part"],
-        {fact.name: had[fact.name] for fact in facts if fact.kind == "part"},
-    )
 
 
 @summing("items", takes=CATEGORIES)
@@ -192,10 +129,3 @@ def pairs(rows: Rows, of: str) -> pl.LazyFrame:
         rank=pl.max_horizontal("rank", "rank_right").max(), likeness=pl.len() / union
     )
     return both.group_by(rows.keys).agg(rows.asked.named(Level.OF_LIST.of("pairs", of)))
-
-
-IN_TURN: dict[Any, Callable[..., PartsInTurn | None]] = {
-    vectors: _squares_in_turn,
-    categories: _categories_in_turn,
-}
-"""Functions that compute these sums from packed counts, where possible."""
