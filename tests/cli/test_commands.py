@@ -7,17 +7,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import click
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.cli import engine_files, files, output
+from recframe.cli import files, output
 from recframe.cli.commands import main
-from recframe.cli.inputs import Answers
 from shop_files import RECS, TWO, evaluate, failure, run, shell, write_tables
 
 
@@ -409,44 +406,14 @@ def test_importing_recframe_imports_nothing_of_the_command_line():
     assert shell("-c", code).stdout == "set()\n"
 
 
-def test_an_engine_that_is_not_installed_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(engine_files, "find_spec", lambda name: None if name == "dask" else name)
-
-    told = failure("evaluate", "recs.parquet", "truth.parquet", "--engine", "dask")
-
-    assert told == "--engine dask needs dask: pip install 'recframe[dask]'"
-
-
-@pytest.mark.parametrize(
-    ("engine", "instead"),
-    [
-        ("polars", "add --engine spark"),
-        ("dask", "Dask's cluster is that of DASK_SCHEDULER_ADDRESS=tcp://host:8786"),
-        ("daft", "Daft's runner is that of DAFT_RUNNER=ray"),
-    ],
-)
-def test_a_master_is_sparks(engine, instead):
-    told = failure("summarize", "recs.parquet", "--engine", engine, "--master", "local[2]")
-
-    assert told.startswith(f"--master says where Spark is; {instead}")
-
-
-def test_answers_of_an_engine_take_every_argument_of_a_method():
-    rec = rf.rec(pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]}))
-    answers = Answers(rec, SimpleNamespace(rows=lambda found: found), None, None)
-
-    assert_frame_equal(answers.summarize("ndcg@3", method="t"), rec.summarize("ndcg@3", method="t"))
-
-
 OF_BOTH = "evaluate, audit, summarize, compare, winner, power, gaps"
 
 
 @pytest.mark.parametrize(
     ("command", "option", "names"),
     [
-        ("slices", ("--engine", "spark"), f"{OF_BOTH} and require"),
-        ("track", ("--engine", "spark"), f"{OF_BOTH} and require"),
         ("report", ("--memory", "2GB"), f"{OF_BOTH}, slices and require"),
+        ("track", ("--memory", "2GB"), f"{OF_BOTH}, slices and require"),
     ],
 )
 def test_a_command_without_an_option_of_others_says_which_ones_have_it(command, option, names):

@@ -1,4 +1,4 @@
-"""`--memory`: the numbers of one plan in memory, and a bound that is none of an engine's."""
+"""`--memory`: the numbers of one plan in memory."""
 
 from __future__ import annotations
 
@@ -58,14 +58,6 @@ def test_a_command_within_a_bound_has_the_numbers_of_frames_in_memory(command):
     assert result.exit_code == 0, result.output
     expected = pl.read_json(io.StringIO(in_memory.write_json()))
     assert_frame_equal(pl.read_json(io.StringIO(result.stdout)), expected, check_exact=True)
-
-
-def test_an_engine_has_memory_of_its_own():
-    said = failure("evaluate", "lists.parquet", "liked.parquet", "--engine", "dask", *BOUND[4:6])
-
-    assert said == (
-        "--memory is for Polars, in this process; Dask has settings of its own, so leave it out"
-    )
 
 
 @pytest.mark.parametrize("written", ["2GiB", "2gb", "2G", "2000000000"])

@@ -15,14 +15,10 @@ import polars as pl
 import recframe as rf
 from recframe.audit.report import CHECKS
 from recframe.cli import files
-from recframe.cli.inputs import (
-    engine_of,
-    on_files,
-)
+from recframe.cli.inputs import on_files
 from recframe.cli.options import (
     COLUMNS,
     DECIMALS,
-    ENGINE,
     FORMAT,
     MEMORY,
     OF_NAMES,
@@ -284,7 +280,6 @@ def _is_file(name: str) -> bool:
     return ending_of(name) in READERS or "/" in name or "*" in name or Path(name).exists()
 
 
-OF_ENGINES = ("--engine", "--master", "--memory")
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -310,19 +305,15 @@ class Commands(click.Group):
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise Failure(f"Polars cannot read the files: {files.first_line(error)}") from None
         except click.NoSuchOption as error:
-            if error.option_name in OF_ENGINES:
-                raise click.UsageError(self._without_engine(error.option_name), error.ctx) from None
+            if error.option_name == "--memory":
+                names = [name for name, one in self.commands.items() if "memory" in _options(one)]
+                of = f"{', '.join(names[:-1])} and {names[-1]}"
+                raise click.UsageError(f"--memory is an option of {of}", error.ctx) from None
             raise
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
         except UnwrittenError as error:
             ctx.exit(status_of(error))
-
-    def _without_engine(self, option: str) -> str:
-        """Return what is said of an option of engines where a command has none."""
-        own = option.removeprefix("--")
-        names = [name for name, one in self.commands.items() if own in _options(one)]
-        return f"{option} is an option of {', '.join(names[:-1])} and {names[-1]}"
 
 
 @contextmanager
@@ -369,7 +360,6 @@ def main() -> None:
     rf.Rec.evaluate,
     "Compute metrics from files and print or write a table.",
     DECIMALS,
-    ENGINE,
     MEMORY,
     show=give,
 )
@@ -398,18 +388,14 @@ def evaluate() -> None:
         --header recs=user,item,rank --header truth=user,item
       recframe evaluate svd.run test.qrels -m ndcg@10 --format json
       recframe evaluate judged.parquet -m ndcg,recall -k 5,10,20 -o table.md
-      recframe evaluate s3a://bucket/recs s3a://bucket/truth --engine spark \\
-        --master yarn
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
 def _show_findings(found: pl.DataFrame, options: Options) -> None:
     """Show findings, and end with an error where one is."""
-    engine = engine_of(options)
-    if engine is not None or options["memory"] is not None:
+    if options["memory"] is not None:
         left = ", ".join(check.name for check in CHECKS if check.of_all)
-        of_whom = "a call within --memory" if engine is None else engine.name
-        note(f"{of_whom} makes no checks of all users at once: {left}")
+        note(f"a call within --memory makes no checks of all users at once: {left}")
     if is_table(options):
         print_findings(found)
     else:
@@ -421,7 +407,6 @@ def _show_findings(found: pl.DataFrame, options: Options) -> None:
 @command_of(
     rf.Rec.audit,
     "Data quality findings of files, before they are evaluated.",
-    ENGINE,
     MEMORY,
     show=_show_findings,
 )

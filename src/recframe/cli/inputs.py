@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import click
 import polars as pl
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import recframe as rf
 from recframe.cli import files
-from recframe.cli.engine_files import ENGINES, EngineOfFiles
-from recframe.cli.options import DEFAULT_METRICS, HERE, arguments_of
+from recframe.cli.options import DEFAULT_METRICS, arguments_of
 from recframe.cli.output import (
     Options,
     check_output,
@@ -27,13 +24,12 @@ from recframe.cli.output import (
     noted,
     words_of_the_shell,
 )
-from recframe.cli.readers import PARQUET, READERS, ROWS_TO_INFER, ending_of, is_address, is_text
+from recframe.cli.readers import READERS, ROWS_TO_INFER, ending_of, is_text
 from recframe.cli.values import form_of
+from recframe.engines.memory_bound import default_memory
 from recframe.errors import RecframeError, plan_errors
-from recframe.frames.collecting import stream
 from recframe.frames.hints import FrameOf
-from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.options import DEFAULTS, Limit
+from recframe.frames.options import DEFAULTS
 from recframe.frames.roles import listed
 
 Paths: TypeAlias = dict[str, str]
@@ -187,23 +183,20 @@ MOMENT = 1.5
 
 
 @contextmanager
-def reading() -> Iterator[Callable[[float], None]]:
-    """Read files: show a bar after a moment if stderr is a terminal, and turn errors into ones of data, in one line.
-
-    It gives a function that sets the finished share.
-    """
+def reading() -> Iterator[None]:
+    """Read files: show a bar after a moment if stderr is a terminal, and turn errors into ones of data, in one line."""
     console = Console(stderr=True)
     shown = Progress(
         TextColumn("reading"), BarColumn(), TimeElapsedColumn(), console=console, transient=True
     )
-    task = shown.add_task("reading", total=None)
+    shown.add_task("reading", total=None)
     timer = threading.Timer(MOMENT, shown.start)
     timer.daemon = True
     if console.is_terminal:
         timer.start()
     try:
         with plan_errors():
-            yield lambda share: shown.update(task, total=1.0, completed=share)
+            yield
     except (pl.exceptions.PolarsError, OSError) as error:
         text = files.first_line(error)
         hint = ""
@@ -238,14 +231,9 @@ def on_files(
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
         check_output(options["output"], options["form"], paths.values())
-        with noted(ids_as_text=options["ids_as_text"]), reading() as tell:
-            if engine_of(options) is not None:
-                with _on_engine(paths, options) as rec:
-                    yield rec
-            elif collected:
-                yield bound(tables_of(scanned(paths, options)), options)
-            else:
-                yield Here(scanned(paths, options), options, tell)
+        with noted(ids_as_text=options["ids_as_text"]), reading():
+            frames = scanned(paths, options)
+            yield bound(tables_of(frames), options) if collected else Here(frames, options)
 
 
 def tables_of(frames: Frames) -> dict[str, pl.DataFrame]:
@@ -268,15 +256,13 @@ class Here:
 
     frames: Frames
     options: Options
-    tell: Callable[[float], None]
-    """Takes the finished share."""
 
     def __getattr__(self, method: str) -> Any:
         """Return a method of `rec`, in buckets of users where its plans are sums over users."""
         rec = bound(self.frames, self.options)
-        if method in IN_BUCKETS:
-            rec = rec._with(replace(rec._context, buckets=Limit(tell=self.tell)))  # noqa: SLF001  as rec.collect does
-        return getattr(rec._collected(), method)  # noqa: SLF001  likewise
+        if method in IN_BUCKETS and self.options.get("memory") is None:
+            rec = rec(memory=default_memory())
+        return getattr(rec._collected(), method)  # noqa: SLF001  of a shell, which shows tables of Polars
 
     def evaluate(self, *metrics: Any, **arguments: Any) -> pl.DataFrame:
         """Return the values of metrics, with a note on a truth that may be lists."""
@@ -288,137 +274,3 @@ class Here:
                 f"TRUTH has a column {rank!r}, as recommendations have; if it comes from a pattern, quote it: 'recs/*.parquet'"
             )
         return found
-
-
-_OURS = re.compile(r"recframe\.errors\.\w+: (.*)")
-ELSEWHERE = {
-    "dask": "; Dask's cluster is that of DASK_SCHEDULER_ADDRESS=tcp://host:8786 in the environment",
-    "daft": "; Daft's runner is that of DAFT_RUNNER=ray in the environment",
-}
-"""Hint on where each engine's address is set, for the error on --master without Spark."""
-
-
-def engine_of(options: Options) -> EngineOfFiles | None:
-    """Return the requested engine, None for Polars, or raise an error for missing packages."""
-    name = options.get("engine", HERE)
-    if name != "spark" and options.get("master") is not None:
-        elsewhere = ELSEWHERE.get(name, "; add --engine spark")
-        raise RecframeError(f"--master says where Spark is{elsewhere}")
-    if name == HERE:
-        return None
-    if options.get("memory") is not None:
-        raise RecframeError(
-            f"--memory is for Polars, in this process; {ENGINES[name].name} has settings of its own, so leave it out"
-        )
-    ENGINES[name].check()
-    return ENGINES[name]
-
-
-@contextmanager
-def _on_engine(paths: Paths, options: Options) -> Iterator[Any]:
-    """Provide the recommendations on an engine, with methods that return DataFrames."""
-    engine = ENGINES[options["engine"]]
-    if options["lists_separator"]:
-        raise RecframeError(
-            "lists in text are read by Polars alone; leave out --engine, or write them in long form before"
-        )
-    plain = scanned({name: one for name, one in paths.items() if not _is_elsewhere(one)}, options)
-    with _words_of_failures(engine), engine.session(options["master"]) as session:
-        rec = bound(_frames(engine, session, paths, plain, options), options)
-        schemas = bound(plain, options) if len(plain) == len(paths) else None
-        yield Answers(rec, engine, schemas, columns_of(options).get("model"))
-
-
-class Answers:
-    """`rec` on an engine's frames, with results as Polars DataFrames."""
-
-    def __init__(
-        self, rec: Any, engine: EngineOfFiles, schemas: rf.Rec[Any] | None, model: str | None
-    ) -> None:
-        self.rec, self.engine, self.schemas, self.model = rec, engine, schemas, model
-
-    def __getattr__(self, method: str) -> Any:
-        """Return a method of `rec`."""
-        return partial(self._asked, method)
-
-    def _asked(self, method: str, /, *arguments: Any, **options: Any) -> pl.DataFrame:
-        """Return the rows of a result, in the dtypes that Polars has for them, and its order."""
-        # what a schema can show is said here, before the engine reads a file
-        wanted = None
-        if self.schemas is not None:
-            wanted = getattr(self.schemas, method)(*arguments, **options).collect_schema()
-        found = self.engine.rows(getattr(self.rec, method)(*arguments, **options))
-        found = found if wanted is None else found.cast(wanted)
-        return self._sorted(found, options.get("by") or ()) if method == "evaluate" else found
-
-    def _sorted(self, found: pl.DataFrame, by: Any) -> pl.DataFrame:
-        """Return rows by their keys: those of users come as buckets are done."""
-        names = {*by}
-        n_keys = len(names) + (self.model is not None and not names & {self.model, "model"})
-        keys = found.columns[:n_keys]
-        return found.sort(keys, nulls_last=True) if keys else found
-
-
-@contextmanager
-def _words_of_failures(engine: EngineOfFiles) -> Iterator[None]:
-    """Have a task's failure told in the words of the task, without the machine's."""
-    try:
-        yield
-    except (RecframeError, click.ClickException, click.exceptions.Exit):
-        raise
-    except Exception as error:  # noqa: BLE001  each engine has errors of its own
-        found = _OURS.search(str(error))
-        said = files.first_line(error) if found is None else found.group(1)
-        raise RecframeError(said if found else f"{engine.name} fails: {said}") from None
-
-
-def _frames(
-    engine: EngineOfFiles, session: Any, paths: Paths, plain: Frames, options: Options
-) -> dict[str, Any]:
-    """Return the frames of the files: Parquet is read by the engine, others here, where their types are known."""
-    columns = columns_of(options)
-    ids = [columns.get(one, one) for one in ("user", "item")] if options["ids_as_text"] else []
-    found: dict[str, Any] = {}
-    for name, path in paths.items():
-        places = _parquet(path)
-        if places:
-            frame = engine.read(session, places, _folder(path, places))
-            texts = [column for column in kind_for(frame).columns if column in ids]
-            found[name] = engine.with_text(frame, texts) if texts else frame
-        elif name == "recs":
-            found[name] = engine.made(session, _table(plain[name]))
-        else:  # side frames travel from here
-            found[name] = plain[name]
-    return found
-
-
-def _is_elsewhere(path: str) -> bool:
-    """Return whether a path is a remote address of Parquet files, readable by the engine alone."""
-    return is_address(path) and ending_of(path) in {*PARQUET, ""}
-
-
-def _parquet(path: str) -> list[str]:
-    """Return the Parquet files of a path; none where it has others.
-
-    NOTE: whole paths, since a worker, and the JVM of a session that was there, work in folders of their own.
-    """
-    if is_address(path):
-        return [path] if _is_elsewhere(path) else []
-    places = files.places(path)
-    is_parquet = all(ending_of(place) in PARQUET for place in places)
-    return [str(Path(place).absolute()) for place in places] if is_parquet else []
-
-
-def _folder(path: str, places: list[str]) -> str | None:
-    """Return the folder below which names of folders are columns."""
-    folders = Path(places[0]).parent.parts
-    first = next((n for n, name in enumerate(folders) if "=" in name), None)
-    is_one = first is None or places == [str(Path(path).expanduser().absolute())]
-    return None if is_one else str(Path(*folders[:first]))
-
-
-def _table(rows: pl.LazyFrame) -> Any:
-    """Return rows as a table of Arrow."""
-    from recframe.frames.kinds.pyarrow_frames import table_of  # noqa: PLC0415  pyarrow comes with engines
-
-    return table_of(stream(rows))

@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args, get_origin
 import click
 
 import recframe as rf
-from recframe.cli.engine_files import DEFAULT_MASTER, ENGINES
 from recframe.cli.files import FORMATS, WRITERS
 from recframe.cli.output import TABLE
 from recframe.cli.readers import MOST, MOST_OF_JSON
@@ -37,7 +36,6 @@ from recframe.frames.hints import NAMED_COLUMNS
 from recframe.frames.options import MOST_DECIMALS
 
 DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
-HERE = "polars"
 NONE = "none"
 """The word of a shell for Python's None, where that is no default."""
 Decorator = Callable[[Any], Any]
@@ -398,22 +396,6 @@ DECIMALS = option(
     type=click.IntRange(0, MOST_DECIMALS),
 )
 FRAMES = declared(SIDES, COLUMNS, POLICIES, PROFILE)
-ENGINE = declared(
-    option(
-        "--engine",
-        "What computes: Polars in this process, or Spark, Dask or Daft, which read Parquet files themselves and whose "
-        "workers need recframe.",
-        type=click.Choice([HERE, *ENGINES]),
-        default=HERE,
-        show_default=True,
-    ),
-    option(
-        "--master",
-        f"Where Spark is: {DEFAULT_MASTER}, spark://host:7077, yarn, or sc://host of Spark Connect.  "
-        f"[default: {DEFAULT_MASTER}]",
-        "URL",
-    ),
-)
 MEMORY = option(
     "--memory",
     "The most that the command may take, such as 2GB; rows that do not fit wait in temporary files.  "

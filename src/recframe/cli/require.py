@@ -22,7 +22,6 @@ from recframe.cli.inputs import columns_of, on_files, paths_of
 from recframe.cli.options import (
     COLUMNS,
     DESCRIBED,
-    ENGINE,
     MEMORY,
     POLICIES,
     PROFILE,
@@ -204,7 +203,6 @@ def truth_and_requirements(values: tuple[str, ...]) -> Given:
     COLUMNS,
     POLICIES,
     PROFILE,
-    ENGINE,
     MEMORY,
     option(
         "--format form",

@@ -15,7 +15,6 @@ import recframe as rf
 from recframe.cli.files import ENDINGS
 from recframe.cli.inputs import call_of
 from recframe.cli.options import (
-    ENGINE,
     FRAMES,
     MEMORY,
     OUTPUT,
@@ -125,7 +124,7 @@ def _call(
     show(result, options)
 
 
-@command_of(rf.Rec.summarize, "Compute metrics with their intervals.", ENGINE, MEMORY)
+@command_of(rf.Rec.summarize, "Compute metrics with their intervals.", MEMORY)
 def summarize() -> None:
     """Compute metrics of the recommendations in RECS with their intervals, overall or by segment.
 
@@ -141,7 +140,7 @@ def summarize() -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
-@command_of(rf.Rec.compare, "Compare models.", ENGINE, MEMORY)
+@command_of(rf.Rec.compare, "Compare models.", MEMORY)
 def compare() -> None:
     """Compare the models in RECS, user by user: their differences, with intervals and verdicts.
 
@@ -159,7 +158,7 @@ def compare() -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
-@command_of(rf.Rec.winner, "Find the best of several models.", ENGINE, MEMORY)
+@command_of(rf.Rec.winner, "Find the best of several models.", MEMORY)
 def winner() -> None:
     """Find the best of the models in RECS, and an honest estimate of its lead over --baseline.
 
@@ -173,9 +172,7 @@ def winner() -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
-@command_of(
-    rf.Rec.power, "Power analysis: smallest detectable difference, users needed.", ENGINE, MEMORY
-)
+@command_of(rf.Rec.power, "Power analysis: smallest detectable difference, users needed.", MEMORY)
 def power() -> None:
     """Compute the smallest difference between models in RECS that the users can show, and how many users a wanted one needs.
 
@@ -190,7 +187,7 @@ def power() -> None:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 
-@command_of(rf.Rec.gaps, "Find the best and the worst segment of each column.", ENGINE, MEMORY)
+@command_of(rf.Rec.gaps, "Find the best and the worst segment of each column.", MEMORY)
 def gaps() -> None:
     """Find the best and the worst segment of each --by column, and the gap between them with its interval.
 
