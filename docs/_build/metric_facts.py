@@ -116,7 +116,7 @@ def _intervals(example: Example) -> str:
 def _runs(example: Example) -> str:
     """Return where the metric is computed, and what streams of it."""
     levels = example.needs.levels
-    told = "Polars (eager, lazy, streaming), pandas, Arrow, [Spark, Dask and Daft](../engines.md)"
+    told = "Polars (eager, lazy, streaming), pandas, Arrow, [Spark and Dask](../engines.md)"
     if Level.PLACE in levels:
         told += "; it ranks the listed items of a segment, which are held in memory"
     if {Level.ALONG, Level.ALONG_ALL} & levels:

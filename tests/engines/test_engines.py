@@ -1,4 +1,4 @@
-"""Calls in buckets of users: of this process, of an engine in it, of Spark, of Dask on two workers, of Daft."""
+"""Calls in buckets of users: of this process, of an engine in it, of Spark, of Dask on two workers."""
 
 from __future__ import annotations
 
@@ -278,12 +278,6 @@ LAYOUTS = {
         "mostly empty": lambda one: one.repartition(npartitions=12),
         "by week": lambda one: one.shuffle("week", npartitions=5),
     },
-    # whose own runner has no partitions, but batches
-    "daft": {
-        "range": lambda one: one.sort("user").into_batches(37),
-        "mostly empty": lambda one: one.where(one["week"] > 7).concat(one),
-        "one": lambda one: one.into_batches(1),
-    },
 }
 
 
@@ -320,11 +314,10 @@ def test_nobody_who_counts_has_a_row_of_gaps(asked):
         assert_same(one, other, ordered=True)
 
 
-GROUPED = {"spark": "groupBy", "dask": "groupby", "daft": "groupby"}
+GROUPED = {"spark": "groupBy", "dask": "groupby"}
 FRAMES = {
     "spark": "pyspark.sql.DataFrame",
     "dask": "dask.dataframe.DataFrame",
-    "daft": "daft.DataFrame",
 }
 
 
@@ -399,12 +392,6 @@ def test_trainings_have_the_numbers_of_one_machine(asked, bound):
     recs = recs.with_columns(seed=pl.col("item") % 2).filter(pl.col("user") != 7)
     recs = recs if bound else recs.filter(pl.col("model") == "a").drop("model")
     options = {**bound, "training": "seed", "universe": "all"}
-    if "daft" in str(asked.args[0]):
-        with pytest.raises(
-            rf.RecframeError, match="Daft cannot tell the trainings of models apart"
-        ):
-            asked("evaluate", recs, truth, options, "ndcg@3", sides=ALL_SIDES)
-        return
 
     for call in ["evaluate", "compare"] if bound else ["evaluate"]:
         one, other = asked(call, recs, truth, options, "ndcg@3", "novelty@3", sides=ALL_SIDES)

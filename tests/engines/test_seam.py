@@ -288,7 +288,7 @@ def test_rec_is_put_on_frames_without_taking_a_column_away():
 def test_what_no_engine_holds_has_no_rec_registered(wrong):
     with pytest.raises(rf.RecframeError, match="is not a class of an engine's frames") as error:
         rf.register(wrong)
-    for one in ("pyspark.sql.DataFrame", "dask.dataframe.DataFrame", "daft.DataFrame"):
+    for one in ("pyspark.sql.DataFrame", "dask.dataframe.DataFrame"):
         assert one in str(error.value)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-NEEDED = {"spark": ("pyspark",), "dask": ("dask", "distributed"), "daft": ("daft",)}
-MODULES = {"spark": "spark_session", "dask": "dask_cluster", "daft": "daft_frames"}
+NEEDED = {"spark": ("pyspark",), "dask": ("dask", "distributed")}
+MODULES = {"spark": "spark_session", "dask": "dask_cluster"}
 OWN = [
     # their own, of pandas and of Python that are newer than they know
     pytest.mark.filterwarnings("default"),

@@ -30,7 +30,7 @@ MADE = re.compile(
     r"(audit|benchmarks|gallery|ways_in)\.md|(metrics|reference)/.*\.md|live/.*\.html"
 )
 """Pages that are made when the site is built, which says whether they are there."""
-ENGINES = {"pyspark": "spark", "dask": "dask", "daft": "daft"}
+ENGINES = {"pyspark": "spark", "dask": "dask"}
 
 
 def texts() -> dict[Path, str]:

@@ -562,8 +562,6 @@ def test_no_row_user_or_group_is_visited_by_python():
         allowed |= {"map_batches"} if path == "frames/kinds/kind.py" else set()
         # the whole frame of a call, in place of one that stands in for it
         allowed |= {"map_batches"} if path == "evaluation/caching.py" else set()
-        # Daft's word for groups that are buckets of users
-        allowed |= {"map_groups"} if path == "engines/daft_frames.py" else set()
         # buckets of users, of many rows at a time
         of_buckets = {"engines/sent_rows.py", "engines/bucket_store.py"}
         allowed |= {"partition_by"} if path in of_buckets else set()

@@ -202,7 +202,7 @@ def in_buckets(
 Rec._in_buckets = staticmethod(in_buckets)  # noqa: SLF001  which a Rec cannot import
 
 
-CLASSES = f"{', '.join(OF_ENGINES[:-1])} or {OF_ENGINES[-1]}"
+CLASSES = " or ".join(OF_ENGINES)
 
 
 class _Accessor:
@@ -226,7 +226,7 @@ def register(frame_class: type) -> None:
     >>> rf.register(int)
     Traceback (most recent call last):
     recframe.errors.RecframeError: int is not a class of an engine's frames; give pyspark.sql.DataFrame,
-    dask.dataframe.DataFrame or daft.DataFrame
+    or dask.dataframe.DataFrame
     """
     kind = kind_of_class(frame_class) if isinstance(frame_class, type) else None
     if kind is None or kind.engine is None:

@@ -30,7 +30,6 @@ from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.required_columns import needs_of
 from recframe.frames.hints import Either, Hint, in_words, words
-from recframe.frames.hints import Given as Option
 from recframe.frames.kinds.engine import (
     CATALOGUE,
     MODELS,
@@ -398,12 +397,6 @@ class Divided:
             msg = (
                 "a judged frame without ids of items is numbered row by row, which no bucket can do; name their column: "
                 "rec(item='item_id')"
-            )
-            raise RecframeError(msg)
-        if self.context.training is not None and not self.engine.groups_structs:
-            msg = (
-                f"{Option('training', self.context.training)}: {self.engine.name} cannot tell the trainings of models apart; "
-                "bind a column of model and training as model=, each then a model"
             )
             raise RecframeError(msg)
         self._check_earlier()

@@ -20,15 +20,17 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from inspect import signature
+from operator import or_
 from typing import Any
 
+import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with pyspark[sql] and [connect]
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812  as everyone writes it
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
-from recframe.engines.engine_frames import EngineFrame, OfExpressions, in_tables
+from recframe.engines.engine_frames import EngineFrame, OfTables, in_tables, local_rows
 from recframe.engines.sent_rows import (
     BUCKET,
     SENT,
@@ -37,7 +39,8 @@ from recframe.engines.sent_rows import (
     unpacking,
 )
 from recframe.errors import ColumnError, RecframeError
-from recframe.frames.kinds.engine import Routed, Work
+from recframe.frames.kinds.engine import Added, Routed, Work
+from recframe.frames.kinds.pyarrow_frames import in_plain_types, table_of
 
 ROWS_OF_BUCKET = 1_000_000
 """Rows per task, approximately, held in memory at a time."""
@@ -71,38 +74,59 @@ def _below(frame: Any, other: Any) -> Any:
     return frame.unionByName(other, allowMissingColumns=True)
 
 
-class Spark(OfExpressions):
+class Spark(OfTables):
     """Spark, classic or Connect."""
 
     name = "Spark"
-    column = staticmethod(_column)
-    literal = staticmethod(F.lit)
-    is_there = staticmethod(F.isnotnull)
-    adding = (F.sum, partial(F.first, ignorenulls=True), F.max)
-    count = staticmethod(F.count)
 
-    def is_float(self, frame: Any, name: str) -> bool:
-        """Whether a column has floats."""
-        return frame.schema[name].dataType.typeName() in FLOATS
+    def has(self, frame: Any, name: str, *, finite: bool = False) -> Any:
+        """Return whether a row has a value, which NaN is none, and if it is to be finite an infinite one neither."""
+        column, bound = _column(name), F.lit(math.inf)
+        if frame.schema[name].dataType.typeName() not in FLOATS:
+            return F.isnotnull(column)
+        return (column < bound) & (column > F.lit(-math.inf)) if finite else column <= bound
 
-    def n_rows(self, frame: Any) -> int:
-        """Count the rows."""
-        return int(frame.count())
+    def present(self, frame: Any, names: Sequence[str]) -> Any:
+        """Return the rows that have a value in all of some columns."""
+        return reduce(lambda rows, name: rows.filter(self.has(rows, name)), names, frame)
 
-    def made_of(self, table: pa.Table, beside: Any) -> Any:
-        """Return a table as a frame of the session of another one."""
-        return beside.sparkSession.createDataFrame(table)
+    def read(self, frame: Any, columns: Sequence[str]) -> pl.DataFrame:
+        """Return some columns of a small frame."""
+        _check(frame)
+        return pl.DataFrame(in_plain_types(frame.select(*map(_column, columns)).toArrow()))
+
+    def distinct(
+        self, frame: Any, columns: Sequence[str], present: Sequence[str], any_of: Sequence[str]
+    ) -> pl.DataFrame:
+        """Return the values of columns, of rows that have others."""
+        rows = self.present(frame, present)
+        if any_of:
+            rows = rows.filter(reduce(or_, (self.has(rows, name, finite=True) for name in any_of)))
+        return self.read(rows.select(*map(_column, columns)).distinct(), columns)
+
+    def counted(self, frame: Any, user: str, item: str) -> tuple[pl.DataFrame, int]:
+        """Return each item with its number of users, and the number of all users."""
+        columns = _column(user).alias("user"), _column(item).alias("item")
+        pairs = self.present(frame, [user, item]).select(*columns).distinct()
+        items = pairs.groupBy("item").agg(F.count("user").alias("value"))
+        return self.read(items, ["item", "value"]), int(pairs.select("user").distinct().count())
+
+    def cut(self, one: Routed, beside: Any) -> Any:
+        """Return the rows and columns of a frame that are read, in the session of another frame."""
+        frame = one.frame
+        if isinstance(frame, pl.LazyFrame):
+            frame = beside.sparkSession.createDataFrame(table_of(local_rows(one)))
+        rows = self.present(frame, one.present)
+        if one.most is not None:
+            rank, most = one.most
+            rows = rows.filter(self.has(rows, rank) & (_column(rank) <= F.lit(most)))
+        return rows.select(*map(_column, one.columns))
 
     def none(self, frame: Any) -> pa.Table:
         """Return a table without rows, whose schema is a frame's, but for columns of types that Arrow lacks."""
         _check(frame)
         fields = [field for field in frame.schema if _is_possible(_arrow_type, field.dataType)]
         return to_arrow_schema(StructType(fields), **IN_UTC).empty_table()
-
-    def table(self, frame: Any) -> pa.Table:
-        """Return the rows of a small frame."""
-        _check(frame)
-        return frame.toArrow()
 
     def stacked(self, frames: Mapping[str, Any], model: str) -> Any:
         """Return frames below each other, with a column that has their names; where one lacks a column, it is null there."""
@@ -118,7 +142,7 @@ class Spark(OfExpressions):
         if work.added is None:
             return made
         return (
-            self.added(made, work.added)
+            _added(made, work.added)
             .groupBy()
             .applyInArrow(_arrow_function(tables.finish), _spark_schema(tables.result))
         )
@@ -184,6 +208,13 @@ class Packed:
         bucket = F.pmod(F.xxhash64(self._users(name)), F.lit(n_buckets)).cast("int")
         rows = self.frames[name].select(*self._columns(name), bucket.alias(BUCKET))
         return rows.mapInArrow(sending(self.sides[name], number, n_buckets), _SENT)
+
+
+def _added(rows: Any, how: Added) -> Any:
+    """Return sums added up by their keys."""
+    made = (F.sum, how.sums), (partial(F.first, ignorenulls=True), how.same), (F.max, how.most)
+    columns = [of(_column(name)).alias(name) for of, names in made for name in names]
+    return rows.groupBy(*map(_column, how.keys)).agg(*columns)
 
 
 def _check(frame: Any) -> None:

@@ -122,8 +122,6 @@ class Engine(ABC):
     """Name in messages."""
     is_here = False
     """Whether buckets are run by this process, on its own frames."""
-    groups_structs = True
-    """Whether sums are added up by keys of several fields, such as a model and its training."""
 
     @abstractmethod
     def schema(self, frame: Any) -> pl.Schema:

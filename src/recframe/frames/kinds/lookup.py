@@ -15,7 +15,7 @@ from recframe.frames.collecting import check_threads, stream
 from recframe.frames.hints import Either
 from recframe.frames.kinds.kind import Kind
 
-OF_ENGINES = ("pyspark.sql.DataFrame", "dask.dataframe.DataFrame", "daft.DataFrame")
+OF_ENGINES = ("pyspark.sql.DataFrame", "dask.dataframe.DataFrame")
 """The classes of the frames that engines hold."""
 KINDS = {
     "polars.DataFrame": "frames.kinds.polars_frames.EagerPolars",
@@ -24,7 +24,6 @@ KINDS = {
     "pyarrow.Table": "frames.kinds.pyarrow_frames.Arrow",
     "pyspark.DataFrame": "engines.spark_frames.SparkFrame",
     "dask.DataFrame": "engines.dask_frames.DaskFrame",
-    "daft.DataFrame": "engines.daft_frames.DaftFrame",
 }
 """The kinds of the frames of libraries, by their path below recframe."""
 
