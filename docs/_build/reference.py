@@ -43,7 +43,7 @@ GROUPS = {
 }
 METHODS = {
     "Binding": ["group_by"],
-    "Numbers": ["evaluate", "collect", "judge", "explain"],
+    "Numbers": ["evaluate", "judge", "explain"],
     "Models together": ["agreement", "pareto"],
     "How sure they are": ["summarize", "compare", "winner", "power", "gaps", "slices", "require"],
     "To look at": ["worst", "best", "audit", "findings", "plot", "report", "table"],

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
+from buckets_of_users import in_buckets
 
 FRAME = pl.DataFrame(
     {
@@ -57,13 +58,13 @@ def test_a_polars_result_keeps_its_dtypes_where_nothing_has_a_cut_off():
     assert FRAME.lazy().rec.evaluate("mrr", tidy=True).collect_schema() == schema
 
 
-def test_collect_and_profiles_have_a_long_form_too():
+def test_buckets_and_profiles_have_a_long_form_too():
     rec = FRAME.lazy().rec(profile="ranx")
     whole = rec.evaluate("ndcg", "recall", k=[1, 2], by="country", tidy=True).collect()
 
-    in_parts = rec.collect("ndcg", "recall", k=[1, 2], by="country", tidy=True, parts=2)
+    found = in_buckets(rec, "ndcg", "recall", k=[1, 2], by="country", tidy=True)
 
-    assert in_parts.equals(whole)
+    assert found.equals(whole)
     assert whole["metric"].unique(maintain_order=True).to_list() == ["ndcg", "recall"]
 
 

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
+from buckets_of_users import in_buckets
 
 pd = pytest.importorskip("pandas")
 
@@ -46,7 +47,8 @@ def ask(
         for name, one in options.items()
     }
     rec = rf.rec(KINDS[kind](recs), **given)
-    (rec.collect if kind == "lazy" else rec.evaluate)(*(metrics or ("ndcg@10",)), by=by)
+    rec = rec(memory="1GB") if kind == "lazy" else rec
+    rec.evaluate(*(metrics or ("ndcg@10",)), by=by)
 
 
 def told(*arguments: Any, **options: Any) -> list[str]:
@@ -234,11 +236,10 @@ def test_the_lists_of_one_segment_against_the_whole_truth_are_warned_of(kind: st
 @every_kind
 def test_the_lists_as_their_own_truth_are_warned_of(kind: str):
     frame = KINDS[kind](RECS)
-    rec = rf.rec(frame, truth=frame)
-    call = rec.collect if kind == "lazy" else rec.evaluate
+    rec = rf.rec(frame, truth=frame, memory="1GB" if kind == "lazy" else None)
 
     with pytest.warns(rf.RecframeWarning, match="truth= is the frame of recommendations itself"):
-        call("ndcg@10")
+        rec.evaluate("ndcg@10")
 
 
 @pytest.mark.filterwarnings("ignore:.*empty_as_null:DeprecationWarning")
@@ -327,12 +328,10 @@ def test_a_column_of_both_frames_cuts_both():
         rf.rec(recs, truth=TRUTH, **options).recall(k=10, by="week")
     for kind in KINDS.values():
         rec = rf.rec(kind(recs), truth=kind(truth), **options)
-        found = (
-            pl.from_dataframe(rec.evaluate("ndcg@5", "mrr@3", by="week"))
-            if kind is not KINDS["lazy"]
-            else None
-        )
-        found = rec.collect("ndcg@5", "mrr@3", by="week", parts=2) if found is None else found
+        if kind is KINDS["lazy"]:
+            found = in_buckets(rec, "ndcg@5", "mrr@3", by="week")
+        else:
+            found = pl.from_dataframe(rec.evaluate("ndcg@5", "mrr@3", by="week"))
         for week, *values in found.rows():
             alone = [frame.filter(week=week).drop("week") for frame in (recs, truth)]
             expected = rf.rec(alone[0], truth=alone[1], **options).evaluate("ndcg@5", "mrr@3")

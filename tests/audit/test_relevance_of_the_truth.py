@@ -12,6 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from buckets_of_users import in_buckets
 from frame_kinds import KINDS, Kind
 from many_frames import ManyFrame
 
@@ -125,7 +126,7 @@ def test_who_said_what_is_relevant_is_not_warned():
 
 CALLS: dict[str, Callable[[Any], object]] = {
     "evaluate": lambda rec: rec.evaluate("recall@2", "mrr@2", by="country"),
-    "collect": lambda rec: rec.collect("recall@2", parts=2),
+    "in buckets": lambda rec: in_buckets(rec, "recall@2"),
     "judge": lambda rec: rec.judge(),
     "summarize": lambda rec: rec.summarize("recall@2"),
     "compare": lambda rec: rec.compare("recall@2", baseline="x"),
@@ -155,7 +156,7 @@ def test_every_call_warns_once(name: str):
     assert told(lambda: CALLS[name](rec(relevance=False))) == []
 
 
-def test_a_plan_reads_nothing_and_collect_warns():
+def test_a_plan_reads_nothing_and_a_call_within_a_bound_warns():
     n_scans = []
 
     def scanned(rows: pl.DataFrame) -> pl.DataFrame:
@@ -167,7 +168,7 @@ def test_a_plan_reads_nothing_and_collect_warns():
     assert told(lambda: RECS.lazy().rec(truth).judge()) == []
     assert told(lambda: RECS.lazy().rec(truth).audit()) == []
     assert n_scans == []
-    assert len(told(lambda: RECS.lazy().rec(truth).collect("recall@2"))) == 1
+    assert len(told(lambda: RECS.lazy().rec(truth, memory="1GB").evaluate("recall@2"))) == 1
 
 
 @pytest.mark.parametrize("truth", [TRUTH, GRADED, TRUTH.with_columns(pl.col("clicked") * 2)])

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import recframe as rf
+from buckets_of_users import buckets_of_users
 from frame_kinds import KINDS, Kind
 from recframe.cli import commands
 from recframe.frames import collecting
@@ -68,9 +69,11 @@ def test_users_whom_a_half_filled_column_splits_are_warned_of(kind: Kind):
     assert told(rec.judge) == []
 
 
-@pytest.mark.parametrize("parts", [1, 2])
-def test_collect_warns_where_evaluate_of_a_lazy_frame_is_a_plan(parts: int):
-    assert told(lambda: JUDGED.lazy().rec.collect("recall", by="country", parts=parts)) == [HALVES]
+@pytest.mark.parametrize("n", [1, 2])
+def test_buckets_warn_where_evaluate_of_a_lazy_frame_is_a_plan(n: int):
+    rec = JUDGED.lazy().rec(memory="1GB")
+    with buckets_of_users(n):
+        assert told(lambda: rec.evaluate("recall", by="country")) == [HALVES]
     assert told(lambda: JUDGED.lazy().rec.evaluate("recall", by="country").collect()) == []
 
 
@@ -123,10 +126,10 @@ def test_lists_without_a_single_rank_are_warned_of_in_parts_and_with_a_truth():
     frame = JUDGED.drop("rank").with_columns(place=pl.lit(math.nan)).lazy()
     said = NO_RANK.replace("the judged frame", "the frame of recommendations")
 
-    assert told(
-        lambda: frame.rec(rank="place").collect("recall", "judged", by="country", parts=2)
-    ) == [NO_RANK]
-    assert told(lambda: frame.rec(rank="place", truth=JUDGED).collect("recall@2")) == [said]
+    rec = frame.rec(rank="place", memory="1GB")
+    with buckets_of_users():
+        assert told(lambda: rec.evaluate("recall", "judged", by="country")) == [NO_RANK]
+        assert told(lambda: rec(truth=JUDGED).recall(k=2)) == [said]
 
 
 @EAGER

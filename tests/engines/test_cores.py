@@ -1,4 +1,4 @@
-"""Buckets in threads: the same bits for any number of either, a bar that moves, and a prompt end."""
+"""Buckets in threads: the same bits for any number of either, and a prompt end."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,11 +15,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from buckets_of_users import buckets_of_users
+from lanes import crossed
 from recframe.engines import bucket_store, local_buckets
 from recframe.engines.memory_bound import Bound
 from recframe.frames.collecting import in_threads
 from recframe.frames.kinds.engine import Routed
-from recframe.frames.options import Limit
 
 N_USERS, N_ITEMS = 400, 60
 CALLS = {
@@ -63,9 +62,10 @@ def answered(call: str, given: dict[str, pl.DataFrame], n_buckets: int | None) -
         rec = recs.rec(**sides, model="model")
     else:
         rec = recs.filter(pl.col("model") == "a").drop("model").rec(**sides)
-    if n_buckets is not None:
-        rec = rec._with(replace(rec._context, buckets=Limit(parts=n_buckets)))
-    return getattr(rec, method)(*metrics, **options)
+    if n_buckets is None:
+        return getattr(rec, method)(*metrics, **options)
+    with buckets_of_users(n_buckets):
+        return getattr(rec(memory="1GB"), method)(*metrics, **options)
 
 
 @pytest.fixture
@@ -74,16 +74,15 @@ def stores(monkeypatch):
     found = []
 
     class Watched(bucket_store.Store):
-        def __init__(self, *arguments: object) -> None:
-            super().__init__(*arguments)
+        def __init__(self, *arguments: object, **options: bool) -> None:
+            super().__init__(*arguments, **options)
             found.append(self)
 
     monkeypatch.setattr(local_buckets, "Store", Watched)
     return found
 
 
-@pytest.mark.parametrize("order", ["sorted", "shuffled", "lazy"])
-@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize(("call", "order"), crossed([*CALLS], ["sorted", "shuffled", "lazy"]))
 def test_any_number_of_buckets_gives_the_same_bits(call, order, stores):
     given = frames()
     expected = answered(call, given, None)
@@ -103,19 +102,24 @@ def test_any_number_of_buckets_gives_the_same_bits(call, order, stores):
 
 
 WITH_THREADS = """
-import sys
-sys.path.insert(0, {tests!r})
 import test_cores
 print([test_cores.answered(call, test_cores.frames(), n).hash_rows().to_list() for call in test_cores.CALLS for n in (1, 5)])
 """
 
 
-def in_process(code: str, n_threads: int, **given: object) -> subprocess.CompletedProcess[str]:
+HERE = Path(__file__).parent
+WITH_TESTS = {
+    "PYTHONPATH": os.pathsep.join(
+        map(str, (HERE, HERE.parent / "support", *filter(None, [os.environ.get("PYTHONPATH")])))
+    )
+}
+
+
+def in_process(code: str, n_threads: int) -> subprocess.CompletedProcess[str]:
     """Run code in a process whose Polars has so many threads; one that waits for ever fails."""
-    tests = str(Path(__file__).parent)
     return subprocess.run(  # noqa: S603  our own
-        [sys.executable, "-c", code.format(tests=tests, **given)],
-        env={**os.environ, "POLARS_MAX_THREADS": str(n_threads)},
+        [sys.executable, "-c", code],
+        env={**os.environ, **WITH_TESTS, "POLARS_MAX_THREADS": str(n_threads)},
         capture_output=True,
         text=True,
         check=True,
@@ -139,7 +143,8 @@ def test_sorted_frames_are_cut_at_users_and_not_copied(dtype):
         for name, rows in (("recs", users.to_frame()), ("truth", truth.to_frame()))
     }
 
-    found = bucket_store.cut(routed, Bound(1_000_000_000), 3)
+    with buckets_of_users(3):
+        found = bucket_store.cut(routed, Bound(1_000_000_000))
 
     assert found is not None
     numbers = [
@@ -178,27 +183,6 @@ def test_frames_in_no_common_order_are_not_cut(users, truth):
     assert bucket_store.cut(routed, Bound(1_000_000_000)) is None
 
 
-def test_a_bar_moves_from_reading_to_the_end_in_the_callers_thread(tmp_path):
-    given = frames()
-    recs = given["recs"].filter(pl.col("model") == "a").sample(fraction=1, shuffle=True, seed=1)
-    recs.write_parquet(tmp_path / "recs.parquet")
-    told: list[tuple[float, int]] = []
-    lists = pl.scan_parquet(tmp_path / "recs.parquet")
-
-    lists.rec(truth=given["truth"].lazy()).collect(
-        "ndcg@5",
-        memory="1MB",
-        parts=8,
-        tell=lambda share: told.append((share, threading.get_ident())),
-    )
-
-    shares = [share for share, _ in told]
-    assert {thread for _, thread in told} == {threading.get_ident()}
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
-    assert 0 < shares[0] < local_buckets.READING <= shares[-8]
-
-
 def test_an_error_is_raised_before_other_tasks_start():
     started = []
 
@@ -230,25 +214,28 @@ def test_what_is_read_is_never_far_ahead_of_the_threads():
 
 
 STOPPED = """
-import sys, time
-sys.path.insert(0, {tests!r})
-from test_cores import frames
-import recframe
+import time
+from test_cores import buckets_of_users, frames
+from recframe.engines import local_buckets
 recs, truth, *_ = frames().values()
 recs = recs.filter(recs["model"] == "a"){lazy}
-def tell(share):
-    if share < 0.5:
-        print("running", flush=True)
-recs.rec(truth=truth{lazy}).collect("ndcg@10", parts=20_000, tell=tell)
+added = local_buckets._added
+def slow(*given):
+    print("running", flush=True)
+    time.sleep(60)
+local_buckets._added = slow
+with buckets_of_users(64):
+    recs.rec(truth=truth{lazy}, memory="1GB").evaluate("ndcg@10")
 """
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such signal for one process")
 @pytest.mark.parametrize("lazy", ["", ".lazy()"])
 def test_ctrl_c_ends_a_call_that_runs(lazy):
-    code = STOPPED.format(tests=str(Path(__file__).parent), lazy=lazy)
-    pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", code], stdout=pipe, stderr=pipe) as process:  # noqa: S603  our own
+    code, pipe = STOPPED.format(lazy=lazy), subprocess.PIPE
+    env = {**os.environ, **WITH_TESTS}
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=env) as process:  # noqa: S603  our own
         assert process.stdout is not None
         assert process.stdout.readline() == b"running\n"
         process.send_signal(signal.SIGINT)
@@ -260,12 +247,10 @@ def test_ctrl_c_ends_a_call_that_runs(lazy):
 
 
 AT_ONCE = """
-import sys
-sys.path.insert(0, {tests!r})
 from concurrent.futures import ThreadPoolExecutor
 import polars as pl
 from polars.io.plugins import register_io_source
-from test_cores import frames
+from test_cores import buckets_of_users, frames
 import recframe
 
 recs, truth, *_ = frames().values()
@@ -283,9 +268,9 @@ sources = [
 def call(n):
     lists = sources[n % len(sources)]
     judged = truth.lazy() if isinstance(lists, pl.LazyFrame) else truth
-    return lists.rec(truth=judged).collect("ndcg@5", "recall@5", parts=1 + n % 7).rows()
+    return lists.rec(truth=judged, memory="1GB").evaluate("ndcg@5", "recall@5").rows()
 
-with ThreadPoolExecutor(6) as pool:
+with buckets_of_users(5), ThreadPoolExecutor(6) as pool:
     print(len(set(map(tuple, pool.map(call, range(60))))))
 """
 
@@ -303,14 +288,3 @@ def test_the_number_of_buckets_follows_from_heights_and_schemas(heights, expecte
     schema = pl.Schema({"user": pl.Int64, "item": pl.Int64})
 
     assert Bound(8_000_000_000).n_buckets([schema], heights) == expected
-
-
-def test_a_smaller_memory_or_longer_ids_take_more_buckets():
-    number, text = (pl.Schema({"user": dtype, "item": dtype}) for dtype in (pl.Int64, pl.String))
-    of_number, of_text, of_less = (
-        Bound(size).n_buckets([schema], [10_000_000])
-        for size, schema in ((200_000_000, number), (200_000_000, text), (100_000_000, number))
-    )
-
-    assert of_text > of_number
-    assert of_less > of_number

@@ -18,6 +18,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from recframe.engines import bucket_store, memory_bound
+from recframe.engines.local_buckets import Local
 
 SIX = ["hit_rate@10", "precision@10", "recall@10", "map@10", "mrr@10", "ndcg@10"]
 SEGMENTS = ["country", "device"]
@@ -208,13 +209,13 @@ STOPPED = """
 import sys, time
 sys.path.insert(0, {tests!r})
 from test_memory_bound import frames
-import recframe
+from recframe.engines.bucket_store import Store
 recs, truth, _ = frames().values()
-def tell(share):
-    if share > 0.5:  # some buckets have been run
-        print("running", flush=True)
-        time.sleep(60)
-recs.lazy().rec(truth=truth.lazy()).collect("ndcg@10", memory="2MB", tell=tell)
+def take(*_):
+    print("running", flush=True)
+    time.sleep(2)
+Store.take = take
+recs.lazy().rec(truth=truth.lazy(), memory="2MB").evaluate("ndcg@10")
 """
 
 
@@ -232,6 +233,32 @@ def test_a_call_that_is_stopped_leaves_no_file(place):
 
     assert errors.rstrip().endswith(b"KeyboardInterrupt")
     assert not [*place.iterdir()]
+
+
+def test_a_call_runs_in_one_plan_where_the_bound_holds_all_of_its_rows(monkeypatch):
+    # as it says: frames tell how many rows they have, a row takes 150 bytes and 2.5 times those of its columns, and all rows
+    # may take six tenths of what 20 MB leave
+    recs, truth = (one.lazy() for one in list(frames().values())[:2])
+    monkeypatch.setattr(memory_bound, "MOST_IN_ONE_PLAN", 30_000_000)
+    run_in_buckets = []
+    run = Local.run
+    monkeypatch.setattr(Local, "run", lambda *given: [run(*given), run_in_buckets.append(1)][0])
+    n_rows = [len(one.collect()) for one in (recs, truth)]
+    need = n_rows[0] * (150 + 2.5 * (2 * 52 + 8)) + n_rows[1] * (150 + 2.5 * 2 * 52)
+    expected = recs.rec(truth=truth).evaluate("mrr@9").collect()
+
+    def is_one_plan(memory: float, lists: pl.LazyFrame = recs) -> bool:
+        run_in_buckets.clear()
+        found = lists.rec(truth=truth, memory=int(memory)).evaluate("mrr@9")
+        assert_frame_equal(found, expected)
+        return not run_in_buckets
+
+    assert is_one_plan(2e7 + need / 0.6 + 1)
+    assert not is_one_plan(2e7 + need / 0.6 - 100)
+    # whose rows nobody knows before they are read
+    assert not is_one_plan(1e9, recs.filter(pl.col("rank") > 0))
+    monkeypatch.setattr(memory_bound, "MOST_IN_ONE_PLAN", sum(n_rows) - 1)
+    assert not is_one_plan(1e9)
 
 
 def test_the_default_is_half_of_the_least_limit_else_of_what_is_free(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ import random_cases
 import recframe as rf
 from asked_twice import COLLECTED, asked_twice, assert_same, eager
 from frame_kinds import slow_after_the_first
-from lanes import crossed
+from lanes import in_turn
 from many_frames import MANY, ManyFrame, many, read
 from parted_frames import ALL_SIDES, LISTS_ARE_NO_SAMPLES, every
 from recframe.audit.report import CHECKS
@@ -31,29 +31,19 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("k", [2, None])
 @pytest.mark.parametrize("by", [None, "country", "user"])
-def test_support_and_tables_in_long_form_come_from_buckets(by, k):
+def test_support_and_tables_in_long_form_come_from_buckets(by):
     recs, truth = eager()
-    for form in ({"support": True}, {"tidy": True}):
+    metrics, given = ("ndcg@2", "auc", "precision@2"), {"by": by, "sides": ("users",)}
+    for form in ("support", "tidy"):
         one, other = asked(
-            "evaluate",
-            recs,
-            truth,
-            {"model": "model"},
-            "ndcg",
-            "auc",
-            "precision",
-            k=k,
-            by=by,
-            sides=("users",),
-            **form,
+            "evaluate", recs, truth, {"model": "model"}, *metrics, **given, **{form: True}
         )
         assert_same(one, other, ordered=by != "user")
 
 
 @pytest.mark.parametrize(
-    ("broken", "by", "metric"), crossed(BROKEN, [None, "country", "user"], ["recall", "coverage"])
+    ("broken", "by", "metric"), in_turn(BROKEN, [None, "country", "user"], ["recall", "coverage"])
 )
 def test_what_only_the_data_shows_fails_in_a_bucket(by, metric, broken):
     sides, message = broken
@@ -86,7 +76,7 @@ def test_a_bound_on_memory_is_none_of_an_engines():
         rf.rec(many(recs), truth=many(truth), memory="2GB")
 
 
-@pytest.mark.parametrize("method", ["collect", "track", "table", "worst", "explain", "findings"])
+@pytest.mark.parametrize("method", ["track", "table", "worst", "explain"])
 def test_what_is_no_sum_over_users_says_what_to_ask_instead(method):
     recs, truth = eager(model=False)
     rec = rf.rec(many(recs), truth=many(truth))
@@ -109,11 +99,10 @@ def test_an_interval_of_a_set_metric_takes_all_lists():
         rec.summarize("ndcg@3", "coverage@3", wide=True)
 
 
-@pytest.mark.parametrize("similarity", ["overlap", "cosine"])
-def test_lists_held_against_all_others_are_refused(similarity):
+def test_lists_held_against_all_others_are_refused():
     recs, truth = eager(model=False)
     rec = rf.rec(many(recs), truth=many(truth))
-    metric = rf.personalization(similarity=similarity, against="all") @ 3
+    metric = rf.personalization(against="all") @ 3
 
     with pytest.raises(rf.RecframeError, match="by user compares each user with all others"):
         rec.evaluate(metric, by="user")
@@ -181,8 +170,9 @@ def odd_frames() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]:
     return recs, truth, {"items": items, "users": users, "train": COLLECTED["train"].head(60)}
 
 
-@pytest.mark.parametrize("arguments", [{}, {"k": 5}, {"by": "week"}], ids=str)
-@pytest.mark.parametrize("two", [True, False])
+@pytest.mark.parametrize(
+    ("two", "arguments"), [(True, {"k": 5}), (False, {"by": "week"}), (False, {})], ids=str
+)
 def test_findings_are_counted_in_buckets(two, arguments):
     recs, truth, sides = odd_frames()
     options = {"model": "model"}
@@ -195,14 +185,6 @@ def test_findings_are_counted_in_buckets(two, arguments):
     assert len(one) > 8
     assert_frame_equal(other.select(FINDINGS), one.select(FINDINGS))
     assert other["example"].null_count() == 0
-
-
-def test_nothing_odd_is_found_where_nothing_is():
-    recs = pl.DataFrame({"user": [1, 2], "item": [1, 2], "rank": [1, 1]})
-
-    one, other = asked("audit", recs, recs.select("user", "item"), {})
-
-    assert_frame_equal(one, other)
 
 
 def test_strict_asks_no_bucket_what_is_asked_of_all_users():
@@ -321,26 +303,15 @@ def twice_the_first_metric():
     return rf.metric(twice_the_first)
 
 
-@pytest.mark.parametrize(
-    "by",
-    ["kind", "item", "week", ["kind", "country"], "country", "user", pl.col("item") % 2],
-    ids=str,
-)
+@pytest.mark.parametrize("by", ["item", "week", ["kind", "country"], pl.col("item") % 2], ids=str)
 def test_what_stands_behind_the_cut_off_counts_in_segments(by):
     recs, truth = eager()
     kept = [] if str(by) == "week" else ["week"]
 
-    one, other = asked(
-        "evaluate",
-        recs.drop(kept),
-        truth.drop(kept),
-        {"model": "model"},
-        "recall@2",
-        by=by,
-        sides=ALL_SIDES,
-    )
+    frames, options = (recs.drop(kept), truth.drop(kept)), {"model": "model"}
+    one, other = asked("evaluate", *frames, options, "recall@2", by=by, sides=ALL_SIDES)
 
-    assert_same(one, other, ordered=str(by) != "user")
+    assert_same(one, other, ordered=True)
 
 
 def test_a_large_bucket_that_lacks_a_model_counts_its_users_all_the_same(monkeypatch):

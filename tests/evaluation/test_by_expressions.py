@@ -12,6 +12,7 @@ import pytest
 
 import recframe as rf
 from asking import liked, recommended
+from buckets_of_users import in_buckets
 from frame_kinds import KINDS, Kind, sharp_and_thorough
 from lanes import crossed
 
@@ -79,7 +80,7 @@ def test_names_and_expressions_stand_together(kind):
     assert kind.read(rec.recall(k=2, by=pl.col("genre"))).equals(
         kind.read(rec.recall(k=2, by="genre"))
     )
-    assert rec.collect("recall@2", by=several, parts=2).equals(found)
+    assert kind.read(in_buckets(rec, "recall@2", by=several)).equals(found)
 
 
 def test_intervals_keep_their_order_and_dtype():
@@ -127,7 +128,8 @@ def test_large_frames_and_parts(lazy):
 
     frames = [frame.lazy() if lazy else frame for frame in (recs, truth, users)]
     rec = rf.rec(frames[0], frames[1], users=frames[2])
-    in_parts, at_once = rec.collect("ndcg@5", by=decade, parts=2), rec.evaluate("ndcg@5", by=decade)
+    at_once = rec.evaluate("ndcg@5", by=decade)
+    in_parts = in_buckets(rec, "ndcg@5", by=decade)
     for found in (in_parts, at_once.collect() if lazy else at_once):
         pl.testing.assert_frame_equal(found, expected)
 

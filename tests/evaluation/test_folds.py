@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from buckets_of_users import in_buckets
 from folded_frames import FOLDS, folded, of_fold, over_folds, rec_of
 from parted_frames import LISTS_ARE_NO_SAMPLES, every
 from recframe.evaluation.required_columns import is_of_segment
@@ -166,20 +167,8 @@ def test_lazy_frames_stay_lazy_and_agree_with_pandas(by: Any) -> None:
     assert isinstance(of_pandas, pd.DataFrame)
     assert_frame_equal(lazy.collect(), eager, rel_tol=1e-12, abs_tol=1e-12)
     assert_frame_equal(pl.from_pandas(of_pandas), eager, rel_tol=1e-12, abs_tol=1e-12)
-    parts = over_folds(frames, pl.DataFrame.lazy).collect(*metrics, by=by, parts=3)
+    parts = in_buckets(over_folds(frames, pl.DataFrame.lazy), *metrics, by=by)
     assert_frame_equal(parts, eager, rel_tol=1e-12, abs_tol=1e-12)
-
-
-@pytest.mark.parametrize("by", [None, "fold", "land"])
-def test_progress_ends_at_the_whole(by: Any) -> None:
-    told: list[float] = []
-
-    over_folds(folded(6), pl.DataFrame.lazy).collect(
-        "recall", "gini", by=by, parts=2, tell=told.append
-    )
-
-    assert told == sorted(told)
-    assert told[-1] == 1
 
 
 def test_large_frames_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 import pytest
 
@@ -129,18 +127,3 @@ def test_metrics_of_the_lists_alone_read_three_columns_of_them(files):
         ("recs", True),
         ("truth", True),
     }
-
-
-def in_parts(*metrics: str, **options: Any) -> Any:
-    rows = pl.DataFrame({"user": range(40)}).join(pl.DataFrame({"item": range(9)}), how="cross")
-    recs = rows.with_columns(rank=pl.col("item") + 1)
-    truth = rows.filter(pl.col("item") % 4 == pl.col("user") % 4).lazy()
-    rec = recs.lazy().rec(truth=truth, train=truth)
-    return rec.collect(*metrics, parts=2, **options)
-
-
-def test_what_holds_each_list_against_all_others_is_not_for_parts():
-    with pytest.raises(
-        rf.RecframeError, match="which no bucket of users has; request it of frames in memory"
-    ):
-        in_parts("personalization(similarity=overlap)@10")

@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from asking import ask, liked, ranking, recommended, rows
+from buckets_of_users import in_buckets
 from lanes import in_turn
 
 log2 = math.log2
@@ -369,7 +370,7 @@ def test_a_row_without_a_model_is_found_among_many():
         with pytest.raises(rf.DataError, match="a ranked row has no model"):
             getattr(one.rec(truth=truth, model="model"), method)("mrr")
     with pytest.raises(rf.DataError, match="a ranked row has no model"):
-        one.lazy().rec(truth=truth.lazy(), model="model").collect("mrr", parts=2)
+        in_buckets(one.lazy().rec(truth=truth.lazy(), model="model"), "mrr")
 
 
 def test_by_user_and_model(kind):

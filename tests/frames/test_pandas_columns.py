@@ -477,7 +477,7 @@ def test_pandas_without_pyarrow_says_what_to_install(monkeypatch):
         FRAME.convert_dtypes().rec.judge,
         FRAME.assign(user=FRAME["user"].astype("category")).rec.audit,
         lambda: FRAME.rec.evaluate("mrr", by="user"),
-        lambda: FRAME.rec.collect("mrr"),
+        lambda: FRAME.rec(memory="1GB").evaluate("mrr"),
         lambda: FRAME.rec.explain("mrr"),
         lambda: in_polars.rec(truth=FRAME).mrr(),
         lambda: rf.from_lists(pd.DataFrame({"user": [1], "item": [[1, 2]]})),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from buckets_of_users import in_buckets
 from choices import CHOICES, with_a_value
 from plain_beyond import OF_LISTS, OF_SETS
 from strategies import examples
@@ -258,7 +259,7 @@ def test_the_support_of_a_mean_is_the_number_of_values(frames: Frames, by: Any, 
     ):
         assert (users[f"n {name}"] == users[name].is_not_null().cast(pl.Int64)).all(), name
     parts = [one for one in COUNTED if "similarity=overlap" not in str(one)]
-    in_parts = lazy.collect(*parts, by=by, parts=2, support=True)
+    in_parts = in_buckets(lazy, *parts, by=by, support=True)
     assert_same(in_parts, found.select(in_parts.columns))
 
 

@@ -17,6 +17,7 @@ import pytest
 
 import many_frames
 import recframe as rf
+from buckets_of_users import in_buckets
 from lanes import crossed
 from many_frames import many, read
 
@@ -105,7 +106,7 @@ def asked(frames: dict[str, pl.DataFrame], road: str, *metrics: str, **options: 
         return rec(frames, **options).evaluate(*metrics, by=by)
     lazy = rec({name: one.lazy() for name, one in frames.items()}, **options)
     if road == "parts":
-        return lazy.collect(*metrics, by=by, parts=5)
+        return in_buckets(lazy, *metrics, by=by, n=5)
     return lazy.evaluate(*metrics, by=by).collect(engine=road)
 
 

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import recframe as rf
+from buckets_of_users import in_buckets
 from choices import CHOICES
 from filtered_frames import IDS, Scene, expected, is_over_lists, plain
 from frame_kinds import KINDS
@@ -148,7 +149,7 @@ Road = tuple[str, Callable[[Scene, Sequence[str]], Any]]
 
 def in_parts(scene: Scene, metrics: Sequence[str]) -> pl.DataFrame:
     of_users = [one for one in metrics if not is_over_lists(one)] or ["mrr"]
-    return scene.rec(pl.DataFrame.lazy).collect(*of_users, by=scene.asked_by, parts=2)
+    return in_buckets(scene.rec(pl.DataFrame.lazy), *of_users, by=scene.asked_by)
 
 
 def of_kind(kind: Any) -> Callable[[Scene, Sequence[str]], Any]:

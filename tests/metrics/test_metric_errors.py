@@ -121,7 +121,7 @@ def test_what_is_no_metric(thing):
     text = f"{said} is not a metric; write names or metric objects, as arguments or in a list: "
     for call in (
         FRAME.rec.evaluate,
-        FRAME.rec.collect,
+        FRAME.rec(memory="1GB").evaluate,
         lambda one: FRAME.rec.evaluate(["mrr", one]),
     ):
         with says(f"{text}evaluate('ndcg@10', rf.recall @ 20)"):
@@ -143,14 +143,6 @@ def test_metrics_may_stand_in_a_list(frame):
     assert in_lists.equals(one_by_one)
     with says("no metric was requested; ", whole=False):
         frame.rec.evaluate([])
-
-
-def test_collect_takes_a_list_too():
-    assert FRAME.lazy().rec.collect(["mrr@2"], "recall@2", parts=2).columns == [
-        "n_users",
-        "mrr@2",
-        "recall@2",
-    ]
 
 
 @pytest.mark.parametrize("thing", [10, None, ["ndcg"], rf.ndcg])

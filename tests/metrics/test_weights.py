@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
+from buckets_of_users import in_buckets
 from frame_kinds import KINDS, Kind
 from many_frames import MANY
 
@@ -143,7 +144,7 @@ def test_equal_weights_change_no_number_and_parts_add_up():
     assert same.row(0) == pytest.approx(plain.row(0), rel=1e-12)
     lazy = {name: frame.lazy() for name, frame in given.items()}
     sides = {"truth": lazy["truth"], "users": lazy["users"], "weight": "revenue"}
-    parts = lazy["recs"].rec(**sides).collect(*METRICS, parts=3)
+    parts = in_buckets(lazy["recs"].rec(**sides), *METRICS)
     assert parts.row(0)[1:] == pytest.approx(expected(given, METRICS), rel=1e-12)
 
 

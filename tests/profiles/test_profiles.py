@@ -13,6 +13,7 @@ import pytest
 
 import recframe as rf
 from asking import liked, recommended, rows
+from buckets_of_users import in_buckets
 from frame_kinds import KINDS, Kind
 from lanes import in_turn, thorough
 from plain_profiles import DEFINED, a_crowd, expected
@@ -443,22 +444,15 @@ def test_models_of_metrics_over_different_users_get_their_own_rows(kind: Kind):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize(
     ("profile", "metrics"),
     [("jurity", ["precision@3", "recall@3"]), ("evidently", ["f_score@3", "map@3"])],
 )
-def test_files_in_parts_give_the_numbers_of_the_profile(
-    profile: str, metrics: list[str], parts: int
-):
-    told: list[float] = []
-    lazy = LISTS.lazy().rec(truth=TRUTH.lazy())
-    found = lazy(profile=profile).collect(*metrics, parts=parts, tell=told.append)
+def test_files_in_buckets_give_the_numbers_of_the_profile(profile: str, metrics: list[str]):
+    found = in_buckets(LISTS.lazy().rec(truth=TRUTH.lazy(), profile=profile), *metrics)
     whole = LISTS.rec(truth=TRUTH, profile=profile).evaluate(*metrics)
     assert found.columns == whole.columns
     assert found.row(0) == pytest.approx(whole.row(0), abs=1e-12)
-    assert told == sorted(told)
-    assert told[-1:] == [1.0]
 
 
 @pytest.mark.parametrize(

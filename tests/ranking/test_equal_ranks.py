@@ -11,6 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from asking import ask_one, liked, ranking
+from buckets_of_users import in_buckets
 from frame_kinds import Kind
 from lanes import in_turn
 from recframe.frames.options import Sharing, Ties
@@ -206,7 +207,7 @@ def test_competition_ranks_of_scores_are_the_scores(ties, n_users):
     assert_frame_equal(ranked.rec(**sides, model="m").evaluate(*metrics), scored, rel_tol=1e-12)
     if of_lists:
         assert_frame_equal(
-            ranked.lazy().rec(**sides, model="m").collect(*metrics, parts=3), scored, rel_tol=1e-12
+            in_buckets(ranked.lazy().rec(**sides, model="m"), *metrics), scored, rel_tol=1e-12
         )
         of_one = scored.filter(m=1).drop("m").select("n_users", *metrics[:-1])
         judged = ranked.filter(m=1).rec(truth=truth, ties=ties).judge()

@@ -34,7 +34,7 @@ def test_the_error_of_a_plan_begins_with_the_sentence(words, rec, engine):
             one.collect(engine=engine)
         assert str(error.value).startswith(f"Invalid argument for recframe: {words}")
     with pytest.raises(rf.DataError, match=f"^{words}"):
-        rec.collect("ndcg@10")
+        rec(memory="1GB").evaluate("ndcg@10")
 
 
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])

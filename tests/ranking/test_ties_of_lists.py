@@ -14,6 +14,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from asking import ask, ask_one
+from buckets_of_users import in_buckets
 from frame_kinds import Kind
 from lanes import crossed
 from random_cases import (
@@ -114,7 +115,7 @@ def test_the_last_places_of_large_frames():
             for found in (
                 of_two.evaluate(*names),
                 judged.evaluate(*names),
-                lazy.collect(*names, parts=2),
+                in_buckets(lazy, *names),
             ):
                 assert found.row(0, named=True) == exactly(
                     {"n_users": 1_500, **{name: wanted[name] for name in names}}

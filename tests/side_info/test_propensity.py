@@ -14,6 +14,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from asking import ask, ask_one, liked, recommended, rows
+from buckets_of_users import in_buckets
 from frame_kinds import Kind
 from plans import POLARS_2
 from recframe.metrics.language.registry import registered
@@ -273,7 +274,7 @@ def test_parts_of_the_users_change_nothing():
     truth = pl.concat([TRUTH.with_columns(user=pl.lit(user)) for user in "uvw"]).lazy()
     rec = recs.rec(truth=truth, propensity="seen")
 
-    found, expected = rec.collect(*BOTH, parts=3), rec.evaluate(*BOTH).collect()
+    found, expected = in_buckets(rec, *BOTH), rec.evaluate(*BOTH).collect()
     assert found.row(0) == pytest.approx(expected.row(0), abs=1e-12)
 
 

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from buckets_of_users import buckets_of_users
 from frame_kinds import KINDS, Kind
 from parted_frames import ALL_SIDES, rows_of, sides_of
-from recframe.frames.options import Limit
 
 COLLECTED = {name: one.collect() for name, one in sides_of(*ALL_SIDES).items()}
 HOME = KINDS[0]
 LOCAL = Kind("this machine", HOME.make, HOME.read)
 """Frames of this process, whose calls run in buckets; each answer is one of the same kind as in one plan."""
-
-
-def in_buckets(rec: Any, parts: int = 3) -> Any:
-    """The same calls, in so many buckets of users."""
-    return rec._with(replace(rec._context, buckets=Limit(parts=parts)))
 
 
 def eager(order: str = "rank", *, model: bool = True) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -47,8 +41,9 @@ def asked_twice(
         given = {name: one(frame) for name, frame in sides.items()}
         given |= {} if truth is None else {"truth": one(truth)}
         rec = rf.rec(one(recs), **given, **options)
-        rec = in_buckets(rec) if one is LOCAL else rec
-        found.append(one.read(getattr(rec, call)(*metrics, **arguments)))
+        rec = rec(memory="1GB") if one is LOCAL else rec
+        with buckets_of_users():
+            found.append(one.read(getattr(rec, call)(*metrics, **arguments)))
     return found[0], found[1]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 import recframe as rf
+from buckets_of_users import in_buckets
 from frame_kinds import KINDS, Kind, eager
 from many_frames import MANY
 from recframe.frames import collecting
@@ -32,7 +33,7 @@ def evaluated(way: Way, bind: Bind, metrics: Sequence[Any], by: Any) -> Any:
 
 
 def in_parts(way: Way, bind: Bind, metrics: Sequence[Any], by: Any) -> Any:
-    return bind(way).collect(*metrics, by=by, parts=3)
+    return in_buckets(bind(way), *metrics, by=by)
 
 
 def from_the_cache(way: Way, bind: Bind, metrics: Sequence[Any], by: Any) -> Any:

@@ -52,7 +52,6 @@ def frames_come_back_as_the_kind_they_went_in(
     assert_type(rf.rec(lf).evaluate("ndcg", k=range(1, 4), by=["model", "country"]), pl.LazyFrame)
     assert_type(rf.rec(pdf).evaluate(rf.ndcg), pd.DataFrame)
     assert_type(rf.rec(df).evaluate(["ndcg@10", rf.recall @ 20], "mrr"), pl.DataFrame)
-    assert_type(rf.rec(lf).collect(("ndcg@10", "mrr")), pl.DataFrame)
     assert_type(rf.rec(df).audit(10, by="country"), pl.DataFrame)
     assert_type(rf.rec(lf, train=df, strict=True).audit(), pl.LazyFrame)
     assert_type(rf.rec(pdf).audit(), pd.DataFrame)

@@ -22,7 +22,6 @@ ASKED = {"k": "10", "by": "'country'"}
 """Arguments of a metric that `rec(...)` does not take, with an example value."""
 METHODS = {
     "evaluate": "'ndcg@10'",
-    "collect": "'ndcg@10'",
     "summarize": "'ndcg@10'",
     "compare": "'ndcg@10', baseline='popularity'",
     "winner": "'ndcg@10', baseline='popularity'",

@@ -46,10 +46,9 @@ BY_BUCKET = (
     "audit",
 )
 """Methods whose plans are sums over users, or users' rows."""
-HERE = ("collect", "explain", "table", "agreement", "pareto", "findings", "track", "fingerprint")
+HERE = ("explain", "table", "agreement", "pareto", "findings", "track", "fingerprint")
 """Methods that run in buckets of this machine too: they are made of those above, or stream."""
 INSTEAD = {
-    "collect": "evaluate(...), whose result is a frame of {engine}",
     "explain": "rf.explain(...), which says the same without numbers",
     "findings": "audit(...), which has a row for each finding",
     "table": "summarize(...), whose values and intervals a table shows",
@@ -180,10 +179,8 @@ class InBuckets(Rec[F]):
 
     def _with(self, context: Context) -> Rec[F]:
         engine = kind_for(self._frame).engine
-        if context.limit is None and engine is None:
+        if context.memory is None and engine is None:
             return super()._with(context)
-        if context.buckets is not None and engine is not None:
-            raise _no_sum(self, "collect")
         if context.memory is not None and engine is not None:
             msg = f"memory= is for frames of this process; {engine.name} has settings of its own, so leave it out"
             raise RecframeError(msg)

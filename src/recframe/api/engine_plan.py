@@ -44,7 +44,7 @@ from recframe.frames.kinds.engine import (
 )
 from recframe.frames.kinds.kind import Kind, with_results_of_polars
 from recframe.frames.kinds.lookup import collected, is_frame, kind_for
-from recframe.frames.options import SIDES, Context, Limit, NamedFrame, is_side
+from recframe.frames.options import SIDES, Context, NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named, sides_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Definition, Metric
@@ -205,7 +205,7 @@ class EngineSide:
     def _reader(self) -> Engine:
         """The engine that reads the frame; one of this process is read by its threads."""
         is_sent = self.local is not None and not self.engine.is_here
-        return Local(Limit()) if is_sent else self.engine
+        return Local() if is_sent else self.engine
 
     def read(self, columns: Sequence[str]) -> pl.DataFrame:
         """Return some columns with all rows, in the dtypes of a bucket."""
@@ -259,7 +259,7 @@ class Divided:
             is_one = isinstance(given, str) or is_side(given)
             if isinstance(given, Iterable) and not is_one:
                 self.options[name] = list(given)
-        self.engine: Engine = kind_for(self.frame).engine or Local(self.context.limit or Limit())
+        self.engine: Engine = kind_for(self.frame).engine or Local(self.context.memory)
 
     def result(self) -> Any:
         """Return the result of the method: of one bucket of all users, where no other has it."""
@@ -268,8 +268,7 @@ class Divided:
             self._check(divided=divided)
             return self._result(divided=divided)
         except NeedsAllUsersError as why:
-            limit = self.context.limit
-            if limit is None or limit.parts not in {None, 1}:
+            if self.context.memory is None:
                 raise
             alone = why
         return self._result(divided=False, alone=alone)
@@ -282,9 +281,7 @@ class Divided:
             name: self._routed(name, read.schema) for name, read in none.items() if read.columns
         }
         if isinstance(self.engine, Local) and self.engine.holds(routed):
-            result = self._in_one_plan()
-            self.engine.tell(1.0)
-            return result
+            return self._in_one_plan()
         whole = {name: self.sides[name].read(read) for name, read in of_whole.items()}
         tables = None if trial.tables is None else self.tables(trial.tables.asked)
         given = None
@@ -305,7 +302,7 @@ class Divided:
     def _in_one_plan(self) -> Any:
         """Return the result of the same method without a bound, collected."""
         rec: Rec[Any] = Rec(self.frame)
-        bound = rec._with(replace(self.context, memory=None, buckets=None))  # noqa: SLF001  a Rec's own
+        bound = rec._with(replace(self.context, memory=None))  # noqa: SLF001  a Rec's own
         is_lazy = kind_for(self.frame).is_lazy
         bound._answers = self.answers or (with_results_of_polars if is_lazy else None)  # noqa: SLF001  likewise
         return getattr(bound, self.method)(*self.arguments, **self.options)
@@ -320,15 +317,12 @@ class Divided:
         plans, result = replayed.plans, replayed.result
         of_bucket, added = (schema_of(plans), added_of(plans)) if plans else (result, None)
         n_rounds = 1 + max((plan.round for plan in plans), default=0)
-        for n in range(n_rounds - 1):
-            finish, rounds = _unfinished, (n, n_rounds)
-            work = Work(
-                routed, replayed.of_bucket, of_bucket, added, finish, of_bucket, rounds=rounds
-            )
+        for _ in range(n_rounds - 1):
+            work = Work(routed, replayed.of_bucket, of_bucket, added, _unfinished, of_bucket)
             sums = collected(self.engine.run(self.frame, work))
             replayed = replace(replayed, known=(*replayed.known, sums))
-        finish, rounds = replayed.finished, (n_rounds - 1, n_rounds)
-        work = Work(routed, replayed.of_bucket, of_bucket, added, finish, result, alone, rounds)
+        finish = replayed.finished
+        work = Work(routed, replayed.of_bucket, of_bucket, added, finish, result, alone)
         return self.engine.run(self.frame, work)
 
     @cached_property
@@ -346,7 +340,7 @@ class Divided:
             self.method,
             tuple(map(self._sent, self.arguments)),
             {name: self._sent(one) for name, one in self.options.items()},
-            replace(self.context, memory=None, buckets=None, **none),
+            replace(self.context, memory=None, **none),
             {name: one.side.names for name, one in self.sides.items()},
             tuple(own.values()),
             words(),

@@ -21,7 +21,7 @@ from recframe.api.methods import Methods
 from recframe.api.request import Request, warned_of_metrics
 from recframe.api.result_methods import Answers
 from recframe.charts import long_format as long
-from recframe.errors import RecframeError, shown
+from recframe.errors import RecframeError
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.execution import Run
 from recframe.evaluation.segments import SUPPORT
@@ -30,7 +30,7 @@ from recframe.frames.by_expressions import Made
 from recframe.frames.inputs import Inputs, read
 from recframe.frames.kinds.kind import Kind, in_polars, with_results_of_polars
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.options import Context, Folds, Limit, Options, size_of
+from recframe.frames.options import Context, Folds, Options, size_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, cutoff
 from recframe.profiles import under_profile
@@ -204,48 +204,6 @@ class Rec(Methods[F], Answers[F]):
         return result
 
     @argument_errors.understood
-    def collect(  # noqa: PLR0913  those of evaluate, and how it is run
-        self,
-        *metrics: Asked,
-        k: Cutoffs = None,
-        by: By = None,
-        memory: int | str | None = None,
-        parts: int | None = None,
-        support: bool = False,
-        tidy: bool = False,
-        tell: Callable[[float], object] | None = None,
-    ) -> pl.DataFrame:
-        """Return `evaluate(...)` as a DataFrame, computed in buckets of users; files are read once, whatever their size.
-
-        `memory` is that of `rec(...)`; without it half of what is free. `parts` is the number of buckets, which otherwise
-        follows from the memory. `tell` is called after each bucket with the share done.
-
-        Raises what `evaluate` raises.
-
-        >>> import polars as pl, recframe
-        >>> recs = pl.LazyFrame({"user": [1, 2], "item": [10, 11], "rank": [1, 1]})
-        >>> truth = pl.LazyFrame({"user": [1, 2], "item": [10, 10]})
-        >>> recs.rec(truth=truth).collect("recall@10", parts=4)
-        shape: (1, 2)
-        ┌─────────┬───────────┐
-        │ n_users ┆ recall@10 │
-        │ ---     ┆ ---       │
-        │ i64     ┆ f64       │
-        ╞═════════╪═══════════╡
-        │ 2       ┆ 0.5       │
-        └─────────┴───────────┘
-        """
-        if parts is not None and (
-            not isinstance(parts, int) or isinstance(parts, bool) or parts < 1
-        ):
-            msg = f"parts={shown(parts)}: write a whole number from 1 up"
-            raise RecframeError(msg)
-        Context.check({} if memory is None else {"memory": memory})
-        context = self._context if memory is None else self._context.bind({"memory": memory})
-        bound = self._with(replace(context, buckets=Limit(parts=parts, tell=tell)))._collected()  # noqa: SLF001  of this class
-        return bound.evaluate(*metrics, k=k, by=by, support=support, tidy=tidy)
-
-    @argument_errors.understood
     def judge(self) -> F:
         """Return the judged frame: one row for each pair that was recommended or judged, under the bound column names.
 
@@ -390,7 +348,7 @@ class Rec(Methods[F], Answers[F]):
         return kind if self._answers is None else self._answers(kind)
 
     def _with(self, context: Context) -> Rec[F]:
-        if context.limit is not None:
+        if context.memory is not None:
             divided: Rec[F] = self._in_buckets(self._frame, context, self._answers)
             return divided
         bound = Rec(self._frame)

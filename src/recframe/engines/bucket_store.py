@@ -90,16 +90,14 @@ class Piece:
 class Store:
     """Rows of the buckets, until these are run: in memory up to a bound, then in files that are removed at the end."""
 
-    def __init__(
-        self, routed: Mapping[str, Routed], bound: Bound, n_parts: int | None = None
-    ) -> None:
+    def __init__(self, routed: Mapping[str, Routed], bound: Bound, *, in_one: bool = False) -> None:
         user = common({name: one.schema[one.user] for name, one in routed.items()})
         self.sides = {name: Side(one, user) for name, one in routed.items()}
-        self.bound, self.n_parts = bound, n_parts
+        self.bound, self.in_one = bound, in_one
         heights = [height(one.frame) for one in routed.values()]
         n_buckets = bound.n_buckets([one.schema for one in routed.values()], heights)
         fan_out = max(FAN_OUT, min(MOST_AT_ONCE, 2 * (n_buckets or 0)))
-        self.n_buckets = n_parts or (1 if n_buckets == 1 else fan_out)
+        self.n_buckets = 1 if in_one or n_buckets == 1 else fan_out
         self.pieces: dict[tuple[int, str], list[Piece]] = {}
         self.heights, self.sizes = [0] * self.n_buckets, [0] * self.n_buckets
         self.of_one_user: list[int] = []
@@ -117,26 +115,22 @@ class Store:
                 self.__dict__.pop("_file").close()
             self._remove()
 
-    def fill(self, tell: Callable[[float], object] = float) -> None:
+    def fill(self) -> None:
         """Read all frames once, put their rows into buckets, and divide buckets that are too large to be run."""
-        reads, n_threads = self._reads(tell), self.bound.n_threads
+        reads, n_threads = self._reads(), self.bound.n_threads
         # with one thread nothing is read ahead of it, since the bound is small
         for _ in in_threads(reads, n_threads) if n_threads > 1 else (read() for read in reads):
             pass
-        self._divide()
+        if not self.in_one:
+            self._divide()
 
-    def _reads(self, tell: Callable[[float], object]) -> Iterator[Callable[[], None]]:
-        """Walk all frames once, as tasks that put rows into buckets; what share of the slices is read is told."""
-        parts = [
-            (name, part, at_once)
-            for name, side in self.sides.items()
-            for at_once in [self.bound.rows_at_once(side.routed.schema)]
-            for part in slices(side.routed.frame, at_once)
-        ]
-        for n_read, (name, part, at_once) in enumerate(parts, 1):
-            for rows in batches(self.sides[name].rows(part, self.n_buckets), at_once):
-                yield partial(self.put, name, rows, next(self._places))
-            tell(n_read / len(parts))
+    def _reads(self) -> Iterator[Callable[[], None]]:
+        """Walk all frames once, as tasks that put rows into buckets."""
+        for name, side in self.sides.items():
+            at_once = self.bound.rows_at_once(side.routed.schema)
+            for part in slices(side.routed.frame, at_once):
+                for rows in batches(side.rows(part, self.n_buckets), at_once):
+                    yield partial(self.put, name, rows, next(self._places))
 
     def put(self, name: str, rows: pl.DataFrame, place: int) -> None:
         """Put rows into the buckets of their users; several threads may do so, of which each waits for earlier rows.
@@ -199,7 +193,7 @@ class Store:
         is_full = error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None))
         found = "the disk is full" if is_full else error.strerror or str(error)
         return RecframeError(
-            f"rows beyond {Given('memory', in_words(self.bound.total))} could not be written to {_place()}: {found}; set "
+            f"rows beyond {Given('memory', in_words(self.bound.memory))} could not be written to {_place()}: {found}; set "
             "the environment variable POLARS_TEMP_DIR to a folder with more room, or allow more memory"
         )
 
@@ -235,8 +229,6 @@ class Store:
 
     def _divide(self) -> None:
         """Divide buckets that are too large to be run, until one user has most of the rows."""
-        if self.n_parts is not None:
-            return
         large = [one for one in range(self.n_buckets) if self._is_large(one)]
         while large:
             bucket, first = large.pop(), len(self.heights)
@@ -280,8 +272,8 @@ class Store:
 
     def together(self) -> list[list[int]]:
         """Return the buckets, those together that are run as one, without those of one user alone."""
-        if self.n_parts is not None:
-            return [[one] for one in range(self.n_buckets)]
+        if self.in_one:
+            return [[0]]
         found: list[list[int]] = [[]]
         n_rows = need = 0
         for bucket, height in enumerate(self.heights):
@@ -320,9 +312,7 @@ def height(plan: pl.LazyFrame) -> int | None:
     return int(stream(plan.select(pl.len())).item()) if skips else None
 
 
-def cut(
-    routed: Mapping[str, Routed], bound: Bound, n_parts: int | None = None
-) -> list[dict[str, pl.DataFrame]] | None:
+def cut(routed: Mapping[str, Routed], bound: Bound) -> list[dict[str, pl.DataFrame]] | None:
     """Return slices of sorted frames, each with all rows of its users; None where one is not sorted or not in memory.
 
     Frames with a user who has more rows than a bucket are not cut either, nor are users of several dtypes, since these have
@@ -335,7 +325,7 @@ def cut(
     if not _have_one_order(users):
         return None
     schemas = [one.schema for one in routed.values()]
-    n_buckets = n_parts or bound.n_buckets(schemas, [*map(len, users)]) or 1
+    n_buckets = bound.n_buckets(schemas, [*map(len, users)]) or 1
     longest = max(users, key=len)
     first = [
         longest[place * len(longest) // n_buckets] for place in range(1, n_buckets) if len(longest)
@@ -343,8 +333,7 @@ def cut(
     slices = {name: _cut(frame, routed[name].user, first) for name, frame in rows.items()}
     buckets = [dict(zip(slices, some, strict=True)) for some in zip(*slices.values(), strict=True)]
     largest = max(sum(map(len, bucket.values())) for bucket in buckets)
-    is_large = n_parts is None and largest > 2 * bound.rows_of_bucket(schemas)
-    return None if is_large else buckets
+    return None if largest > 2 * bound.rows_of_bucket(schemas) else buckets
 
 
 def _columns(one: Routed) -> pl.DataFrame:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any
 
 import polars as pl
 
 from recframe.engines.bucket_store import Store, cut, height, slices
-from recframe.engines.memory_bound import Bound
+from recframe.engines.memory_bound import Bound, default_memory
 from recframe.frames.collecting import batches, in_threads, stream
 from recframe.frames.kinds.engine import Added, Engine, Routed, Work, counted, rows_with
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.options import Limit
-
-READING = 0.3
-"""Share of a call's time that reads rows and puts them into buckets, for a bar (docs/benchmarks.md)."""
 
 
 class Local(Engine):
@@ -27,8 +23,13 @@ class Local(Engine):
     name = "this machine"
     is_here = True
 
-    def __init__(self, limit: Limit) -> None:
-        self.limit = limit
+    def __init__(self, memory: int | None = None) -> None:
+        self.memory = memory
+
+    @cached_property
+    def bound(self) -> Bound:
+        """The bound on the memory of a call; by default half of what is free."""
+        return Bound(default_memory() if self.memory is None else self.memory)
 
     def schema(self, frame: Any) -> pl.Schema:
         """Return the dtypes of a frame's columns."""
@@ -45,7 +46,7 @@ class Local(Engine):
         """Return columns' values, of rows that have others."""
         schema = frame.collect_schema()
         named = [pl.nth(schema.names().index(column)) for column in columns]
-        at_once = Bound(self.limit.memory).rows_at_once(schema)
+        at_once = self.bound.rows_at_once(schema)
         found = [pl.DataFrame(schema={column: schema[column] for column in columns})]
         for part in slices(frame, at_once):
             rows = rows_with(part, present, any_of).select(named)
@@ -56,10 +57,10 @@ class Local(Engine):
     def counted(self, frame: Any, user: str, item: str) -> tuple[pl.DataFrame, int]:
         """Return each item with its number of users, and the number of users."""
         schema = pl.Schema({name: frame.collect_schema()[name] for name in (user, item)})
-        pairs, bound = Routed(frame, schema, user, (user, item)), Bound(self.limit.memory)
+        pairs = Routed(frame, schema, user, (user, item))
         how, n_users = Added(("item",), ("value",), ()), 0
         items: list[pl.DataFrame] = []
-        with closing(Store({"pairs": pairs}, bound)) as store:
+        with closing(Store({"pairs": pairs}, self.bound)) as store:
             store.fill()
             for some in [*([one] for one in store.of_one_user), *store.together()]:
                 rows = store.take(some)["pairs"].lazy()
@@ -75,67 +76,41 @@ class Local(Engine):
 
     def holds(self, routed: Mapping[str, Routed]) -> bool:
         """Return whether a call runs in one plan, since the bound holds all of its rows at once."""
-        if self.limit.parts is not None:
-            return False
         schemas = [one.schema for one in routed.values()]
         heights = [height(one.frame) for one in routed.values()]
-        return Bound(self.limit.memory).holds(schemas, heights)
+        return self.bound.holds(schemas, heights)
 
     def run(self, frame: Any, work: Work) -> Any:
         """Return the result of a call."""
         del frame
-        bound = Bound(self.limit.memory)
-        n_parts = self.limit.parts if work.alone is None else 1
-        buckets = cut(work.routed, bound, n_parts) if work.alone is None else None
+        n_threads, in_one = self.bound.n_threads, work.alone is not None
+        buckets = None if in_one else cut(work.routed, self.bound)
         if buckets is not None:
             tasks = [partial(work.bucket, one) for one in buckets]
-            found = in_threads(tasks, bound.n_threads)
-            return work.finish(self._sums(found, len(tasks), work, told=0))
-        with closing(Store(work.routed, bound, n_parts)) as store:
-            store.fill(lambda share: self._tell(READING * share, work))
+            return work.finish(_sums(in_threads(tasks, n_threads), work))
+        with closing(Store(work.routed, self.bound, in_one=in_one)) as store:
+            store.fill()
             if work.alone is not None:
                 store.check_is_one(work.alone)
-            alone, together = [[one] for one in store.of_one_user], store.together()
-            found = chain(
-                in_threads((partial(_run, work, store, one) for one in alone), 1),
-                in_threads(
-                    (partial(_run, work, store, some) for some in together), bound.n_threads
-                ),
-            )
-            sums = self._sums(found, len(alone) + len(together), work, told=READING)
-            fits = not store.has_spilled
+            alone = (partial(_run, work, store, [one]) for one in store.of_one_user)
+            together = (partial(_run, work, store, some) for some in store.together())
+            found = chain(in_threads(alone, 1), in_threads(together, n_threads))
+            sums, fits = _sums(found, work), not store.has_spilled
         return work.finish(sums, fits=fits)
 
-    def _sums(
-        self, found: Iterable[pl.DataFrame], n_buckets: int, work: Work, told: float
-    ) -> pl.DataFrame:
-        """Return the sums of all buckets, or their rows of the result."""
-        sums = [pl.DataFrame(schema=work.of_bucket)]
-        for n_done, one in enumerate(found, 1):
-            sums = _with(sums, one, work)
-            self._tell(1 - (1 - told) * (1 - n_done / n_buckets), work)
-        return _added(sums, work)
 
-    def _tell(self, share: float, work: Work) -> None:
-        n_before, n_rounds = work.rounds
-        self.tell((n_before + share) / n_rounds)
-
-    def tell(self, share: float) -> None:
-        """Tell the share of the call that is done."""
-        if self.limit.tell is not None:
-            self.limit.tell(share)
+def _sums(found: Iterable[pl.DataFrame], work: Work) -> pl.DataFrame:
+    """Return the sums of all buckets, or their rows of the result."""
+    sums = [pl.DataFrame(schema=work.of_bucket)]
+    for one in found:
+        sums = [*sums, one]
+        if sum(map(len, sums[1:])) > max(len(sums[0]), 10_000):
+            sums = [_added(sums, work)]
+    return _added(sums, work)
 
 
 def _run(work: Work, store: Store, buckets: Sequence[int]) -> pl.DataFrame:
     return work.bucket(store.take(buckets))
-
-
-def _with(sums: list[pl.DataFrame], more: pl.DataFrame, work: Work) -> list[pl.DataFrame]:
-    """Return sums with those of another bucket, added up where there are many."""
-    sums = [*sums, more]
-    if len(sums) > 1 and sum(map(len, sums[1:])) > max(len(sums[0]), 10_000):
-        return [_added(sums, work)]
-    return sums
 
 
 def _added(sums: Sequence[pl.DataFrame], work: Work) -> pl.DataFrame:

@@ -7,7 +7,6 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import polars as pl
@@ -105,17 +104,12 @@ def needed(n_rows: int, n_bytes: float) -> int:
 class Bound:
     """Bytes that a call in buckets may take, and how they are divided."""
 
-    memory: int | None
-    """Bytes that the user allows; None for the default."""
-
-    @cached_property
-    def total(self) -> int:
-        """All bytes of the call."""
-        return default_memory() if self.memory is None else self.memory
+    memory: int
+    """All bytes of the call."""
 
     @property
     def _left(self) -> int:
-        return max(self.total - _OF_READER, 0)
+        return max(self.memory - _OF_READER, 0)
 
     @property
     def held(self) -> float:
@@ -169,7 +163,7 @@ class Bound:
 
     def rows_at_once(self, schema: pl.Schema) -> int:
         """Return the rows that are read at a time, while each thread puts others into buckets."""
-        size = 2 * _OF_READING * self.total / (self.n_threads + 1)
+        size = 2 * _OF_READING * self.memory / (self.n_threads + 1)
         return max(LEAST_ROWS, min(MOST_ROWS, int(size / _row_size(schema))))
 
     def least(self, need: float) -> str:
@@ -178,8 +172,7 @@ class Bound:
 
     def too_little(self, n_rows: int, need: int) -> RecframeError:
         """Return the error of one user whose rows need more than all buckets may take."""
-        total, least = in_words(self.total), self.least(need)
-        given = str(Given("memory", total)) if self.memory else f"half of the free memory, {total},"
+        least, given = self.least(need), Given("memory", in_words(self.memory))
         return RecframeError(
             f"{given} is too little: the user with the most rows has {n_rows:,} rows, which need about {least}; write "
             f"{Given('memory', least)} or more"

@@ -338,7 +338,7 @@ class Trial(Task):
         if self.divided and ROWS in plan.explain():
             msg = (
                 "this call reads rows of all users at once, but buckets hold only some users; ask it of frames in memory, "
-                "without memory= and parts="
+                "without memory="
             )
             raise NeedsAllUsersError(msg)
 

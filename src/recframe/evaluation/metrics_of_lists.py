@@ -144,7 +144,7 @@ def evaluate(
     lists = Lists.of(inputs, metrics, run, beside)
     if run.is_divided and {Level.ALONG, Level.ALONG_ALL} & lists.asked.columns.keys():
         shown = f"one of {', '.join(lists.values)} compares each list with all others"
-        msg = f"{shown}, which no bucket of users has; request it of frames in memory, in one plan, without memory= and parts="
+        msg = f"{shown}, which no bucket of users has; request it of frames in memory, in one plan, without memory="
         raise NeedsAllUsersError(msg)
     if SQUARE not in beside:
         return lists

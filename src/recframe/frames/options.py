@@ -102,18 +102,6 @@ class Folds:
 
 
 @dataclass(frozen=True)
-class Limit:
-    """How a call on frames of this process runs in buckets of users."""
-
-    memory: int | None = None
-    """Bytes that the call may take; None for half of what is free."""
-    parts: int | None = None
-    """Number of buckets; None for as many as the memory asks for."""
-    tell: Callable[[float], object] | None = None
-    """Callback with the share of finished buckets."""
-
-
-@dataclass(frozen=True)
 class Context:
     """Options bound by `rec(...)`; a column name of None means the role's."""
 
@@ -152,8 +140,6 @@ class Context:
     """The labels of the split that bound the frames."""
     without: tuple[str, ...] = ()
     """Models whose lists are not read."""
-    buckets: Limit | None = None
-    """How a call runs in buckets of users, where no bound on memory alone says it."""
     given: frozenset[str] = frozenset()
     """Options bound explicitly, which a profile does not change."""
 
@@ -185,13 +171,6 @@ class Context:
             if getattr(self, name) != value:
                 return replace(self, **policies)
         return self
-
-    @property
-    def limit(self) -> Limit | None:
-        """How a call runs in buckets of users; None where it runs as one plan."""
-        if self.memory is None:
-            return self.buckets
-        return replace(self.buckets or Limit(), memory=self.memory)
 
     @cached_property
     def frames(self) -> list[Any]:
@@ -225,12 +204,10 @@ class Context:
 
 TYPES = {field.name: str(field.type) for field in fields(Context)}
 OPTIONS = tuple(
-    name
-    for name in TYPES
-    if name not in {"by", "folds", "bounds", "split", "without", "buckets", "given"}
+    name for name in TYPES if name not in {"by", "folds", "bounds", "split", "without", "given"}
 )
 """Names of the options of `rec(...)`."""
-_BUT_FRAMES = tuple(name for name in TYPES if name not in {*SIDES, "split", "buckets"})
+_BUT_FRAMES = tuple(name for name in TYPES if name not in {*SIDES, "split"})
 
 
 def _check_roles(context: Context) -> None:

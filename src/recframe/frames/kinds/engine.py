@@ -111,8 +111,6 @@ class Work:
     """The schema of the result."""
     alone: NeedsAllUsersError | None = None
     """Why all users have to be in one bucket; None where they need not."""
-    rounds: tuple[int, int] = (0, 1)
-    """Rounds of the call before this one, and all of them."""
 
 
 class Engine(ABC):
