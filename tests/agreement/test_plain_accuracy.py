@@ -33,7 +33,6 @@ from plain_policies import (
     models_of,
     ranked,
     universe,
-    with_given_ranks_apart,
     without_nan,
 )
 from random_cases import (
@@ -180,17 +179,6 @@ def test_ranks_from_scores_agree(shape: str):
     every = [replace(policy, ties=ties) for policy in policies for ties in TIES]
     for place, policy in enumerate(every):
         case, third = CASES[shape](rng.choice, 120, 20, "score", policy), place + place // len(TIES)
-        check_on(in_turn(place), case, AT_ONE_CUT[third % 3 :: 3])
-
-
-@pytest.mark.slow
-@in_both_shapes
-def test_equal_ranks_told_apart_agree(shape: str):
-    rng = seeded(f"ties of ranks {shape}")
-    policies = (Policy(), Policy(model=True), Policy(relevant_from="list", no_relevant="skip"))
-    every = [replace(policy, ties=ties) for policy in policies for ties in TIES[1:]]
-    for place, policy in enumerate(every):
-        case, third = CASES[shape](rng.choice, 120, 20, policy=policy), place + place // len(TIES)
         check_on(in_turn(place), case, AT_ONE_CUT[third % 3 :: 3])
 
 
@@ -361,10 +349,7 @@ def policies(rng: random.Random) -> list[Policy]:
         for universe in UNIVERSES
         for no_relevant, model in NO_RELEVANT
     ]
-    return [
-        replace(one, relevant_from=rng.choice(["truth", "list"]), ties=rng.choice(TIES))
-        for one in found
-    ]
+    return [replace(one, relevant_from=rng.choice(["truth", "list"])) for one in found]
 
 
 NO_RELEVANT = [("zero", False), ("skip", True), ("null", False)]
@@ -379,7 +364,7 @@ def test_judge_gives_each_pair_of_a_user_that_counts_once(kind: Kind):
     for policy in policies(rng):
         case = without_nan(replace(two_plain_frames(rng, policy), by=()))
         truth = [row for row in identified(case.truth or ()) if is_judged(row)]
-        recs = with_given_ranks_apart(case, ranked(case, identified(case.recs), truth), truth)
+        recs = ranked(case, identified(case.recs), truth)
         users, rows_of_all = (
             universe(case, recs, truth),
             judged_rows(case, recs, truth, models_of(case)),

@@ -348,16 +348,11 @@ def test_rows_at_hand_are_sent_once(monkeypatch):
     assert sizes[1] == sizes[0]
 
 
-METRICS_OF_TIES = ["ndcg@3", "recall@2", "mrr@3", "precision@3", "list_length@2", "judged@3"]
-
-
 OF_CUT_OFFS = [
-    {"ties": "last"},
     {},
     {"no_relevant": "skip"},
     {"relevant_from": "list"},
     {"universe": "both"},
-    {"ties": "item_reverse"},
 ]
 
 
@@ -367,7 +362,7 @@ def test_what_stands_behind_the_largest_cut_off_changes_nothing(policies):
     choose = random.Random("cut-offs")  # noqa: S311  test data
     # each of the others under every second policy
     others = random_cases.AT_ONE_CUT[OF_CUT_OFFS.index(policies) % 2 :: 2]
-    metrics = METRICS_OF_TIES if "ties" in policies else [str(one) for one in others]
+    metrics = [str(one) for one in others]
     for number, metric in enumerate(metrics):
         case = random_cases.two_frames(choose.choice, 40, 4, "rank")
         recs = random_cases.frame(case.recs, {}).select("user", "item", "rank")

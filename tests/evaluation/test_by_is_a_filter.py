@@ -119,29 +119,6 @@ def test_a_plan_by_many_values_scans_each_frame_as_often_as_by_two():
     assert scans(1000) == scans(2)
 
 
-MANY_TIED = pl.DataFrame({"user": [1] * 4, "item": [1, 2, 3, 4], "rank": [1, 1, 1, 1]})
-
-
-def test_given_ranks_that_repeat_are_told_apart_among_the_items_of_a_part():
-    # of kind b items 2 and 4 stand at rank 1; the relevant 4 is put behind 2, and not behind 1 and 3 of kind a too
-    rec = MANY_TIED.rec(
-        truth=pl.DataFrame({"user": [1], "item": [4]}), items=ITEMS, ties="pessimistic"
-    )
-
-    assert rec.mrr() == 0.25
-    assert rec.mrr(by="kind").rows() == [("b", 1, 0.5)]
-
-
-def test_how_many_of_a_part_are_among_the_first_is_known_where_ties_stand_within_it():
-    # two of week 1 share rank 1, so that one of them is expected at k = 1; three of week 2
-    weeks = pl.DataFrame(
-        {"user": [1] * 5, "item": [1, 2, 1, 2, 3], "rank": 1, "week": [1, 1, 2, 2, 2]}
-    )
-    rec = weeks.rec(truth=weeks.select("user", "item", "week"), ties="expected")
-
-    assert rec.list_length(k=1, by="week").rows() == [(1, 1, 1.0), (2, 1, 1.0)]
-
-
 def test_a_part_of_the_users_shows_every_model_where_another_part_has_its_lists():
     # n has a list in week 2 alone, of one user; whatever part that one is in, n has a row of every week
     recs = pl.DataFrame(

@@ -64,7 +64,6 @@ def test_the_rest_has_the_value_of_frames_without_the_rows_of_the_slice(
         metrics = metrics or ["mrr"]
     if scene.places[0] == "truth":
         metrics = [one for one in metrics if not is_over_lists(one)] or ["ndcg@2"]
-    scene = with_what_slices_takes(scene)
     depths = [1] if len(cut(scene)) > 1 else [1, 2]
     asked = scene.rec(make).slices(
         *metrics, by=scene.asked_by, min_users=1, depth=max(depths), wide=True
@@ -80,15 +79,6 @@ def test_the_rest_has_the_value_of_frames_without_the_rows_of_the_slice(
 def cut(scene: Scene) -> set[str]:
     """The frames that the columns cut, but for those of users."""
     return {"items" if one in OF_ITEMS else one for one in scene.places if one not in OF_USERS}
-
-
-def with_what_slices_takes(scene: Scene) -> Scene:
-    """The scene without ties of given ranks where items are cut, which slices refuses."""
-    if not scene.cuts_items or scene.is_scored:
-        return scene
-    return replace(
-        scene, options={name: one for name, one in scene.options.items() if name != "ties"}
-    )
 
 
 def rests(scenes: Sequence[Scene], metrics: Sequence[str]) -> dict[str, Any]:

@@ -112,7 +112,9 @@ def scenes(draw: Any) -> Scene:
         "tags": (pl.List(pl.String), [["x"], ["x", "y"], []]),
         "price": (pl.Float64(), [1.0, 2.5]),
     }
-    items = described(draw, "item", [1, 2, 3, 4] if "items" not in places else [1, 2, 4], kinds)
+    # by item, a frame that is filtered to an item of no catalogue is an error, where the part has no value
+    known = [1, 2, 4] if "items" in places and "item" not in places else [1, 2, 3, 4]
+    items = described(draw, "item", known, kinds)
     others = {"item": [90 + number for number in range(len(week[1]))], "kind": week[1]}
     items = pl.concat(
         [items, pl.DataFrame(others, {"item": pl.Int64, "kind": week[0]})], how="diagonal"
@@ -139,8 +141,10 @@ def scenes(draw: Any) -> Scene:
         {name: value for name, value in options.items() if value is not None},
         places,
     )
-    if scene.options.get("ties") == "expected" and scene.cuts_items and scene.is_scored:
+    if scene.is_scored and scene.options.get("ties") == "expected" and scene.cuts_items:
         return replace(scene, options={**scene.options, "ties": "optimistic"})
+    if not scene.is_scored:
+        scene.options.pop("ties", None)
     return scene
 
 

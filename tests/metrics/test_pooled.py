@@ -151,6 +151,6 @@ def test_propensities_weigh_the_hits_and_what_they_are_divided_by():
 
 def test_the_expectation_over_ties_is_refused_in_words():
     with pytest.raises(rf.RecframeError, match="several means, whose errors are correlated"):
-        RECS.with_columns(score=1.0).rec(truth=TRUTH, ties="expected").precision(
+        RECS.rename({"rank": "score"}).rec(truth=TRUTH, ties="expected").precision(
             k=3, average="pooled"
         )

@@ -204,7 +204,7 @@ def test_weights_that_cannot_be_are_errors_at_the_call():
         with pytest.raises(rf.RecframeError, match="call it without weight='revenue'"):
             call("ndcg@3", by="country")
     with pytest.raises(rf.RecframeError, match="several means, whose errors are correlated"):
-        weighed(ties="expected").evaluate("ndcg@3")
+        weighed(score="rank", ties="expected").evaluate("ndcg@3")
 
 
 def test_weights_of_0_alone_give_no_number():

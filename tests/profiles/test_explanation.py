@@ -497,16 +497,6 @@ def test_ties_are_a_switch_where_ranks_come_from_scores():
     )
 
 
-def test_ties_that_are_bound_are_told_of_ranks():
-    frame = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 1], "relevance": [0, 1]})
-
-    assert "ties=optimistic" not in frame.rec.explain("mrr").text
-    for ties, value in (("optimistic", 1), ("pessimistic", 0.5), ("expected", 0.75), ("last", 0.5)):
-        found = frame.rec(ties=ties).explain("mrr")
-        assert f"(ties={ties})" in found.text
-        assert found.frame["mrr"].item() == value
-
-
 def test_segments_and_models_come_first(kind: Kind):
     users = pl.DataFrame({"user": ["u1", "u2", "u4", "u5"], "*": ["b", "b", None, "a"]})
     two = LISTS.with_columns(model=pl.lit("m"))

@@ -361,46 +361,21 @@ def test_large_lists_give_what_the_lazy_plan_gives(kind, order):
         check_kinds(ORDERS[order](judged(user, item)), metrics, [kind])
 
 
-@pytest.mark.parametrize(
-    ("ties", "order", "rank"),
-    crossed(
-        ["expected", "last", "order", "optimistic", "pessimistic", "item_reverse"],
-        [*ORDERS][:3],
-        [pl.Int8, pl.UInt64, pl.Float64],
-        fast=6,
-    ),
-)
-def test_large_lists_with_equal_ranks_give_what_the_lazy_plan_gives(ties, order, rank):
-    # three items share a rank, one of four lists has none of them equal, and some rows have no rank
-    place = pl.col("rank")
-    tied = pl.when(pl.col("user") % 4 > 0).then((place - 1) // 3 * 2 + 1).otherwise(place)
-    tied = tied + (pl.col("item") % 3) / 4 if rank == pl.Float64 else tied
-    frame = ORDERS[order](judged(NUMBER, NUMBER)).with_columns(
-        rank=pl.when(pl.int_range(pl.len()) % 11 > 0).then(tied).cast(rank)
-    )
-    metrics = ["recall", "dcg", "map", "judged", "list_length"]
-    metrics += [] if ties in {"expected", "last"} else ["auc", "bpref", "ndcg"]
-
-    check_kinds(frame, metrics, ["judged", "of a model"], ties=ties)
-
-
-@pytest.mark.parametrize("ties", ["item", "order", "pessimistic"])
-def test_an_item_that_repeats_behind_the_cut_off_is_where_its_relevant_row_is(ties):
+def test_an_item_that_repeats_behind_the_cut_off_is_where_its_relevant_row_is():
     # of each list the item 0 is first, as not relevant, and last, as relevant: it takes no place up to 3
     frame = judged(NUMBER, NUMBER).with_columns(relevance=(pl.col("item") == 2).cast(pl.Int64))
     again = frame.filter(pl.col("item") == 0).with_columns(rank=pl.lit(20), relevance=pl.lit(1))
     frame = pl.concat([frame, again.cast(dict(frame.schema))])
 
-    found = frame.rec(ties=ties).evaluate("list_length", "recall", "auc", k=3)
+    found = frame.rec.evaluate("list_length", "recall", "auc", k=3)
 
     # items 1 and 2 have the ranks 2 and 3
     assert found.rows() == [(SIZE // 12, 2.0, 0.5, 0.0)]
 
 
-@pytest.mark.parametrize("ties", ["item", "order"])
 @pytest.mark.parametrize("rank", ["rank", "1"])
 @pytest.mark.parametrize("order", list(ORDERS)[:2])
-def test_a_metric_that_reads_whole_lists_does_so_whatever_its_cut_off(order, rank, ties):
+def test_a_metric_that_reads_whole_lists_does_so_whatever_its_cut_off(order, rank):
     # each list has one relevant item, at rank 6 of 12 or among twelve of rank 1
     frame = judged(NUMBER, NUMBER).with_columns(
         pl.sql_expr(rank).alias("rank"), relevance=(pl.col("rank") == 6).cast(pl.Int64)
@@ -408,7 +383,7 @@ def test_a_metric_that_reads_whole_lists_does_so_whatever_its_cut_off(order, ran
     settings = {"k": 2, "n_items": 100, "n_negatives": 11}
     given = ORDERS[order](frame)
 
-    found = given.rec(ties=ties).corrected(**settings)
+    found = given.rec.corrected(**settings)
 
-    plan = given.lazy().rec(ties=ties).corrected(**settings).collect(engine="in-memory")
+    plan = given.lazy().rec.corrected(**settings).collect(engine="in-memory")
     assert found == pytest.approx(plan.row(0)[-1], rel=1e-12)

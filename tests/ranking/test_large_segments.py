@@ -30,7 +30,6 @@ POLICIES: list[dict[str, Any]] = [
     {"universe": "both", "no_relevant": "skip"},
     {"universe": "all"},
     {"relevant_from": "list"},
-    {"ties": "optimistic"},
     {"model": "model"},
 ]
 # of the number of a row and its user

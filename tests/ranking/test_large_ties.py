@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from lanes import crossed, in_turn
 from recframe.frames.options import Ties
 
 SIZE, LENGTH = 24_000, 12
@@ -63,21 +64,18 @@ def check(frame: pl.DataFrame, **options: Ties) -> None:
     assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize(("score", "order"), in_turn([*SCORES], [*ORDERS]))
 def test_ties_of_any_scores(score, order):
     check(ORDERS[order](tied(score)))
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("ids", IDS)
+@pytest.mark.parametrize(("ids", "order"), in_turn([*IDS], [*ORDERS]))
 def test_ties_of_any_ids(ids, order):
     check(ORDERS[order](tied(users=ids)))
     check(ORDERS[order](tied(items=ids)))
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("ties", get_args(Ties))
+@pytest.mark.parametrize(("ties", "order"), crossed(get_args(Ties), [*ORDERS]))
 def test_ties_in_any_order(ties, order):
     check(ORDERS[order](tied("some one in 32 bits")), ties=ties)
 

@@ -167,42 +167,6 @@ def at_the_last_place(item: Any, values: Mapping[Any, Any], ranks: Mapping[Any, 
     return max(rank for other, rank in ranks.items() if values[other] == values[item])
 
 
-def told_apart(
-    recs: Rows, list_key: Sequence[str], truth: Rows, policy: Policy, *, own: bool
-) -> list[Row]:
-    """The rows with effective ranks: max(rank, the one before + 1), equal ranks in the order of the policy's ties.
-
-    `own` says that the rows are a judged frame's, where an item's best rank is that of its relevant rows.
-    """
-    gains = gains_of(truth, policy)
-    result: list[Row] = []
-    for rows in grouped(
-        [{**row, "place": place} for place, row in enumerate(recs)], *list_key
-    ).values():
-        once = []
-        for same in grouped([row for row in rows if has_rank(row)], "item").values():
-            relevant = [row for row in same if own and policy.relevant(row["relevance"])]
-            rank = min(row["rank"] for row in relevant or same)
-            once.append(
-                {
-                    **same[0],
-                    "rank": rank,
-                    "place": min(row["place"] for row in same if row["rank"] == rank),
-                }
-            )
-        order = sorted(in_order_of_ties(once, policy.ties, gains), key=lambda row: row["rank"])
-        effective_ranks = [
-            rank
-            for rank, _ in effective((row["rank"], place, 0.0) for place, row in enumerate(order))
-        ]
-        ranks = {row["item"]: rank for row, rank in zip(order, effective_ranks, strict=True)}
-        if policy.ties == "last":
-            as_given = {row["item"]: row["rank"] for row in order}
-            ranks = {item: at_the_last_place(item, as_given, ranks) for item in ranks}
-        result += [{**row, "rank": ranks[row["item"]]} if has_rank(row) else row for row in rows]
-    return result
-
-
 def gains_of(truth: Rows, policy: Policy) -> dict[tuple[Any, Any], float]:
     gains: dict[tuple[Any, Any], float] = {}
     for row in truth:
@@ -316,15 +280,6 @@ def ranked(case: Case, recs: Rows, truth: Rows) -> list[Row]:
     return [row if bound else {**row, "model": None} for row in recs]
 
 
-def with_given_ranks_apart(case: Case, recs: Rows, truth: Rows) -> list[Row]:
-    """The rows of a part's lists, whose given ranks repeat, as `ties=` tells those of the part apart."""
-    bound, policy = case.policy.model, case.policy
-    if policy.ties == "item" or any("score" in row for row in recs):
-        return [*recs]
-    keys = ["model", "user"] if bound else ["user"]
-    return told_apart(recs, keys, truth, policy, own=case.truth is None and not bound)
-
-
 def models_of(case: Case) -> list[Any]:
     if not case.policy.model:
         return [None]
@@ -431,8 +386,7 @@ def evaluate_all(asked: Sequence[Asked], case: Case) -> list[dict[str, Any]]:
         truth = [row for row in truth if is_judged(row)]
         key = dict(zip(parts.of_rows, values, strict=True))
         for own, own_recs, own_truth in of_items(case, parts, ranked(case, recs, truth), truth):
-            own_ranks = with_given_ranks_apart(case, own_recs, own_truth)
-            for listed, one in lists(case, own_ranks, own_truth, models):
+            for listed, one in lists(case, own_recs, own_truth, models):
                 of_user = {
                     name: known.get(listed["user"]) for name, known in parts.of_users.items()
                 }

@@ -312,7 +312,7 @@ def judged_case(
     choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None
 ) -> Case:
     """A judged frame with its segments as columns of its own or of side frames."""
-    policy = policy or a_policy(choose, TIES)
+    policy = policy or a_policy(choose, TIES if order == "score" else ["item"])
     by = (
         choose(SEGMENTS_OF_JUDGED)
         if not policy.model
@@ -344,7 +344,7 @@ def two_frames(
     choose: Choose, n_rows: int, n_users: int, order: str = "rank", policy: Policy | None = None
 ) -> Case:
     """Recommendations and truth; segments on one of the frames (users'), on both (rows') or on side frames."""
-    policy = policy or a_policy(choose, TIES)
+    policy = policy or a_policy(choose, TIES if order == "score" else ["item"])
     by = (
         choose(SEGMENTS_OF_TWO)
         if not policy.model

@@ -416,11 +416,8 @@ class Divided:
 
     @property
     def _goes_by_order(self) -> bool:
-        """Whether ties are broken by row order; under a profile only where ranks come from scores."""
-        bound = self.context.ties == "order"
-        return bound or (
-            self._is_scored and any(context.ties == "order" for context in self._contexts)
-        )
+        """Whether ties are broken by row order."""
+        return self._is_scored and any(context.ties == "order" for context in self._contexts)
 
     @cached_property
     def _conventions(self) -> list[Convention]:

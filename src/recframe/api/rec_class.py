@@ -121,9 +121,8 @@ class Rec(Methods[F], Answers[F]):
                 first_rank with a cut-off is over the orders with a hit. "last": all items of a tie take its last place, as in
                 scikit-learn's average precision and SciPy's rankdata(method="max"); a tie that a cut-off divides is after it,
                 also in list_length and judged. Metrics that take the items of a tie one by one (as with "expected", except auc
-                with a cut-off) raise an error. With given ranks, any value but "item" orders items of equal rank: each listed
-                item then has its own rank, at least the previous one + 1. So 1, 1, 1, 4 become 1, 2, 3, 4, and gaps stay. With
-                "item", the default, given ranks do not change, and all items of equal rank count at it.
+                with a cut-off) raise an error. Given ranks have no ties to order, so any value but "item" is an error with
+                them; of items that repeat a rank each counts at it.
             decimals: means are rounded to this number of decimals; tests and gates use the full values.
             profile: the conventions of another library, such as "trec_eval" (see `rf.list_profiles`): these policies and
                 the parameters of metrics. What is given here or with a metric wins over the profile.

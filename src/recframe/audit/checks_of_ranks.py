@@ -197,10 +197,10 @@ def fractional_ranks(data: Audited) -> Findings:
     "warning",
     "all of them count at this rank, which favours the list; relevant ones are ordered by item",
     text(
-        "choose how ties are broken: ",
-        bind(ties="'expected'"),
-        " or another ",
+        "name a column of scores, whose ties ",
         TIES,
+        " breaks: ",
+        bind(score=NAMED),
         "; or rank each list from 1 without ties",
     ),
     "ranks",
@@ -208,15 +208,7 @@ def fractional_ranks(data: Audited) -> Findings:
 def repeated_ranks(data: Audited) -> Findings:
     """Ranks shared by several items of a list."""
     ranks = data.same_places.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique())
-    treatment = None
-    if data.inputs.tells_ranks_apart:
-        treatment = (
-            f"ties are broken by ties={data.context.ties!r}, so each item has a place of its own"
-        )
-    if data.inputs.tells_ranks_apart and data.context.ties == "last":
-        treatment = "all of them take the last place of their tie (ties='last')"
-    shown = ("user", "rank", "items")
-    yield Finding(data.main, ranks.filter(pl.col("items") > 1), shown, treatment=treatment)
+    yield Finding(data.main, ranks.filter(pl.col("items") > 1), ("user", "rank", "items"))
 
 
 @check(

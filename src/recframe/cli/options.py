@@ -227,7 +227,7 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
     "min_relevance_for": (
         "Which metrics --min-relevance holds for: all, or those that count relevant rows.  [default: all]"
     ),
-    "ties": "The order of items with equal scores, or ranks.  [default: item]",
+    "ties": "The order of items with equal scores.  [default: item]",
     "wide": "Show or write all columns, not only those of the short form, in full precision.",
 }
 """The help of an option, behind the word for its value where it has one, by its argument, or the method's name before it."""

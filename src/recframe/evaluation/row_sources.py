@@ -183,7 +183,7 @@ def _in_best_order(
 def _listed(judged: Judged, asked: set[str], deepest: int | None) -> pl.LazyFrame:
     """Return the list rows, and the number of non-relevant rows above the relevant ones."""
     keys = judged.list_keys
-    if "listed_tied" in asked and judged.scores is not None and judged.inputs.item_keys:
+    if "listed_tied" in asked and judged.inputs.item_keys:
         msg = (
             "ties='expected' cannot tell how many items of a segment are among the first k of a list with scores; request "
             "list_length and judged without k, or by a column that does not describe items"

@@ -13,6 +13,7 @@ from recframe.errors import (
     CallError,
     ColumnError,
     NeedsAllUsersError,
+    RecframeError,
     fails_whole_if,
     sentence,
     suggestion,
@@ -195,26 +196,15 @@ class Inputs:
         """Whether ranks are made from scores."""
         return "score" in self.schema
 
-    @cached_property
-    def tells_ranks_apart(self) -> bool:
-        """Whether an explicitly bound `ties` breaks ties of given ranks; a profile's ties only concern scores.
-
-        NOTE: ties="item" is the default, so that it leaves ranks as they are; of one rank, relevant items alone then follow
-        one another by item.
-        """
-        return not self.scored and _is_bound_to_ranks(self.context)
-
     def with_ties(self, context: Context) -> Context:
-        """Return a context with the ties that concern these frames, the default where none do."""
-        has_ties = self.scored or _is_bound_to_ranks(context)
-        return context if has_ties else context.having(ties="item")
+        """Return a context with the ties that concern these frames: a profile's concern scores alone."""
+        return context if self.scored else context.having(ties="item")
 
     @cached_property
     def sharing(self) -> Sharing | None:
         """The tie policy under which tied items share a rank; None where each has its own."""
         ties = self.context.ties
-        has_ties = self.scored or self.tells_ranks_apart
-        return ties if ties in {"expected", "last"} and has_ties else None
+        return ties if ties in {"expected", "last"} and self.scored else None
 
     def identified(
         self, owner: Literal["recommendations", "truth"], where: pl.Expr | None = None
@@ -328,8 +318,7 @@ class Inputs:
     @cached_property
     def ranks_by_gain(self) -> bool:
         """Whether tied items are ordered by their gains, so that ranks depend on the truth."""
-        by_gain = self.context.ties in {"pessimistic", "optimistic"}
-        return by_gain and (self.scored or self.tells_ranks_apart)
+        return self.scored and self.context.ties in {"pessimistic", "optimistic"}
 
     @cached_property
     def item_keys(self) -> list[str]:
@@ -367,10 +356,6 @@ class Inputs:
         return [segment.inside for segment in self.segments if segment.owner in owners]
 
 
-def _is_bound_to_ranks(context: Context) -> bool:
-    return context.ties != "item" and "ties" in context.given
-
-
 @cache
 def _fails_with_rows(message: str) -> pl.Expr:
     return fails_whole_if(pl.len() > 0, message).alias("check")
@@ -405,6 +390,7 @@ def read(
         roles += ["time"] * (labelled and name in _timed(sides, context))
         given[name] = side.take(roles, columns)
     given["recommendations"] = without_models(given["recommendations"], context)
+    _check_ties(given["recommendations"].collect_schema(), main, context)
     if main.rows_are_items:
         _check_no_segment_of_items(segments)
     return Inputs(
@@ -440,6 +426,16 @@ def without_models(lists: Taken, context: Context) -> Taken:
 def _is_one_of(models: Sequence[str]) -> pl.Expr:
     """Whether a row is of one of some models; the null model is none of them."""
     return pl.col("model").cast(pl.String).is_in(models).fill_null(value=False)
+
+
+def _check_ties(schema: pl.Schema, main: Side, context: Context) -> None:
+    """Reject an order of equal scores where ranks are given."""
+    if "ties" in context.given and context.ties != "item" and "score" not in schema:
+        msg = (
+            f"{Given('ties', context.ties)} orders items of equal scores, but {main.title} has ranks, in column "
+            f"{main.context.names['rank']!r}; leave it out, or name the scores: {bind(score=NAMED)}"
+        )
+        raise RecframeError(msg)
 
 
 def _check_no_segment_of_items(segments: Iterable[Segment]) -> None:

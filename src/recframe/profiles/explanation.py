@@ -90,7 +90,7 @@ def explain(
          a counted user without a relevant item counts 0 in metrics of hits
          -> a user without a relevant item is left out
     3. ties: item_desc -> item, either: equal scores have another order; a profile changes nothing if ranks are given
-         equal scores (with ties= bound, equal ranks too) in 32 bits are ordered by item as text, descending
+         equal scores in 32 bits are ordered by item as text, descending
          -> where ranks come from scores, equal scores are ordered by item
     4. denominator: k -> list, up: the denominator is smaller for some users and never larger
          hits are divided by k, by lists shorter than k too

@@ -72,8 +72,6 @@ def _in_order(high: Any, low: Any, chains: Chains) -> bool:
     return low in found
 
 
-OF_TIES = "equal scores (with ties= bound, equal ranks too)"
-
 _ORDERS = ("item", "item_reverse", "item_text", "item_text_reverse", "order")
 
 POLICIES: dict[str, Switch] = {
@@ -123,15 +121,15 @@ POLICIES: dict[str, Switch] = {
     "ties": Switch(
         {
             "item": "where ranks come from scores, equal scores are ordered by item",
-            "item_reverse": f"{OF_TIES} are ordered by item, descending",
-            "item_text": f"{OF_TIES} are ordered by item as text",
-            "item_text_reverse": f"{OF_TIES} are ordered by item as text, descending",
-            "item_desc": f"{OF_TIES} in 32 bits are ordered by item as text, descending",
-            "order": f"{OF_TIES} are in row order",
-            "expected": f"{OF_TIES} are in all orders at once: the value is the expectation",
-            "last": f"{OF_TIES} all take the last place of their tie",
-            "pessimistic": f"{OF_TIES} have the relevant items last",
-            "optimistic": f"{OF_TIES} have the relevant items first",
+            "item_reverse": "equal scores are ordered by item, descending",
+            "item_text": "equal scores are ordered by item as text",
+            "item_text_reverse": "equal scores are ordered by item as text, descending",
+            "item_desc": "equal scores in 32 bits are ordered by item as text, descending",
+            "order": "equal scores are in row order",
+            "expected": "equal scores are in all orders at once: the value is the expectation",
+            "last": "equal scores all take the last place of their tie",
+            "pessimistic": "equal scores have the relevant items last",
+            "optimistic": "equal scores have the relevant items first",
         },
         tuple(("optimistic", one, "pessimistic") for one in (*_ORDERS, "expected")),
         up="relevant items rank higher among equal scores",
@@ -363,7 +361,7 @@ RULES: Mapping[str, Sequence[str]] = {
     "users": (
         "An item counts once in a list, at its best rank; a pair counts once in the truth, at its highest relevance.",
         IGNORED,
-        "A missing rank is a miss. Unless ties= is bound, items of equal rank all count at it, relevant ones ordered by item.",
+        "A missing rank is a miss. Items of equal rank all count at it, relevant ones ordered by item.",
     ),
     "lists": (
         "An item counts once in a list, at its best rank; a pair counts once in train.",

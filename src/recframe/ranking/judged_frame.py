@@ -22,7 +22,6 @@ from recframe.ranking.relevance import (
     rows_of_models,
 )
 from recframe.ranking.scores import Scored, in_order_given, scored
-from recframe.ranking.ties_of_lists import effective_lists
 
 PAIR = ["user", "item"]
 
@@ -32,7 +31,7 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     check_is_one_fold(inputs)
     lists = in_order_given(inputs.identified("recommendations"), inputs.context.ties)
     if inputs.truth is None and not (inputs.model or inputs.scored):
-        return Judged(inputs, effective_lists(lists, lists, inputs, inputs.inside("row")))
+        return Judged(inputs, lists)
     truth, shared = inputs.identified("truth"), inputs.inside("row")
     # all models share one truth: what the frame says of any of them
     if inputs.truth is None:
@@ -44,7 +43,6 @@ def judge(inputs: Inputs, models: pl.LazyFrame | None = None) -> Judged:
     if inputs.model and models is None:
         models = rows_of_models(inputs).unique()
     scores = _scored(lists, shared, inputs) if inputs.scored else None
-    lists = effective_lists(lists, truth, inputs, shared)
     return Judged(inputs, lists, truth, models, scores, shared=tuple(shared))
 
 
@@ -303,7 +301,7 @@ class Judged:
             return self.truth.filter(self._relevant).select(*self.of_rows, *PAIR, gain=self._gain)
         rows = self.lists.filter(self._relevant)
         keys = distinct_names(*self.inputs.inside("row"), *self.model, *PAIR)
-        return self.in_segments(rows.select(*keys, self._rank, *self._tied, gain=self._gain))
+        return self.in_segments(rows.select(*keys, self._rank, gain=self._gain))
 
     @cached_property
     def _relevant_pairs(self) -> pl.LazyFrame:
@@ -314,7 +312,7 @@ class Judged:
         if not self._rank_dtype.is_integer():
             rows = rows.with_columns(pl.when(is_rank(rank)).then(rank))
         keys = distinct_names(*self.list_keys, "item")
-        values = [rank.min(), pl.col("gain", *self._tied).max()]
+        values = [rank.min(), pl.col("gain").max()]
         return alike_as_one(rows, keys, self.schema, values, few=self.inputs.few)
 
     def relevant(self, *also: str) -> pl.LazyFrame:
@@ -518,8 +516,7 @@ class Judged:
             best = best_rank(pl.when(self._ranked).then(rank), self._relevant)
             pairs = at_best_rank(self.lists, keys, relevance.max(), best=best)
             return self.counted(pairs, {"truth", "recs", "both"})
-        kept = [rank.min(), *(pl.col(one).max() for one in self._tied)]
-        lists = self.counted(self._ranked_lists(), {"truth", "both"}).group_by(keys).agg(kept)
+        lists = self.counted(self._ranked_lists(), {"truth", "both"}).group_by(keys).agg(rank.min())
         truth = self.counted(self.truth, {"recs", "both"})
         truth = self.for_each_model(truth.group_by(PAIR).agg(relevance.max()))
         return lists.join(truth, on=keys, how="full", coalesce=True, nulls_equal=True)

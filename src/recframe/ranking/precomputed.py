@@ -38,7 +38,6 @@ from recframe.frames.rows.profiling import (
 )
 from recframe.ranking.judged_frame import PAIR, Judged, Precomputed
 from recframe.ranking.relevance import as_number, is_rank, is_relevant_row, rows_of_models
-from recframe.ranking.ties_of_lists import effective_up_to
 
 _FAR = 2**38
 """Range of user numbers: times as many segments as there are rows they are no more than Int64 holds."""
@@ -65,7 +64,7 @@ class Reads:
 def precompute(judged: Judged, reads: Reads, ask: Ask) -> Judged:
     """Return a judgement with precomputed properties for a plan."""
     depth = None if reads.whole_lists else reads.k
-    judged = _with_relevant_rows(_with_effective_ranks(judged, ask, depth), reads, ask)
+    judged = _with_relevant_rows(judged, reads, ask)
     if reads.hits and not judged.rows and _meets_by_hash(judged):
         hits = _hits(judged, reads.k, ask)
         order = ask([are_in_order(hits, judged.list_keys)])[0].item()
@@ -135,15 +134,6 @@ def _crowd(rows: pl.DataFrame) -> pl.LazyFrame:
     if users["user"].flags["SORTED_ASC"]:
         return heads(users).lazy()
     return distinct_ids(users["user"]).to_frame().lazy()
-
-
-def _with_effective_ranks(judged: Judged, ask: Ask, k: int | None) -> Judged:
-    """Return a judgement with effective ranks up to k, under the tie policy."""
-    inputs = judged.inputs
-    if not inputs.tells_ranks_apart or judged.rows:
-        return judged
-    found = effective_up_to(k, judged.truth, inputs, ask)
-    return replace(judged, lists=ask([judged.lists if found is None else found])[0].lazy())
 
 
 # Relevant rows

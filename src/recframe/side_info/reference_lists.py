@@ -20,7 +20,6 @@ from recframe.frames.rows.profiling import are_in_order, marked_sorted, merged
 from recframe.ranking.judged_frame import PAIR
 from recframe.ranking.relevance import is_rank
 from recframe.ranking.scores import in_order_given, scored
-from recframe.ranking.ties_of_lists import of_item_segments
 from recframe.side_info.reference_ranks import Places, up_to
 from recframe.side_info.sources import Fact, Sides, fact
 
@@ -187,13 +186,10 @@ def _reference(sides: Sides, k: int | None) -> tuple[list[str], pl.LazyFrame]:
 def _ranked(rows: pl.LazyFrame, inputs: Inputs, k: int | None) -> pl.LazyFrame:
     """Return rows with ranks, from scores where there are none; ties then go by item where the gains would decide."""
     dtype, ties = rows.collect_schema().get("rank"), inputs.context.ties
+    if dtype is not None:
+        return rows.filter(is_rank(RANK, dtype))
     own: Ties = "item" if ties in {"pessimistic", "optimistic", "expected", "last"} else ties
-    if dtype is None:
-        return scored(in_order_given(rows, own), ["user"], [], own).ranked(k, rows.clear)
-    ranked = rows.filter(is_rank(RANK, dtype))
-    if not inputs.tells_ranks_apart:
-        return ranked
-    return of_item_segments(in_order_given(ranked, own), inputs, ["user"], own, rows.clear())
+    return scored(in_order_given(rows, own), ["user"], [], own).ranked(k, rows.clear)
 
 
 def _placed(rows: pl.LazyFrame, keys: list[str], schema: pl.Schema) -> pl.LazyFrame:

@@ -132,7 +132,7 @@ def _others(
     segments = cutting(inputs.segments)
     names, of_items = [segment.inside for segment in segments], _place(segments[0]) == "items"
     if of_items:
-        _check_items(inputs, conventions)
+        _check_items(conventions)
     is_light = _reads_relevant_alone(inputs, conventions)
     parts, frames = _parts(inputs.under(conventions[0].context), names, is_light=is_light)
     models = rows_of_models(inputs).unique() if inputs.model else None
@@ -153,8 +153,8 @@ def _others(
     return whole, replace(others, **cut)
 
 
-def _check_items(inputs: Inputs, conventions: Sequence[Convention]) -> None:
-    """Reject values unknown outside of an item segment: under tie policies of given ranks, or of a catalogue cut as well."""
+def _check_items(conventions: Sequence[Convention]) -> None:
+    """Reject values of a catalogue that is cut as well, which are unknown outside of an item segment."""
     for metric in (convention.metric for convention in conventions):
         if any(is_of_segment_items(fact) for fact in needs_of(metric).facts):
             msg = (
@@ -162,12 +162,6 @@ def _check_items(inputs: Inputs, conventions: Sequence[Convention]) -> None:
                 f"evaluate({str(metric)!r}, by=...) has the values"
             )
             raise RecframeError(msg)
-    if inputs.tells_ranks_apart:
-        msg = (
-            f"slices by properties of items takes no ties={inputs.context.ties!r} for given ranks that repeat; first make "
-            "ranks without repeats"
-        )
-        raise RecframeError(msg)
 
 
 def is_of_segment_items(fact: FromSides) -> bool:
@@ -209,7 +203,6 @@ def _reads_relevant_alone(inputs: Inputs, conventions: Sequence[Convention]) -> 
         and all(convention.over == "users" for convention in conventions)
         and len({convention.context.min_relevance for convention in conventions}) == 1
         and not inputs.scored
-        and not inputs.tells_ranks_apart
     )
 
 

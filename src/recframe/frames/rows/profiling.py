@@ -86,14 +86,6 @@ def _distinct_texts(texts: pl.Series) -> pl.Series:
     return found.append(others["text"].alias(found.name))
 
 
-def side_by_side(texts: pl.Expr) -> pl.Expr:
-    """Return texts that stand side by side in memory, and no more far apart in that of all rows.
-
-    NOTE: that takes a moment for a few of them, and to look one up then half of the time.
-    """
-    return texts + pl.lit("")
-
-
 def constant_of(key: Id, rows: pl.DataFrame) -> pl.DataFrame | None:
     """Return distinct users or items with the other columns' constant values; None if one varies."""
     if len(rows) > _A_LOOK and constant_of(key, rows.head(_A_LOOK)) is None:
