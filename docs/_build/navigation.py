@@ -23,7 +23,6 @@ SECTIONS: dict[str, list[Any]] = {
         {
             "Concepts": [
                 *("concepts/", "uncertainty.md", "over_time.md", "engines.md", "audit.md"),
-                "promises.md",
             ]
         },
     ],

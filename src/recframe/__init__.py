@@ -1,11 +1,5 @@
 """Recommender metrics as dataframe expressions: importing recframe registers `.rec` on frames."""
 
-try:
-    # before all that takes time: where this process is the command, Ctrl-C ends it quietly from here on
-    from recframe.cli import process as _process  # noqa: F401
-except KeyboardInterrupt:
-    raise SystemExit(130) from None
-
 import builtins as _builtins
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

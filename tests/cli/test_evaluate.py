@@ -229,27 +229,20 @@ def test_the_order_of_ties_reaches_the_evaluation():
     assert found == wanted
 
 
-def test_ids_as_text_brings_together_files_that_disagree():
+def test_ids_of_text_files_are_text_where_those_of_another_file_are():
     TWO.with_columns(pl.col("user").cast(pl.String)).write_parquet("text.parquet")
     TWO_TRUTH.write_csv("truth.csv")
-    assert failure("evaluate", "text.parquet", "truth.csv").endswith(
-        "read them all as text with --ids-as-text"
-    )
+    USERS.write_csv("users.csv")
     found = evaluate(
-        "text.parquet",
-        "truth.csv",
-        "--ids-as-text",
-        "--users",
-        "users.parquet",
-        "--by",
-        "country",
-        "-m",
-        "recall@2",
+        *("text.parquet", "truth.csv", "--users", "users.csv", "--by", "country", "-m", "recall@2")
     )
     assert found.rows() == [("DE", 2, 0.25), ("FR", 1, 1.0)]
+    assert failure("evaluate", "text.parquet", "two_truth.parquet").endswith(
+        "cast them to one dtype, so that they can match"
+    )
 
 
-def test_ids_that_are_text_only_late_in_a_csv_file_are_an_error_until_they_are_read_as_text():
+def test_ids_that_are_text_only_late_in_a_csv_file_are_an_error_where_no_other_file_has_text():
     rows = pl.DataFrame({"user": range(1, ROWS_TO_INFER + 2), "item": 1, "rank": 1}).cast(pl.String)
     rows = rows.with_columns(
         user=pl.when(pl.col("user") == rows["user"][-1]).then(pl.lit("x")).otherwise("user")
@@ -257,11 +250,10 @@ def test_ids_that_are_text_only_late_in_a_csv_file_are_an_error_until_they_are_r
     rows.write_csv("late.csv")
     pl.DataFrame({"user": ["x"], "item": [1]}).write_csv("x.csv")
     pl.DataFrame({"user": [1], "item": [1]}).write_csv("one.csv")
-    assert "could not parse `x` as dtype `i64` at column 'user'" in failure(
-        "evaluate", "late.csv", "one.csv"
-    )
-    assert "Use --ids-as-text for ids" in failure("evaluate", "late.csv", "one.csv")
-    assert evaluate("late.csv", "x.csv", "--ids-as-text", "-m", "mrr").row(0) == (1, 1.0)
+    said = failure("evaluate", "late.csv", "one.csv")
+    assert "could not parse `x` as dtype `i64` at column 'user'" in said
+    assert said.endswith("rows are otherwise. Write Parquet")
+    assert evaluate("late.csv", "x.csv", "-m", "mrr").row(0) == (1, 1.0)
 
 
 # how it is shown and written

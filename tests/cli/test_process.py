@@ -13,12 +13,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from recframe.cli import process
-from shop_files import TWO, failure, run, shell, write_tables
+from recframe.cli.commands import INTERRUPTED, LEFT
+from shop_files import TWO, failure, run, write_tables
 
 COMMAND = (sys.executable, "-m", "recframe")
-EVALUATE = f"{sys.executable} -m recframe evaluate two.parquet two_truth.parquet -m mrr"
-FULL = "error: cannot write to stdout: No space left on device\n"
 
 
 @pytest.fixture(autouse=True)
@@ -29,33 +27,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-# where stdout goes
+def test_a_stdout_that_is_full_is_told_in_a_sentence():
+    command = [*COMMAND, "evaluate", "two.parquet", "two_truth.parquet", "-m", "mrr"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
 
-
-@pytest.mark.parametrize(
-    ("line", "status", "said"),
-    [
-        (f"{EVALUATE} >&-", 74, "error: cannot write to stdout: Bad file descriptor\n"),
-        (f"{EVALUATE} > /dev/full", 74, FULL),
-        pytest.param(f"{EVALUATE} --format json > /dev/full", 74, FULL, marks=pytest.mark.slow),
-        (f"{sys.executable} -m recframe --help > /dev/full", 74, FULL),
-        (f"{EVALUATE} -o out.csv >&- 2>&- <&-", 0, ""),
-    ],
-)
-def test_a_stdout_that_is_full_or_closed_is_told_in_a_sentence(line, status, said):
-    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)  # noqa: S602
-
-    assert (done.returncode, done.stdout, done.stderr) == (status, "", said)
-    if "out.csv" in line:
-        # user 1 has a hit at 1, user 2 at 2, user 3 no list
-        assert pl.read_csv("out.csv").row(0) == (3, 0.5)
+    said = "error: cannot write to stdout: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, said)
 
 
 def test_a_reader_who_leaves_ends_the_command_quietly():
     rows = pl.DataFrame({"user": range(20_000), "item": 1, "rank": 1, "relevance": 1})
     rows.write_parquet("many.parquet")
     command = [*COMMAND, "evaluate", "many.parquet", "-m", "mrr", "--by", "user", "-o", "-"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:  # noqa: S603
+    # without buffers Python takes what a pipe has taken before its reader left for all of it
+    with subprocess.Popen(  # noqa: S603
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+    ) as running:
         assert running.stdout is not None
         assert running.stderr is not None
         assert running.stdout.readline() == b"user,mrr\n"
@@ -63,98 +54,34 @@ def test_a_reader_who_leaves_ends_the_command_quietly():
 
         assert running.stderr.read() == b""
         # not that of a requirement that fails, or cannot be judged
-        assert running.wait(60) == process.LEFT
-
-
-# Ctrl-C
-
-
-def interrupted(code: str) -> tuple[int, str]:
-    """Return how `python -m recframe` ends, whose code is changed to send itself the signal somewhere, and what it says."""
-    done = shell("-c", f"import os, signal, sys\nsys.argv = ['recframe', 'metrics']\n{code}")
-    return done.returncode, done.stdout + done.stderr
-
-
-class Place:
-    """Sends the signal where a module is looked for."""
-
-    code = """
-class Finder:
-    def find_spec(self, name, path=None, target=None):
-        if name == {name!r}:
-            os.kill(os.getpid(), signal.SIGINT)
-sys.meta_path.insert(0, Finder())
-from recframe.cli import main
-main()
-"""
-
-
-@pytest.mark.parametrize(
-    "module",
-    [
-        "recframe.cli",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in ("recframe.cli.process", "click")),
-        "polars.functions",
-        "recframe.api.engine_call",
-    ],
-)
-def test_an_interrupt_while_modules_are_imported_is_quiet(module):
-    assert interrupted(Place.code.format(name=module)) == (130, "")
+        assert running.wait(60) == LEFT
 
 
 QUERY = """
-from recframe.cli import commands, main, process
+import sys
+sys.argv = ['recframe', 'metrics']
+from recframe.cli import commands, main
 def asked(**options):
     import polars as pl
     print("begun", flush=True)
-    {query}
+    pl.select(a=pl.int_range(10**8).hash()).lazy().sort('a').collect()
     raise AssertionError
 commands.metrics.callback = asked
 main()
 """
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        # which Polars stops itself, and which nothing stops that is compiled
-        "pl.select(a=pl.int_range(10**8).hash()).lazy().sort('a').collect()",
-        "import ctypes; ctypes.PyDLL(None).sleep(30)",
-    ],
-)
-def test_an_interrupt_while_compiled_code_runs_is_quiet(query):
-    code = f"import sys\nsys.argv = ['recframe', 'metrics']\n{QUERY.format(query=query)}"
+def test_an_interrupt_of_a_query_is_quiet():
     with subprocess.Popen(  # noqa: S603
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", QUERY], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as running:
         assert running.stdout is not None
         assert running.stderr is not None
         assert running.stdout.readline() == b"begun\n"
         time.sleep(0.1)
         running.send_signal(signal.SIGINT)
-        begun = time.monotonic()
-        assert running.wait(20) == process.INTERRUPTED
-        assert time.monotonic() - begun < process.PATIENCE + 5
+        assert running.wait(60) == INTERRUPTED
         assert running.stderr.read() == b""
-
-
-@pytest.mark.parametrize(
-    ("argv", "orig", "expected"),
-    [
-        (["/usr/bin/recframe", "metrics"], ["python", "/usr/bin/recframe"], True),
-        (["recframe.exe"], ["python", "recframe.exe"], True),
-        (["-m"], ["python", "-m", "recframe", "metrics"], True),
-        (["-m"], ["python", "-m", "pytest"], False),
-        (["job.py", "recframe"], ["python", "job.py", "recframe"], False),
-        ([""], ["python"], False),
-        ([], [], False),
-    ],
-)
-def test_a_program_that_imports_recframe_keeps_its_own_ctrl_c(monkeypatch, argv, orig, expected):
-    monkeypatch.setattr(sys, "argv", argv)
-    monkeypatch.setattr(sys, "orig_argv", orig)
-
-    assert process.is_command() is expected
 
 
 # words that are no text

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any, NoReturn
-
-from recframe.cli import process
-
 __all__ = ["main"]
 
 
-def main() -> NoReturn:
+def main() -> None:
     """Run the command that this process was given."""
-    process.begin()
-    process.run(_command())
-
-
-def _command() -> Callable[[], Any]:
     try:
         from recframe.cli.commands import main as command  # noqa: PLC0415  which imports much
     except ModuleNotFoundError as missing:
         name = str(missing.name).partition(".")[0]
         message = f"error: the command line needs {name}: pip install 'recframe[cli]'"
         raise SystemExit(message) from None
-    return partial(command, prog_name="recframe")
+    command(prog_name="recframe")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -47,17 +49,11 @@ from recframe.cli.output import (
     words_of_the_shell,
 )
 from recframe.cli.over_time import changes, history, report, track
-from recframe.cli.process import INTERRUPTED, UnwrittenError, status_of
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.require import require
 from recframe.cli.splits import audit_split, split
 from recframe.cli.statistics import command_of, compare, gaps, power, slices, summarize, winner
-from recframe.cli.values import (
-    complete_metrics,
-    complete_profiles,
-    one_path_each,
-    profiles_or_files,
-)
+from recframe.cli.values import complete_metrics, complete_profiles, one_path_each
 from recframe.errors import readable
 from recframe.frames.atomic_write import is_utf8
 
@@ -214,7 +210,7 @@ def profiles(name: str | None, **options: Any) -> None:
         "names",
         nargs=-1,
         metavar="[PROFILE]... [RECS [TRUTH]]",
-        shell_complete=profiles_or_files,
+        shell_complete=complete_profiles,
     ),
     option(
         "--profile profile_names",
@@ -280,6 +276,8 @@ def _is_file(name: str) -> bool:
     return ending_of(name) in READERS or "/" in name or "*" in name or Path(name).exists()
 
 
+INTERRUPTED, LEFT = 130, 141
+"""Exit statuses after Ctrl-C, and where the reader of stdout leaves, as `head` does: 128 and the number of the signal."""
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -312,8 +310,12 @@ class Commands(click.Group):
             raise
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
-        except UnwrittenError as error:
-            ctx.exit(status_of(error))
+        except OSError as error:
+            # so that what is left to write does not fail at the end once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            if error.errno == errno.EPIPE:
+                ctx.exit(LEFT)
+            raise Failure(f"cannot write to stdout: {error.strerror}") from None
 
 
 @contextmanager

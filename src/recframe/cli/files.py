@@ -17,30 +17,22 @@ import click
 import polars as pl
 
 from recframe.charts.table import plain
-from recframe.cli import process
 from recframe.cli.readers import (
     ARROW_STREAM,
-    PIECE,
     READERS,
     SEPARATORS,
     TABLES,
     Form,
-    check_columns,
-    check_packed,
     ending_of,
     escaped,
     is_address,
     is_text,
-    most_of,
     scan_text,
     separator_in,
     start_of,
-    too_long,
-    unpacked,
 )
 from recframe.errors import RecframeError, suggestion, wrong_ending
 from recframe.frames.atomic_write import is_plain, is_utf8, led_to, opened, reason
-from recframe.frames.dtypes import as_text
 
 STARTS = {
     b"PAR1": ".parquet",
@@ -67,7 +59,7 @@ def in_words(text: str) -> str:
     return text
 
 
-def lay_down(path: str, given: int | None) -> None:
+def lay_down(path: str) -> None:
     """Write the content of a pipe or a stream, such as /dev/stdin, into a file, which is read in its place."""
     if is_address(path) or path in laid_down():
         return
@@ -76,8 +68,8 @@ def lay_down(path: str, given: int | None) -> None:
         if is_plain(target) or (isinstance(target, Path) and target.is_dir()):
             return
         place = Path(_folder()) / Path(path).name
-        with opened(target, "rb") as source:
-            _copy(source, place, path, most_of(ending_of(path), given))
+        with opened(target, "rb") as source, place.open("wb") as file:
+            shutil.copyfileobj(source, file)
         laid_down()[path] = str(place)
         laid_down()[path] = str(_with_ending(place))
     except OSError as error:
@@ -89,20 +81,11 @@ def lay_down(path: str, given: int | None) -> None:
         ) from None
 
 
-def _copy(source: BinaryIO, place: Path, path: str, most: int) -> None:
-    with place.open("wb") as file:
-        while piece := source.read(PIECE):
-            if file.tell() + len(piece) > most:
-                raise RecframeError(too_long(path, "has", most))
-            file.write(piece)
-
-
 def _folder() -> str:
     """Return a new folder, which is removed when the command ends."""
     folder = tempfile.mkdtemp(prefix="recframe-")
     remove = partial(shutil.rmtree, folder, ignore_errors=True)
     click.get_current_context().find_root().call_on_close(remove)
-    process.last_steps.append(remove)
     return folder
 
 
@@ -110,8 +93,9 @@ def _with_ending(place: Path) -> Path:
     """Return the place of a file under an ending that is that of its content, where it has none that is known."""
     if ending_of(str(place)) in READERS:
         return place
-    start = next(unpacked(str(place)), b"")
-    head = start.partition(b"\n")[0]
+    with place.open("rb") as file:
+        start = file.readline()
+    head = start.rstrip()
     text = ".tsv" if b"\t" in head and b"," not in head else ".csv"
     known = (ending for first, ending in STARTS.items() if start.startswith(first))
     return place.rename(f"{place}{next(known, text)}")
@@ -120,42 +104,30 @@ def _with_ending(place: Path) -> Path:
 OF_TABLES = (b"PAR1", b"ARROW1")
 """Starts of files that are no text, whatever their endings."""
 NO_FORM = Form()
-MOST_COLUMNS = 100_000
-"""Most columns of a file; with more, a command would take minutes."""
+_RENAMED = re.compile(r"(.+)_duplicated_\d+")
 
 
-def scan(
-    path: str, text: Iterable[str] = (), form: Form = NO_FORM, most: int | None = None
-) -> pl.LazyFrame:
-    """Return a file's table as a LazyFrame; `text` names columns that are read as text, where the table has them.
+def scan(path: str, text: Iterable[str] = (), form: Form = NO_FORM) -> pl.LazyFrame:
+    """Return a file's table as a LazyFrame; `text` names columns of a text file that are read as text, where it has them.
 
     The path is a file, a pattern such as `recs/*.parquet` (the matching files are one table), a directory (all Parquet
     files below it, with Hive's `column=value` folders as columns), or an address that Polars can scan, such as `s3://`.
-    `form` says how a text file is written, where its ending does not; `most` is how many bytes a packed file may unpack to.
+    `form` says how a text file is written, where its ending does not.
 
     Raises a RecframeError for what is not there, has an unknown ending or cannot be read.
     """
-    lay_down(path, most)
+    lay_down(path)
     found = places(path)
     ending = _ending(found, path, form)
     _check_content(found[0], ending)
-    for place in found:
-        if not is_address(place):
-            check_packed(place, place if len(found) > 1 else path, most_of(ending, most))
     try:
         frame = _scanned(found, path, ending, form, text)
         schema = frame.collect_schema()
     except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
         raise RecframeError(f"cannot read {path!r}: {first_line(error)}") from None
-    if len(schema) > MOST_COLUMNS:
-        raise RecframeError(
-            f"{path!r} has {len(schema):,} columns, more than the {MOST_COLUMNS:,} that a file may have; keep those that are "
-            "needed; where each item has a column, write a row for each user and item"
-        )
     if is_text(ending, form):
         _check_separator(schema, path, form.separator or SEPARATORS[ending], form)
-    ids = {name: schema[name] for name in text if name in schema and schema[name] != pl.String}
-    return frame.with_columns(as_text(pl.col(name), dtype) for name, dtype in ids.items())
+    return frame
 
 
 def _scanned(
@@ -268,13 +240,20 @@ def check_header(schema: pl.Schema, path: str, wanted: str, form: Form) -> None:
     if form.names is not None or not is_text(ending_of(place), form):
         return
     if wanted not in schema and any(_is_number(name) for name in schema):
-        found = ", ".join(re.sub(r"_duplicated_\d+$", "", name) for name in schema)
+        found = ", ".join(_RENAMED.sub(r"\1", name) for name in schema)
         raise RecframeError(
             f"{path!r} seems to have no header line, as its first line is {found!r}; name its columns: "
             "--header user,item,rank"
         )
-    separator = form.separator or SEPARATORS[ending_of(place)]
-    check_columns(schema, path, escaped([place])[0], separator)
+    # as Polars renames the second of two columns of one name
+    twice = next(
+        (one[1] for one in map(_RENAMED.fullmatch, schema) if one and one[1] in schema), None
+    )
+    if twice is not None:
+        raise RecframeError(
+            f"{path!r} has two columns named {twice!r}; drop or rename one of them. If its first line is no header, name the "
+            "columns: --header user,item,rank"
+        )
 
 
 def _is_number(text: str) -> bool:

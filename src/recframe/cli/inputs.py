@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +29,7 @@ from recframe.cli.values import form_of
 from recframe.engines.memory_bound import default_memory
 from recframe.errors import RecframeError, plan_errors
 from recframe.frames.hints import FrameOf
-from recframe.frames.options import DEFAULTS
+from recframe.frames.options import DEFAULTS, Limit
 from recframe.frames.roles import listed
 
 Paths: TypeAlias = dict[str, str]
@@ -57,30 +57,41 @@ def _names_a_model(options: Options) -> bool:
 
 
 def scanned(paths: Paths, options: Options) -> Frames:
-    """Return the tables of all files; a file that was given twice is one table."""
+    """Return the tables of all files; a file that was given twice is one table.
+
+    Ids are read as text from all text files where those of one file are text.
+    """
     for path in paths.values():
-        files.lay_down(path, options["max_bytes"])
+        files.lay_down(path)
     _check_text(paths, options)
     columns = columns_of(options)
-    user, item, rank, score = (columns.get(one, one) for one in ("user", "item", "rank", "score"))
-    text = [user, item] if options["ids_as_text"] else []
-    frames: Frames = {}
-    for name, path in paths.items():
-        if name == "truth" and path == paths.get("recs"):
-            frames[name] = frames["recs"]
-            continue
-        form = form_of(name, options["separator"], options["header"])
-        mark = _mark_of(name, options["lists_separator"])
-        names = text if mark is None else [*text, *_listed(name, columns)]
-        frame = files.scan(path, names, form, options["max_bytes"])
-        schema = frame.collect_schema()
-        files.check_header(schema, path, item if name == "items" else user, form)
-        if mark is not None:
-            frame = _in_long_form(name, frame, mark, columns)
-        elif name == "recs" and not {rank, score} & set(schema):
-            _check_is_long(schema, path, item, rank)
-        frames[name] = frame
+    frames = {name: _scanned(name, path, [], options) for name, path in paths.items()}
+    schemas = {name: frame.collect_schema() for name, frame in frames.items()}
+    ids = [columns.get(one, one) for one in ("user", "item")]
+    text = [one for one in ids if pl.String in [schema.get(one) for schema in schemas.values()]]
+    for name, schema in schemas.items():
+        numbers = [one for one in text if schema.get(one, pl.String) != pl.String]
+        if numbers and _is_text(name, paths[name], options):
+            frames[name] = _scanned(name, paths[name], text, options)
+    if "truth" in paths and paths["truth"] == paths.get("recs"):
+        frames["truth"] = frames["recs"]
     return frames
+
+
+def _scanned(name: str, path: str, text: Sequence[str], options: Options) -> pl.LazyFrame:
+    """Return the table of a file, whose columns of `text` are read as text."""
+    columns = columns_of(options)
+    user, item, rank, score = (columns.get(one, one) for one in ("user", "item", "rank", "score"))
+    form = form_of(name, options["separator"], options["header"])
+    mark = _mark_of(name, options["lists_separator"])
+    frame = files.scan(path, text if mark is None else [*text, *_listed(name, columns)], form)
+    schema = frame.collect_schema()
+    files.check_header(schema, path, item if name == "items" else user, form)
+    if mark is not None:
+        return _in_long_form(name, frame, mark, columns)
+    if name == "recs" and not {rank, score} & set(schema):
+        _check_is_long(schema, path, item, rank)
+    return frame
 
 
 def _check_is_long(schema: pl.Schema, path: str, item: str, rank: str) -> None:
@@ -201,7 +212,7 @@ def reading() -> Iterator[None]:
         text = files.first_line(error)
         hint = ""
         if "could not parse" in text:
-            hint = f"; the first {ROWS_TO_INFER} rows are otherwise. Use --ids-as-text for ids, or write Parquet"
+            hint = f"; the first {ROWS_TO_INFER} rows are otherwise. Write Parquet"
         raise rf.DataError(f"the files cannot be read: {text}{hint}") from None
     finally:
         timer.cancel()
@@ -231,7 +242,7 @@ def on_files(
     paths = paths_of(recs, truth, options)
     with words_of_the_shell(paths):
         check_output(options["output"], options["form"], paths.values())
-        with noted(ids_as_text=options["ids_as_text"]), reading():
+        with noted(), reading():
             frames = scanned(paths, options)
             yield bound(tables_of(frames), options) if collected else Here(frames, options)
 

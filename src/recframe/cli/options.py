@@ -12,14 +12,10 @@ import click
 import recframe as rf
 from recframe.cli.files import FORMATS, WRITERS
 from recframe.cli.output import TABLE
-from recframe.cli.readers import MOST, MOST_OF_JSON
 from recframe.cli.values import (
     bytes_of,
-    complete_columns,
-    complete_files,
     complete_metrics,
     complete_profiles,
-    complete_roles,
     cutoffs_of,
     headers,
     list_separators,
@@ -39,15 +35,10 @@ DEFAULT_METRICS = ("ndcg", "recall", "precision", "hit_rate", "mrr", "map")
 NONE = "none"
 """The word of a shell for Python's None, where that is no default."""
 Decorator = Callable[[Any], Any]
-COMPLETED = {
-    "COLUMN": complete_columns,
-    "ROLE=NAME": complete_roles,
-    "METRIC": complete_metrics,
-    **dict.fromkeys(
-        ("DIR", "FILE", "USERS", "ITEMS", "TRAIN", "REFERENCE", "RECS", "TRUTH"), complete_files
-    ),
-}
-"""Completions by the word for an option's value."""
+PATH = click.Path(readable=False)
+"""A path, which a shell completes; whether it can be read is said by what reads it."""
+OF_PATHS = {"DIR", "FILE", "USERS", "ITEMS", "TRAIN", "REFERENCE", "RECS", "TRUTH"}
+"""The words for the values of options that are paths."""
 
 
 def declared(*options: Decorator) -> Decorator:
@@ -65,8 +56,8 @@ def option(
     """Return an option; `names` are separated by blanks, and `read` takes the text, or all texts, of its value."""
     if read is not None:
         settings["callback"] = partial(_read, read)
-    if metavar in COMPLETED:
-        settings.setdefault("shell_complete", COMPLETED[metavar])
+    if metavar in OF_PATHS:
+        settings.setdefault("type", PATH)
     return click.option(*names.split(), metavar=metavar, help=text, **settings)
 
 
@@ -78,8 +69,8 @@ def _read(
 
 
 def argument(name: str, read: Callable[[Any], Any] | None = None, **settings: Any) -> Decorator:
-    """Return an argument that a shell completes as a file."""
-    settings = {"shell_complete": complete_files} | settings
+    """Return an argument, which is a path where its settings say nothing else."""
+    settings = {"type": PATH} | settings
     if read is not None:
         settings |= {"callback": partial(_read, read), "nargs": -1}
     return click.argument(name, **settings)
@@ -88,7 +79,13 @@ def argument(name: str, read: Callable[[Any], Any] | None = None, **settings: An
 # Options of Python's methods
 
 _several = partial(option, multiple=True)
-METRICS = partial(_several, "-m --metric metrics", metavar="METRIC", read=metrics_of)
+METRICS = partial(
+    _several,
+    "-m --metric metrics",
+    metavar="METRIC",
+    read=metrics_of,
+    shell_complete=complete_metrics,
+)
 BY = partial(_several, "--by", metavar="COLUMN", read=values_of)
 HISTORY = partial(option, "--history", metavar="DIR")
 OF_NAMES: Mapping[str, Decorator] = {
@@ -351,18 +348,6 @@ OF_TABLES = declared(
         "The separator of ids if a column has lists as text, ' ' for 'a b c'; a row is then a user's list.",
         "[FILE=]MARK",
         list_separators,
-    ),
-    option(
-        "--max-bytes",
-        f"The largest size of a decompressed file, or of a pipe, such as 20GB.  [default: {MOST // 10**9}GB, JSON "
-        f"{MOST_OF_JSON // 10**6}MB]",
-        "N",
-        bytes_of,
-    ),
-    option(
-        "--ids-as-text",
-        "Read user and item ids as text: where files disagree on their type.",
-        is_flag=True,
     ),
 )
 COLUMNS = declared(

@@ -540,12 +540,8 @@ class Failure(click.ClickException):
         tell(f"error: {' '.join(readable(self.message).split())}", err=True)
 
 
-APART = " ids in common"
-"""The words of the library's warning of two files with other ids."""
-
-
 @contextmanager
-def noted(*, ids_as_text: bool = False) -> Iterator[None]:
+def noted() -> Iterator[None]:
     """Print recframe's warnings as notes when all is done; others are shown as they are."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", rf.RecframeWarning)
@@ -553,8 +549,6 @@ def noted(*, ids_as_text: bool = False) -> Iterator[None]:
     for one in caught:
         if issubclass(one.category, rf.RecframeWarning):
             note(str(one.message))
-            if ids_as_text and APART in str(one.message):
-                note("--ids-as-text compares ids sign by sign: '7.0' and '007' are not '7'")
         else:
             warnings.showwarning(one.message, one.category, one.filename, one.lineno)
 

@@ -290,7 +290,7 @@ def _earlier(options: Options) -> list[pl.LazyFrame] | None:
     path = options["reference"]
     if path is None or not (ending_of(path) in READERS or Path(path).exists()):
         return None
-    summary = files.scan(path, most=options["max_bytes"])
+    summary = files.scan(path)
     if not is_summary(summary.collect_schema()):
         return None
     options["reference"] = None

@@ -130,7 +130,7 @@ def split(ctx: click.Context, /, log: str, **options: Any) -> None:
     rule, arguments = _call(ctx, options)
     paths = {"log": log}
     with words_of_the_shell(paths):
-        with noted(ids_as_text=options["ids_as_text"]), reading():
+        with noted(), reading():
             made = getattr(_bound(paths, options).split, rule)(**arguments)
             tables = {name: getattr(made, name) for name in PARTS}
             labels = {"labels": made.labels} if options["labels"] else {}
@@ -159,7 +159,7 @@ def audit_split(train: str, truth: str, **options: Any) -> None:
     paths = {"train": train, "truth": truth}
     with words_of_the_shell(paths):
         check_output(options["output"], options["form"], paths.values())
-        with noted(ids_as_text=options["ids_as_text"]), reading():
+        with noted(), reading():
             tables = _tables(paths, options)
             columns = {
                 role: name

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
-from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import click
-import polars as pl
-from click.shell_completion import (
-    BashComplete,
-    CompletionItem,
-    add_completion_class,
-    split_arg_string,
-)
+from click.shell_completion import CompletionItem
 
 import recframe as rf
-from recframe.cli import files as tables
-from recframe.cli.readers import COMPRESSED, READERS, Form, ending_of
-from recframe.errors import RecframeError, suggestion, visible
+from recframe.cli.readers import Form
+from recframe.errors import RecframeError, suggestion
 from recframe.frames.hints import NAMED_COLUMNS
 from recframe.frames.options import MinRelevance
 from recframe.frames.options import bytes_of as number_of_bytes
-from recframe.frames.rows.exploding import AS_EVER
 from recframe.tracking.runs import moment
 
 Values: TypeAlias = tuple[str, ...]
@@ -202,131 +191,14 @@ def tags_of(values: Values) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-GLUE = "=@:"
-"""Signs at which bash cuts the words of a line, so that `item=movie_id` comes as three."""
-
-MOST_BYTES = 20_000_000
-
-# as text, since the class takes a type in brackets in later versions of click alone
-Items: TypeAlias = "list[CompletionItem[str]]"
-Completion = Callable[[click.Context, click.Parameter, str], Items]
+def complete_metrics(_: object, __: object, begun: str) -> list[CompletionItem[str]]:
+    """Return metrics with their formulas."""
+    known = rf.list_metrics().select("name", "formula").iter_rows()
+    return [CompletionItem(one, help=said) for one, said in known if one.startswith(begun)]
 
 
-def _last_of_several(words: Callable[[click.Context, str], Mapping[str, str | None]]) -> Completion:
-    """Return a completion of the last of several words that are separated by commas, each with a help."""
-
-    def completed(ctx: click.Context, _: click.Parameter, incomplete: str) -> Items:
-        before, comma, begun = incomplete.rpartition(",")
-        found = {one: said for one, said in words(ctx, begun).items() if one.startswith(begun)}
-        return [CompletionItem(before + comma + one, help=said) for one, said in found.items()]
-
-    return completed
-
-
-def _metrics(_: click.Context, begun: str) -> Mapping[str, str | None]:
-    """Return metrics with their formulas; their aliases where no name begins so."""
-    table = rf.list_metrics()
-    names = dict(table.select("name", "formula").iter_rows())
-    aliases = table.select(pl.col("aliases").str.split(", ").explode(**AS_EVER)).to_series()
-    is_name = any(name.startswith(begun) for name in names)
-    return names if is_name else dict.fromkeys(filter(None, aliases))
-
-
-def _roles(ctx: click.Context, begun: str) -> Mapping[str, str | None]:
-    """Return roles, and behind the sign of equality of one its columns."""
-    role, equals, _ = begun.partition("=")
-    if equals:
-        return {f"{role}={column}": None for column in _columns(ctx)}
-    return {f"{named_column}=": None for named_column in NAMED_COLUMNS}
-
-
-def complete_files(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
-    """Leave the completion of files to the shell."""
-    del ctx, parameter
-    return [CompletionItem(incomplete, type="file")]
-
-
-def profiles_or_files(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> Items:
-    """Complete the name of a profile, or where none begins so leave it to the shell as a file."""
-    known = [one for one in ["recframe", *_profiles()] if one.startswith(incomplete)]
-    return [CompletionItem(one) for one in known] or complete_files(ctx, parameter, incomplete)
-
-
-def _profiles() -> list[str]:
-    return list(dict.fromkeys(rf.list_profiles()["profile"]))
-
-
-complete_metrics = _last_of_several(_metrics)
-complete_columns = _last_of_several(lambda ctx, _: dict.fromkeys(_columns(ctx)))
-complete_roles = _last_of_several(_roles)
-complete_profiles = _last_of_several(lambda *_: dict.fromkeys(_profiles()))
-
-
-def _columns(ctx: click.Context) -> list[str]:
-    """Return the names of the columns of all files on the command line, each once."""
-    given = {name: value for name, value in ctx.params.items() if value}
-    # NOTE: click leaves the arguments in ctx.args, where the option that is completed has no value yet.
-    words = [*ctx.args, *given.get("names", ())]
-    paths = [word for word in words if ending_of(word) in READERS or Path(word).exists()]
-    missing = [name for name in ("recs", "truth") if name not in given]
-    found = dict.fromkeys(_columns_of_files(given | dict(zip(missing, paths, strict=False))))
-    # a shell shows what it may complete
-    return [one for one in found if one == visible(one)]
-
-
-def _columns_of_files(given: dict[str, Any]) -> Iterator[str]:
-    for name in FILES:
-        path = given.get(name)
-        if not isinstance(path, str) or _is_slow(path):
-            continue
-        form = form_of(name, given.get("separator") or {}, given.get("header") or {})
-        try:
-            yield from tables.scan(path, form=form).collect_schema()
-        except (rf.RecframeError, pl.exceptions.PolarsError, OSError):
-            continue  # what is wrong with a file is said by the command itself
-
-
-def _is_slow(path: str) -> bool:
-    """Return whether a path is a pipe, which is for the command alone, or a long file that is read whole or unpacked."""
-    place = Path(path)
-    if not place.is_file():
-        return place.exists() and not place.is_dir()
-    is_whole = ending_of(path) == ".json" or place.suffix.lower() in COMPRESSED
-    return is_whole and place.stat().st_size > MOST_BYTES
-
-
-class Bash(BashComplete):
-    """Bash completion for words that bash splits at `=`, `@` and `:`."""
-
-    name = "bash"
-    source_template = BashComplete.source_template.replace(
-        "COMPREPLY+=($value)", "COMPREPLY+=($value); [[ $value == *= ]] && compopt -o nospace"
-    )
-
-    def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the one that is completed, and that one, as they are on the line."""
-        pieces = self._pieces()
-        found = [*pieces[:1]]
-        for piece in pieces[1:]:
-            is_sign = bool(piece) and set(piece) <= set(GLUE)
-            if len(found) > 1 and (is_sign or found[-1].endswith(tuple(GLUE))):
-                found[-1] += piece
-            else:
-                found.append(piece)
-        return found[:-1], found[-1]
-
-    def format_completion(self, item: CompletionItem[str]) -> str:
-        """Return the completion of the last piece of a word, which is all that bash replaces."""
-        whole, piece = self.get_completion_args()[1], self._pieces()[-1]
-        kept = whole if piece and set(piece) <= set(GLUE) else whole.removesuffix(piece)
-        while not item.value.startswith(kept):
-            kept = kept[1:]
-        return f"{item.type},{item.value.removeprefix(kept)}"
-
-    def _pieces(self) -> list[str]:
-        words = split_arg_string(os.environ["COMP_WORDS"])
-        place = int(os.environ["COMP_CWORD"])
-        return [*words[1:place], words[place] if place < len(words) else ""]
-
-
-add_completion_class(Bash)
+def complete_profiles(_: object, __: object, begun: str) -> list[CompletionItem[str]]:
+    """Return the names of profiles, or where none begins so leave it to the shell as a file."""
+    known = dict.fromkeys(["recframe", *rf.list_profiles()["profile"]])
+    names = [CompletionItem(one) for one in known if one.startswith(begun)]
+    return names or [CompletionItem(begun, type="file")]

@@ -189,10 +189,7 @@ def common(dtypes: Mapping[str, pl.DataType]) -> pl.DataType | None:
 
 def _clash(dtypes: Mapping[str, pl.DataType], title: str, sides: Mapping[str, Side]) -> str:
     kinds = {sides[name].title: dtype for name, dtype in dtypes.items() if dtype != pl.Null}
-    cast = Either(
-        "cast them to one dtype, so that they can match", "read them all as text with --ids-as-text"
-    )
-    msg = f"{title} have different dtypes: {in_frames(kinds)}; {cast}"
+    msg = f"{title} have different dtypes: {in_frames(kinds)}; cast them to one dtype, so that they can match"
     if any(dtype.is_float() for dtype in kinds.values()):
         msg += ". A missing id makes a pandas column Float64: drop the rows without an id and cast to int"
     return msg
