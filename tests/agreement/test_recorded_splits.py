@@ -33,9 +33,9 @@ def log(scene: str) -> pl.DataFrame:
     return frame.with_columns(time=pl.Series(scenes_splits.moments(rows))).with_row_index("row")
 
 
-def folds(scene: str, rule: str, **options: Any) -> list[str]:
-    """Return a letter for each row of each fold."""
-    bound = log(scene).rec(user="user", item="item", time="time")
+def folds(scene: str, rule: str, item: str = "item", **options: Any) -> list[str]:
+    """Return a letter for each row of each fold; with the row's number as the item, ties are in the order of rows."""
+    bound = log(scene).rec(user="user", item=item, time="time")
     labels = getattr(bound.split, rule)(**options).labels.sort("fold", "row")
     return [
         "".join(LETTERS.get(part, scenes_splits.NEITHER) for part in fold["part"].to_list())
@@ -81,7 +81,7 @@ def test_users_of_few_rows_are_not_wholly_truth() -> None:
         assert told(peer, call) == "tttxtxtxxx"
     assert told("microsoft", "python_chrono_split(ratio=0.5)")[-1] == "x"
     assert told("replay", "RatioSplitter(0.25) on pandas")[-1] == "x"
-    assert ten("last_per_user", n=2, ties="row") == "tttttttxxt"
+    assert ten("last_per_user", n=2) == "tttttttxxt"
 
 
 def test_replay_on_polars_takes_a_user_with_fewer_rows_as_train() -> None:

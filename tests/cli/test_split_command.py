@@ -42,10 +42,7 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
         {"folds": 3, "horizon": "3d", "gap": "1d", "window": "1w"},
     ),
     "--last-per-user 2 --folds 2": ("last_per_user", {"n": 2, "folds": 2}),
-    "--last-per-user 1 --keep 3 --ties together": (
-        "last_per_user",
-        {"n": 1, "keep": 3, "ties": "together"},
-    ),
+    "--last-per-user 1 --keep 3": ("last_per_user", {"n": 1, "keep": 3}),
     "--random 0.2 --per log --seed 3": ("random", {"share": 0.2, "per": "log", "seed": 3}),
     "--random 1": ("random", {"n": 1}),
     "--by-user 0.3 --fold-in 0.5": ("by_user", {"share": 0.3, "fold_in": 0.5}),

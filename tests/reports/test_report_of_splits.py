@@ -101,7 +101,7 @@ def test_the_split_is_described_and_audited(folds):
     figures = [part.name for part in section.parts if part.kind == "figure"]
     assert figures == ["chart-split", "chart-folds"][: 1 + (folds > 1)]
     facts = dict(page.content.facts)
-    assert facts["Fingerprint of the split"] == split.fingerprint()
+    assert facts["Split"] == split._labels.rule.words
     assert split._labels.rule.words in page.content.call
     assert split._labels.rule.words in section.lead
     assert page.html.startswith("<!doctype html>") or "<html" in page.html
@@ -116,7 +116,7 @@ def test_the_ceiling_is_the_recall_of_an_oracle_of_known_items(folds):
     page = split.rec(split.baselines("popular", k=5)).report("recall@5")
 
     for one, row in zip(split.folds, page.data["split"], strict=True):
-        oracle = one.rec(one.baselines("oracle", k=100, within="train_items"))
+        oracle = one.rec(one.baselines("oracle", k=100).join(one.train, on="item", how="semi"))
         assert row["ceiling"] == pytest.approx(oracle.recall(k=100)["recall@100"].item(), abs=5e-4)
     assert "baselines" in str(page.content.sections)
 

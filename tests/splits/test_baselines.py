@@ -13,10 +13,10 @@ from polars.testing import assert_frame_equal
 
 import plain_baselines as plain
 import recframe as rf
-from split_logs import LAST, LOG, items, log_of, rows_of_logs, split_of, users
+from split_logs import LAST, LOG, log_of, rows_of_logs, split_of
 
 WINDOW = 5
-NAMES = ["popular", "recent", "random", "repeat", "item_knn", "popular_in", "oracle"]
+NAMES = ["popular", "recent", "random", "repeat", "oracle"]
 
 
 def by_user(lists: pl.DataFrame, model: str) -> dict[Any, list[Any]]:
@@ -37,26 +37,17 @@ def test_baselines_are_their_definitions(rows, k, drop, seed):
     seen = "drop" if drop else "keep"
     end = max(row[2] for row in rows) - LAST
 
-    found = split.baselines(
-        *NAMES, k=k, seen=seen, seed=seed, window=WINDOW, users=users, column="land", recent=3
-    )
-    of_items = split.baselines("popular_in", k=k, seen=seen, items=items, column="genre")
+    found = split.baselines(*NAMES, k=k, seen=seen, seed=seed, window=WINDOW)
 
     expected = {
         "popular": plain.popular(labelled, k, drop=drop, within=lambda _: True),
         "recent": plain.popular(labelled, k, drop=drop, within=lambda row: row["t"] > end - WINDOW),
         "random": plain.random(labelled, k, drop=drop, seed=seed),
         "repeat": plain.repeat(labelled, k),
-        "item_knn": plain.item_knn(labelled, k, recent=3),
-        "popular_in": plain.popular_in(
-            labelled, k, drop=drop, group=dict(users.iter_rows()), of="user"
-        ),
-        "oracle": plain.oracle(labelled, k, drop=drop, within_train=False),
+        "oracle": plain.oracle(labelled, k, drop=drop),
     }
     for model, lists in expected.items():
         assert by_user(found, model) == {user: one for user, one in lists.items() if one}, model
-    genres = plain.popular_in(labelled, k, drop=drop, group=dict(items.iter_rows()), of="item")
-    assert by_user(of_items, "popular_in") == {user: one for user, one in genres.items() if one}
 
 
 @given(rows_of_logs, st.booleans())
@@ -69,20 +60,18 @@ def test_what_is_folded_in_is_the_users_own(rows, drop):
     names = ["popular", "random", "repeat"]
 
     found = split.baselines(*names, k=4, seen=seen)
-    of_items = split.baselines("popular_in", k=4, seen=seen, items=items, column="genre")
 
     for fold in range(2):
         labelled = split.labels.filter(fold=fold).to_dicts()
-        group = dict(items.iter_rows())
         lists = [
             plain.popular(labelled, 4, drop=drop, within=lambda _: True),
             plain.random(labelled, 4, drop=drop, seed=0),
             plain.repeat(labelled, 4),
-            plain.popular_in(labelled, 4, drop=drop, group=group, of="item"),
         ]
-        both = pl.concat([found, of_items]).filter(fold=fold)
-        for model, expected in zip([*names, "popular_in"], lists, strict=True):
-            assert by_user(both, model) == {user: one for user, one in expected.items() if one}
+        for model, expected in zip(names, lists, strict=True):
+            assert by_user(found.filter(fold=fold), model) == {
+                user: one for user, one in expected.items() if one
+            }
 
 
 @given(rows_of_logs)
@@ -93,7 +82,7 @@ def test_lists_come_from_train_alone(rows):
     other = log.with_columns(
         item=pl.when(pl.col("t") > end).then(pl.col("item") + 100).otherwise("item")
     )
-    of_train = NAMES[:5]
+    of_train = NAMES[:4]
 
     found = split_of(log).baselines(*of_train, k=5, window=WINDOW)
 
@@ -105,8 +94,7 @@ def test_lists_come_from_train_alone(rows):
 def test_lazy_frames_stay_lazy_and_pandas_is_pandas():
     named = LOG.rename({"user": "customer", "item": "sku"})
     options = {"time": "t", "user": "customer", "item": "sku"}
-    asked = {"k": 5, "column": "land", "seen": "drop"}
-    asked["users"] = rf.frame(users, user="user")
+    asked = {"k": 5, "seen": "drop"}
     found = named.rec(**options).split.rolling(folds=2, horizon=3).baselines(*NAMES, **asked)
 
     lazy = named.lazy().rec(**options).split.rolling(folds=2, horizon=3).baselines(*NAMES, **asked)
@@ -124,16 +112,10 @@ def test_lazy_frames_stay_lazy_and_pandas_is_pandas():
 @pytest.mark.parametrize("cast", [pl.String, pl.Categorical, pl.Int32, pl.UInt8])
 def test_ids_of_any_dtype_are_themselves(cast):
     log = LOG.with_columns(pl.col("user", "item").cast(pl.String).cast(cast))
-    other = users.with_columns(pl.col("user").cast(pl.String))
-    asked = {"k": 5, "seen": "drop"}
-    if cast in (pl.String, pl.Categorical):
-        asked |= {"users": other, "column": "land"}
-    else:
-        asked |= {"users": users, "column": "land"}
 
-    found = split_of(log).baselines(*NAMES, **asked)
+    found = split_of(log).baselines(*NAMES, k=5, seen="drop")
 
-    plain_ids = split_of(LOG).baselines(*NAMES, k=5, seen="drop", users=users, column="land")
+    plain_ids = split_of(LOG).baselines(*NAMES, k=5, seen="drop")
     assert found.schema["user"] == cast
     # text has other words for its hash
     shown = pl.col("user", "item").cast(pl.String).cast(pl.Int64)
@@ -149,14 +131,13 @@ def test_a_split_that_drops_seen_pairs_drops_them_from_lists():
     )
 
 
-def test_the_oracle_within_train_has_no_cold_items():
+def test_the_oracle_goes_by_relevance_and_drops_what_is_seen():
     log = pl.DataFrame(
         {"user": [1, 1, 1], "item": [1, 1, 2], "t": [0, 9, 9], "relevance": [1, 1, 3]}
     )
     split = split_of(log)
 
     assert split.baselines("oracle")["item"].to_list() == [2, 1]
-    assert split.baselines("oracle", within="train_items")["item"].to_list() == [1]
     assert split.baselines("oracle", seen="drop")["item"].to_list() == [2]
 
 
@@ -166,9 +147,6 @@ def test_the_oracle_within_train_has_no_cold_items():
         (["populer"], {}, "no baseline 'populer'; did you mean 'popular'"),
         (["popular"], {"k": 0}, "k=0: k takes a whole number from 1 up"),
         (["popular"], {"seen": "no"}, "seen='no': write 'drop'"),
-        (["oracle"], {"within": "train"}, "within='train': write 'train_items'"),
-        (["popular_in"], {}, "needs a column of users or items"),
-        (["popular_in"], {"users": users, "column": "lend"}, "did you mean 'land'"),
         (["recent"], {"window": "7d"}, "whole numbers, so write a length"),
     ],
 )
@@ -201,21 +179,3 @@ def test_recent_needs_a_length_where_the_split_has_none():
     with pytest.raises(rf.RecframeError, match="no horizon, so 'recent' needs a length"):
         split.baselines("recent")
     assert split.baselines("recent", window=3).height
-
-
-def test_too_many_pairs_are_an_error_that_says_how_many(monkeypatch):
-    monkeypatch.setattr("recframe.splits.neighbours.MOST", 3)
-    # one user with four items has six pairs
-    log = pl.DataFrame({"user": [1, 1, 1, 1, 1], "item": [1, 2, 3, 4, 5], "t": [0, 1, 2, 3, 9]})
-
-    for kind in (log, log.lazy()):
-        with pytest.raises((rf.DataError, pl.exceptions.PolarsError), match="would make 6 pairs"):
-            split_of(kind).baselines("item_knn").lazy().collect()
-    assert split_of(log).baselines("item_knn", recent=2).is_empty()  # all are seen
-
-
-def test_a_user_twice_is_an_error():
-    twice = pl.concat([users, users.head(1)])
-
-    with pytest.raises(rf.DataError, match="a user twice"):
-        split_of(LOG).baselines("popular_in", users=twice, column="land")

@@ -47,11 +47,10 @@ def labels_are(log: pl.DataFrame, rule: str, expected: Parts, **options: Any) ->
     st.integers(1, 3),
     st.integers(1, 3),
     st.integers(0, 2),
-    st.sampled_from(["item", "together", "row"]),
 )
-def test_last_per_user_is_its_definition(log, n, folds, keep, ties):
+def test_last_per_user_is_its_definition(log, n, folds, keep):
     form, rows = log
-    options = {"n": n, "folds": folds, "keep": keep, "ties": ties}
+    options = {"n": n, "folds": folds, "keep": keep}
 
     labels_are(log_of(form, rows), "last_per_user", plain_last_per_user(rows, **options), **options)
 
@@ -147,7 +146,7 @@ def test_events_are_in_order_whatever_their_dtypes(dtype, item):
     rows = [(1, 1, 9), (1, 0, 9), (1, 1, 3), (1, 1, 3), (1, 0, 4), (2, 1, 1), (2, 0, 1)]
     log = pl.DataFrame(rows, schema=["u", "i", "t"], orient="row")
     log = log.cast({"t": pl.Int32 if dtype == pl.Date else pl.Int64, "i": pl.Int32})
-    options = {"n": 1, "folds": 2, "keep": 1, "ties": "item"}
+    options = {"n": 1, "folds": 2, "keep": 1}
 
     labels = log.cast({"t": dtype, "i": item}).rec(user="u", item="i", time="t").split
 
@@ -171,7 +170,6 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("last_per_user", {"n": 0}, "n takes a whole number from 1 up"),
     ("last_per_user", {"folds": 0}, "folds takes a whole number from 1 up"),
     ("last_per_user", {"keep": -1}, "keep takes a whole number from 0 up"),
-    ("last_per_user", {"ties": "time"}, "ties takes 'item' or 'together' or 'row'"),
     ("last_per_user", {"n": 3}, "a user needs 4 events, n and keep together"),
     ("by_user", {"at": 0}, "no other user has rows in it; write a later at"),
     ("by_user", {"at": 1, "folds": 2}, "takes at=, or share= and folds=, but found both"),
@@ -200,8 +198,6 @@ def test_rules_say_what_a_log_lacks():
         log.rec().split.random(n=1)
     with pytest.raises(rf.ColumnError, match="column 'item' of the log is Binary"):
         log.with_columns(item=pl.lit(b"x")).rec().split.random(n=1)
-    with pytest.raises(rf.RecframeError, match="ties='row' goes by the order of rows"):
-        log.lazy().rec(time="item").split.last_per_user(ties="row")
 
 
 @pytest.mark.parametrize("options", [{"share": 0.5}, {"share": 0.5, "per": "log"}])

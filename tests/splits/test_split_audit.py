@@ -124,6 +124,16 @@ def n_young() -> int:
     return sum(t - first[item] < length for _, item, t in TRUTH.rows())
 
 
+def windows_that_overlap() -> list[pl.DataFrame]:
+    """Return train and truth of two windows of 12 days, of which the second begins 6 days after the first."""
+    parts: list[list[pl.DataFrame]] = [[], []]
+    for fold, end in enumerate((LATEST - 6 * DAY, LATEST)):
+        rows, t = LOG.with_columns(fold=pl.lit(fold)), pl.col("t")
+        parts[0].append(rows.filter(t <= end - 12 * DAY))
+        parts[1].append(rows.filter(t.is_between(end - 12 * DAY, end, closed="right")))
+    return [pl.concat(frames) for frames in parts]
+
+
 CASES: dict[str, tuple[Any, dict[str, int]]] = {
     "a pair again": (lambda: by_time(more((*SEEN, SOON))), {f"truth_in_train {T}": 1}),
     "a new user": (
@@ -196,10 +206,7 @@ CASES: dict[str, tuple[Any, dict[str, int]]] = {
         {"unlike_parts info truth": n_young()},
     ),
     "windows that overlap": (
-        lambda: (
-            found(LOG.rec(time="t").split.rolling(2, "12d", step="6d", overlap=True).audit())
-            | {f"truth_of_cold_items {T}": 0}
-        ),
+        lambda: in_frames(*windows_that_overlap()) | {f"truth_of_cold_items {T}": 0},
         {
             f"truth_of_cold_items {T}": 0,
             "folds_overlap error truth": len(
@@ -255,7 +262,6 @@ def test_other_kinds_of_frames_have_the_same_answers(kind):
         polars(described).cast(dict(expected.describe().schema)), expected.describe()
     )
     assert found(rf.audit_split(two, same, time="t")) == {f"truth_in_train {T}": 1}
-    assert split.fingerprint() == expected.fingerprint()
 
 
 def test_a_lazy_audit_runs_no_python():
@@ -323,7 +329,7 @@ def test_a_description_is_its_definition():
 
 def test_all_answers_are_read_off_the_labels():
     split = LOG.rec(time="t").split.by_time(HALF)
-    before = split.audit(), split.describe(), split.fingerprint(), split.train, split.truth
+    before = split.audit(), split.describe(), split.train, split.truth
     labels = split._labels
     rows = labels.by_fold[0].with_columns(
         part=pl.when(pl.col("user") == 1)
@@ -334,9 +340,9 @@ def test_all_answers_are_read_off_the_labels():
 
     changed = type(split)(replace(labels, by_fold={0: rows}))
 
-    after = changed.audit(), changed.describe(), changed.fingerprint(), changed.train, changed.truth
+    after = changed.audit(), changed.describe(), changed.train, changed.truth
     for one, other in zip(before, after, strict=True):
-        assert one != other if isinstance(one, str) else not one.equals(other)
+        assert not one.equals(other)
 
 
 RECS = TRUTH[:60].select("user", "item", rank=1)
@@ -461,7 +467,6 @@ def test_logs_of_many_rows_have_the_same_answers_on_each_engine():
         expected = getattr(split, name)()
         for engine in ("in-memory", "streaming"):
             assert_frame_equal(getattr(lazy, name)().collect(engine=engine), expected)
-    assert lazy.fingerprint() == split.fingerprint()
     lists = split.folds[1].truth.select("user", "item", rank=1)
     truth, train = log.filter(pl.col("t") >= HALF), log.filter(pl.col("t") < HALF + DAY)
     timed = lists.rec(truth=truth, train=train, time="t").audit()

@@ -70,19 +70,15 @@ def _unlabelled(rows: Sequence[Row], folds: int, needs: Iterable[int], otherwise
     return [["null" if lacks else otherwise for lacks in lack] for _ in range(folds)]
 
 
-def plain_last_per_user(rows: Sequence[Row], n: int, folds: int, keep: int, ties: str) -> Parts:
+def plain_last_per_user(rows: Sequence[Row], n: int, folds: int, keep: int) -> Parts:
     """Return the part of each row, fold by fold, by the definition of `last_per_user`."""
     parts = _unlabelled(rows, folds, (0, 1, 2), "train")
     for numbers in _by_user(rows, needs=(0, 1, 2)).values():
-        event = {one: (rows[one][2], one if ties == "row" else rows[one][1]) for one in numbers}
+        event = {one: (rows[one][2], rows[one][1]) for one in numbers}
         events = sorted({*event.values()})
         blocks: dict[int, list[Any]] = defaultdict(list)
-        for one in events:
-            alike = (
-                [other for other in events if other[0] == one[0]] if ties == "together" else [one]
-            )
-            after = len(events) - 1 - events.index(alike[-1])
-            blocks[after // n].append(one)
+        for place, one in enumerate(reversed(events)):
+            blocks[place // n].append(one)
         for block in range(folds):
             before = [one for one in events if one < min(blocks[block], default=events[0])]
             if len(before) < keep or len(events) < (block + 1) * n + keep:

@@ -77,60 +77,14 @@ def repeat(rows: Sequence[Row], k: int) -> Lists:
     return {user: last_first(own_of(rows, user))[:k] for user in users_of(rows)}
 
 
-def item_knn(rows: Sequence[Row], k: int, recent: int) -> Lists:
-    """Return unseen items by their cosines with the user's last ones, in units of 2^-32, then the popular ones."""
-    train = in_part(rows, "train")
-    buyers = defaultdict(set)
-    for user in {row["user"] for row in train}:
-        for item in last_first([row for row in train if row["user"] == user])[:recent]:
-            buyers[item].add(user)
-    near = {}
-    for item, own in buyers.items():
-        cosines = {
-            other: round(len(own & theirs) / (len(own) * len(theirs)) ** 0.5 * 2**32)
-            for other, theirs in buyers.items()
-            if other != item and own & theirs
-        }
-        near[item] = sorted(cosines.items(), key=lambda one: (-one[1], one[0]))[:50]
-    found = {}
-    for user in users_of(rows):
-        sums: Counter[Any] = Counter()
-        for item in last_first(own_of(rows, user))[:recent]:
-            sums.update(dict(near.get(item, [])))
-        order = sorted(sums.items(), key=lambda one: (-one[1], one[0]))
-        items = [*(item for item, _ in order), *by_users(train)]
-        found[user] = without(items, seen_by(rows, user, drop=True), k)
-    return found
-
-
-def popular_in(
-    rows: Sequence[Row], k: int, *, drop: bool, group: Mapping[Any, Any], of: str
-) -> Lists:
-    """Return the popular items of the user's segment or category, then the popular ones of all."""
-    train = in_part(rows, "train")
-    found = {}
-    for user in users_of(rows):
-        if of == "user":
-            own, ours = True, group.get(user)
-        else:
-            n = Counter(group.get(row["item"]) for row in own_of(rows, user))
-            own = bool(n)
-            ours = min(n, key=lambda one: (-n[one], one is None, one or "")) if own else None
-        of_group = [row for row in train if own and group.get(row[of]) == ours]
-        order = [*by_users(of_group), *by_users(train)]
-        found[user] = without(order, seen_by(rows, user, drop=drop), k)
-    return found
-
-
-def oracle(rows: Sequence[Row], k: int, *, drop: bool, within_train: bool) -> Lists:
+def oracle(rows: Sequence[Row], k: int, *, drop: bool) -> Lists:
     """Return the truth by relevance, then by item."""
     truth = in_part(rows, "truth")
-    sold = {row["item"] for row in in_part(rows, "train")}
     found = {}
     for user in users_of(rows):
         gain: dict[Any, float] = {}
         for row in truth:
-            if row["user"] == user and (not within_train or row["item"] in sold):
+            if row["user"] == user:
                 gain[row["item"]] = max(row["relevance"], gain.get(row["item"], 0))
         order = sorted(gain, key=lambda item: (-gain[item], item))
         found[user] = without(order, seen_by(rows, user, drop=drop), k)

@@ -8,10 +8,8 @@ from typing import Any
 import polars as pl
 
 from recframe.api.argument_errors import plain
-from recframe.errors import CallError, ColumnError, RecframeError, fails_if, shown, suggestion
+from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.frames.dtypes import common, in_frames
-from recframe.frames.options import Context
-from recframe.frames.roles import Side, listed
 from recframe.splits.baselines import BASELINES, Asked
 from recframe.splits.filters import CHOICES
 from recframe.splits.hashing import check_ids
@@ -42,65 +40,25 @@ def _several(given: object) -> list[Any]:
     return list(given) if isinstance(given, list | tuple) else [given]
 
 
-def asked_of(labels: Labels, names: Sequence[str], options: Mapping[str, Any]) -> Asked:
-    """Return what baselines are asked for, after checks."""
-    log, seen, within = labels.log, options["seen"], options["within"]
+def asked_of(
+    labels: Labels, names: Sequence[str], k: object, *, window: Any, seed: object, seen: Any
+) -> Asked:
+    """Return the arguments of baselines, after checks."""
+    log = labels.log
     if seen is not None and seen not in CHOICES["seen"]:
         msg = f"seen={shown(seen)}: write 'drop', or 'keep' so that lists may have what the user has seen"
         raise RecframeError(msg)
-    if within not in {None, "train_items"}:
-        msg = f"within={shown(within)}: write 'train_items', so that the oracle leaves out items that train does not have"
-        raise RecframeError(msg)
-    window = options["window"]
     if window is not None:
         window = length_of("window", window, log.require_time(labels.rule.call))
     if "random" in names:
         check_ids(log.schema, {"user": log.names["user"]})
-    groups = _groups(labels, options) if "popular_in" in names else pl.LazyFrame()
     drops = labels.filters.seen if seen is None else seen
     return Asked(
-        whole("k", options["k"], 1),
+        whole("k", k, 1),
         window,
-        plain("seed", options["seed"]),
+        plain("seed", seed),
         drops_seen=drops == "drop",
-        recent=whole("recent", options["recent"], 1),
-        within_train=within is not None,
-        groups=groups,
     )
-
-
-def _groups(labels: Labels, options: Mapping[str, Any]) -> pl.LazyFrame:
-    """Return the `group` of each user or item, for popular_in."""
-    column = options["column"]
-    given = {name: options[name] for name in ("users", "items") if options[name] is not None}
-    if not given or not isinstance(column, str):
-        msg = "'popular_in' needs a column of users or items: baselines('popular_in', users=users, column='country')"
-        raise CallError(msg)
-    sides = {
-        name: Side(f"the frame {name}=", frame, _names(labels), name)
-        for name, frame in given.items()
-    }
-    having = [name for name, side in sides.items() if column in side.columns]
-    if len(having) != 1:
-        where = f"both {' and '.join(having)}; give one of them" if having else "none of the frames"
-        columns = [name for side in sides.values() for name in side.columns]
-        found = f"column={column!r} is in {where}" + ("" if having else suggestion(column, columns))
-        msg = f"{found}. There are {listed(columns)}"
-        raise ColumnError(msg)
-    (name,) = having
-    role = name.removesuffix("s")
-    side = sides[name]
-    taken = side.kind.take({role: side.require(role), "group": column}, [role]).lazy()
-    groups = like_the_log(labels, taken, {role: side.title}).filter(pl.col(role).is_not_null())
-    twice = f"{side.title} has {'a user' if role == 'user' else 'an item'} twice; it takes one row for each"
-    once = groups.group_by(role).agg(pl.col("group").first(), n=pl.len())
-    return once.filter(fails_if(pl.col("n") > 1, twice) == 0).drop("n")
-
-
-def _names(labels: Labels) -> Context:
-    """Return a context with the log's own names of ids."""
-    names = labels.log.names
-    return Context(user=names["user"], item=names["item"])
 
 
 def like_the_log(labels: Labels, rows: pl.LazyFrame, titles: Mapping[str, str]) -> pl.LazyFrame:

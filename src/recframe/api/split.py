@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
@@ -106,17 +106,12 @@ class Split(SplitAnswers[F]):
         """The folds, each a split of its own."""
         return [Split(self._labels.of_fold(fold)) for fold in self._labels.folds]
 
-    def baselines(  # noqa: PLR0913  those of each baseline
+    def baselines(
         self,
         *names: str,
         k: int = 100,
         window: Any = None,
         seed: int = 0,
-        users: Any = None,
-        items: Any = None,
-        column: str | None = None,
-        recent: int = 20,
-        within: Literal["train_items"] | None = None,
         seen: Seen | None = None,
     ) -> F:
         """Return the lists of baselines for the users of each fold's truth, made of the fold's train alone.
@@ -126,22 +121,17 @@ class Split(SplitAnswers[F]):
         random: draw j of a user is item hash64(seed, user, j) mod n of train's n items in ascending order. The list is the
             first k distinct ones of 3k + 64 draws, then items in ascending order.
         repeat: the user's own items, the last one first, then those of most rows, then by item.
-        popular_in: popular in the user's segment, a `column` of `users`; of a column of `items`, popular in the category of
-            most of the user's rows. Shorter lists go on with popular ones.
-        item_knn: the unseen items with the highest sum of cosines with the user's last `recent` items, c / sqrt(n m) of the n
-            and m users of two items, c in common; of an item the 50 nearest count, of each user his last `recent` items. It
-            makes a row of each pair of a user's items, at most 100 million. Shorter lists go on with popular ones.
-        oracle: the truth itself by relevance: what no model can beat, never a candidate. `within="train_items"` leaves out
-            items that train does not have, `seen="drop"` pairs that the user has seen.
+        oracle: the truth itself by relevance: what no model can beat, never a candidate; with `seen="drop"` without pairs that
+            the user has seen.
 
         Without names it is `oracle` and `popular`, which belong beside every model. `seen="drop"` leaves out what a user has in
         train or fold_in, and fills lists up to `k`; it is the default of a split that drops them, else they are kept. `repeat`
-        never drops them, `item_knn` always.
+        never drops them. Other baselines are functions, such as a neighbourhood model, which `run` calls.
 
         The frame is of the kind of the log, lazy if that is: `fold`, `model`, the log's own columns of users and items, `rank`.
         Put the lists of models beside it, and bind both with `rec`.
 
-        Raises a RecframeError for an unknown name, or a length that is missing, and a ColumnError for a missing column.
+        Raises a RecframeError for an unknown name, or a length that is missing.
 
         >>> import polars as pl, recframe
         >>> log = pl.DataFrame({"user": [1, 1, 2, 3], "item": [10, 11, 10, 12], "day": [1, 2, 2, 3]})
@@ -157,9 +147,7 @@ class Split(SplitAnswers[F]):
         """
         labels = self._labels
         known = baseline_arguments.names_of(names)
-        options = {"k": k, "window": window, "seed": seed, "users": users, "items": items}
-        options |= {"column": column, "recent": recent, "within": within, "seen": seen}
-        asked = baseline_arguments.asked_of(labels, known, options)
+        asked = baseline_arguments.asked_of(labels, known, k, window=window, seed=seed, seen=seen)
         result: F = baseline_arguments.given(labels, lists_of(self._rows, known, asked))
         return result
 

@@ -1,4 +1,4 @@
-"""Answers about a split: its audit, description, fingerprint and card."""
+"""Answers about a split: its audit, description and card."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from recframe.frames.kinds.lookup import in_memory
 from recframe.frames.options import FOLD, Context
 from recframe.frames.roles import Segment, Side
 from recframe.splits.description import described, rows_of
-from recframe.splits.digest import digest
 from recframe.splits.labelling import Labels
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class SplitAnswers(Generic[F]):
-    """Answers of a split, all of them read off its labels: `audit`, `describe`, `fingerprint`, `plot`."""
+    """Answers of a split, all of them read off its labels: `audit`, `describe`, `plot`."""
 
     _labels: Labels
 
@@ -115,25 +114,6 @@ class SplitAnswers(Generic[F]):
         plan = described(rows_of(labels), labels.rule.asked_share)
         result: F = labels.log.kind.give(plan, {})
         return result
-
-    def fingerprint(self) -> str:
-        """Return a short text that identifies the split: its rows with their folds and parts, and its rule.
-
-        Row order, kind of frame, the dtypes of ids and the names of columns do not matter; of a row its user, item and time
-        do. It is promised to stay the same on every version of Polars, so that it can be published with a result;
-        `rec.fingerprint()`, of the frames of a call, is promised for one version. Of LazyFrames the plan runs, in a
-        streaming pass.
-
-        Raises a ColumnError for ids that are no whole numbers, text, categories, Booleans or dates.
-
-        >>> import polars as pl, recframe
-        >>> log = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 2, 3]})
-        >>> log.rec(time="day").split.by_time(at=3).fingerprint()
-        '0d55fe1f0a3f7f4f'
-        >>> log.reverse().rec(time="day").split.by_time(at=3).fingerprint()
-        '0d55fe1f0a3f7f4f'
-        """
-        return digest(self._labels)
 
     def plot(self, *, theme: ThemeName | None = "light", width: int = 600) -> alt.LayerChart:
         """Draw the rows of the split over time, coloured by part, with a band for each fold.

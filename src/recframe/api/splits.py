@@ -19,7 +19,7 @@ from recframe.splits.log_rows import PART, Log, check_names, log_of
 from recframe.splits.random_rules import ORDERS, PER, ByUser, FoldInOrder, Per, Random
 from recframe.splits.rules import Rule
 from recframe.splits.time_rules import AtPoint, Rolling
-from recframe.splits.user_rules import TIES, LastPerUser, Ties
+from recframe.splits.user_rules import LastPerUser
 from recframe.statistics import options
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Splits(Generic[F]):
         return _split(log, rule, filters, column)
 
     @_rule
-    def rolling(  # noqa: PLR0913  the windows
+    def rolling(
         self,
         folds: int,
         horizon: Any,
@@ -149,23 +149,21 @@ class Splits(Generic[F]):
         step: Any = None,
         gap: Any = None,
         window: Any = None,
-        end: Any = None,
         align: str | None = None,
-        overlap: bool = False,
         **common: Unpack[Options],
     ) -> Split[F]:
         """Split at several points of the time line: the truth of each fold is a window, its train what is before.
 
-        The last fold ends with the last row (or before `end`), each fold before it one `step` earlier. With e a fold's end:
+        The last fold ends with the last row, each fold before it one `step` earlier. With e a fold's end:
         truth is [e - horizon, e), `gap` the rows of [e - horizon - gap, e - horizon), train those before; with a `window` train
         is as long as it, and rows before are `earlier`. Rows from e on are `later`.
 
             folds: their number. Fold 0 is the earliest.
             horizon: the length of the truth: "7d", "1mo", or a number where times are numbers; see `by_time`.
-            step: the horizon if left out, so that no row is truth twice. A shorter one needs `overlap=True`.
+            step: the horizon if left out. It is no shorter, so that no row is truth twice.
             gap: a length between train and truth that neither has, such as the time a model needs to be shipped.
             window: the length of train; all the past if left out.
-            end: the first point after the last truth. align: "day" or "hour" ends it with the whole day of the last row.
+            align: "day" or "hour" ends the last truth with the whole day of the last row.
 
         Raises what `by_time` raises, also of one fold without a row in train.
 
@@ -186,17 +184,15 @@ class Splits(Generic[F]):
         dtype = log.require_time("rolling")
         n_folds = options.whole("folds", folds, 1)
         times.check_align(align, dtype)
-        _check_with("end" if end is not None else "last", align=align)
         length = times.length_of("horizon", horizon, dtype)
         lengths = {
             name: None if one is None else times.length_of(name, one, dtype, zero=name == "gap")
             for name, one in {"step": step, "gap": gap, "window": window}.items()
         }
-        _check_step(length, lengths["step"], overlap=overlap)
+        _check_step(length, lengths["step"])
         given = {"folds": folds, "horizon": horizon, "step": step, "gap": gap, "window": window}
-        said = _said("rolling", filters, **given, end=end, align=align)
-        ends = None if end is None else times.point_of("end", end, dtype)
-        rule = Rolling("rolling", said, dtype, n_folds, length, **lengths, end=ends, align=align)
+        said = _said("rolling", filters, **given, align=align)
+        rule = Rolling("rolling", said, dtype, n_folds, length, **lengths, align=align)
         return _split(log, rule, filters, column)
 
     @_rule
@@ -206,7 +202,6 @@ class Splits(Generic[F]):
         folds: int = 1,
         *,
         keep: int = 1,
-        ties: Ties = "item",
         **common: Unpack[Options],
     ) -> Split[F]:
         """Split off the last n events of each user; an event is a distinct (time, item) of his, in this order.
@@ -218,9 +213,6 @@ class Splits(Generic[F]):
                 fold's truth are `later`. With two folds, the first is to tune and the last to report.
             keep: a user with fewer than n + keep events is in train alone; one with fewer than m n + keep has truth in fewer
                 than m folds.
-            ties: "item": events of one time are in the order of items, categories as text. "together": rows of the same time as
-                a row of truth are truth too. "row": each row is an event, and later rows of the file are later; of a LazyFrame
-                it is an error.
 
         Raises a ColumnError without a column of times, and a DataError where no user has n + keep events.
 
@@ -234,19 +226,9 @@ class Splits(Generic[F]):
         n = options.whole("n", n, 1)
         n_folds = options.whole("folds", folds, 1)
         kept = options.whole("keep", keep, 0)
-        options.one_of("ties", ties, TIES)
-        if ties == "row" and log.is_lazy:
-            msg = "ties='row' goes by the order of rows, which a LazyFrame does not promise; collect it, or write ties='item'"
-            raise RecframeError(msg)
-        said = _said(
-            "last_per_user",
-            filters,
-            n=n,
-            folds=_other(n_folds, 1),
-            keep=_other(keep, 1),
-            ties=_other(ties, "item"),
-        )
-        return _split(log, LastPerUser(said, n, n_folds, kept, ties), filters, column)
+        given = {"n": n, "folds": _other(n_folds, 1), "keep": _other(keep, 1)}
+        said = _said("last_per_user", filters, **given)
+        return _split(log, LastPerUser(said, n, n_folds, kept), filters, column)
 
     @_rule
     def random(
@@ -399,11 +381,11 @@ def _check_with(way: str, **given: object) -> None:
             raise CallError(msg)
 
 
-def _check_step(horizon: times.Length, step: times.Length | None, *, overlap: bool) -> None:
-    if step is not None and not overlap and times.seconds_of(step) < times.seconds_of(horizon):
+def _check_step(horizon: times.Length, step: times.Length | None) -> None:
+    if step is not None and times.seconds_of(step) < times.seconds_of(horizon):
         msg = (
             f"step={shown(step)} is shorter than horizon={shown(horizon)}, so that rows would be truth in several folds; write "
-            "a longer step, or overlap=True if that is meant"
+            "a longer step"
         )
         raise RecframeError(msg)
 

@@ -224,7 +224,7 @@ def _last_window(data: SplitRows) -> pl.LazyFrame:
     "rows that are missing from the log count as if nobody wanted the items",
     text(
         "end the last window where the log is complete: ",
-        Either("end=, or until=", "--end, or --until"),
+        Either("until=", "--until"),
     ),
     "line",
     "last",

@@ -201,14 +201,9 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
     "step": ("LENGTH", "From the end of one window to the next.  [default: that of --rolling]"),
     "gap": ("LENGTH", "A length between train and truth that neither has."),
     "rolling.window": ("LENGTH", "The length of train.  [default: all that is before]"),
-    "end": ("TIME", "The first point of time after the last window.  [default: the end of LOG]"),
-    "overlap": "Take a --step shorter than the windows, so that rows are truth more than once.",
     "until": ("TIME", "With a point of time: where truth ends."),
     "align": ("day|hour", "End the last window with the whole day, or hour, of the last row."),
     "keep": ("N", "The number of rows that a user keeps in train, or else has no truth."),
-    "last_per_user.ties": (
-        "Rows of one time: by item, all that are of the time of a target together, or by their order in LOG."
-    ),
     "per": "Whether each user's pairs are split, or those of the whole log.",
     "random.seed": "The seed; the same one gives the same split, whatever the order of rows.",
     "fold_in": ("SHARE", "The share of a test user's rows that go in, or their number."),

@@ -47,7 +47,7 @@ RULES: dict[str, Callable[..., Any]] = {
     "random": Splits.random,
     "by_user": Splits.by_user,
 }
-OF_TIMES = ("step", "gap", "window", "end", "until")
+OF_TIMES = ("step", "gap", "window", "until")
 """Options that are numbers where times are."""
 _ISO = r"^\d{4}-\d{2}-\d{2}"
 _LENGTH = re.compile(r"(\d+[a-z]+)+")
@@ -80,9 +80,9 @@ HOW = declared(
     ),
 )
 OF_RULES = declared(
-    options_of(Splits.rolling, "folds", "step", "gap", "window", "end", "overlap"),
+    options_of(Splits.rolling, "folds", "step", "gap", "window"),
     options_of(Splits.by_time, "until", "align"),
-    options_of(Splits.last_per_user, "keep", "ties"),
+    options_of(Splits.last_per_user, "keep"),
     options_of(Splits.random, "per", "seed"),
     options_of(Splits.by_user, "fold_in", "order"),
     options_of(Splits.by_time, "target", "cold", "seen", "min_train", "min_relevance", "column"),
@@ -135,8 +135,7 @@ def split(ctx: click.Context, /, log: str, **options: Any) -> None:
             tables = {name: getattr(made, name) for name in PARTS}
             labels = {"labels": made.labels} if options["labels"] else {}
             described, findings = made.describe(), made.audit()
-            words = str(made).splitlines()[0]
-            tell(f"{words}, fingerprint {made.fingerprint()}\n")
+            tell(f"{str(made).splitlines()[0]}\n")
         for table in _views(described):
             print_frame(table)
         print_findings(findings)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -28,14 +27,13 @@ from recframe.charts.formatting import (
 )
 from recframe.charts.split_charts import chart_of
 from recframe.charts.themes import Look
-from recframe.errors import RecframeError, RecframeWarning, short
+from recframe.errors import RecframeWarning, short
 from recframe.metrics.language.definition import Metric
 from recframe.reports.decision import sign_of
 from recframe.reports.page import Section, figure, where_it_can
 from recframe.reports.report_tables import findings_table
 from recframe.splits.baselines import BOUNDS
 from recframe.splits.description import described, rows_of
-from recframe.splits.digest import digest
 from recframe.splits.labelling import Labels
 
 POPULAR, ORACLE = "popular", BOUNDS[0]
@@ -147,14 +145,8 @@ class SectionsOfSplits:
 
     @property
     def facts_of_split(self) -> dict[str, str | None]:
-        """The rule and the fingerprint of the split, for the head of the page."""
-        labels = self.labels
-        if labels is None:
-            return {}
-        found: dict[str, str | None] = {"Split": short(labels.rule.words)}
-        with suppress(RecframeError):
-            found["Fingerprint of the split"] = digest(labels)
-        return found
+        """The rule of the split, for the head of the page."""
+        return {} if self.labels is None else {"Split": short(self.labels.rule.words)}
 
 
 def ways(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -16,7 +16,6 @@ from recframe.splits.fold_rows import PAIR, FoldRows, counted
 from recframe.splits.free_places import free_places, packed, unpacked
 from recframe.splits.hashing import further, hashed
 from recframe.splits.log_rows import FOLD
-from recframe.splits.neighbours import nearest
 from recframe.splits.times import Length, before
 
 BOUNDS = ("oracle",)
@@ -35,12 +34,6 @@ class Asked:
     seed: int = 0
     drops_seen: bool = False
     """Whether lists leave out what their user has in train or fold_in."""
-    groups: pl.LazyFrame = field(default_factory=pl.LazyFrame)
-    """`group` of each `user`, or of each `item`, for popular_in."""
-    recent: int = 20
-    """The last items of a user that item_knn reads."""
-    within_train: bool = False
-    """Whether the oracle leaves out items that train does not have."""
 
 
 def lists_of(each: Sequence[FoldRows], names: Sequence[str], asked: Asked) -> pl.LazyFrame:
@@ -64,7 +57,7 @@ def popular(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
 def recent(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
     """Return the items of most users among the last rows of train."""
     counts = counted(_last_rows(rows, asked.window))
-    return _first(rows, rows.held(rows.in_order(counts, [pl.col("n")], [True])), asked)
+    return _first(rows, rows.held(rows.in_order(counts, "n")), asked)
 
 
 def random(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
@@ -75,7 +68,7 @@ def random(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
     NOTE: few draws do for most lists; only those that they leave short get all.
     """
     items = rows.train.select("item").unique()
-    items = rows.held(rows.in_order(items, [], []))
+    items = rows.held(rows.in_order(items))
     seen = packed(_taken(rows, rows.users, items, asked)).unique().with_columns(is_seen=True)
     keys = hashed(rows.users, ["user"], "key", seed=asked.seed).select("u", "key")
     keys = keys.join(items.select(n=pl.len()), how="cross").filter(pl.col("n") > 0)
@@ -85,66 +78,32 @@ def random(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
     if rows.may_have_rows(others):
         more = _drawn(others, seen, 3 * asked.k + 64, asked.k)
         drawn = pl.concat([drawn.join(enough, on="u", how="semi"), more]).sort("u", "rank")
-    return _filled(_listed(drawn, items), rows, lambda: items, asked)
+    return _filled(_listed(drawn, items), rows, items, asked)
 
 
 def repeat(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
     """Return the user's own items, the last first, then those of most rows, then by item; seen ones are never dropped."""
-    return _placed(rows.last_first(rows.own, "u"), asked.k)
-
-
-def item_knn(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
-    """Return the unseen items that are nearest to the user's last ones, see `nearest`; then the popular unseen ones."""
-    items = rows.held(rows.in_order(rows.train.select("item").unique(), [], []))
-    lists = rows.held(_listed(nearest(rows, items, asked.recent, asked.k), items))
-    unseen = replace(asked, drops_seen=True)
-    return _filled(lists, rows, lambda: rows.popular, unseen)
-
-
-def popular_in(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
-    """Return the items of most users in the user's segment, or in the category of most of his rows; then the popular ones."""
-    groups = asked.groups
-    if "user" in groups.collect_schema():
-        users = joined(rows.users, groups, ["user"])
-        pairs = joined(rows.train.select(PAIR).unique(), groups, ["user"])
-        counts = pairs.group_by("group", "item").agg(n=pl.len())
-    else:
-        counts = joined(counted(rows.train), groups, ["item"])
-        own = joined(rows.own, groups, ["item"]).group_by("u", "group").agg(n=pl.len())
-        own = own.sort("u", "n", "group", descending=[False, True, False], nulls_last=True)
-        own = with_places(own, ["u"]).filter(place == 1).select("u", "group")
-        users = rows.users.join(own, on="u")
-    order = [pl.col("group"), pl.col("n")]
-    items = rows.held(rows.in_order(counts, order, [False, True]))
-    ends = items.group_by("group").agg(first=place.min(), end=place.max() + 1)
-    users = joined(users.select("u", "group"), ends, ["group"], "inner")
-    users = rows.held(users.with_columns(had=pl.lit(0, pl.Int64)))
-    if not asked.drops_seen:
-        taken = users.select("u", place=pl.lit(None, pl.Int64)).clear()
-    else:
-        own = rows.own.select("u", "item").join(users.select("u", "group"), on="u")
-        taken = joined(own, items, ["group", "item"], "inner").select("u", "place")
-    lists = rows.held(_listed(free_places(users, taken, asked.k), items))
-    return _filled(lists, rows, lambda: rows.popular, asked)
+    last = ["last"] if rows.labels.log.has_time else []
+    times = [pl.col("time").max().alias(one) for one in last]
+    pairs = rows.own.group_by("u", "item").agg(*times, n=pl.len())
+    return _placed(rows.in_lists(pairs, *last, "n"), asked.k)
 
 
 def oracle(rows: FoldRows, asked: Asked) -> pl.LazyFrame:
     """Return the truth itself, the highest relevance first, equal ones by item."""
     has_relevance = "relevance" in rows.labels.log.names
     truth = joined(rows.truth, rows.users, ["user"], "inner")
-    if asked.within_train:
-        truth = truth.join(rows.train.select("item"), on="item", how="semi")
     if asked.drops_seen:
         truth = truth.join(rows.known, on=PAIR, how="anti")
     gain = pl.col("relevance").fill_nan(None).max() if has_relevance else pl.lit(1)
     pairs = truth.group_by("u", "item").agg(gain=gain)
-    return _placed(rows.in_lists(pairs, ["u"], ["gain"]), asked.k)
+    return _placed(rows.in_lists(pairs, "gain"), asked.k)
 
 
 Baseline = Callable[[FoldRows, Asked], pl.LazyFrame]
 """Type of functions that return lists of `u`, `item` and `rank`, in the order of users and ranks."""
 BASELINES: Mapping[str, Baseline] = {
-    one.__name__: one for one in (popular, recent, random, repeat, popular_in, item_knn, oracle)
+    one.__name__: one for one in (popular, recent, random, repeat, oracle)
 }
 
 
@@ -154,24 +113,19 @@ def _first(rows: FoldRows, items: pl.LazyFrame, asked: Asked) -> pl.LazyFrame:
         best = items.filter(place < asked.k).select("item", rank=place + 1)
         return rows.users.select("u").join(best, how="cross", maintain_order="left_right")
     end = items.select(end=pl.len().cast(pl.Int64))
-    zero = pl.lit(0, pl.Int64)
-    users = rows.users.select("u", first=zero, had=zero).join(end, how="cross")
+    users = rows.users.select("u", had=pl.lit(0, pl.Int64)).join(end, how="cross")
     taken = _taken(rows, rows.users, items, asked)
     return _listed(free_places(users, taken, asked.k), items)
 
 
-def _filled(
-    lists: pl.LazyFrame, rows: FoldRows, order: Callable[[], pl.LazyFrame], asked: Asked
-) -> pl.LazyFrame:
-    """Return lists of which those of less than k items go on with others, in an order of items."""
-    zero = pl.lit(0, pl.Int64)
+def _filled(lists: pl.LazyFrame, rows: FoldRows, items: pl.LazyFrame, asked: Asked) -> pl.LazyFrame:
+    """Return lists of which those of less than k items go on with others, in the order of items."""
     counts = lists.group_by("u").agg(had=pl.len().cast(pl.Int64))
     users = rows.users.join(counts, on="u", how="left", maintain_order="left")
-    users = users.with_columns(pl.col("had").fill_null(0), first=zero)
+    users = users.with_columns(pl.col("had").fill_null(0))
     users = rows.held(users.filter(pl.col("had") < asked.k))
     if not rows.may_have_rows(users):
         return lists
-    items = order()
     users = users.join(items.select(end=pl.len().cast(pl.Int64)), how="cross")
     of_lists = lists.join(users, on="u", how="semi").join(items.select("item", "place"), on="item")
     taken = pl.concat([of_lists.select("u", "place"), _taken(rows, users, items, asked)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 
@@ -92,30 +91,19 @@ class FoldRows:
     @cached_property
     def popular(self) -> pl.LazyFrame:
         """The items of train by the number of their users, most first, equal ones by item: `item` and `place`, from 0."""
-        return self.held(self.in_order(counted(self.train), [pl.col("n")], [True]))
+        return self.held(self.in_order(counted(self.train), "n"))
 
-    def last_first(self, known: pl.LazyFrame, key: str) -> pl.LazyFrame:
-        """Return the items of each user once: the last first, then those of most rows, then by item."""
-        last = ["last"] if self.labels.log.has_time else []
-        times = [pl.col("time").max().alias(one) for one in last]
-        pairs = known.group_by(key, "item").agg(*times, n=pl.len())
-        return self.in_lists(pairs, [key], [*last, "n"])
-
-    def in_lists(self, pairs: pl.LazyFrame, keys: list[str], order: list[str]) -> pl.LazyFrame:
-        """Return pairs by keys, then by an order, the highest first, then by item."""
+    def in_lists(self, pairs: pl.LazyFrame, *order: str) -> pl.LazyFrame:
+        """Return pairs by users, then by an order, the highest first, then by item."""
         items = by_item(self.labels.log.schema)
-        falls = [*[False] * len(keys), *[True] * len(order), *[False] * len(items)]
-        return pairs.sort(
-            [*map(pl.col, [*keys, *order]), *items], descending=falls, nulls_last=True
-        )
+        falls = [False, *[True] * len(order), *[False] * len(items)]
+        return pairs.sort([*map(pl.col, ["u", *order]), *items], descending=falls, nulls_last=True)
 
-    def in_order(
-        self, items: pl.LazyFrame, order: list[pl.Expr], descending: list[bool]
-    ) -> pl.LazyFrame:
-        """Return items sorted, equal ones by item, ascending, with `place` from 0."""
+    def in_order(self, items: pl.LazyFrame, *order: str) -> pl.LazyFrame:
+        """Return items by an order, the highest first, equal ones by item, with `place` from 0."""
         last = by_item(self.labels.log.schema)
-        directions: Any = [*descending, *[False] * len(last)]
-        sorted_ = items.sort([*order, *last], descending=directions)
+        falls = [*[True] * len(order), *[False] * len(last)]
+        sorted_ = items.sort([*map(pl.col, order), *last], descending=falls)
         return sorted_.with_row_index("place").with_columns(pl.col("place").cast(pl.Int64))
 
 

@@ -9,7 +9,7 @@ from recframe.frames.rows.integer_keys import in_order
 
 HALF = 2**32
 """Factor of the user in a packed number of a user and a place."""
-place, run = pl.col("place"), pl.col("run")
+place = pl.col("place")
 
 
 def packed(rows: pl.LazyFrame, shift: int = 0) -> pl.LazyFrame:
@@ -27,12 +27,12 @@ def unpacked(rows: pl.LazyFrame, shift: int = 0) -> pl.LazyFrame:
 def free_places(users: pl.LazyFrame, taken: pl.LazyFrame, k: int) -> pl.LazyFrame:
     """Return the first free places of each user, up to k: `u`, `rank` and `place`, in the order of users and ranks.
 
-    `users` has `u`, the first place of the user's order, the `end` behind its last one, and `had`, the ranks that he has
-    already; `taken` has `u` and `place`, where a pair may stand more than once.
+    `users` has `u`, the `end` behind the last place of the order, and `had`, the ranks that the user has already; `taken` has
+    `u` and `place`, where a pair may stand more than once.
 
     NOTE: the places between two taken ones are a run, made as a range. So no list is longer than k, however many are taken.
     """
-    begins = users.select("u", place=pl.col("first") - 1)
+    begins = users.select("u", place=pl.lit(-1, pl.Int64))
     ends = users.select("u", place="end")
     of_users = [packed(frame, 1) for frame in (begins, ends)]
     keys = in_order(pl.concat([*of_users, packed(taken, 1)]), "key")
@@ -47,7 +47,7 @@ def free_places(users: pl.LazyFrame, taken: pl.LazyFrame, k: int) -> pl.LazyFram
     rows = rows.with_columns(n_taken=pl.col("row") - start)
     rows = rows.filter(pl.col("next") > place + 1).join(users, on="u", maintain_order="left")
     # the rank of a free place is its own place from 1 in the order, less those taken before it
-    behind = pl.col("first") - 1 + pl.col("n_taken") - pl.col("had")
+    behind = pl.col("n_taken") - pl.col("had") - 1
     rows = rows.with_columns(behind=behind)
     most = pl.min_horizontal("next", pl.col("behind") + k + 1)
     runs = rows.with_columns(end=most).filter(pl.col("end") > place + 1)

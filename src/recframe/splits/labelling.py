@@ -21,7 +21,7 @@ NEAR = 0.1
 
 @dataclass(frozen=True)
 class Labels:
-    """A log with a label on every row; train, truth, audit, description and fingerprint are read off it."""
+    """A log with a label on every row; train, truth, audit and description are read off it."""
 
     log: Log
     rule: Rule

@@ -71,6 +71,7 @@ class Rolling(Rule):
 
     reads_time: ClassVar[bool] = True
     parted_by: ClassVar[Order] = "line"
+    reads_log: ClassVar[bool] = True  # type: ignore[misc]  # others may
     call: str  # type: ignore[misc]  # by_time(last=) is the last window alone
     said: str
     dtype: pl.DataType
@@ -81,8 +82,6 @@ class Rolling(Rule):
     gap: Length | None = None
     window: Length | None = None
     """The length of the train; None is all that is before."""
-    end: pl.Expr | None = None
-    """The first point after the last window; None is the end of the log."""
     align: str | None = None
 
     @property
@@ -96,24 +95,18 @@ class Rolling(Rule):
         return self.length
 
     @property
-    def reads_log(self) -> bool:  # type: ignore[override]  # it depends on what was given
-        """Whether the last row of the log says where the windows end."""
-        return self.end is None
-
-    @property
     def ends_with_a_row(self) -> bool:
         """Whether the last window ends with the last row of the log, so that borders are last instants and not first ones."""
-        return self.end is None and self.align is None
+        return self.align is None
 
     def scalars(self, log: Log) -> pl.LazyFrame:
         """Return the borders of each fold: where its truth ends and begins, where its train ends and begins.
 
         NOTE: each step is a `with_columns` of its own, since an expression of an expression is written out twice by each.
         """
-        end = time.max() if self.end is None else self.end
-        end = end if self.align is None else aligned(end, self.align, self.dtype)
-        source = pl.LazyFrame({"nothing": [0]}) if self.end is not None else log.roles
-        borders = source.select(end.alias(f"end {self.n_folds - 1}"))
+        last = time.max()
+        end = last if self.align is None else aligned(last, self.align, self.dtype)
+        borders = log.roles.select(end.alias(f"end {self.n_folds - 1}"))
         for fold in reversed(range(self.n_folds)):
             borders = self._stepped(borders, f"end {fold}", f"start {fold}", self.length)
             borders = self._stepped(borders, f"start {fold}", f"train end {fold}", self.gap)

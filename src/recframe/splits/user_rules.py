@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar
 
 import polars as pl
 
 from recframe.audit.split_rows import Order
 from recframe.frames.rows.joins import joined
-from recframe.splits.events import PLACE, UNITS, USER, placed
+from recframe.splits.events import PLACE, UNITS, placed
 from recframe.splits.log_rows import Log
 from recframe.splits.rules import Rule, Scalar, first_that_holds, of_part
 
-Ties = Literal["item", "together", "row"]
-TIES: tuple[Ties, ...] = get_args(Ties)
 BLOCK = "block from the end"
 """Column with the number of the block of a user's events that a row is in; null where it is never truth."""
-_ROW, _NUMBER = "number in the file", "number in the log"
+_NUMBER = "number in the log"
 _FIRST = "first of the last times"
 
 
@@ -32,7 +30,6 @@ class LastPerUser(Rule):
     n: int
     n_folds: int
     keep: int
-    ties: Ties
 
     @property
     def words(self) -> str:
@@ -42,8 +39,7 @@ class LastPerUser(Rule):
     @property
     def no_truth(self) -> str:
         """The remedy of a split without truth."""
-        of_time = ", some of them at another time" * (self.ties == "together")
-        return f"a user needs {self.n + self.keep} events, n and keep together{of_time}; write a smaller n"
+        return f"a user needs {self.n + self.keep} events, n and keep together; write a smaller n"
 
     def prepared(self, rows: pl.LazyFrame, log: Log) -> pl.LazyFrame:
         """Return rows with their block; of a log in memory only the last rows of each user are ordered for it."""
@@ -64,19 +60,13 @@ class LastPerUser(Rule):
         return found.filter(pl.col("time") >= pl.col(_FIRST))
 
     def _with_blocks(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows with their block: that of the last event of their time where ties go together.
+        """Return rows with their block.
 
         A block is one if the user has n events for it and each later one, and `keep` before all of them.
         """
-        by_row = self.ties == "row"
-        rows = rows.with_row_index(_ROW) if by_row else rows
-        rows = placed(rows, ["time", _ROW if by_row else "item"])
-        together = self.ties == "together"
-        last = pl.col(PLACE).max().over(USER, "time") if together else pl.col(PLACE)
-        rows = rows.with_columns(((pl.col(UNITS) - 1 - last) // self.n).alias(BLOCK))
+        rows = placed(rows, ["time", "item"])
+        rows = rows.with_columns(((pl.col(UNITS) - 1 - pl.col(PLACE)) // self.n).alias(BLOCK))
         is_one = pl.col(UNITS) >= (pl.col(BLOCK) + 1) * self.n + self.keep
-        if together:
-            is_one &= pl.col(PLACE).min().over(USER, BLOCK) >= self.keep
         return rows.with_columns(pl.when(is_one).then(BLOCK).alias(BLOCK))
 
     def part(self, fold: int, scalar: Scalar) -> pl.Expr:

@@ -20,7 +20,7 @@ def answers(name, rows):
     log = log.assign(time=moments(rows), row=range(len(rows)))
     for ratio, n, folds in CALLS:
         parts = [[*part["row"]] for part in python_chrono_split(log.copy(), ratio, **NAMES)]
-        same = {"rule": "last_per_user", "n": n, "folds": folds, "ties": "row"}
+        same = {"rule": "last_per_user", "n": n, "folds": folds, "item": "row"}
         yield answer(
             name,
             f"python_chrono_split(ratio={ratio})",
