@@ -309,16 +309,8 @@ def test_a_metric_and_a_difference_are_explained():
 
 def test_a_difference_is_explained_with_numbers():
     # precision@4: 1 of 4, 1 of 4 and no list; over those with a list, by its length: 1 of 1 and 1 of 2
-    shown = run(
-        "explain",
-        "precision@4",
-        "recframe",
-        "jurity",
-        "--recs",
-        "two.parquet",
-        "--truth",
-        "two_truth.parquet",
-    ).stdout
+    files = ("two.parquet", "two_truth.parquet")
+    shown = run("explain", "precision@4", "recframe", "jurity", *files).stdout
     assert "0.166667 and 0.750000; one switch after the other:" in shown
     assert "adds +0.500000" in shown
     assert re.search(r"denominator +k +list +up +0\.500000 +0\.750000 ", shown)
@@ -328,8 +320,8 @@ def test_a_difference_is_explained_with_numbers():
     ("arguments", "message"),
     [
         (["mrr", "ranx", "recbol"], "unknown profile 'recbol'; did you mean 'recbole'?"),
-        (["mrr", "--recs", "recs.parquet"], "'recs.parquet' has no column 'relevance'"),
-        (["mrr", "--recs", "nowhere.parquet"], "nowhere.parquet"),
+        (["mrr", "recs.parquet"], "'recs.parquet' has no column 'relevance'"),
+        (["mrr", "nowhere.parquet"], "nowhere.parquet"),
     ],
 )
 def test_what_cannot_be_explained_is_one_line(arguments: list[str], message: str):

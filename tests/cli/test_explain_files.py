@@ -26,13 +26,12 @@ def rows(*arguments: str) -> list[dict[str, object]]:
 
 
 def test_files_stand_behind_the_metric_in_any_order_with_profiles():
-    wanted = rows("recframe", "jurity", "--recs", "two.parquet", "--truth", "two_truth.parquet")
+    files = ("two.parquet", "two_truth.parquet")
+    wanted = rows("recframe", "jurity", *files)
     # 1 of 4, 1 of 4 and no list; over those with a list, by its length: 1 of 1 and 1 of 2
     assert [row["value"] for row in (wanted[0], wanted[-1])] == pytest.approx([1 / 6, 3 / 4])
-    files = ("two.parquet", "two_truth.parquet")
-    assert rows("recframe", "jurity", *files) == wanted
-    assert rows(*files, "--profile", "recframe", "--profile", "jurity") == wanted
-    assert rows(files[0], "recframe", "jurity", "--truth", files[1]) == wanted
+    assert rows(*files, "recframe", "jurity") == wanted
+    assert rows(files[0], "recframe", files[1], "jurity") == wanted
 
 
 def test_what_is_bound_in_evaluate_is_bound_here():
@@ -75,7 +74,6 @@ def test_warnings_are_notes():
         ("ranx tow.parquet two_truth.parquet", 1, "no file 'tow.parquet'; did you mean 'two.par"),
         ("ranxx two.parquet two_truth.parquet", 1, "unknown profile 'ranxx'; did you mean 'ranx'?"),
         ("two.parquet two_truth.parquet users.parquet", 2, "RECS and TRUTH are one path each"),
-        ("--truth two_truth.parquet", 2, "there is a TRUTH, but no RECS"),
         ("ranx jurity recbole two.parquet two_truth.parquet", 1, "compares two profiles; found 3"),
         ("ranx -o table.xlsx", 1, "cannot write 'table.xlsx'"),
     ],

@@ -218,7 +218,7 @@ def write_trec() -> None:
     rf.write_trec_qrels(TWO_TRUTH, "two.qrels")
 
 
-@pytest.mark.parametrize("endings", ["run qrels", "run.gz qrel.gz", "trec trec", "TREC.gz trec"])
+@pytest.mark.parametrize("endings", ["run qrels", "run.gz qrel.gz", "RUN.gz qrels"])
 def test_runs_and_qrels_are_known_by_their_endings(endings):
     write_trec()
     run_ending, qrels_ending = endings.split()
@@ -249,12 +249,6 @@ def test_several_runs_are_models_by_the_names_of_their_files():
     ("name", "content", "said"),
     [
         ("a.run", "1 0 10 3\n", "line 1 of 'a.run' is '1 0 10 3', and a line has 6 fields"),
-        (
-            "a.trec",
-            "\n1 2 3\n",
-            "a line of a TREC run has 6 fields and one of qrels 4; its first has 3",
-        ),
-        ("a.trec", "", "its first has 0"),
     ],
 )
 def test_a_trec_file_that_is_none_is_one_line(name, content, said):

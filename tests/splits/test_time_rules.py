@@ -203,7 +203,6 @@ WRONG = {
     "share takes a number between 0 and 1": {"share": 20},
     "until= does not go with last=": {"last": 2, "until": 3},
     "did you mean 'last'?": {"lats": 2},
-    "name the column of parts otherwise": {"at": 2, "column": "item"},
 }
 
 

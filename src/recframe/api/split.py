@@ -17,7 +17,7 @@ from recframe.splits.baselines import BOUNDS, lists_of
 from recframe.splits.filters import Seen
 from recframe.splits.fold_rows import FoldRows
 from recframe.splits.labelling import Labels
-from recframe.splits.log_rows import FOLD
+from recframe.splits.log_rows import FOLD, PART
 from recframe.splits.rules import Part
 from recframe.statistics.options import whole
 
@@ -40,7 +40,7 @@ class Split(SplitAnswers[F]):
         is a frame of the kind of the log, lazy if that is; rows are in the order of folds, and within one in that of the log.
         """
         labels = self._labels
-        beside = {FOLD: FOLD, "part": labels.column}
+        beside = {FOLD: FOLD, "part": PART}
         result: F = labels.given(labels.rows, beside)
         return result
 

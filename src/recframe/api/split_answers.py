@@ -93,7 +93,7 @@ class SplitAnswers(Generic[F]):
         Columns, those of times where a time is bound:
             fold; train_from, train_to, truth_from, truth_to: the first and last times; gap: from train_to to truth_from.
             rows_train, users_train, items_train; rows_truth, users_truth, items_truth.
-            share: rows of truth, of those of truth, train and fold_in. asked_share: what a random split was asked for.
+            share: rows of truth, of those of truth, train and fold_in.
             cold_users, cold_items, seen: the shares of truth whose user, whose item, whose pair is (not) in train or fold_in.
             median_rows_train, median_rows_truth: rows of a user there, of the users who have any.
             rows_fold_in, rows_gap, ...: the rows of each other part.
@@ -111,7 +111,7 @@ class SplitAnswers(Generic[F]):
         └──────────┴────────────┴────────────┴────────────┘
         """
         labels = self._labels
-        plan = described(rows_of(labels), labels.rule.asked_share)
+        plan = described(rows_of(labels))
         result: F = labels.log.kind.give(plan, {})
         return result
 

@@ -15,7 +15,7 @@ from recframe.splits import times
 from recframe.splits.filters import Cold, Filters, Seen, Target
 from recframe.splits.hashing import check_ids
 from recframe.splits.labelling import labelled
-from recframe.splits.log_rows import PART, Log, check_names, log_of
+from recframe.splits.log_rows import Log, check_names, log_of
 from recframe.splits.random_rules import ORDERS, PER, ByUser, FoldInOrder, Per, Random
 from recframe.splits.rules import Rule
 from recframe.splits.time_rules import AtPoint, Rolling
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 C = TypeVar("C", bound="Callable[..., Any]")
-DEFAULTS: dict[str, Any] = {**vars(Filters()), "column": PART}
+DEFAULTS: dict[str, Any] = vars(Filters())
 LEAKS = (
     "random splits leak the future: train has rows later than rows of truth, which no model has when it is used; "
     "split.by_time(last='7d') has the past alone in train"
@@ -43,7 +43,6 @@ class Options(TypedDict, total=False):
     seen: Seen
     min_train: int
     min_relevance: float | None
-    column: str
 
 
 def _rule(method: C) -> C:
@@ -71,7 +70,6 @@ class Splits(Generic[F]):
         seen: "keep", or "drop" from the truth the pairs that are in train: they are seen.
         min_train: a user of the truth needs so many rows in train, else his rows are cold_user.
         min_relevance: rows below this relevance (or without one) stay in train and are never truth: not_relevant.
-        column: the name of the column of parts.
 
     Each filter goes by the train of the rule, never by what another filter left; of several reasons a row has the first.
     """
@@ -125,7 +123,7 @@ class Splits(Generic[F]):
             found = " and ".join(f"{name}=" for name in named) or "none"
             msg = f"rec.split.by_time() takes one of at=, last= and share=, but found {found}; write by_time(last='7d')"
             raise CallError(msg)
-        log, filters, column = self._read(common)
+        log, filters = self._read(common)
         dtype = log.require_time("by_time")
         _check_with(named[0], until=until, align=align)
         times.check_align(align, dtype)
@@ -138,7 +136,7 @@ class Splits(Generic[F]):
         else:
             ends = None if until is None else times.point_of("until", until, dtype)
             rule = AtPoint(said, times.point_of("at", at, dtype), ends)
-        return _split(log, rule, filters, column)
+        return _split(log, rule, filters)
 
     @_rule
     def rolling(
@@ -180,7 +178,7 @@ class Splits(Generic[F]):
         │ 2    ┆ 12   ┆ 4   ┆ 1    │
         └──────┴──────┴─────┴──────┘
         """
-        log, filters, column = self._read(common)
+        log, filters = self._read(common)
         dtype = log.require_time("rolling")
         n_folds = options.whole("folds", folds, 1)
         times.check_align(align, dtype)
@@ -193,7 +191,7 @@ class Splits(Generic[F]):
         given = {"folds": folds, "horizon": horizon, "step": step, "gap": gap, "window": window}
         said = _said("rolling", filters, **given, align=align)
         rule = Rolling("rolling", said, dtype, n_folds, length, **lengths, align=align)
-        return _split(log, rule, filters, column)
+        return _split(log, rule, filters)
 
     @_rule
     def last_per_user(
@@ -221,14 +219,14 @@ class Splits(Generic[F]):
         >>> log.rec(time="day").split.last_per_user().labels["part"].to_list()
         ['train', 'train', 'truth', 'train']
         """
-        log, filters, column = self._read(common)
+        log, filters = self._read(common)
         log.require_time("last_per_user")
         n = options.whole("n", n, 1)
         n_folds = options.whole("folds", folds, 1)
         kept = options.whole("keep", keep, 0)
         given = {"n": n, "folds": _other(n_folds, 1), "keep": _other(keep, 1)}
         said = _said("last_per_user", filters, **given)
-        return _split(log, LastPerUser(said, n, n_folds, kept), filters, column)
+        return _split(log, LastPerUser(said, n, n_folds, kept), filters)
 
     @_rule
     def random(
@@ -263,7 +261,7 @@ class Splits(Generic[F]):
         >>> log.rec().split.random(n=1, seed=0).labels["part"].to_list()
         ['truth', 'train', 'train', 'train', 'train']
         """
-        log, filters, column = self._read(common)
+        log, filters = self._read(common)
         options.one_of("per", per, PER)
         if per == "log" and (n is not None or keep != 1):
             msg = (
@@ -282,7 +280,7 @@ class Splits(Generic[F]):
         said = _said("random", filters, **given, keep=_other(keep, 1))
         if log.has_time:
             warn(LEAKS)
-        return _split(log, Random(said, seed, n_folds, part, number, per, kept), filters, column)
+        return _split(log, Random(said, seed, n_folds, part, number, per, kept), filters)
 
     @_rule
     def by_user(
@@ -318,7 +316,7 @@ class Splits(Generic[F]):
         >>> log.rec(time="day").split.by_user(at=5).labels["part"].to_list()
         ['train', 'train', 'fold_in', 'fold_in', 'truth']
         """
-        log, filters, column = self._read(common)
+        log, filters = self._read(common)
         order = order or ("time" if log.has_time else "random")
         options.one_of("order", order, ORDERS)
         if at is not None and (share is not None or folds is not None):
@@ -336,15 +334,14 @@ class Splits(Generic[F]):
             "by_user", filters, **given, seed=seed if at is None or order == "random" else None
         )
         rule = ByUser(said, seed, n_folds, part, _fold_in(fold_in), order, point)
-        return _split(log, rule, filters, column)
+        return _split(log, rule, filters)
 
-    def _read(self, common: Options) -> tuple[Log, Filters, str]:
-        """Return the log, its filters and the name of the column of parts."""
-        given: dict[str, Any] = {**DEFAULTS, **common}
-        column = given.pop("column")
+    def _read(self, common: Options) -> tuple[Log, Filters]:
+        """Return the log and its filters."""
+        filters = Filters(**common)
         rec = self._rec
-        log = log_of(rec._frame, rec._context, min_relevance=given["min_relevance"])  # noqa: SLF001  of this room
-        return log, Filters(**given), column
+        log = log_of(rec._frame, rec._context, min_relevance=filters.min_relevance)  # noqa: SLF001  of this room
+        return log, filters
 
     if not TYPE_CHECKING:
 
@@ -360,10 +357,10 @@ RULES = ("by_time", "rolling", "last_per_user", "random", "by_user")
 """The rules, in the order in which a message lists them."""
 
 
-def _split(log: Log, rule: Rule, filters: Filters, column: str) -> Split[Any]:
-    check_names(log, column)
+def _split(log: Log, rule: Rule, filters: Filters) -> Split[Any]:
+    check_names(log)
     filters.check(log, rule.call)
-    return Split(labelled(log, rule, filters, column))
+    return Split(labelled(log, rule, filters))
 
 
 def _said(call: str, filters: Filters, **given: object) -> str:

@@ -212,16 +212,7 @@ def profiles(name: str | None, **options: Any) -> None:
         metavar="[PROFILE]... [RECS [TRUTH]]",
         shell_complete=complete_profiles,
     ),
-    option(
-        "--profile profile_names",
-        "A library's conventions, once or twice; its name alone, behind METRIC, is the same.",
-        "NAME",
-        multiple=True,
-        shell_complete=complete_profiles,
-    ),
     OF_NAMES["by"],
-    option("--recs", "RECS, where its name does not show that it is a file.", "RECS"),
-    option("--truth", "TRUTH, likewise.", "TRUTH"),
     SIDES,
     COLUMNS,
     POLICIES,
@@ -239,40 +230,30 @@ def explain(metric: str, names: Sequence[str], **options: Any) -> None:
       recframe explain ndcg@10 elliot recbole
       recframe explain precision@10 ranx jurity recs.parquet truth.parquet
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    profiles, recs, truth = _profiles_and_files(names, options)
-    if recs is not None:
+    known = {OWN, *rf.list_profiles()["profile"]}
+    paths = [name for name in names if name not in known and _is_file(name)]
+    profiles = [name for name in names if name not in paths]
+    if len(paths) > 2:  # noqa: PLR2004  RECS and TRUTH
+        raise one_path_each(len(paths))
+    if paths:
+        recs, truth = paths if len(paths) > 1 else (paths[0], None)
         with on_files(recs, truth, options, collected=True) as rec:
             explanation = rec.explain(metric, *profiles, by=options["by"])
-    elif truth is None:
+    else:
         check_output(options["output"], options["form"])
         with words_of_the_shell({}):
             explanation = rf.explain(metric, *profiles)
-    else:
-        raise click.UsageError("there is a TRUTH, but no RECS that it is about")
     if not is_table(options):
         give(explanation.frame, options)
         return
     tell(explanation.text)
-    if recs is not None:
+    if paths:
         say()
         print_frame(explanation.frame)
 
 
-def _profiles_and_files(
-    names: Sequence[str], options: Options
-) -> tuple[list[str], str | None, str | None]:
-    """Return the profiles, RECS and TRUTH: what has an ending or is there is a file, if it is no profile's name."""
-    known = {OWN, *rf.list_profiles()["profile"]}
-    paths = [name for name in names if name not in known and _is_file(name)]
-    profiles = [name for name in names if name not in paths] + list(options["profile_names"])
-    missing = [name for name in ("recs", "truth") if options[name] is None]
-    if len(paths) > len(missing):
-        raise one_path_each(len(paths))
-    given = options | dict(zip(missing, paths, strict=False))
-    return profiles, given["recs"], given["truth"]
-
-
 def _is_file(name: str) -> bool:
+    """Whether a word is a file, by its ending or since it is there."""
     return ending_of(name) in READERS or "/" in name or "*" in name or Path(name).exists()
 
 
@@ -372,7 +353,7 @@ def evaluate() -> None:
     a judged table: it has a column relevance, and a row without a rank is an item that was not recommended.
 
     Both are a file, a directory of Parquet files, or a pattern in quotes. The ending gives the format: .parquet, .csv, .tsv,
-    .json, .ndjson, .jsonl, .arrow, .ipc, .feather, and of TREC files .run, .qrels, .qrel, .trec; those of text may end in .gz
+    .json, .ndjson, .jsonl, .arrow, .ipc, .feather, and of TREC files .run, .qrels, .qrel; those of text may end in .gz
     or .zst too. Ids of TREC files are text, and several runs have a column model with each file's name. Text with another
     ending is read with --separator. A pipe, such as /dev/stdin or <(...), is a file too.
 

@@ -212,7 +212,6 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
     "cold": "Whether truth keeps rows of users and items that are not in train.",
     "seen": "Whether truth keeps pairs that are in train.",
     "min_train": ("N", "The number of rows in train that a user of the truth needs."),
-    "column": ("NAME", "The name of the column of parts in labels."),
     "universe": "The users that count.  [default: those of TRUTH]",
     "no_relevant": "What a user without a relevant item counts.  [default: zero]",
     "relevant_from": "Where the relevant items come from: the truth, or the list alone.  [default: truth]",

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import glob
-import gzip
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -29,7 +27,6 @@ def start_of(place: str) -> bytes:
 ROWS_TO_INFER = 10_000
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 COMPRESSED = (".gz", ".zst")
-TREC_FIELDS = {6: rf.scan_trec_run, 4: rf.scan_trec_qrels}
 
 Scan = Callable[[list[str]], pl.LazyFrame]
 
@@ -141,13 +138,13 @@ def _scan_one_json(place: str) -> pl.LazyFrame:
     return frame.lazy()
 
 
-def _scan_trec(places: list[str], scan: Callable[[str], pl.LazyFrame] | None) -> pl.LazyFrame:
+def _scan_trec(places: list[str], scan: Callable[[str], pl.LazyFrame]) -> pl.LazyFrame:
     """Return TREC files as one table; of several runs with a column `model`, which has each file's name."""
     frames = []
     for place in places:
         if is_address(place):
             raise RecframeError(f"cannot read {place!r}: TREC files are read from files alone")
-        frame = (scan or TREC_FIELDS[_n_fields(place)])(place)
+        frame = scan(place)
         if "rank" in frame.collect_schema() and len(places) > 1:
             # a file's name without its endings
             name = Path(place).name.removesuffix(".gz").rpartition(".")[0]
@@ -156,29 +153,18 @@ def _scan_trec(places: list[str], scan: Callable[[str], pl.LazyFrame] | None) ->
     return pl.concat(frames)
 
 
-def _n_fields(place: str) -> int:
-    """Return the number of fields of the first non-empty line: six in a run, four in qrels."""
-    opened: Any = gzip.open if place.lower().endswith(".gz") else Path.open
-    with opened(Path(place), "rt") as lines:
-        found: list[str] = next(filter(None, map(str.split, lines)), [])
-    if len(found) not in TREC_FIELDS:
-        raise RecframeError(
-            f"cannot read {place!r}: a line of a TREC run has 6 fields and one of qrels 4; its first has {len(found)}"
-        )
-    return len(found)
-
-
 def _scan_ndjson(places: list[str]) -> pl.LazyFrame:
     return pl.scan_ndjson(escaped(places), infer_schema_length=ROWS_TO_INFER)
 
 
 def _scan_ipc(places: list[str]) -> pl.LazyFrame:
-    streams = [
-        place for place in places if not is_address(place) and start_of(place)[:4] == ARROW_STREAM
-    ]
-    files = [place for place in places if place not in streams]
-    frames = [pl.read_ipc_stream(stream).lazy() for stream in streams]
-    return pl.concat([*frames, *(pl.scan_ipc(one) for one in escaped(files))])
+    return pl.concat([_scan_one_ipc(place) for place in places])
+
+
+def _scan_one_ipc(place: str) -> pl.LazyFrame:
+    if not is_address(place) and start_of(place).startswith(ARROW_STREAM):
+        return pl.read_ipc_stream(place).lazy()
+    return pl.scan_ipc(escaped([place]))
 
 
 PARQUET = (".parquet", ".pq")
@@ -193,6 +179,5 @@ READERS: dict[str, Scan | None] = {
     ".run": partial(_scan_trec, scan=rf.scan_trec_run),
     ".qrels": partial(_scan_trec, scan=rf.scan_trec_qrels),
     ".qrel": partial(_scan_trec, scan=rf.scan_trec_qrels),
-    ".trec": partial(_scan_trec, scan=None),
 }
 """Readers of files by their endings; Parquet and text are read with what a command says of them, see `files.scan`."""

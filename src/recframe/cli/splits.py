@@ -85,7 +85,7 @@ OF_RULES = declared(
     options_of(Splits.last_per_user, "keep"),
     options_of(Splits.random, "per", "seed"),
     options_of(Splits.by_user, "fold_in", "order"),
-    options_of(Splits.by_time, "target", "cold", "seen", "min_train", "min_relevance", "column"),
+    options_of(Splits.by_time, "target", "cold", "seen", "min_train", "min_relevance"),
 )
 
 

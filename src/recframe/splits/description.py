@@ -30,12 +30,12 @@ def rows_of(labels: Labels) -> dict[int, SplitRows]:
     )
 
 
-def described(folds: Mapping[int, SplitRows], asked_share: float | None = None) -> pl.LazyFrame:
+def described(folds: Mapping[int, SplitRows]) -> pl.LazyFrame:
     """Return one row for each fold, with the times, rows, users and items of its parts, and shares of truth."""
-    return pl.concat([_of_fold(fold, rows, asked_share) for fold, rows in folds.items()])
+    return pl.concat([_of_fold(fold, rows) for fold, rows in folds.items()])
 
 
-def _of_fold(fold: int, rows: SplitRows, asked_share: float | None) -> pl.LazyFrame:
+def _of_fold(fold: int, rows: SplitRows) -> pl.LazyFrame:
     has_time = "time" in rows.traits
     tables = [_counts(rows), _shares(rows), _medians(rows), *[rows.ends] * has_time]
     table = beside_one_another(tables)
@@ -48,7 +48,6 @@ def _of_fold(fold: int, rows: SplitRows, asked_share: float | None) -> pl.LazyFr
         *[gap] * has_time,
         *(f"{noun}_{part}" for part in MAIN for noun in ("rows", "users", "items")),
         (pl.col("rows_truth") / known).alias("share"),
-        *[pl.lit(asked_share).alias("asked_share")] * (asked_share is not None),
         *SHARES,
         *(f"median_rows_{part}" for part in MAIN),
         *(f"rows_{part}" for part in PARTS if part not in MAIN),

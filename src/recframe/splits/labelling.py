@@ -12,7 +12,7 @@ import polars as pl
 from recframe.errors import ColumnError, fails_whole_if, warn, worded
 from recframe.frames.collecting import ask
 from recframe.splits.filters import Filters
-from recframe.splits.log_rows import FOLD, PART, Log
+from recframe.splits.log_rows import FOLD, Log
 from recframe.splits.rules import Rule, Scalar, is_in, of_part
 
 NEAR = 0.1
@@ -28,8 +28,6 @@ class Labels:
     filters: Filters
     by_fold: Mapping[int, pl.LazyFrame]
     """The rows of the log (`Log.rows`) with `part`, by fold."""
-    column: str = PART
-    """The user's name for `part`."""
     check: pl.LazyFrame | None = None
     """One row that fails when the plan of a lazy log runs, where train or truth is empty."""
 
@@ -68,7 +66,7 @@ class Labels:
         return self.log.kind.give_held(rows, beside)
 
 
-def labelled(log: Log, rule: Rule, filters: Filters, column: str = PART) -> Labels:
+def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
     """Return a log with the labels of a rule and its filters.
 
     Of an eager log a fold without a row in train, and a split without truth, is a DataError at once; of a lazy one it is
@@ -78,12 +76,12 @@ def labelled(log: Log, rule: Rule, filters: Filters, column: str = PART) -> Labe
     if log.is_lazy:
         check = _check(_by_rule(log, rule, log.roles), rule)
         by_fold = {fold: filters.applied(one) for fold, one in by_rule.items()}
-        return Labels(log, rule, filters, by_fold, column, check)
+        return Labels(log, rule, filters, by_fold, check)
     by_rule = _held(by_rule)
     _run(_check(by_rule, rule))
     _warn_of_share(by_rule, rule)
     by_fold = {fold: filters.applied(one, in_memory=True) for fold, one in by_rule.items()}
-    return Labels(log, rule, filters, _held(by_fold), column)
+    return Labels(log, rule, filters, _held(by_fold))
 
 
 def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame) -> dict[int, pl.LazyFrame]:

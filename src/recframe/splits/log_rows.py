@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, shown
+from recframe.errors import ColumnError, RecframeError
 from recframe.frames.collecting import check_threads
 from recframe.frames.dtypes import check_dtypes, check_time
 from recframe.frames.hints import NAMED, bind
@@ -83,14 +83,9 @@ def log_of(frame: Any, context: Context, *, min_relevance: float | None = None) 
     return Log(side.kind, names, rows, side.kind.take(names, names, NUMBERS).lazy(), context)
 
 
-def check_names(log: Log, column: str) -> None:
+def check_names(log: Log) -> None:
     """Reject a log with columns of the names that labels get."""
-    if not isinstance(column, str) or not column or column == FOLD:
-        msg = f"column={shown(column)}: write the name of the column of parts as text, another than {FOLD!r}"
-        raise RecframeError(msg)
-    if column in log.kind.columns:
-        msg = f"the log has a column {column!r} already; name the column of parts otherwise: column='part_of_split'"
-        raise ColumnError(msg)
-    if FOLD in log.kind.columns:
-        msg = f"the log has a column {FOLD!r}, which is the name of the column of folds; rename it first"
-        raise ColumnError(msg)
+    for name in (FOLD, PART):
+        if name in log.kind.columns:
+            msg = f"the log has a column {name!r}, which is the name of one that the split adds; rename it first"
+            raise ColumnError(msg)
