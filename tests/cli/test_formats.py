@@ -52,11 +52,6 @@ def test_a_format_has_the_data_alone_in_full_precision(name, where):
     )
 
 
-def test_markdown_on_stdout_is_what_a_file_has():
-    run(*BY_COUNTRY, "-o", "table.md")
-    assert run(*BY_COUNTRY, "--format", "md").stdout == Path("table.md").read_text()
-
-
 def test_stdout_without_a_format_is_csv_and_as_a_table_what_is_printed():
     assert run(*BY_COUNTRY, "-o", "-").stdout == run(*BY_COUNTRY, "--format", "csv").stdout
     shown = run(*BY_COUNTRY).stdout

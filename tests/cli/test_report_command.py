@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_report_is_written_with_the_numbers_of_the_call(folder):
-    given = (
+    given = [
         "-m",
         "ndcg@3",
         "--baseline",
@@ -36,7 +36,7 @@ def test_a_report_is_written_with_the_numbers_of_the_call(folder):
         "people.parquet",
         "--by",
         "country,age",
-    )
+    ]
     result = run("report", *FILES, *given, "--title", "A shop", "-o", "shop.html")
 
     assert result.exit_code == 0, result.output

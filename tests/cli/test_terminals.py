@@ -68,14 +68,10 @@ BY = ("--users", "users.parquet", "--by", f"country{SIGNS}")
     "arguments",
     [
         ("evaluate", *FILES, *BY, "-m", "mrr"),
-        ("summarize", *FILES, *BY, "-m", "mrr"),
         ("compare", *FILES, "-m", "mrr"),
-        ("gaps", *FILES, *BY, "-m", "mrr"),
         ("audit", *FILES),
-        ("audit", "recs.parquet", "truth.parquet", "--columns", "rank=rank"),
         ("require", *FILES, *BY, "mrr >= 0.99"),
         ("require", *FILES, f"mrr >= 0.99 * 'm{SIGNS}'"),
-        ("evaluate", *FILES, "--columns", f"item=x{SIGNS}", "-m", "mrr"),
         ("evaluate", *FILES, "--users", "users.parquet", "--by", f"contry{SIGNS}", "-m", "mrr"),
         ("evaluate", f"no{SIGNS}.parquet", "truth.parquet"),
         ("explain", "mrr", "trec_eval", *FILES, *BY),
@@ -142,9 +138,7 @@ JUDGED = ("--columns", "relevance=rank", "--model", "model")
     [
         ("audit", "lists.parquet", "lists.parquet"),
         ("evaluate", "lists.parquet", "named.parquet"),
-        ("evaluate", "lists.parquet", "named.csv"),
         ("require", "lists.parquet", "n_hits >= 900", "--strict", *JUDGED, "-o", "unmet.csv"),
-        ("compare", "lists.parquet", "lists.parquet", "--model", "model", "--baseline", "no"),
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -270,23 +264,6 @@ def test_a_verdict_that_is_open_beside_an_interval_beyond_0_says_why(shop):
     why = f"significant alone, not after correcting for {pairs['p_adjusted'].count()} comparisons"
     assert beyond["note"].str.contains(why).all()
     assert f"note 1: {why}\n" in " ".join(printed(shop, "pairs", 120).split("  "))
-
-
-def test_a_name_longer_than_the_terminal_is_all_that_is_broken(shop):
-    name = "x" * 100
-    long = (
-        f"a model of {name} and several words, more than there is room for in a line of a terminal"
-    )
-    recs = pl.read_parquet(shop / "recs.parquet").with_columns(model=pl.lit(long) + pl.col("model"))
-    recs.write_parquet(shop / "long.parquet")
-    files = (str(shop / "long.parquet"), *LISTS[1:])
-    TABLES["long"] = ("summarize", *files)
-    shown = printed(shop, "long", 80)
-    del TABLES["long"]
-
-    assert max(map(len, shown.splitlines())) <= 80
-    assert "".join(shown.split()).count(name) == 3
-    assert words(shown) - words(long) - words(printed(shop, "intervals", 1_000)) - {"·"} != set()
 
 
 GREEN, RED, YELLOW = "\x1b[32m", "\x1b[31m", "\x1b[33m"

@@ -204,8 +204,6 @@ class Exchanged:
     [
         MATRIX.tolist(),
         MATRIX.astype(np.float32),
-        MATRIX.astype(np.float16),
-        np.asfortranarray(MATRIX),
         np.ma.masked_array(np.where(MATRIX == 0.2, 9.0, MATRIX), mask=MATRIX == 0.2),
         Tensor(MATRIX),
         Tensor(MATRIX, "torch.bfloat16"),
@@ -234,12 +232,10 @@ def test_a_pandas_frame_has_its_ids_in_its_index_and_columns():
         np.array,
         pl.Series,
         pd.Series,
-        pd.Index,
         lambda ids: pd.Series(ids, dtype="category"),
         # what unique() of a pandas column is
         lambda ids: pd.Series(ids, dtype="string").unique(),
         pd.Categorical,
-        iter,
     ],
 )
 def test_ids_come_in_any_ordered_form(make):
@@ -294,12 +290,10 @@ def test_a_matrix_without_users_has_the_columns():
             lambda: rf.from_scores(SparseTensor()),
             r"scores is a sparse tensor; give scores\.to_dense\(\)",
         ),
-        (lambda: rf.from_scores(MATRIX[None]), r"scores has the shape \(1, 2, 3\)"),
         (
             lambda: rf.from_scores(3),
             "scores is an int; give a matrix that NumPy can read, of users x items",
         ),
-        (lambda: rf.from_scores(None), "scores is None; give a matrix"),
         (
             lambda: rf.from_scores({"ann": {"dune": 1.0}}),
             "scores is a dict; rf.from_lists takes users",
@@ -312,14 +306,11 @@ def test_a_matrix_without_users_has_the_columns():
             lambda: rf.from_scores(MATRIX.astype(str)),
             r"dtype <U32; a score is a number: cast it first",
         ),
-        (lambda: rf.from_scores(MATRIX > 0.5), "dtype bool; a score is a number"),
         (lambda: rf.from_scores([[1.0, 2.0], [1.0]]), "scores cannot become a NumPy array"),
         (
             lambda: rf.from_scores(MATRIX, k=-1),
             "k is a positive whole number, or None for all candidates; found -1",
         ),
-        (lambda: rf.from_scores(MATRIX, k=True), "found True"),
-        (lambda: rf.from_scores(MATRIX, k=2.0), r"found 2\.0"),
         (
             lambda: rf.from_scores(MATRIX, users=["a", "a"]),
             "users= has the id 'a' twice, at the places 0 and 1",
@@ -342,21 +333,12 @@ def test_a_matrix_without_users_has_the_columns():
             r"users=sorted\(mapping, key=mapping\.get\)",
         ),
         (
-            lambda: rf.from_scores(MATRIX, users=["a", 1]),
-            r"ids of several kinds in users=: int, str; give ids of one kind",
-        ),
-        (
             lambda: rf.from_scores(MATRIX, users=[("a", 1), ("b", 1)]),
             "ids that are not plain values in users=",
         ),
-        (lambda: rf.from_scores(MATRIX, users=5), "users= is an int"),
         (
             lambda: rf.from_scores(MATRIX, users=pl.DataFrame({"user": [1, 2]})),
             "users= is a Polars DataFrame; give the column",
-        ),
-        (
-            lambda: rf.from_scores(MATRIX, users=pd.MultiIndex.from_product([[1, 2], [1]])),
-            "users=, such as a tuple; write them as text",
         ),
         (
             lambda: rf.from_scores(MATRIX, exclude=MATRIX.T),

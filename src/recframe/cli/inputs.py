@@ -29,7 +29,7 @@ from recframe.cli.values import form_of
 from recframe.engines.memory_bound import default_memory
 from recframe.errors import RecframeError, plan_errors
 from recframe.frames.hints import FrameOf
-from recframe.frames.options import DEFAULTS, Limit
+from recframe.frames.options import DEFAULTS
 from recframe.frames.roles import listed
 
 Paths: TypeAlias = dict[str, str]
