@@ -68,7 +68,8 @@ def scanned(paths: Paths, options: Options) -> Frames:
     frames = {name: _scanned(name, path, [], options) for name, path in paths.items()}
     schemas = {name: frame.collect_schema() for name, frame in frames.items()}
     ids = [columns.get(one, one) for one in ("user", "item")]
-    text = [one for one in ids if pl.String in [schema.get(one) for schema in schemas.values()]]
+    dtypes = [column for schema in schemas.values() for column in schema.items()]
+    text = [one for one in ids if (one, pl.String) in dtypes]
     for name, schema in schemas.items():
         numbers = [one for one in text if schema.get(one, pl.String) != pl.String]
         if numbers and _is_text(name, paths[name], options):
