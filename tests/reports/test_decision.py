@@ -319,4 +319,3 @@ def test_the_first_screen_has_three_tiles_and_models_by_value():
     assert tiles.tiles[2].small == f"{lost} of {N} users; {won} better off"
     assert chart.name == "chart-models"
     assert [row[0].text for row in table.rows] == ["z", "b", "a"]
-    assert page.content.call == "recs.rec(truth=truth, model='model').report('mrr', 'hit_rate@1')"

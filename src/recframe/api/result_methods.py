@@ -47,7 +47,7 @@ from recframe.statistics.pairs import MODEL
 if TYPE_CHECKING:
     from recframe.audit.findings import Findings
     from recframe.charts.table import Table
-    from recframe.reports.report import Report
+    from recframe.reports.page import Page
 
 PLACE, HIT = "place", "hit"
 """Columns without a role: a user's position in the result, and whether a row is a hit."""
@@ -232,7 +232,7 @@ class ResultsShown(Generic[F]):
         return publication.table(summary, keys, of_model)
 
     @argument_errors.understood
-    def report(  # noqa: PLR0913  those of summarize, compare and gaps, and what the page is called
+    def report(  # noqa: PLR0913  those of summarize and compare, and what the page is called
         self,
         *metrics: Asked,
         baseline: object = None,
@@ -245,7 +245,7 @@ class ResultsShown(Generic[F]):
         title: str = "Recommendations, evaluated",
         title_of: str | None = None,
         item_columns: str | Sequence[str] | None = None,
-    ) -> Report:
+    ) -> Page:
         """Return a report: all of a result in one page, which a notebook shows and `.save("report.html")` writes.
 
         It begins with what to do by the first metric, `compare` of the best model and the runner-up, and of the best and the
@@ -255,17 +255,17 @@ class ResultsShown(Generic[F]):
         are equal, it says in red that the numbers mean nothing.
 
         Below stand the values of `summarize` with their intervals and users, pairwise differences with verdicts (`compare`),
-        segments: where the best gains and loses, and the gaps between them (`gaps`, `slices`), metrics over the cut-off, how
-        users' values are spread, what accuracy costs (coverage, concentration, novelty, popularity), real cases (the best, the
-        worst and, with a baseline, the most changed users by the first metric, with their lists, what these missed and their
-        histories), the findings of `audit`, what each metric means (`explain`), and the call that makes the page again. What
-        does not apply is left out, and the page says in a line what to bind to see it. Its numbers are those of these calls.
+        segments: where the best gains and loses, metrics over the cut-off, what accuracy costs (coverage, concentration,
+        novelty, popularity), real cases (the best, the worst and, with a baseline, the most changed users by the first metric,
+        with their lists, what these missed and their histories), the findings of `audit`, and what each metric means
+        (`explain`). What does not apply is left out, and the page says in a line what to bind to see it. Its numbers are those
+        of these calls.
 
             metrics: without any ndcg, recall, precision, hit_rate, mrr and map, at 10 or at `k`. The first one decides.
             baseline: the name of the model in use, which all others are compared with; without it each is with each, or more
                 than eight with the best.
             by: columns of users, items or rows, each looked at by itself.
-            level: that of the intervals. min_users: segments with fewer users are neither best nor worst, and not judged.
+            level: that of the intervals. min_users: segments with fewer users are not judged.
             cluster: the column of clusters of users, as in `summarize`: intervals and verdicts are those of clusters.
             margin: a share of the baseline's value that does not matter, as in `compare`.
             title: what stands above the page.
@@ -284,7 +284,7 @@ class ResultsShown(Generic[F]):
         >>> b = pl.DataFrame({"user": [1, 2, 3, 4], "item": [9, 9, 9, 9], "rank": 1})
         >>> report = rf.rec({"a": a, "b": b}, truth).report("hit_rate@1", baseline="a", title="Two models")
         >>> report
-        <Two models: 8 sections; .save('report.html') writes it>
+        <Two models: 7 sections; .save('report.html') writes it>
         >>> [row["value"] for row in report.data["summary"]]
         [0.5, 0.5]
         """

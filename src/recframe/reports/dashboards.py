@@ -73,7 +73,7 @@ def dashboard(
     >>> days = pl.date_range(pl.date(2026, 11, 1), pl.date(2026, 11, 3), eager=True)
     >>> runs = pl.DataFrame({"as_of": days, "metric": "ndcg@10", "k": 10, "value": [0.30, 0.31, 0.29]})
     >>> rf.dashboard(runs, title="Nightly")
-    <Nightly: a page of 5 sections; .save('report.html') writes it>
+    <Nightly: 5 sections; .save('report.html') writes it>
     """
     from recframe.charts.history_charts import Lines  # noqa: PLC0415  Altair is an extra
 

@@ -22,7 +22,6 @@ from recframe.charts.formatting import (
     with_interval,
 )
 from recframe.charts.long_format import noun_of
-from recframe.charts.themes import ALL
 from recframe.metrics.language.definition import Metric
 from recframe.reports.decision import SHOWN, Decision, sign_of
 from recframe.reports.page import Tile, Tiles
@@ -169,20 +168,6 @@ def best_value(rows: Sequence[Row], metric: Metric[...]) -> str:
         return f"All models have the same {metric}: {value}, over {users}."
     extreme = "lowest" if is_lower else "highest"
     return f"{best['model']} has the {extreme} {metric}: {value}, over {users}."
-
-
-def widest_gap(gaps: Sequence[Row]) -> str:
-    """Return the widest gap of the first metric as a sentence."""
-    known = [gap for gap in gaps if gap["gap"] is not None]
-    if not known:
-        return "No two segments are large enough to be compared."
-    first = [one for one in known if one["metric"] == known[0]["metric"]]
-    widest = max(first, key=lambda one: one["gap"])
-    of = "" if widest["model"] == ALL else f" with {widest['model']}"
-    values = f"{number(widest['best_value'])} against {number(widest['worst_value'])}"
-    said = f"By {widest['by']}, {widest['metric']}{of} is the furthest apart between {widest['best']} and {widest['worst']}"
-    sure = "" if (widest["gap_low"] or 0) > 0 else ", which may be chance"
-    return f"{said}: {values}, a gap of {with_interval(widest, 'gap')}{sure}."
 
 
 def first_sentence(metric: Metric[...]) -> str:

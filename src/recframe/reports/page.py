@@ -14,8 +14,6 @@ Sections of text, tables and figures need nothing else; a page with parts of its
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import math
 import os
@@ -25,12 +23,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from html import escape
 from importlib import import_module, resources
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
 from recframe.charts.formatting import counted
-from recframe.charts.themes import FONT, THEMES
 from recframe.errors import DataError, RecframeError, short, wrong_ending
 from recframe.frames import atomic_write
 
@@ -41,9 +37,6 @@ LONGEST_OF_CHARTS = 200
 """Longest text of a chart, in characters."""
 HEIGHT = 720
 """Height of a page's frame in a notebook, in pixels."""
-GROUNDS = ("background", "ink", "quiet", "grid", "band", "others")
-"""The colours of a theme that a page's styles name."""
-GROUND: Callable[..., Sequence[str]] = attrgetter(*GROUNDS)
 SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 
@@ -134,8 +127,6 @@ class Content:
     footer: str = ""
     banner: str = ""
     """Why the numbers of the page mean nothing."""
-    call: str = ""
-    """The call that makes the page again."""
 
     @property
     def specs(self) -> dict[str, Mapping[str, Any]]:
@@ -167,11 +158,10 @@ class Page:
             .get_template(self.template)
             .render(
                 content=self.content,
-                styles="\n".join([_variables(), *map(_file, ("page.css", *self.styles))]),
+                styles="\n".join(map(_file, ("page.css", *self.styles))),
                 early=early,
                 scripts=scripts,
                 blocks={"charts": in_json(charts), "data": in_json(data)},
-                policy=_policy([early, *scripts]),
             )
         )
         return made
@@ -192,9 +182,7 @@ class Page:
 
     def __repr__(self) -> str:
         sections = counted(len(self.content.sections), "section")
-        return (
-            f"<{short(self.content.title)}: a page of {sections}; .save('report.html') writes it>"
-        )
+        return f"<{short(self.content.title)}: {sections}; .save('report.html') writes it>"
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, whose scripts and styles do not reach the notebook.
@@ -220,21 +208,17 @@ class Page:
 def figure(name: str, chart: Any, alt: str = "") -> Figure:
     """Return a chart of `rec.plot`, drawn in the light theme, as a figure of a page.
 
-    NOTE: colours become names of the page's styles, so that a drawn chart follows the theme, on paper too, without being
-    drawn again. Data is left as it is: a title of an item may look like a colour. Vega names the chart by its description,
-    for those who do not see it.
+    Vega names the chart by its description, for those who do not see it.
     """
     given: dict[str, Any] = chart.to_dict(validate=False)
     words = alt or f"{given.pop('description', '')} Its numbers stand below it.".strip()
     spec = _shortened(given)
-    datasets, heading = spec.pop("datasets", {}), spec.pop("title", {})
+    heading = spec.pop("title", {})
     spec.pop("usermeta", None)
-    variables = {colour: f"var({variable(colour)})" for colour in dark_colours()}
-    spec = _mapped(spec, lambda value: variables.get(value, value))
-    config = {**spec.get("config", {}), "background": None, "font": FONT, "aria": False}
     lines = [heading.get(part, "") for part in ("text", "subtitle")]
     title, told = (line if isinstance(line, str) else " ".join(line) for line in lines)
-    spec = {**spec, "description": _cut(words), "datasets": datasets, "config": config}
+    config = {**spec.get("config", {}), "aria": False}
+    spec = {**spec, "description": _cut(words), "config": config}
     return Figure(name, title, told, words, spec)
 
 
@@ -277,47 +261,6 @@ def _cut(value: Any, longest: int = LONGEST) -> Any:
     """Return a plain text no longer than anybody reads."""
     is_long = type(value) is str and len(value) > longest
     return value[:longest] + "\u2026" if is_long else value
-
-
-def _policy(scripts: list[str]) -> str:
-    """Return the policy of a page: nothing is loaded from anywhere, and no other script than these runs."""
-    hashes = [
-        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
-    ]
-    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-@lru_cache(maxsize=1)
-def dark_colours() -> dict[str, str]:
-    """Return the colours of dark ground by those of light ground."""
-    light, dark = (
-        (*GROUND(theme), *theme.models, *theme.severities.values()) for theme in THEMES.values()
-    )
-    return dict(zip(light, dark, strict=True))
-
-
-def variable(colour: str) -> str:
-    """Return the name of a colour in the page's styles, where it has one value for each theme."""
-    return f"--on-{colour.removeprefix('#')}"
-
-
-def _variables() -> str:
-    """Return the colours of the themes as variables of the page's styles."""
-    pairs, written = dark_colours(), []
-    names = [f"--{name}" for name in GROUNDS] + [variable(pair) for pair in pairs]
-    for theme, colours in zip(THEMES.values(), ([*pairs], [*pairs.values()]), strict=True):
-        values = zip(names, (*GROUND(theme), *colours), strict=True)
-        written.append("".join(f"{name}:{value};" for name, value in values))
-    light, dark = written
-    return (
-        f":root{{--font:{FONT};{light}}}"
-        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}"
-        f"@media screen{{:root[data-theme=dark]{{{dark}}}}}"
-    )
 
 
 @lru_cache

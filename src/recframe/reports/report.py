@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import platform
 import warnings
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
-from contextvars import copy_context
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 import polars as pl
 
+import recframe
 from recframe.audit import call_warnings
 from recframe.audit.call_context import Seen
 from recframe.audit.data import SEVERITIES
@@ -24,7 +25,6 @@ from recframe.charts.formatting import (
     listed,
     noted,
     number,
-    share,
 )
 from recframe.charts.long_format import Intervals, interval_words, keyed, models_of
 from recframe.errors import RecframeError, RecframeWarning, short, warn
@@ -34,11 +34,12 @@ from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.evaluation.user_values import HeldValues
 from recframe.frames.collecting import stream
+from recframe.frames.inputs import Inputs
 from recframe.metrics import catalogue_metrics, popularity_metrics
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import explanation, under_profile
-from recframe.reports import headline, provenance, report_cases
+from recframe.reports import headline, report_cases
 from recframe.reports.decision import Asking, Decision, decided
 from recframe.reports.page import Content, Page, Section, Text, figure, notes_below, where_it_can
 from recframe.reports.report_segments import (
@@ -48,7 +49,6 @@ from recframe.reports.report_segments import (
     TO_BIND,
     SectionsOfSegments,
 )
-from recframe.reports.report_splits import SectionsOfSplits
 from recframe.reports.report_tables import (
     ahead_table,
     costs_table,
@@ -58,6 +58,7 @@ from recframe.reports.report_tables import (
 )
 from recframe.side_info.requirements import check_needs
 from recframe.statistics import options
+from recframe.tracking.definitions import fingerprint
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 """The cut-offs of curves."""
@@ -72,11 +73,9 @@ BEYOND = (
 """Metrics of the costs of accuracy."""
 SECTIONS = {
     "overview": "Overview",
-    "split": "The split",
     "comparison": "Comparison of models",
     "segments": "Segments",
     "curves": "Over the cut-off",
-    "distributions": "How users differ",
     "costs": "Beyond accuracy",
     "cases": "Cases",
     "findings": "Audit of the data",
@@ -88,22 +87,11 @@ TABLES = (
     "ahead",
     "compared",
     "segments",
-    "gaps",
-    "slices",
     "costs",
-    "zeros",
     "findings",
 )
 """The numbers of a report."""
 NOUNS = {"error": "error", "warning": "warning", "info": "note"}
-
-
-class Report(Page):
-    """A report: a notebook shows it, `.save("report.html")` writes it as one file, `.html` and `.data` are what is in it."""
-
-    def __repr__(self) -> str:
-        sections = counted(len(self.content.sections), "section")
-        return f"<{short(self.content.title)}: {sections}; .save('report.html') writes it>"
 
 
 @dataclass(frozen=True)
@@ -115,7 +103,7 @@ class Cases:
     kinds: tuple[str, ...]
 
 
-def report(rec: Any, columns: Sequence[Any], **asked: Any) -> Report:
+def report(rec: Any, columns: Sequence[Any], **asked: Any) -> Page:
     """Return the report of a `rec`, with the warnings on the way, which are given once more."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RecframeWarning)
@@ -133,11 +121,11 @@ def report(rec: Any, columns: Sequence[Any], **asked: Any) -> Report:
         content = builder.content(sections, list(found))
     for message in found:
         warn(message)
-    return Report(content, "report.html.j2", ("report.css",), ("report.js",))
+    return Page(content, "report.html.j2", ("report.css",), ("report.js",))
 
 
 @dataclass
-class ReportBuilder(SectionsOfSegments, SectionsOfSplits):
+class ReportBuilder(SectionsOfSegments):
     """The sections of a report, in their order, each of which asks one `rec` for its numbers."""
 
     plain: Any
@@ -160,8 +148,8 @@ class ReportBuilder(SectionsOfSegments, SectionsOfSplits):
 
     def __post_init__(self) -> None:
         """Collect the users' values of all that is asked for."""
-        self.whole, self.plain = self.plain, self.plain._candidates()  # noqa: SLF001
-        self.inputs = self.plain._inputs(None, self.metrics)  # noqa: SLF001  the methods of this room
+        self.plain = self.plain._candidates()  # noqa: SLF001  the methods of this room
+        self.inputs = self.plain._inputs(None, self.metrics)  # noqa: SLF001
         self.data: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
         self.shown_cases: dict[str, Any] | None = None
         self.of_users = [metric for metric in self.metrics if not is_of_segment(metric)]
@@ -201,39 +189,22 @@ class ReportBuilder(SectionsOfSegments, SectionsOfSplits):
         """Return the sections in their order; those without a lead have nothing to show."""
         sections = {name: Section(name, title) for name, title in SECTIONS.items()}
         names = ["costs", "cases"]
-        with ThreadPoolExecutor(1) as other:
-            findings = self._audited(sections["findings"], other)
-            if self.metrics:
-                self._keep("summary", self._summary())
-                self.how = Intervals(self.level, self.cluster)
-                self.at = interval_words(self.rec, self.metrics[0], self.how)
-                self.decision = self._decided()
-                names = ["comparison", "segments", "distributions", "curves", *names]
-            else:
-                words = f"{TO_BIND['truth']} shows how good the lists are."
-                sections["overview"].missing.append(words)
-            for name in ["split", *names]:
-                # several folds have no answer to some questions
-                with where_it_can(sections[name]) if self.inputs.folds else nullcontext():
-                    getattr(self, name)(sections[name])
-            self.findings(sections["findings"], findings())
-            self.definitions(sections["definitions"])
+        if self.metrics:
+            self._keep("summary", self._summary())
+            self.how = Intervals(self.level, self.cluster)
+            self.at = interval_words(self.rec, self.metrics[0], self.how)
+            self.decision = self._decided()
+            names = ["comparison", "segments", "curves", *names]
+        else:
+            words = f"{TO_BIND['truth']} shows how good the lists are."
+            sections["overview"].missing.append(words)
+        for name in names:
+            # several folds have no answer to some questions
+            with where_it_can(sections[name]) if self.inputs.folds else nullcontext():
+                getattr(self, name)(sections[name])
+        self.findings(sections["findings"])
+        self.definitions(sections["definitions"])
         return list(sections.values())
-
-    def _audited(self, section: Section, other: Executor) -> Callable[[], pl.DataFrame | None]:
-        """Return a function that gives the findings; of a large frame they are looked for while charts are drawn.
-
-        NOTE: Polars and Altair leave each other a core. A LazyFrame's source may not be one that two may read at a time.
-        """
-        if self.inputs.folds is not None:  # whose audit is that of the split
-            return lambda: None
-        if not self.inputs.judged:
-            section.missing.append(f"{TO_BIND['truth']} has the audit look at the data.")
-            return lambda: None
-        if self.plain._kind.asks is None:  # noqa: SLF001
-            return self._findings
-        # the words that messages are in are those of this thread
-        return other.submit(copy_context().run, self._findings).result
 
     def content(self, sections: list[Section], warned: list[str]) -> Content:
         """Return the whole page."""
@@ -255,12 +226,13 @@ class ReportBuilder(SectionsOfSegments, SectionsOfSplits):
             "cases": self.shown_cases,
             "warnings": warned,
         }
+        split = self.plain._context.split  # noqa: SLF001
         facts = {
             "Baseline": self.baseline,
             "Segments by": ", ".join(self.by) or None,
             "Conventions of": self.inputs.context.profile or None,
             "Intervals": self.at,
-            **self.facts_of_split,
+            "Split": None if split is None else short(split.rule.words),
         }
         models = self.models if self.inputs.model else []
         return Content(
@@ -269,15 +241,9 @@ class ReportBuilder(SectionsOfSegments, SectionsOfSplits):
             shown,
             headline.facts(self.data, models, **facts),
             data,
-            provenance.footer(self.inputs, self.metrics),
+            _footer(self.inputs, self.metrics),
             self.nothing,
-            provenance.call(self.plain, self._arguments(), self.metrics),
         )
-
-    def _arguments(self) -> dict[str, Any]:
-        """Return the arguments of the call that makes this page."""
-        names = ("baseline", "by", "level", "min_users", "cluster", "margin", "title", "title_of")
-        return {name: getattr(self, name) for name in (*names, "item_columns")}
 
     def _summary(self) -> pl.DataFrame:
         result = self.rec.summarize(self.metrics, **self.sure, wide=True)
@@ -375,25 +341,10 @@ class ReportBuilder(SectionsOfSegments, SectionsOfSplits):
         notes += noted((row["note"], f"{row['model']} ({row['metric']})") for row in rows)
         section.parts += notes_below(notes, "on the differences")
 
-    def distributions(self, section: Section) -> None:
-        """Show how users' values are spread, and how many have 0."""
-        found = []
-        for place, one in enumerate(self.of_users[:MOST_CURVES]):
-            chart = self.plot.distribution(one)
-            section.parts.append(figure(f"chart-distribution-{place}", chart))
-            zeros = chart.vconcat[0].data.with_columns(metric=pl.lit(str(one)))
-            found.append(zeros.select("model", "metric", "n", "users", "share"))
-        rows = self._keep("zeros", pl.concat(found)) if found else []
-        if rows:
-            metric = rows[0]["metric"]
-            first = [row for row in rows if row["metric"] == metric]
-            shares = self._by_model(first, "share", share)
-            section.lead = f"The share of users with {metric} = 0: {shares}. A mean hides who they are; see the cases."
-
-    def _by_model(self, rows: Sequence[Row], field: str, write: Callable[[Any], str]) -> str:
-        """Return a number of each model in a sentence."""
+    def _by_model(self, rows: Sequence[Row]) -> str:
+        """Return the value of each model in a sentence."""
         about = [f" with {row['model']}" if self.has_models else "" for row in rows]
-        return listed([write(row[field]) + words for row, words in zip(rows, about, strict=True)])
+        return listed([number(row["value"]) + of for row, of in zip(rows, about, strict=True)])
 
     def curves(self, section: Section) -> None:
         """Show metrics over the cut-off."""
@@ -443,7 +394,7 @@ class ReportBuilder(SectionsOfSegments, SectionsOfSplits):
         names = dict.fromkeys(row["metric"] for row in rows)
         name = rows[0]["metric"]
         first = [one for one in rows if one["metric"] == name and one["value"] is not None]
-        values = self._by_model(first, "value", number)
+        values = self._by_model(first)
         section.lead = f"What the lists are like besides being right{f': {name} is {values}' if values else ''}."
         metrics = [registry.parse(one) for one in names]
         section.parts.insert(0, costs_table(rows, metrics))
@@ -487,18 +438,17 @@ class ReportBuilder(SectionsOfSegments, SectionsOfSplits):
             note = f"Items are named by the column {columns.title!r} of the items frame."
             section.missing.insert(0, note)
 
-    def _findings(self) -> pl.DataFrame:
-        rec = self.plain._in_polars()  # noqa: SLF001
-        found: pl.DataFrame = rec.audit(self.k, by=self.columns or None)
+    def findings(self, section: Section) -> None:
+        """Show the findings of the audit."""
+        if self.inputs.folds is not None:  # whose audit is that of the split
+            return
+        if not self.inputs.judged:
+            section.missing.append(f"{TO_BIND['truth']} has the audit look at the data.")
+            return
+        found = self.plain._in_polars().audit(self.k, by=self.columns or None)  # noqa: SLF001
         meanings = meanings_of_checks()
         what = pl.col("check").replace_strict(meanings, default="", return_dtype=pl.String)
-        return found.with_columns(what=what)
-
-    def findings(self, section: Section, found: pl.DataFrame | None) -> None:
-        """Show the findings of the audit."""
-        if found is None:
-            return
-        rows = self._keep("findings", found)
+        rows = self._keep("findings", found.with_columns(what=what))
         section.lead = "The audit finds nothing odd in the data."
         if rows:
             levels = [row["severity"] for row in rows]
@@ -515,3 +465,12 @@ def _with_cutoff() -> pl.Expr:
     """Return a metric's name with its cut-off, of a result in long form."""
     name, k = pl.col("metric"), pl.col("k")
     return pl.when(k.is_null()).then(name).otherwise(pl.format("{}@{}", name, k))
+
+
+def _footer(inputs: Inputs, metrics: Sequence[Metric[...]]) -> str:
+    """Return when and by which versions a page was made, and of which data."""
+    day = datetime.now().astimezone()
+    versions = f"recframe {recframe.__version__}, Polars {pl.__version__} and Python {platform.python_version()}"
+    made = f"Made by {versions} on {day.day} {day:%B %Y}"
+    data = f"of the data with the fingerprint {fingerprint(inputs, metrics)}"
+    return f"{made}, {data}. This page is one file and loads nothing from any network."

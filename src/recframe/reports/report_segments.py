@@ -1,4 +1,4 @@
-"""Sections of a report on segments: for whom, gaps, slices."""
+"""Section of a report on segments: for whom the best model is better, and values."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 import polars as pl
 
-from recframe.charts.formatting import Row, listed, noted
+from recframe.charts.formatting import listed
 from recframe.charts.long_format import Intervals, Names
-from recframe.charts.themes import ALL, MOST_COLOURED
+from recframe.charts.themes import MOST_COLOURED
 from recframe.frames.hints import Either
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.reports import headline
 from recframe.reports.decision import Asking, Decision
-from recframe.reports.page import Section, Text, figure, notes_below, where_it_can
-from recframe.reports.report_tables import gaps_table, segments_table, slices_table
+from recframe.reports.page import Section, figure, where_it_can
+from recframe.reports.report_tables import segments_table
 
 MOST_SEGMENTS = 30
 """Of a column in a chart, the largest."""
@@ -41,7 +41,7 @@ TO_BIND = {
 
 
 class SectionsOfSegments:
-    """Sections on segments; best, runner-up and baseline stand out in them."""
+    """Section on segments; best, runner-up and baseline stand out in it."""
 
     rec: Any
     inputs: Inputs
@@ -73,11 +73,6 @@ class SectionsOfSegments:
         named = [] if self.decision is None else [self.decision.best, self.decision.runner_up]
         return list(dict.fromkeys([*named, *([] if self.baseline is None else [self.baseline])]))
 
-    def _of_named(self, rows: Sequence[Row]) -> list[Row]:
-        """Return the rows of best, runner-up and baseline where there are many models, else all."""
-        few = len(self.models) <= MOST_ALIKE or not self.named
-        return [row for row in rows if few or row["model"] in self.named]
-
     @property
     def highlight(self) -> list[str]:
         """The models that stand out in charts where there are many: best, runner-up and baseline."""
@@ -89,7 +84,7 @@ class SectionsOfSegments:
         return self.rec.plot(highlight=self.highlight)
 
     def segments(self, section: Section) -> None:
-        """Show where the best model gains and loses, the gaps between segments, and the worst slices."""
+        """Show where the best model gains and loses, and the values of all models."""
         if not self.columns:
             words = f"{TO_BIND['by']} shows segments, by columns of users, items or lists."
             section.missing.append(words)
@@ -97,7 +92,7 @@ class SectionsOfSegments:
             return
         with where_it_can(section):
             self._for_whom(section)
-        self._gaps(section)
+        self._values(section)
 
     def _for_whom(self, section: Section) -> None:
         """Show the best model less the other one in each segment, the worst first."""
@@ -133,46 +128,11 @@ class SectionsOfSegments:
             found, metrics, self.how, **options
         )
 
-    def _gaps(self, section: Section) -> None:
-        """Show the gaps between segments, the worst slices, and a chart of each column."""
-        first, min_users = self.of_users[0], self.min_users
-        given = {"by": self.columns, "min_users": min_users, **self.sure, "wide": True}
-        is_training = self.inputs.training
-        gaps = [] if is_training else self._of_model("gaps", self.rec.gaps(self.of_users, **given))
+    def _values(self, section: Section) -> None:
+        """Show the first metric in the segments of each column."""
+        first = self.of_users[0]
         most = max(min(MOST_SEGMENTS, MOST_MARKS // max(len(self.models), 1)), 3)
-        of_chart = {"min_users": min_users, "most": most, **self.sure}
-        charts = [self.plot.segments(first, by=column, **of_chart) for column in self.columns]
-        if is_training:
-            section.missing.append(f"{OF_ONE_TRAINING} shows gaps between segments.")
-            return
-        slices: list[dict[str, Any]] = []
-        with where_it_can(section):
-            slices = self._of_model("slices", self.rec.slices(first, **given, depth=1))
-        figures = [figure(f"chart-segments-{place}", one) for place, one in enumerate(charts)]
-        section.lead = section.lead or headline.widest_gap(gaps)
-        section.parts += [
-            gaps_table(self._of_named(gaps), min_users, several=self.has_models),
-            *figures,
-        ]
-        if len(self.models) > len(self.named) and len(self.models) > MOST_ALIKE:
-            section.parts.append(
-                Text([f"Tables show {listed(self.named)}, of {len(self.models)} models."])
-            )
-        if slices:
-            is_lower = first.direction == "lower"
-            worst = slices_table(
-                self._of_named(slices), lower_is_better=is_lower, several=self.has_models
-            )
-            section.parts.append(worst)
-        notes = noted((row["note"], row["by"]) for row in gaps)
-        section.parts += notes_below(notes, "on the gaps")
-
-    def _of_model(self, name: str, found: pl.DataFrame) -> list[dict[str, Any]]:
-        """Return the rows of a result with the model as text, in `model`."""
-        model = self.rec._context.model  # noqa: SLF001
-        if model is None:
-            return self._keep(name, found.with_columns(model=pl.lit(ALL)))
-        # NOTE: under a name of our own, since one such as "^.*$" is a pattern to Polars
-        models = found[model].alias("model").to_frame()
-        text = models.select(self.names.text(pl.col("model")))
-        return self._keep(name, found.drop(model).with_columns(text))
+        for place, column in enumerate(self.columns):
+            chart = self.plot.segments(first, by=column, most=most, **self.sure)
+            section.parts.append(figure(f"chart-segments-{place}", chart))
+        section.lead = section.lead or f"{first} in the segments of {listed(self.by)}."

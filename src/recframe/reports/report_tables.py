@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from recframe.charts.formatting import (
     NONE,
@@ -13,7 +12,6 @@ from recframe.charts.formatting import (
     Row,
     Table,
     count,
-    counted,
     named,
     number,
     p_value,
@@ -59,41 +57,6 @@ DIFFERENCES = (
         "counts",
     ),
     Column("users", "number", "", "n_users", count),
-)
-GAPS = (
-    Column("by"),
-    Column("model"),
-    Column("metric"),
-    Column(
-        "best", "text", "the segment with the best value, of those with enough users", write=named
-    ),
-    Column("", "number", "", "best_value"),
-    Column("worst", write=named),
-    Column("", "number", "", "worst_value"),
-    Column(
-        "gap",
-        "number",
-        "best minus worst; its interval holds for all pairs of segments at once",
-        write=number,
-        interval=True,
-    ),
-    Column("p", "number", "under the hypothesis that no two segments differ", "p_value", p_value),
-    Column("segments", "number", "", "n_segments", count),
-)
-SLICES = (
-    Column("segment"),
-    Column("model"),
-    Column("users", "number", "", "n_users", count),
-    VALUE,
-    Column("all others", "number", "", "rest", number),
-    Column(
-        "difference",
-        "number",
-        "its interval holds for all segments at once",
-        write=signed,
-        interval=True,
-    ),
-    Column("p", "number", "after Holm's correction", "p_adjusted", p_value),
 )
 FINDINGS = (
     Column("finding"),
@@ -196,36 +159,6 @@ def _with_counts(rows: Sequence[Row], level: float) -> Sequence[Row]:
         mark = VERDICT_MARKS.get(row["verdict"], "open")
         lines.append({**row, "counts": counts, "verdict_mark": mark, "verdict_small": why})
     return lines
-
-
-def gaps_table(rows: Sequence[Row], min_users: int, *, several: bool) -> Table:
-    """Return the best and the worst segment of each column, of several models or one."""
-    lines = []
-    for row in rows:
-        ends = {"n_segments_small": f"{row['n_small']:,} small" if row["n_small"] else ""}
-        for end in ("best", "worst"):
-            is_known = row[end] is not None
-            ends[f"{end}_value"] = number(row[f"{end}_value"]) if is_known else ""
-            users = counted(row[f"{end}_n_users"], "user") if is_known else ""
-            ends[f"{end}_value_small"] = users
-        lines.append({**row, **ends})
-    columns = [gap for gap in GAPS if several or gap.title != "model"]
-    note = f"Segments with fewer than {min_users} users are neither best nor worst."
-    caption = "The best and the worst segment of each column"
-    return table(caption, columns, lines, [note], MOST_ROWS)
-
-
-def slices_table(rows: Sequence[Row], *, lower_is_better: bool, several: bool) -> Table:
-    """Return the table of the worst segments, compared with all other users."""
-    sign = -1 if lower_is_better else 1
-    columns = [slice_ for slice_ in SLICES if several or slice_.title != "model"]
-    columns[columns.index(VALUE)] = replace(VALUE, title=rows[0]["metric"], field="value")
-    worst = sorted(
-        rows, key=lambda one: (one["p_adjusted"] is None, sign * (one["difference"] or 0.0))
-    )
-    caption = "Segments against all other users, the worst first"
-    left = "{:,} more segments are not shown."
-    return table(caption, columns, worst, most=MOST_SLICES, left=left)
 
 
 def findings_table(rows: Sequence[Row]) -> Table:
