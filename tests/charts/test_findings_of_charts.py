@@ -10,9 +10,9 @@ import pytest
 
 import recframe as rf
 from charts_asked import ASKED, channels, colours_of, each_sharply, spec_of
-from recframe.charts.chart_words import best_at, best_over, written
+from recframe.charts.chart_words import best_at, best_in, written
 from recframe.charts.long_format import Intervals, models_of
-from recframe.charts.segment_rows import clipped
+from recframe.charts.segment_rows import ends_of
 from recframe.charts.themes import THEMES
 from recframe.metrics.language import registry
 
@@ -50,8 +50,6 @@ def subtitle(chart: Any) -> str:
     ("best", "said"),
     [
         (["a", "a", "a"], "a has the best m at every k"),
-        (["b", "a", "a"], "b has the best m up to k = 1, a from k = 2 on"),
-        (["", "a", "a"], "a has the best m from k = 2 on"),
         (["a", "b", "a"], "a has the best m at 2 of 3 cut-offs"),
         # at the last cut-off two have it
         (["a", "a", ""], "a has the best m at 2 of 3 cut-offs"),
@@ -60,8 +58,10 @@ def subtitle(chart: Any) -> str:
         ([], ""),
     ],
 )
-def test_a_title_says_from_where_on_a_model_is_best(best: Sequence[str], said: str):
-    assert best_over(list(enumerate(best, 1)), "best m") == said
+def test_a_title_says_where_a_model_is_best(best: Sequence[str], said: str):
+    words = "best m", "at every k", "at {} of {} cut-offs"
+
+    assert best_in(list(enumerate(best, 1)), *words) == said
 
 
 def test_of_equal_values_none_is_best_and_lower_may_be_better():
@@ -201,18 +201,13 @@ def test_intervals_of_few_users_do_not_stretch_the_axis():
             "n_users": [900, 800, 2, 1],
         }
     )
-    rows, ends = clipped(data)
 
     # from the lowest end of the others to the highest value
-    low, high = ends
-    assert 0.2 < low < 0.25
-    assert 0.9 < high < 0.95
-    assert rows["_low"].to_list() == [0.25, 0.35, 0.25, None]
-    assert rows["_high"].to_list() == [0.35, 0.45, 0.9, None]
-    assert rows["_beyond_low"].to_list() == [False, False, True, False]
-    assert rows["low"].to_list() == data["low"].to_list()
-    # where all are small nothing is
-    assert clipped(data.with_columns(n_users=2))[1] is None
+    assert ends_of(data) == [0.25, 0.9]
+    assert ends_of(data, zero=True) == [0.0, 0.9]
+    # where all are small, or none is, each of them counts
+    assert ends_of(data.with_columns(n_users=2)) is None
+    assert ends_of(data.with_columns(n_users=20)) is None
 
 
 # Many models

@@ -28,7 +28,6 @@ def rec() -> Any:
                 "user": user,
                 "item": (draw.random(n) ** 3 * 5000).astype(np.int64),
                 "rank": np.tile(np.arange(1, 11), N_USERS),
-                "score": draw.random(n),
             }
         ).unique(["user", "item"])
         for name in ("a", "b")
@@ -46,11 +45,9 @@ def rec() -> Any:
         lambda plot: plot.segments("ndcg@10", by="city"),
         lambda plot: plot.distribution("ndcg@10"),
         lambda plot: plot.exposure(k=10),
-        lambda plot: plot.scores(),
         lambda plot: plot.hits_by_rank(),
-        lambda plot: plot.gains(),
     ],
-    ids=["curve", "segments", "distribution", "exposure", "scores", "hits_by_rank", "gains"],
+    ids=["curve", "segments", "distribution", "exposure", "hits_by_rank"],
 )
 def test_a_chart_of_many_rows_is_small(rec, ask):
     assert len(json.dumps(ask(rec.plot).to_dict())) < MOST

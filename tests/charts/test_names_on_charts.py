@@ -7,11 +7,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from charts_asked import ASKED, SCORED, SHOP, TRAIN, channels, colours_of, each_sharply, spec_of
+from charts_asked import ASKED, SHOP, TRAIN, colours_of, each_sharply, spec_of
 from planted_shop import shop
 from recframe.charts.themes import THEMES
 
-NO_MODELS = {"scores", "overlap", "audit"}
+NO_MODELS = {"overlap"}
 """Whose colours are no scale of models."""
 
 
@@ -27,10 +27,10 @@ def test_a_model_has_the_same_colour_in_all_charts(name):
 
 
 def bare_first(n: int = 30) -> Any:
-    """Return models of which the first in order has nothing to be drawn: a list of nobody, of no known item, unscored."""
+    """Return models of which the first in order has nothing to be drawn: a list of nobody, of no known item."""
     small = shop(n=n)
-    lists = small.recs.with_columns(score=-pl.col("rank").cast(pl.Float64))
-    nobody = {"user": 9999, "item": 9999, "score": None, "model": "Aaa"}
+    lists = small.recs
+    nobody = {"user": 9999, "item": 9999, "model": "Aaa"}
     first = lists.head(1).with_columns(pl.lit(one).alias(name) for name, one in nobody.items())
     options = {"truth": small.truth, "train": TRAIN, "users": small.users, "items": small.items}
     return pl.concat([lists, first], how="vertical_relaxed").rec(**options, model="model")
@@ -48,24 +48,8 @@ def test_a_model_keeps_its_colour_where_another_has_nothing_to_be_drawn(name):
         assert {one: found[one] for one in places} == places
 
 
-def test_relevant_items_have_the_colour_of_their_model():
-    spec = ASKED["scores"](BARE_FIRST.plot).to_dict()
-
-    colours = {
-        panel["title"]["text"][0].partition(":")[0]: [
-            one["value"] for one in channels(panel, "color")
-        ]
-        for panel in spec["vconcat"]
-    }
-    theme = THEMES["light"]
-    # others behind, relevant ones in front
-    assert colours == {
-        name: [theme.others, theme.models[place]] for name, place in (("new", 1), ("old", 2))
-    }
-
-
 def test_a_segment_that_is_null_is_none_of_those_with_its_name():
-    old = SCORED.filter(pl.col("model") == "old")
+    old = SHOP.recs.filter(pl.col("model") == "old")
     names = ["(none)", "(null)", "x"]
     recs = pl.concat([old.with_columns(model=pl.lit(one)) for one in names])
     # segments of as many users each: user % 4
@@ -91,7 +75,3 @@ def test_a_segment_that_is_null_is_none_of_those_with_its_name():
         "(none) · (none)",
         "(none) · z",
     }
-
-
-def data_of(chart: Any) -> pl.DataFrame:
-    return chart.data if isinstance(chart.data, pl.DataFrame) else chart.vconcat[0].data

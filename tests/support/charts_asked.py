@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -13,15 +12,12 @@ from altair.utils import schemapi
 
 import recframe as rf
 from planted_shop import shop
-from recframe.api.plots import Plot
-from recframe.frames.options import Folds
 from runs_over_time import history
 
 SHOP = shop(n=60)
-SCORED = SHOP.recs.with_columns(score=-pl.col("rank").cast(pl.Float64))
 TRAIN = pl.DataFrame({"user": [1, 2, 3], "item": [0, 0, 1]})
 REC = rf.rec(
-    SCORED,
+    SHOP.recs,
     truth=SHOP.truth,
     users=SHOP.users,
     items=SHOP.items,
@@ -39,27 +35,10 @@ def of_history(plot: Any) -> Any:
     return runs.rec.plot(theme=look.theme, width=look.width).timeline("ndcg@10")
 
 
-def of_folds(plot: Any) -> Any:
-    """Ask for the chart of folds, of the same lists in two folds of users."""
-    of = plot._of
-    frames = {"lists": of._frame, "truth": of._context.truth}
-    user = of._context.names["user"]
-    cut = {
-        name: frame.with_columns(fold=(pl.col(user).hash() % 2).cast(pl.Int64))
-        for name, frame in frames.items()
-        if frame is not None
-    }
-    bound = rf.Rec(cut["lists"])
-    bound._context = replace(of._context, truth=cut.get("truth"), folds=Folds((0, 1)))
-    return Plot(bound, plot._look).folds("ndcg@5")
-
-
 ASKED: dict[str, Callable[[Any], Any]] = {
     "curve": lambda plot: plot.curve("ndcg", k=[1, 2, 5]),
-    "gains": lambda plot: plot.gains(k=[1, 2, 5]),
     "hits_by_rank": lambda plot: plot.hits_by_rank(k=5),
     "precision_recall": lambda plot: plot.precision_recall(k=[1, 2, 5]),
-    "interpolated_precision": lambda plot: plot.interpolated_precision(),
     "models": lambda plot: plot.models("ndcg@5"),
     "segments": lambda plot: plot.segments("ndcg@5", by="country"),
     "distribution": lambda plot: plot.distribution("ndcg@5"),
@@ -67,15 +46,12 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "tradeoff": lambda plot: plot.tradeoff("ndcg@5", "novelty@5"),
     "pareto": lambda plot: plot.pareto("ndcg@5", "novelty@5", "coverage@5"),
     "exposure": lambda plot: plot.exposure(k=5),
-    "scores": lambda plot: plot.scores(bins=5),
     "overlap": lambda plot: plot.overlap("rbo@5"),
-    "audit": lambda plot: plot.audit(),
-    "folds": of_folds,
     "timeline": of_history,
 }
 
 
-OF_FAMILIES = ["curve", "segments", "tradeoff", "exposure", "distribution", "audit"]
+OF_FAMILIES = ["curve", "segments", "tradeoff", "exposure", "distribution"]
 """One of each file that draws: the others are drawn in the same ways."""
 
 

@@ -14,7 +14,6 @@ from recframe.api.reprs import Card
 from recframe.charts.bin_charts import PlotsOfBins
 from recframe.charts.comparison_charts import PlotsOfDifferences
 from recframe.charts.cutoff_charts import PlotsOverCutoffs
-from recframe.charts.fold_charts import PlotsOfFolds
 from recframe.charts.front_charts import PlotsOfFronts
 from recframe.charts.list_charts import PlotsOfLists
 from recframe.charts.model_charts import PlotsOfModels
@@ -34,7 +33,6 @@ class Plot(
     PlotsOfDifferences,
     PlotsOfBins,
     PlotsOfLists,
-    PlotsOfFolds,
 ):
     """Charts of a frame: each method asks for numbers, sums them up in Polars, and returns an Altair chart.
 
@@ -51,9 +49,8 @@ class Plot(
     `rec.plot(theme="dark")` draws on dark ground, and `rec.plot(width=400)` charts of 400 pixels in all. `theme=None` leaves
     ground and fonts alone, for charts that are put together (`first | second`) or that follow a theme of your own.
 
-    A notebook stores a chart as Vega-Lite and as an SVG, or above 300 kB as a PNG: it is seen without a network, in a notebook
-    that is not trusted, and on GitHub. Showing it takes 0.1 s longer for that, the first time 1 s. Where a notebook shows the
-    image alone, `alt.renderers.enable("html")` brings tooltips, by scripts from the network.
+    In a notebook Altair shows it, by scripts from the network; after `alt.renderers.enable("svg")` as a picture, which is also
+    seen without a network and on GitHub.
     """
 
     @argument_errors.understood
@@ -138,11 +135,9 @@ class Plot(
 
 
 OF_FAMILIES = (
-    *("curve", "gains", "hits_by_rank", "precision_recall", "interpolated_precision"),
+    *("curve", "hits_by_rank", "precision_recall"),
     *("models", "segments", "distribution", "compare", "tradeoff", "pareto"),
-    *("exposure", "scores", "overlap"),
-    "audit",
-    "folds",
+    *("exposure", "overlap"),
 )
 """Charts that the files of their families define."""
 CHARTS = (*OF_FAMILIES, "timeline")

@@ -11,7 +11,6 @@ from recframe.api.bound_metric import F
 from recframe.api.reprs import Card, kind_of_frame
 from recframe.audit.split_rows import SplitRows, in_frames
 from recframe.charts.formatting import counted
-from recframe.charts.themes import Look, ThemeName
 from recframe.errors import RecframeError
 from recframe.frames.collecting import check_threads
 from recframe.frames.dtypes import check_dtypes, matched
@@ -24,13 +23,11 @@ from recframe.splits.description import described, rows_of
 from recframe.splits.labelling import Labels
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from recframe.audit.findings import Findings
 
 
 class SplitAnswers(Generic[F]):
-    """Answers of a split, all of them read off its labels: `audit`, `describe`, `plot`."""
+    """Answers of a split, all of them read off its labels: `audit` and `describe`."""
 
     _labels: Labels
 
@@ -115,22 +112,6 @@ class SplitAnswers(Generic[F]):
         result: F = labels.log.kind.give(plan, {})
         return result
 
-    def plot(self, *, theme: ThemeName | None = "light", width: int = 600) -> alt.LayerChart:
-        """Draw the rows of the split over time, coloured by part, with a band for each fold.
-
-        The chart is Altair's, as those of `rec.plot` are; `theme` and `width` are those of `rec.plot(...)`. It holds the counts
-        of some stretches of time. Of a LazyFrame the plan runs.
-
-        Raises a ColumnError without a column of times.
-
-        >>> import polars as pl, recframe
-        >>> log = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 2, 3]})
-        >>> log.rec(time="day").split.by_time(at=3).plot().data.select("group", "rows").rows()
-        [('train', 1), ('train', 1), ('truth', 1)]
-        """
-        from recframe.charts.split_charts import chart_of  # noqa: PLC0415  Altair is an extra
-
-        return chart_of(self._labels, Look(theme, width))
 
     def _card(self) -> Card:
         """Return the rule, the log and the rows of each part; nothing of a LazyFrame is collected."""

@@ -1,9 +1,8 @@
-"""Charts of values in bins: metrics of users, and scores."""
+"""Chart of users' values in bins."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -21,7 +20,6 @@ from recframe.charts.long_format import (
     warned_of_truth,
 )
 from recframe.charts.style import (
-    HEADING,
     LETTER,
     Canvas,
     Series,
@@ -36,17 +34,11 @@ from recframe.charts.style import (
     safe,
     tooltips,
 )
-from recframe.charts.themes import GROUPS
-from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
-from recframe.profiles import under_profile
-from recframe.ranking.judged_frame import PAIR, judge
-from recframe.ranking.relevance import is_relevant_row
 
 HEIGHT = 220
 ROW = 20
 """Height of a model's row of zeros, in pixels."""
-PANEL = 110
 NARROW_SIDE = 90
 LONG_BAR = 0.85
 """Share from which the number of a bar is in it."""
@@ -54,11 +46,6 @@ ROUNDING = 1e-9
 """Tolerance at the upper end of a bin."""
 MODEL = ["model", "model_place"]
 VALUE, N, WIDTH, BIN = (pl.col(one) for one in ("value", "n", "width", "bin"))
-
-
-def _of_bins(title: list[str]) -> alt.X:
-    """Return the axis of values in bins."""
-    return alt.X("low:Q", title=title, axis={"grid": False}, scale={"zero": False, "nice": False})
 
 
 def _left(series: Series) -> float:
@@ -82,9 +69,18 @@ def _values_in_bins(
         others = pl.when(~is_zero).then(VALUE)
         least, most = pl.min_horizontal(others.min(), 0.0), pl.max_horizontal(others.max(), 0.0)
         values = values.join(values.select(least=least, most=most), how="cross")
-    bin_of = pl.when(~is_zero).then(_within((_place(bins) - ROUNDING).ceil() - 1, bins))
-    values = values.with_columns(zero=is_zero, bin=bin_of)
-    found = _counted(rec, values, ["zero"], bins, inputs, names)
+    width = (pl.col("most") - pl.col("least")) / bins
+    place = ((VALUE - pl.col("least")) / width - ROUNDING).ceil() - 1
+    place = place.fill_nan(0.0).clip(0, bins - 1).cast(pl.Int64)
+    values = values.with_columns(zero=is_zero, bin=pl.when(~is_zero).then(place), width=width)
+    counts = values.group_by(*inputs.model, "zero", "bin")
+    ends_of_bins = pl.col("least", "width").first()
+    plan = counts.agg(ends_of_bins, n=pl.len().cast(pl.Int64))
+    found: pl.DataFrame = rec._kind.give(plan, {}, warned_of_truth(inputs))  # noqa: SLF001
+    low = pl.col("least") + BIN * WIDTH
+    model = names.model(bound=bool(inputs.model))
+    found = found.with_columns(low=low, high=low + WIDTH, model=model)
+    found = found.with_columns(model_place=names.place)
     zeros = found.group_by(MODEL).agg(n=N.filter("zero").sum(), users=N.sum()).sort("model_place")
     above = found.filter(~pl.col("zero")).drop("zero").join(zeros["model", "users"], on="model")
     share = N / pl.col("users")
@@ -93,131 +89,17 @@ def _values_in_bins(
     )
 
 
-def _place(bins: int) -> pl.Expr:
-    """Return how many bins a value is above the least one."""
-    return (VALUE - pl.col("least")) / _width(bins)
-
-
-def _width(bins: int) -> pl.Expr:
-    return (pl.col("most") - pl.col("least")) / bins
-
-
-def _within(place: pl.Expr, bins: int) -> pl.Expr:
-    return place.fill_nan(0.0).clip(0, bins - 1).cast(pl.Int64)
-
-
-def _counted(
-    rec: Any,
-    rows: pl.LazyFrame,
-    keys: list[str],
-    bins: int,
-    inputs: Inputs,
-    names: Names,
-    *sums: str,
-) -> pl.DataFrame:
-    """Return the number of rows in each bin with its ends and sums of columns, and the models as text with their places."""
-    least, width = pl.col("least").first(), _width(bins).first()
-    counts = rows.group_by(*inputs.model, *keys, "bin")
-    added = {name: pl.col(name).sum() for name in sums}
-    plan = counts.agg(n=pl.len().cast(pl.Int64), least=least, width=width, **added)
-    found: pl.DataFrame = rec._kind.give(plan, {}, warned_of_truth(inputs))  # noqa: SLF001
-    low = pl.col("least") + BIN * WIDTH
-    found = found.with_columns(
-        low=low, high=low + WIDTH, model=names.model(bound=bool(inputs.model))
-    )
-    return found.with_columns(model_place=names.place)
-
-
-def _filled(data: pl.DataFrame, keys: Sequence[str], bins: int) -> pl.DataFrame:
+def _filled(data: pl.DataFrame, bins: int) -> pl.DataFrame:
     """Return bins completed with empty ones, and a final edge for drawing steps."""
     if data.is_empty():
         return data
     start = (pl.col("low") - BIN * WIDTH).first()
-    ends = data.group_by(keys, maintain_order=True).agg(WIDTH.first(), start=start)
+    ends = data.group_by(MODEL, maintain_order=True).agg(WIDTH.first(), start=start)
     every = ends.join(pl.DataFrame({"bin": range(bins + 1)}), how="cross")
-    found = every.join(data.select(*keys, "bin", "share", "n"), on=[*keys, "bin"], how="left")
+    found = every.join(data.select(*MODEL, "bin", "share", "n"), on=[*MODEL, "bin"], how="left")
     low = pl.col("start") + BIN * WIDTH
     high = pl.when(bins > BIN).then(low + WIDTH).otherwise(low)
     return found.with_columns(pl.col("share", "n").fill_null(0), low=low, high=high)
-
-
-def _scores_in_bins(rec: Any, bins: int, names: Names) -> pl.DataFrame:
-    """Return the number of rows per score bin, by whether their items are relevant, and each model's `area`, its AUC."""
-    context = rec._context  # noqa: SLF001
-    scored = context.having(rank=None, score=context.names["score"], ties="item")
-    inputs = rec._with(scored)._inputs(None)  # noqa: SLF001
-    inputs = inputs.under(under_profile.own(inputs.context))
-    judged, model = judge(inputs), inputs.model
-    lists = judged.counted(inputs.identified("recommendations"), {"truth", "both"})
-    lists = lists.with_columns(value=pl.col("score").cast(pl.Float64)).filter(VALUE.is_finite())
-    ends = lists.group_by(model or pl.lit(1).alias("all")).agg(least=VALUE.min(), most=VALUE.max())
-    rows = _by_relevance(lists, inputs)
-    rows = rows.join(ends, on=model, nulls_equal=True) if model else rows.join(ends, how="cross")
-    places = VALUE.rank("average")
-    places = places.over(model) if model else places
-    rows = rows.with_columns(bin=_within(_place(bins).floor(), bins), places=places)
-    found = _counted(rec, rows, ["group"], bins, inputs, names, "places")
-    group = pl.col("group").replace_strict(dict(enumerate(GROUPS)), return_dtype=pl.String)
-    found = found.with_columns(group, share=N / N.sum().over("model", "group"))
-    return found.join(_auc(found), on="model", how="left").sort("model_place", "group", "bin")
-
-
-def _auc(found: pl.DataFrame) -> pl.DataFrame:
-    """Return each model's share of pairs, of a relevant row and another one, in which the relevant one has the higher score.
-
-    Equal scores count half. With R the sum of the places of n relevant rows among all rows by score, the lowest first, and m
-    other rows it is (R - n (n + 1) / 2) / (n m).
-    """
-    is_relevant = pl.col("group") == GROUPS[0]
-    n = N.filter(is_relevant).sum().cast(pl.Float64)
-    m = N.filter(~is_relevant).sum().cast(pl.Float64)
-    above = pl.col("places").filter(is_relevant).sum() - n * (n + 1) / 2
-    return found.group_by("model", maintain_order=True).agg(
-        area=(above / (n * m)).fill_nan(None),
-        n_relevant=n.cast(pl.Int64),
-        n_others=m.cast(pl.Int64),
-    )
-
-
-def _by_relevance(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
-    """Return list rows with whether their items are relevant: the index in `GROUPS`."""
-    if inputs.truth is not None:
-        truth = inputs.identified("truth").group_by(PAIR).agg(pl.col("relevance").max())
-        lists = lists.join(truth, on=PAIR, how="left")
-    group = pl.when(is_relevant_row(inputs).fill_null(value=False)).then(0).otherwise(1)
-    return lists.with_columns(group=group.cast(pl.Int8))
-
-
-def _scores_of(rows: pl.DataFrame, data: pl.DataFrame, name: str, series: Series) -> alt.LayerChart:
-    """Return the scores of one model: of relevant items in its colour, in front of those of all others."""
-    look, first = series.look, rows.filter(model=name).row(0, named=True)
-    title = lines(f"score of {name}" if series.named else "score", inner_width(look))
-    told: Fields = {
-        "group:N": "items",
-        "low:Q": ("from score", ",.4~g"),
-        "high:Q": ("to score", ",.4~g"),
-        "share:Q": ("share of the group", ".2%"),
-        "n:Q": ("rows", ",d"),
-    }
-    of_model = drawn(data).transform_filter(alt.FieldEqualPredicate(field="model", equal=name))
-    base = of_model.encode(
-        x=_of_bins(title),
-        y=alt.Y(
-            "share:Q", title=["share of the", "group's rows (%)"], axis={"format": "%"}, stack=None
-        ),
-        tooltip=tooltips(series.told(told)),
-    )
-    own = series.colours[series.names.index(name)]
-    areas = []
-    for group, colour in zip(GROUPS[::-1], (look.colours.others, own), strict=True):
-        of_group = base.transform_filter(alt.FieldEqualPredicate(field="group", equal=group))
-        area = of_group.mark_area(interpolate="step-after", opacity=0.55, line={"color": colour})
-        areas.append(area.encode(color=alt.ColorValue(colour)))
-    auc = "no AUC" if first["area"] is None else f"AUC {first['area']:.3f}"
-    said = f"{first['n_relevant']:,} relevant rows, {first['n_others']:,} others"
-    words = f"{f'{name}: ' if series.named else ''}{auc} ({said})"
-    heading = alt.TitleParams(lines(words, look.width * 0.8), color=look.colours.ink, **HEADING)
-    return alt.LayerChart(layer=areas, height=PANEL, width=inner_width(look), title=heading)
 
 
 def _bins_or_steps(data: pl.DataFrame, series: Series) -> alt.Chart:
@@ -227,7 +109,7 @@ def _bins_or_steps(data: pl.DataFrame, series: Series) -> alt.Chart:
         return bars
     steps = drawn(data).mark_line(interpolate="step-after", strokeWidth=2)
     width = {"strokeWidth": series.of_coloured(2.5, 1)} if series.others else {}
-    lines_of: alt.Chart = steps.encode(strokeDash=series.dash(legend=False), order="low:Q", **width)
+    lines_of: alt.Chart = steps.encode(order="low:Q", **width)
     return lines_of
 
 
@@ -261,7 +143,7 @@ def _most_served(zeros: pl.DataFrame, metric: Metric[...]) -> str:
 
 
 class PlotsOfBins(Canvas):
-    """Charts of users' values and of scores."""
+    """The chart of users' values."""
 
     def distribution(
         self,
@@ -291,7 +173,7 @@ class PlotsOfBins(Canvas):
         names = models_of(rec)
         data, zeros = _values_in_bins(rec, metric, bins, names)
         series = Series(names.order, look, by_value(safe(zeros), "share", lower=True))
-        data, zeros = series.in_front(safe(_filled(data, MODEL, bins))), safe(zeros)
+        data, zeros = series.in_front(safe(_filled(data, bins))), safe(zeros)
         counts: Fields = {"share:Q": ("share of users", ".2%"), "n:Q": ("users", ",d")}
         colour, per_cent = series.colour(legend=False), {"format": "%"}
         width = inner_width(look, _left(series))
@@ -302,7 +184,12 @@ class PlotsOfBins(Canvas):
         )
         kind = number_format(metric)
         fields = {"low:Q": ("above", kind), "high:Q": ("up to", kind), **counts}
-        x = _of_bins(axis_title(metric, look, length=width))
+        x = alt.X(
+            "low:Q",
+            title=axis_title(metric, look, length=width),
+            axis={"grid": False},
+            scale={"zero": False, "nice": False},
+        )
         y = alt.Y("share:Q", title="share of users (%)", axis=per_cent)
         if series.named:
             at_zero = at_zero.encode(
@@ -322,52 +209,3 @@ class PlotsOfBins(Canvas):
         words: dict[str, Any] = {"numbers": [f"With 0: {first}", *more], "empty": zeros.is_empty()}
         words["finding"] = _most_served(zeros, metric)
         return finished(chart, look, title, subtitle + series.words, **words)
-
-    def scores(self, *, bins: int = 40) -> alt.VConcatChart:
-        """Draw the scores of relevant items in front of those of all others: a view for each model, with its AUC.
-
-        AUC is the share of pairs of rows, a relevant one and another one of any user, in which the relevant one has the higher
-        score; equal scores count half. Each group's rows add up to 100%, so that the few relevant ones are seen. Scores run
-        over `bins` between the lowest and the highest of a model; the scores of two models have no common scale. Rows of users
-        outside the universe, and those without a finite score, are left out.
-
-        Raises a ColumnError without a column of scores.
-
-        >>> import polars as pl, recframe
-        >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "score": [0.9, 0.1], "relevance": [1, None]})
-        >>> data = df.rec.plot.scores(bins=2).data
-        >>> data.filter(pl.col("n") > 0).select("group", "n", "share").rows()
-        [('all others', 1, 1.0), ('relevant', 1, 1.0)]
-        """
-        rec, look = self._rec, self._look
-        check_whole(rec, "scores()")
-        names = models_of(rec)
-        found = _scores_in_bins(rec, bins, names)
-        of_models = [*MODEL, "group", "area", "n_relevant", "n_others"]
-        data = safe(_filled(found, of_models, bins))
-        rows = data.unique("model", keep="first", maintain_order=True).sort(
-            "area", descending=True, nulls_last=True
-        )
-        series = Series(names.order, look, rows["model"].to_list())
-        shown = [one for one in series.coloured if one in rows["model"]]
-        panels = [_scores_of(rows, data, name, series) for name in shown]
-        empty = drawn(data).mark_point().properties(width=inner_width(look), height=PANEL)
-        chart = alt.vconcat(*(panels or [empty]), data=data, spacing=14)
-        subtitle = "In colour: relevant items; grey: all others. Each group's rows add up to 100%; scores of two models have "
-        subtitle += "no common scale. AUC: how often a relevant row has the higher score of two."
-        if series.others:
-            subtitle += f" {series.others[0].upper()}{series.others[1:]} are not drawn."
-        best = rows.drop_nulls("area").row(0, named=True) if rows["area"].count() else None
-        finding = (
-            f"{best['model']} separates relevant items best: AUC {best['area']:.3f}"
-            if best and len(rows) > 1
-            else ""
-        )
-        if best and len(rows) == 1:
-            finding = f"A relevant row has the higher score in {best['area']:.0%} of pairs"
-        words: dict[str, Any] = {
-            "finding": finding,
-            "numbers": said_of(rows, "area", ".3f", interval=False),
-            "empty": data.is_empty(),
-        }
-        return finished(chart, look, "Scores by relevance", subtitle, **words)

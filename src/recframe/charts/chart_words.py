@@ -130,27 +130,6 @@ def best_at(data: pl.DataFrame, place: str, *, lower: bool = False) -> list[tupl
     return found
 
 
-def best_over(
-    places: Sequence[tuple[Any, str]], what: str, name: str = "k", nouns: str = "cut-offs"
-) -> str:
-    """Return the finding on who has the best value over cut-offs: along all, up to one, or from one on."""
-    stretches: list[tuple[str, list[Any]]] = []
-    for at, model in places:
-        if not stretches or stretches[-1][0] != model:
-            stretches.append((model, []))
-        stretches[-1][1].append(at)
-    first, last = (stretches or [("", [])])[0], (stretches or [("", [])])[-1]
-    if not last[0] or len(stretches) > 2:  # noqa: PLR2004  one change
-        return best_in(places, what, f"at every {name}", f"at {{}} of {{}} {nouns}")
-    if len(stretches) == 1:
-        at = f"at {name} = {last[1][0]}" if len(places) == 1 else f"at every {name}"
-        return f"{last[0]} has the {what} {at}"
-    from_on = f"from {name} = {last[1][0]} on"
-    if not first[0]:
-        return f"{last[0]} has the {what} {from_on}"
-    return f"{first[0]} has the {what} up to {name} = {first[1][-1]}, {last[0]} {from_on}"
-
-
 def best_in(places: Sequence[tuple[Any, str]], what: str, every: str, some: str) -> str:
     """Return the finding on who has the best value at more than half of some places, in words for all and for some of them."""
     counts: dict[str, int] = {}

@@ -20,7 +20,7 @@ from recframe.charts.long_format import (
     segment_columns,
     users_of,
 )
-from recframe.charts.segment_rows import CLIPPED, clipped, in_order
+from recframe.charts.segment_rows import CUT, ends_of, in_order
 from recframe.charts.style import (
     HEADING,
     ROWS_AXIS,
@@ -34,7 +34,6 @@ from recframe.charts.style import (
     layered,
     lines,
     number_format,
-    open_ends,
     safe,
     safe_text,
     tooltips,
@@ -70,7 +69,7 @@ class Panel(NamedTuple):
     fields: dict[str, Any]
     """The fields of tooltips."""
     ends: list[float] | None
-    """The ends of the axis, where intervals go on beyond it."""
+    """The ends of the axis, where some intervals do not stretch it."""
 
 
 @dataclass(frozen=True)
@@ -101,14 +100,14 @@ class Differences:
     @property
     def height(self) -> int:
         """The height of a panel."""
-        n = self.n_lanes
+        n = self.n_models
         return max(len(self.names), 1) * (n * STEP + BETWEEN_ROWS * (n > 1)) + 16
 
     @property
-    def n_lanes(self) -> int:
-        """The number of models side by side in a row."""
+    def n_models(self) -> int:
+        """The number of models in a row."""
         most: Any = self.data.group_by("metric", "row").len()["len"].max() or 1
-        return min(int(most), len(self.series.lanes))
+        return int(most)
 
     def rows_of(self, metric: Metric[...], how: Intervals) -> Panel:
         """Return the rows of a metric with the fields of their tooltips, and the ends of its axis."""
@@ -127,8 +126,8 @@ class Differences:
         if not self.has_segments:
             fields = {name: said for name, said in fields.items() if name != "segment:N"}
         rows = self.data.filter(metric=str(metric))
-        rows = self.series.in_front(rows) if self.n_lanes > 1 else rows
-        rows, ends = clipped(rows, "difference", zero=True)
+        ends = ends_of(rows, "difference", zero=True)
+        rows = self.series.in_front(rows) if self.n_models > 1 else rows
         return Panel(*in_words(rows, fields), ends)
 
     def view(self, data: pl.DataFrame, metric: Metric[...], of: Panel) -> alt.LayerChart:
@@ -136,7 +135,7 @@ class Differences:
         look, names = self.series.look, self.names
         is_lower = metric.direction == "lower"
         scale: dict[str, Any] = {"zero": True, "reverse": is_lower}
-        scale |= {"domain": of.ends, "nice": False} if of.ends else {}
+        scale |= {"domain": of.ends, "padding": 6} if of.ends else {}
         # nothing is no more than it
         axis: dict[str, Any] = {"format": "+", "labelExpr": "datum.value === 0 ? '0' : datum.label"}
         axis |= {"tickCount": look.width // 90}
@@ -150,20 +149,20 @@ class Differences:
         if len(self.metrics) > 1:
             of_metric = alt.FieldEqualPredicate(field="metric", equal=str(metric))
             base = base.transform_filter(of_metric)
-        if self.n_lanes > 1:
+        if self.n_models > 1:
             base = base.encode(yOffset=self.series.offset)
-        layers = self._layers(base, x, is_clipped=of.ends is not None)
+        layers = self._layers(base, x, clip=of.ends is not None)
         return layered(data, *layers, height=self.height)
 
-    def _layers(self, base: alt.Chart, x: dict[str, Any], *, is_clipped: bool) -> list[alt.Chart]:
+    def _layers(self, base: alt.Chart, x: dict[str, Any], *, clip: bool) -> list[alt.Chart]:
         """Return the margin, the line at 0, the intervals, and the dots, of which the open ones are hollow."""
         of, series = self.series.look.colours, self.series
-        encoded = series.marks(legend=self.n_lanes > 1, shown=self.data["model"].to_list())
+        encoded = series.marks(legend=self.n_models > 1, shown=self.data["model"].to_list())
         zero = alt.Chart(pl.DataFrame({"x": [0.0]})).mark_rule(color=of.quiet).encode(x="x:Q")
-        of_one = base.transform_filter(series.is_coloured) if self.n_lanes > 1 else base
-        rule = of_one.mark_rule(strokeWidth=2)
+        of_one = base.transform_filter(series.is_coloured) if self.n_models > 1 else base
+        rule = of_one.mark_rule(strokeWidth=2, clip=clip)
         rule = rule.encode(
-            x=alt.X("_low:Q", **x), x2=alt.X2("_high:Q", title=x["title"]), color=encoded["color"]
+            x=alt.X("low:Q", **x), x2=alt.X2("high:Q", title=x["title"]), color=encoded["color"]
         )
         is_open: Any = alt.FieldOneOfPredicate(field="verdict", oneOf=["open", "few"])
         is_shown: Any = {"not": is_open}
@@ -171,8 +170,7 @@ class Differences:
         rings = base.transform_filter(is_open)
         rings = rings.mark_point(fill=series.look.ground, size=60, strokeWidth=2, opacity=1)
         points = [one.encode(x="difference:Q", **encoded) for one in (dots, rings)]
-        arrows = open_ends(of_one, x["title"], encoded["color"]) if is_clipped else []
-        layers = [zero, rule, *arrows, *points]
+        layers = [zero, rule, *points]
         if self.margin is None:
             return layers
         band = base.mark_bar(opacity=0.8).encode(color=alt.ColorValue(of.band))
@@ -265,7 +263,7 @@ class Differences:
         words += " Hollow: open, no difference is shown."
         if self.margin is not None:
             words += f" Band: within {self.margin * 100:.3g}% of the other's value, which does not matter."
-        words += CLIPPED * any(one.ends for one in panels)
+        words += CUT * any(one.ends for one in panels)
         words += self.series.words * bool({*self.data["model"]} - {*self.series.coloured})
         title = f"{', '.join(map(str, self.metrics))}: {of}{f', by {self.by}' * bool(self.by)}"
         said: dict[str, Any] = {"finding": self.finding, "numbers": self.numbers}

@@ -1,4 +1,4 @@
-"""Charts over cut-offs and ranks: metric curves, precision-recall, hits, gains."""
+"""Charts over cut-offs and ranks: metric curves, precision-recall, hits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars as pl
 from recframe.charts.chart_words import (
     Fields,
     best_at,
-    best_over,
+    best_in,
     by_value,
     in_words,
     said_of,
@@ -24,11 +24,10 @@ from recframe.charts.long_format import (
     evaluated,
     longest_list,
     noun_of,
-    one_metric,
     summary,
     users_of,
 )
-from recframe.charts.segment_rows import CLIPPED, clipped, in_order, largest, segments_shown
+from recframe.charts.segment_rows import CUT, ends_of, in_order, largest, segments_shown
 from recframe.charts.style import (
     SIDES,
     Canvas,
@@ -50,7 +49,7 @@ from recframe.charts.style import (
 )
 from recframe.charts.themes import Look
 from recframe.errors import RecframeError
-from recframe.metrics import accuracy, accuracy_curves
+from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.at import At
 from recframe.metrics.language.definition import Definition, Metric
@@ -67,21 +66,8 @@ MOST_POINTS = 30
 MOST_TICKS, STEPS = 10, 8
 """Places that are all named on an axis, and the steps of more."""
 CUTOFFS = range(1, 51)
-RECALLS = [tenth / 10 for tenth in range(11)]
-"""Recall levels of interpolated precision."""
-COUNT, GAIN = "d", ",.4~f"
-"""Formats of cut-offs and of gains."""
-UNBOUNDED = (0.0, float("inf"))
-
-
-def _cumulative_gain(at: At) -> pl.Expr:
-    """Return the sum of the relevance of the hits."""
-    return at.sum(lambda hit: hit.gain)
-
-
-def _best_gain(at: At) -> pl.Expr:
-    """Return the sum of the relevance of the first k relevant items in their best order."""
-    return at.best(lambda best: best.sum(lambda hit: hit.gain), "relevant")
+COUNT = "d"
+"""Format of cut-offs."""
 
 
 def _hit_at_k(at: At) -> pl.Expr:
@@ -90,12 +76,8 @@ def _hit_at_k(at: At) -> pl.Expr:
     return here.clip(upper_bound=1.0)
 
 
-GAINS = (
-    Metric[...](Definition("gain", _cumulative_gain, range=UNBOUNDED, linear=True)),
-    Metric[...](Definition("best_gain", _best_gain, range=UNBOUNDED, linear=True)),
-)
 HIT_AT = Metric[...](Definition("hit_at", _hit_at_k, range=(0.0, 1.0), linear=True))
-"""Metrics used only in charts."""
+"""Metric of the chart of hits by rank."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +116,7 @@ class Lines:
     """A cut-off with a rule and a tick of its own."""
     most_points: int = MOST_POINTS
     ends: Sequence[float] | None = None
-    """The ends of the axis of values, where intervals go on beyond them."""
+    """The ends of the axis of values, where some intervals do not stretch it."""
 
     @cached_property
     def _told(self) -> tuple[pl.DataFrame, dict[str, Any]]:
@@ -230,27 +212,22 @@ class Lines:
         found = [*self.rule]
         # an area of one point has no width
         is_alone = self.data[self.x.column].n_unique() == 1
-        base, low, high = self.base, *(("low", "high") if self.ends is None else ("_low", "_high"))
+        clip = bool(self.ends)
+        base = self.base
         if self.series.others:
             base = base.transform_filter(self.series.is_coloured)
-        mark = base.mark_rule(strokeWidth=2) if is_alone else base.mark_area(opacity=0.16)
+        rule, area = (
+            base.mark_rule(strokeWidth=2, clip=clip),
+            base.mark_area(opacity=0.16, clip=clip),
+        )
+        mark = rule if is_alone else area
         encoded = {
-            "y": alt.Y(f"{low}:Q", title=self.y.title),
-            "y2": alt.Y2(f"{high}:Q", title=self.y.title),
+            "y": alt.Y("low:Q", title=self.y.title),
+            "y2": alt.Y2("high:Q", title=self.y.title),
         }
         if self.series.has_bands:
             found.append(mark.encode(**encoded, color=self.series.colour()))
-        found += self.lines
-        if self.ends is None or not self.series.has_bands:
-            return found
-        for side, shape in (("low", "triangle-down"), ("high", "triangle-up")):
-            beyond = alt.FieldEqualPredicate(field=f"_beyond_{side}", equal=True)
-            at_ticks = alt.FieldOneOfPredicate(field=self.order, oneOf=ticks(self.data[self.order]))
-            arrows = base.transform_filter(beyond).transform_filter(at_ticks)
-            arrows = arrows.mark_point(shape=shape, filled=True, size=24, opacity=0.6)
-            y = alt.Y(f"_{side}:Q", title=self.y.title)
-            found.append(arrows.encode(y=y, color=self.series.colour()))
-        return found
+        return [*found, *self.lines]
 
 
 def _over_cutoffs(metric: str | Metric[...], k: Any) -> list[Metric[...]]:
@@ -283,7 +260,8 @@ def _in_views(
     """Return a curve with a view for each segment."""
     series, look = over.series, over.series.look
     lower, n = metric.direction == "lower", over.data["place"].n_unique()
-    data, ends = clipped(largest(over.data, MOST_VIEWS), zero=True)
+    data = largest(over.data, MOST_VIEWS)
+    ends = ends_of(data, zero=True)
     columns = max(min(look.width // LEAST_VIEW, n), 1)
     names = in_order(data, own=found.own_order, lower=lower)["label"].unique(maintain_order=True)
     over = replace(
@@ -300,7 +278,7 @@ def _in_views(
     header = alt.Header(title=None, labelLimit=look.width // columns, labelAnchor="start")
     facet = alt.Facet("label:N", sort=names.to_list(), header=header)
     chart = view.facet(facet, columns=columns)
-    more = f"{segments_shown(n, MOST_VIEWS)}{CLIPPED if ends else ''}{series.words}"
+    more = f"{segments_shown(n, MOST_VIEWS)}{CUT if ends else ''}{series.words}"
     subtitle, title = f"In brackets: users{band}{more}", f"{title}, by {found.by}"
     empty = is_bare(data, "value")
     return finished(chart, look, title, subtitle, numbers=over.numbers, empty=empty)
@@ -370,59 +348,9 @@ class PlotsOverCutoffs(Canvas):
         if not found.by:
             places = best_at(data, "k", lower=lower) if len(series.names) > 1 else []
             subtitle = f"Mean over {users_of(data, noun=noun_of(metric))}{band}"
-            finding = best_over(places, what)
+            finding = best_in(places, what, "at every k", "at {} of {} cut-offs")
             return over.chart(title, subtitle, *over.with_bands, finding=finding)
         return _in_views(over, found, metric, title, band)
-
-    def gains(
-        self,
-        *,
-        k: Cutoffs = CUTOFFS,
-        level: float = 0.95,
-        cluster: str | None = None,
-    ) -> alt.LayerChart:
-        """Draw the cumulative gain over k: the sum of the relevance of the hits up to k, mean over users, and the best one.
-
-        With relevance of 0 and 1 it is n_hits@k. The best is that of all relevant items in their best order, up to k of them.
-        Bands are intervals as `summarize` has them. A user without a hit counts 0.
-
-        Raises what `summarize` raises.
-
-        >>> import polars as pl, recframe
-        >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [1, 3]})
-        >>> df.rec.plot.gains(k=[1, 2]).data.select("k", "value", "best").rows()
-        [(1, 1.0, 3.0), (2, 4.0, 4.0)]
-
-        Source: Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques.
-        """
-        rec, look = self._rec, self._look
-        how = Intervals(level, cluster)
-        check_whole(rec, "gains()")
-        metrics = [one for each in GAINS for one in registry.asked([each], k)]
-        metrics = _up_to(metrics, longest_list(rec))
-        found = summary(rec, metrics, how)
-        is_best = pl.col("metric").str.starts_with("best")
-        ideal = found.data.filter(is_best).select("model", "k", best="value")
-        data = found.data.filter(~is_best).join(ideal, on=["model", "k"], maintain_order="left")
-        y = Axis(
-            "value", lines("gain of the hits up to k (sum of relevance)", HEIGHT), "gain", GAIN
-        )
-        data = safe(data)
-        over = Lines(data, series_of(found, data, look), _cutoffs(look), y, {}, how.title)
-        best = over.data.drop_nulls("best").unique("k", keep="first", maintain_order=True)
-        dashes = drawn(best).mark_line(color=look.colours.quiet, strokeDash=[3, 3], strokeWidth=1.5)
-        tooltip = tooltips({"k:Q": ("k", COUNT), "best:Q": ("best possible gain", GAIN)})
-        subtitle = (
-            f"Mean over {users_of(data)}; grey dashes: the best possible order"
-            f"{over.words_of_bands(found.level)}"
-        )
-        layers = [
-            dashes.encode(x="k:Q", y="best:Q", tooltip=tooltip),
-            layered(over.rows, *over.with_bands, height=HEIGHT),
-        ]
-        places = best_at(data, "k") if len(over.series.names) > 1 else []
-        finding = best_over(places, "highest gain")
-        return over.chart("Cumulative gain over the cut-off k", subtitle, *layers, finding=finding)
 
     def hits_by_rank(
         self,
@@ -460,7 +388,7 @@ class PlotsOverCutoffs(Canvas):
         over = Lines(data, series, x, y, {}, how.title, order="rank", padding=padding)
         subtitle = f"Of {users_of(data)}; the shares up to k add up to n_hits@k"
         places = best_at(data, "rank") if len(series.names) > 1 else []
-        finding = best_over(places, "most hits", "rank", "ranks")
+        finding = best_in(places, "most hits", "at every rank", "at {} of {} ranks")
         if series.named:
             subtitle += over.words_of_bands(found.level)
             return over.chart("Hits by rank", subtitle, *over.with_bands, finding=finding)
@@ -475,8 +403,7 @@ class PlotsOverCutoffs(Canvas):
     def precision_recall(self, *, k: Cutoffs = CUTOFFS) -> alt.LayerChart:
         """Draw precision@k over recall@k: a line for each model, with a point for each k.
 
-        The numbers are those of `evaluate("precision", "recall", k=k)`. `interpolated_precision` is the other curve that goes
-        by the name of precision and recall.
+        The numbers are those of `evaluate("precision", "recall", k=k)`.
 
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [0, 1]})
@@ -503,43 +430,3 @@ class PlotsOverCutoffs(Canvas):
         along = ", ".join(map(str, ticks(data["k"])))
         subtitle = f"Along each line k = {along}; mean over {users_of(data)}."
         return over.chart("Precision over recall, by cut-off", subtitle)
-
-    def interpolated_precision(
-        self,
-        *,
-        k: int | None = None,
-        level: float = 0.95,
-        cluster: str | None = None,
-    ) -> alt.LayerChart:
-        """Draw interpolated precision over recall, at the recalls 0, 0.1, ..., 1: a line for each model, with bands.
-
-        The numbers are those of `summarize("interpolated_precision(recall=0)", ...)`: the highest precision at any rank where
-        so much is found, mean over users. `k` cuts the lists first. 0 where a list does not get so far.
-
-        >>> import polars as pl, recframe
-        >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [0, 1]})
-        >>> df.rec.plot.interpolated_precision().data.select("recall", "value").rows()[:2]
-        [(0.0, 0.5), (0.1, 0.5)]
-
-        Source: Manning, Raghavan and Schuetze 2008, Introduction to Information Retrieval, chapter 8.
-        """
-        rec, look = self._rec, self._look
-        how = Intervals(level, cluster)
-        name = "interpolated_precision"
-        check_whole(rec, f"{name}()")
-        points = [accuracy_curves.interpolated_precision(recall=one) for one in RECALLS]
-        metrics = [one_metric(name, point, k) for point in points]
-        found, names = summary(rec, metrics, how), [*map(str, metrics)]
-        recall = pl.col("metric").replace_strict(names, RECALLS, return_dtype=pl.Float64)
-        data = safe(found.data.with_columns(recall=recall))
-        title = lines("recall (share of the relevant items found)", look.width - SIDES)
-        y_title = lines("interpolated precision (0 to 1)", HEIGHT)
-        x = Axis("recall", title, "recall", ".1f")
-        y = Axis("value", y_title, "interpolated precision", ".4f")
-        series = series_of(found, data, look)
-        over = Lines(data, series, x, y, {}, how.title, order="recall", x_zero=True)
-        subtitle = (
-            "The highest precision at any rank where so much is found, at 11 points of recall; "
-            f"mean over {users_of(data)}{over.words_of_bands(found.level)}"
-        )
-        return over.chart("Interpolated precision over recall", subtitle, *over.with_bands)

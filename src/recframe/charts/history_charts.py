@@ -298,13 +298,13 @@ class Timeline:
         thin = shown.mark_line(strokeWidth=1, opacity=0.75, interpolate="step")
         thin = thin.encode(strokeDash=alt.StrokeDashValue([2, 2]), **along)
         ends = [thin.encode(y=f"expected_{end}:Q") for end in ("low", "high")]
-        line = base.mark_line(strokeWidth=2).encode(strokeDash=series.dash(), **along)
+        line = base.mark_line(strokeWidth=2).encode(**along)
         if series.others:
             line = line.encode(strokeWidth=series.of_coloured(2.5, 1))
         has_few = self.rows["as_of"].n_unique() <= MOST_POINTS
         seen = None if has_few else alt.FieldEqualPredicate(field="alone", equal=True)
         colours = series.look.colours
-        triangle: dict[str, Any] = {"fill": colours.severities["warning"], "stroke": colours.ink}
+        triangle: dict[str, Any] = {"fill": colours.warning, "stroke": colours.ink}
         triangle |= {"filled": True, "size": 150, "opacity": 1, "strokeWidth": 1.5}
         flags = [
             drawn(data.filter(flag=side)).encode(**channels).mark_point(shape=shape, **triangle)

@@ -1,4 +1,4 @@
-"""Charts of item exposure and audit findings."""
+"""Chart of the exposure of items."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.audit.data import SEVERITIES
-from recframe.charts.chart_words import Fields, by_value, in_words
-from recframe.charts.formatting import counted
+from recframe.charts.chart_words import Fields, by_value
 from recframe.charts.long_format import (
     Names,
     check_whole,
@@ -129,11 +127,9 @@ def _with_train(series: Series, data: pl.DataFrame) -> dict[str, Any]:
     kept = [labels.get(one, one) for one in series.coloured] + others + trains
     legend = legend_of(kept, series.look) if series.named or trains else None
     colours = [*series.colours, *[of.others] * len(others), *[of.ink] * len(trains)]
-    dashes = [*series.dashes, *[[1, 0]] * len(others), *[[3, 2]] * len(trains)]
     colour = alt.Color("label:N", scale={"domain": names, "range": colours}, legend=legend)
-    dash = alt.StrokeDash("label:N", scale={"domain": names, "range": dashes}, legend=legend)
     width = {"strokeWidth": series.of_coloured(2.5, 1)} if series.others else {}
-    return {"color": colour, "strokeDash": dash, **width}
+    return {"color": colour, **width}
 
 
 def halves(found: pl.DataFrame, catalogue: int) -> dict[str, float]:
@@ -211,47 +207,8 @@ def _thinned(points: pl.DataFrame, *steps: pl.Expr) -> pl.DataFrame:
     return points.filter(pl.any_horizontal(ends) | first)
 
 
-STEP = 38
-"""Height of a finding's row, in pixels."""
-LEAST = 0.9
-"""The start of the axis, which is of logarithms."""
-SHAPES = ("triangle-up", "diamond", "circle")
-FIELDS = {
-    **{f"{one}:N": one for one in ("check", "severity", "frame", "example")},
-    "treatment:N": "what recframe does",
-    "remedy:N": "remedy",
-}
-
-
-def _sides(base: alt.Chart, data: pl.DataFrame) -> list[tuple[alt.Chart, dict[str, Any]]]:
-    """Return the findings whose numbers stand right of their dots, and those with many rows, left of them."""
-    middle = math.sqrt(LEAST * float(data["drawn"].max() or 1))  # type: ignore[arg-type]
-    few, many = (
-        alt.FieldLTEPredicate(field="drawn", lte=middle),
-        alt.FieldGTPredicate(field="drawn", gt=middle),
-    )
-    right, left = {"align": "left", "dx": 9}, {"align": "right", "dx": -9}
-    return [(base.transform_filter(few), right), (base.transform_filter(many), left)]
-
-
-def _labelled(data: pl.DataFrame) -> pl.DataFrame:
-    """Return findings with their labels."""
-    words = pl.Series([counted(n, "row") for n in data["rows"]], dtype=pl.String)
-    # some checks find something in each of several columns, which the examples name
-    alone = pl.when(pl.struct("check", "frame").is_unique()).then("frame")
-    column = pl.col("example").str.extract("(column .+)$").fill_null(pl.col("example"))
-    where = alone.otherwise(pl.format("{}, {}", "frame", column))
-    name = pl.col("check").str.replace_all("_", " ")
-    return data.with_columns(
-        place=pl.int_range(pl.len()),
-        drawn=pl.max_horizontal("rows", 1),
-        label=pl.format("{} ({})", name, where),
-        size=words,
-    )
-
-
 class PlotsOfLists(Canvas):
-    """Charts of items and findings."""
+    """The chart of items."""
 
     def exposure(self, *, k: int | None = None) -> alt.VConcatChart:
         """Draw how evenly lists show items, up to k: the Lorenz curve and the long tail, beside those of train.
@@ -302,52 +259,3 @@ class PlotsOfLists(Canvas):
         words: dict[str, Any] = {"finding": _most_concentrated(shares, k), "numbers": numbers}
         title, empty = "Exposure of the items", curve.is_empty()
         return finished(chart, look, title, subtitle + series.words, **words, empty=empty)
-
-    def audit(self, k: int | None = None) -> alt.LayerChart:
-        """Draw what `rec.audit(k)` finds, by the number of rows that are concerned: the most severe first.
-
-        >>> import polars as pl, recframe
-        >>> df = pl.DataFrame({"user": [1, 1], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
-        >>> df.rec.plot.audit().data.select("check", "severity", "rows").rows()
-        [('duplicate_items', 'error', 2), ('no_relevant_beyond_lists', 'warning', 2)]
-        """
-        data, look = self._rec.audit(k), self._look
-        n, data = len(data), _labelled(safe(data))
-        size = alt.X(
-            "drawn:Q",
-            title=lines("rows concerned (logarithmic)", look.width - 40),
-            scale={"type": "log", "domainMin": LEAST, "padding": 4},
-            axis={"format": "~s", "tickCount": 5, "grid": False},
-        )
-        data, told = in_words(
-            data, {**FIELDS, "rows:Q": ("rows", ",d"), "users:Q": ("users", ",d")}
-        )
-        fields = tooltips(told)
-        base = drawn(data).encode(y=alt.Y("place:O", axis=None), x=size, tooltip=fields)
-        colours, domain = look.colours.severities, list(SEVERITIES)
-        found = [one for one in domain if one in data["severity"]]
-        # NOTE: a legend without an entry has no height, and so has the chart none
-        legend = alt.Legend(title=None, orient="top", symbolOpacity=1, values=found) if n else None
-        scale = {"domain": domain, "range": [colours[one] for one in domain]}
-        colour = alt.Color("severity:N", scale=scale, legend=legend)
-        shapes = {"domain": domain, "range": list(SHAPES)}
-        guides = base.mark_rule(color=look.colours.grid).encode(
-            x=alt.value(0), x2=alt.value("width")
-        )
-        dots = base.mark_point(filled=True, size=80, opacity=1).encode(
-            color=colour, shape=alt.Shape("severity:N", scale=shapes, legend=legend)
-        )
-        words = base.mark_text(align="left", baseline="bottom", dy=-6, limit=look.width - 30)
-        words = words.encode(x=alt.value(2), text="label:N")
-        sizes = [
-            side.mark_text(baseline="middle", **where).encode(text="size:N")
-            for side, where in _sides(base, data)
-        ]
-        chart = layered(data, guides, dots, *sizes, words, height=max(n, 1) * STEP + 16)
-        heading = (
-            "Findings of the audit",
-            f"{counted(n, 'finding')} of the audit, the most severe first.",
-        )
-        nothing = "The audit finds nothing odd", "No row of any frame is concerned."
-        numbers = [f"{one['label']}: {one['size']}" for one in data.to_dicts()]
-        return finished(chart, look, *(heading if n else nothing), numbers=numbers)

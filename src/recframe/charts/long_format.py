@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
@@ -14,7 +13,7 @@ from recframe.audit import call_warnings
 from recframe.audit.call_context import Seen
 from recframe.charts.formatting import counted, listed
 from recframe.charts.themes import ALL
-from recframe.errors import ColumnError, RecframeError, RecframeWarning, shown, silent
+from recframe.errors import ColumnError, RecframeError, shown, silent
 from recframe.evaluation.segments import SUPPORT, keys_of, n_keys, numbered, support_of
 from recframe.evaluation.trainings import one_of_each
 from recframe.frames.collecting import Collect
@@ -205,26 +204,6 @@ def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = 
     level = interval_words(rec, metrics[0], how)
     own = has_own_order(result, *names), isinstance(models.dtype, pl.Enum)
     return Summary(data, models.order, ", ".join(names), level, *own)
-
-
-def bounds_of(rec: Any, metric: Metric[...], by: Any = None) -> pl.DataFrame:
-    """Return the values of the models that are bounds, such as the oracle of a split; no row without any."""
-    context = rec._context  # noqa: SLF001  the methods of this room are those of a Rec
-    if not context.bounds or context.model is None:
-        return pl.DataFrame(schema={"model": pl.String, "value": pl.Float64})
-    whole = rec._with(replace(context, without=()))._in_polars()  # noqa: SLF001
-    with warnings.catch_warnings():
-        # what is told of the call is told of its candidates
-        warnings.simplefilter("ignore", RecframeWarning)
-        result = whole.evaluate(metric, by=by, tidy=True)
-    found = keyed(whole, result)
-    return found.filter(pl.col("model").is_in(context.bounds)).drop_nulls("value")
-
-
-def words_of_bounds(bounds: pl.DataFrame) -> str:
-    """Return the sentence on the dashed lines of a chart."""
-    names = bounds["model"].unique().sort().to_list()
-    return f" Dashed: {listed(names)}, which no model can beat." if names else ""
 
 
 def evaluated(rec: Any, metrics: Any, k: Any) -> tuple[pl.DataFrame, list[str]]:

@@ -18,7 +18,6 @@ from recframe.charts.long_format import (
     Intervals,
     Names,
     against_each,
-    bounds_of,
     check_models,
     check_reference,
     check_whole,
@@ -28,15 +27,13 @@ from recframe.charts.long_format import (
     one_metric,
     summary,
     users_of,
-    words_of_bounds,
 )
 from recframe.charts.segment_rows import (
-    CLIPPED,
-    clipped,
+    CUT,
+    ends_of,
     in_order,
     largest,
     segments_shown,
-    with_pooled,
 )
 from recframe.charts.style import (
     LETTER,
@@ -53,7 +50,6 @@ from recframe.charts.style import (
     layered,
     lines,
     number_format,
-    open_ends,
     safe,
     series_of,
     spoken,
@@ -81,29 +77,17 @@ OVERLAP = {"model": pl.String, "other": pl.String, "value": pl.Float64, "n": pl.
 def _segment_marks(
     base: alt.Chart, series: Series, title: list[str], ends: Sequence[float] | None
 ) -> list[alt.Chart]:
-    """Return the rules, the dots and the diamonds of segments."""
+    """Return the rules and the dots of segments."""
     if series.named:
         base = base.encode(yOffset=series.offset)
-    if ends or not series.named:
-        scale: dict[str, Any] = {"domain": ends, "nice": False} if ends else {"zero": False}
-        base = base.encode(x=alt.X(scale=alt.Scale(**scale)))
+    scale = alt.Scale(domain=ends, padding=6) if ends else alt.Scale(zero=False)
     in_colour = base.transform_filter(series.is_coloured) if series.others else base
-    rule = in_colour.mark_rule(strokeWidth=2, opacity=0.75)
+    rule = in_colour.mark_rule(strokeWidth=2, opacity=0.75, clip=bool(ends))
     dots = base.mark_point(filled=True, size=56, opacity=1)
-    pooled = in_colour.mark_point(filled=False, size=70, shape="diamond", strokeWidth=1.8)
     return [
-        rule.encode(x=alt.X("_low:Q", title=title), x2=alt.X2("_high:Q", title=title)),
-        *(open_ends(in_colour, title, series.colour()) if ends else []),
+        rule.encode(x=alt.X("low:Q", title=title, scale=scale), x2=alt.X2("high:Q", title=title)),
         dots.encode(x="value:Q", **series.marks()),
-        pooled.encode(x="pooled:Q", shape=alt.ShapeValue("diamond")),
     ]
-
-
-def _diamonds(rows: pl.DataFrame, min_users: int) -> str:
-    """Return the sentence on pooled estimates, where there are some."""
-    if not rows["pooled"].count():
-        return ""
-    return f" Diamonds: pooled estimates of segments with fewer than {min_users} users."
 
 
 def _finding(rows: pl.DataFrame, series: Series, metric: Metric[...], *, whole: bool) -> str:
@@ -198,13 +182,9 @@ class PlotsOfModels(Canvas):
         )
         dots = base.mark_point(filled=True, size=90, opacity=1)
         dots = dots.encode(x="value:Q", **series.marks(legend=False))
-        bounds = safe(bounds_of(rec, metric))
-        dashed = drawn(bounds).mark_rule(strokeDash=[4, 3], color=look.colours.quiet)
-        layers = [dashed.encode(x=alt.X("value:Q", title=across_title))] * bool(len(bounds))
-        chart = layered(data, *layers, rule, dots, height=len(data) * STEP + 10)
+        chart = layered(data, rule, dots, height=len(data) * STEP + 10)
         users = users_of(data, noun=noun_of(metric))
-        subtitle = f"Means over {users}, with intervals at {found.level}."
-        subtitle += words_of_bounds(bounds) + series.words
+        subtitle = f"Means over {users}, with intervals at {found.level}.{series.words}"
         words: dict[str, Any] = {
             "numbers": numbers,
             "empty": is_bare(data, "value") or data.is_empty(),
@@ -213,25 +193,22 @@ class PlotsOfModels(Canvas):
         title = f"{metric} of each model" if series.named else str(metric)
         return finished(chart, look, title, subtitle, **words)
 
-    def segments(  # noqa: PLR0913  those of summarize, and which segments are shown
+    def segments(
         self,
         metric: str | Metric[...],
         *,
         by: By = None,
         k: int | None = None,
-        min_users: int = 30,
         most: int = 30,
         level: float = 0.95,
         cluster: str | None = None,
     ) -> alt.LayerChart:
         """Draw a metric in each segment, the best first: dots with intervals, and in brackets the number of users.
 
-        The numbers are those of `summarize(metric, by=by)`. A segment with fewer than `min_users` users has its pooled estimate
-        beside the raw one: what `slices` calls `pooled`, drawn towards the other segments by what its few users leave open; it
-        takes NumPy, SciPy and four segments, and there is none for a metric that is one function of a segment's lists.
+        The numbers are those of `summarize(metric, by=by)`; `slices` has pooled estimates of small segments.
 
-        Segments are in the order of their values, the best first; those of an enum in its own. Intervals of few users do not
-        stretch the axis: those that go on beyond it end in arrows.
+        Segments are in the order of their values, the best first; those of an enum in its own. Intervals of fewer than ten
+        users do not stretch the axis.
 
             by: the columns, or none where `group_by` has bound them. most: so many segments are shown, the largest.
 
@@ -250,11 +227,7 @@ class PlotsOfModels(Canvas):
             msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
             raise RecframeError(msg)
         lower, kind = metric.direction == "lower", number_format(metric)
-        has_pooled = pl.col("n_users") < min_users if metric.shape != "set" else pl.lit(value=False)
-        rows = safe(
-            in_order(largest(with_pooled(found.data), most), own=found.own_order, lower=lower)
-        )
-        rows = rows.with_columns(pooled=pl.when(has_pooled).then("pooled"))
+        rows = safe(in_order(largest(found.data, most), own=found.own_order, lower=lower))
         series = series_of(found, rows, look, lower=lower)
         names = rows["label"].unique(maintain_order=True)
         n = found.data["segment"].n_unique()
@@ -263,21 +236,19 @@ class PlotsOfModels(Canvas):
             "segment:N": spoken(found.by),
             "value:Q": (spoken(str(metric)), kind),
             "low,high:Q": (how.title, kind),
-            "pooled:Q": ("pooled", kind),
             "n_users:Q": ("users", ",d"),
         }
         numbers = said_of(rows, "value", kind)
-        rows, ends = clipped(series.in_front(rows))
-        rows, told = in_words(rows, series.told(fields))
+        ends = ends_of(rows)
+        rows, told = in_words(series.in_front(rows), series.told(fields))
         axis, title = {**ROWS_AXIS, "labelPadding": 6}, lines(f"{found.by} (users)", 240)
         row = alt.Y("label:N", sort=names.to_list(), title=title, axis=axis)
         base = drawn(rows).encode(y=row, tooltip=tooltips(told), color=series.colour())
-        height = max(len(names), 1) * (max(len(series.lanes), 2) * STEP_OF_SEGMENTS + 6) + 10
+        height = max(len(names), 1) * (max(len(series.names), 2) * STEP_OF_SEGMENTS + 6) + 10
         layers = _segment_marks(base, series, axis_title(metric, look), ends)
         chart = layered(rows, *layers, height=height)
         subtitle = f"Dots: means with intervals at {found.level}; in brackets: users."
-        subtitle += _diamonds(rows, min_users) + segments_shown(n, most)
-        subtitle += (CLIPPED if ends else "") + series.words
+        subtitle += segments_shown(n, most) + (CUT if ends else "") + series.words
         words: dict[str, Any] = {"finding": finding, "numbers": numbers}
         words["empty"] = found.data.is_empty()
         return finished(chart, look, f"{metric} by {found.by}", subtitle, **words)

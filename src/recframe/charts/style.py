@@ -18,7 +18,7 @@ import polars as pl
 
 from recframe.charts.chart_words import Fields, by_value, read_aloud
 from recframe.charts.formatting import listed
-from recframe.charts.themes import ALL, DASHES, FONT, MOST_COLOURED, SHAPES, Look
+from recframe.charts.themes import ALL, FONT, MOST_COLOURED, SHAPES, Look
 from recframe.errors import RecframeError, sentence, suggestion
 from recframe.metrics.language.definition import Metric
 
@@ -69,7 +69,6 @@ __all__ = [
     "legend_of",
     "lines",
     "number_format",
-    "open_ends",
     "safe",
     "safe_text",
     "series_of",
@@ -174,22 +173,11 @@ class Series:
             for name in self.names
         ]
 
-    @property
-    def dashes(self) -> list[list[int]]:
-        """The dashes of each model, which change with each round of colours."""
-        every = len(self.look.colours.models)
-        rounds = [0 if self.others else place // every for place in range(len(self.names))]
-        return [DASHES[one % len(DASHES)] for one in rounds]
-
     def colour(self, *, legend: bool = True, shown: Collection[str] | None = None) -> alt.Color:
         """Return the encoding of models by colour; a legend may show some of them alone."""
         return alt.Color(
             **self._each([*self.colours, self.look.colours.others], shown, legend=legend)
         )
-
-    def dash(self, *, legend: bool = True) -> alt.StrokeDash:
-        """Return the encoding of models by dashes, beyond the colours."""
-        return alt.StrokeDash(**self._each([*self.dashes, DASHES[0]], legend=legend))
 
     def shape(self, *, legend: bool = True, shown: Collection[str] | None = None) -> alt.Shape:
         """Return the encoding of models by shapes, which are told apart on paper without colours, too."""
@@ -215,33 +203,23 @@ class Series:
         """Return data with the rows of models in colour last, so that they are drawn in front of grey ones."""
         if not self.others:
             return data
-        in_colour = pl.col("model").is_in(self.coloured)
-        lane = pl.when(in_colour).then("model").otherwise(pl.lit(self.others))
-        return data.with_columns(_lane=lane).sort(in_colour, maintain_order=True)
-
-    @property
-    def lanes(self) -> list[str]:
-        """The models side by side in a row: each one in colour, and all grey ones together."""
-        return [*self.coloured, *filter(None, [self.others])]
+        return data.sort(pl.col("model").is_in(self.coloured), maintain_order=True)
 
     @property
     def offset(self) -> alt.YOffset:
-        """The encoding of models side by side in a row, of data `in_front`."""
-        field = "_lane:N" if self.others else "model:N"
-        return alt.YOffset(field, sort=self.lanes, scale=alt.Scale(paddingOuter=0.35))
+        """The encoding of models one below the other in a row."""
+        return alt.YOffset("model:N", sort=self.by_value, scale=alt.Scale(paddingOuter=0.35))
 
     def line(self, base: alt.Chart, **encodings: Any) -> alt.Chart:
         """Return a line for each model."""
         if self.others:
             encodings |= {"strokeWidth": self.of_coloured(2.5, 1)}
-        line: alt.Chart = base.mark_line(strokeWidth=2).encode(
-            color=self.colour(), strokeDash=self.dash(), **encodings
-        )
+        line: alt.Chart = base.mark_line(strokeWidth=2).encode(color=self.colour(), **encodings)
         return line
 
     def points(self, base: alt.Chart, size: float, seen: Any = None) -> alt.Chart:
         """Return the points on the lines of models, of which some are seen, and of grey ones none."""
-        solid, conditions = alt.StrokeDashValue([]), [one for one in [seen] if one is not None]
+        conditions = [one for one in [seen] if one is not None]
         conditions += [self.is_coloured] if self.others else []
         # NOTE: a value of a channel is named as such: Altair takes milliseconds to find out what `alt.value` is one of
         opacity: Any = alt.OpacityValue(1)
@@ -249,7 +227,7 @@ class Series:
             every: Any = alt.LogicalAndPredicate
             opacity = alt.condition(every(**{"and": conditions}), alt.value(1), alt.value(0))
         points: alt.Chart = base.mark_point(filled=True, size=size).encode(
-            **self.marks(), strokeDash=solid, opacity=opacity
+            **self.marks(), opacity=opacity
         )
         return points
 
@@ -350,18 +328,6 @@ def safe(data: pl.DataFrame) -> pl.DataFrame:
     return data.with_columns(texts) if pl.String in data.dtypes else data
 
 
-def open_ends(base: alt.Chart, title: Any, colour: alt.Color) -> list[alt.Chart]:
-    """Return the arrows of intervals that go on beyond an axis; see `clipped`."""
-    found = []
-    for side, shape in (("low", "triangle-left"), ("high", "triangle-right")):
-        beyond = alt.FieldEqualPredicate(field=f"_beyond_{side}", equal=True)
-        arrows = base.transform_filter(beyond).mark_point(
-            shape=shape, filled=True, size=60, opacity=1
-        )
-        found.append(arrows.encode(x=alt.X(f"_{side}:Q", title=title), color=colour))
-    return found
-
-
 def is_bare(data: pl.DataFrame, *columns: str) -> bool:
     """Whether there is no number to draw in any of some columns."""
     return not any(data[name].count() for name in columns)
@@ -435,10 +401,8 @@ def finished(  # noqa: PLR0913  the words of a chart
             "width": look.width,
             "autosize": alt.AutoSizeParams(type="fit-x", contains="padding"),
         }
-    from recframe.charts.notebook_display import shown  # noqa: PLC0415  it imports Altair
-
-    titled = chart.properties(**options)
-    return shown(titled if look.theme is None else _themed(titled, look))
+    titled: Chart = chart.properties(**options)
+    return titled if look.theme is None else _themed(titled, look)
 
 
 def _themed(chart: Chart, look: Look) -> Chart:

@@ -19,12 +19,9 @@ MOST_COLOURED = 8
 """Most models that all have a colour; of more, the best two and the baseline have one."""
 ALL = "all lists"
 """Name of the series where no models are bound."""
-GROUPS = ("relevant", "all others")
-"""Groups of listed items, by their relevance."""
 FONT = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 SHAPES = ("circle", "square", "triangle-up", "diamond")
-"""The marks of models beyond colours: dashes change with each round of colours, shapes with each model."""
+"""The marks of models beyond colours."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Theme:
     others: str
     """Colour of models that are not highlighted."""
     models: tuple[str, ...]
-    severities: Mapping[str, str]
+    warning: str
     heat: tuple[str, str]
     """Colour range from no to full agreement."""
     on_heat: str
@@ -57,7 +54,7 @@ THEMES: Mapping[ThemeName, Theme] = {
         band="#d9dee4",
         others="#b3bac2",
         models=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d"),
-        severities={"error": "#d55e00", "warning": "#e69f00", "info": "#56b4e9"},
+        warning="#e69f00",
         heat=("#f1f6fa", "#0072b2"),
         on_heat="#ffffff",
     ),
@@ -69,7 +66,7 @@ THEMES: Mapping[ThemeName, Theme] = {
         band="#3a424b",
         others="#5a636d",
         models=("#3fa0dc", "#f0803c", "#22b98d", "#d88fb8", "#eab13c", "#8accf2", "#c9ced3"),
-        severities={"error": "#f0803c", "warning": "#eab13c", "info": "#8accf2"},
+        warning="#eab13c",
         heat=("#1e2a33", "#56b4e9"),
         on_heat="#0d1114",
     ),
