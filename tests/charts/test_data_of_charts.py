@@ -59,7 +59,7 @@ OF_CLUSTERS = {
 
 
 @pytest.mark.parametrize("name", OF_CLUSTERS)
-def test_charts_of_clusters_have_the_intervals_of_summarize_and_say_how_many_clusters(name):
+def test_charts_of_clusters_have_the_intervals_of_summarize_and_say_so(name):
     draw, options = OF_CLUSTERS[name]
     # the first five users are in no household
     households = pl.when(pl.col("user") >= 5).then(pl.col("user") // 3)
@@ -70,9 +70,8 @@ def test_charts_of_clusters_have_the_intervals_of_summarize_and_say_how_many_clu
     ends = found.select("value_low", "value_high").sort(pl.all())
     drawn = chart.data.select(value_low="low", value_high="high").sort(pl.all())
     assert_frame_equal(drawn, ends, abs_tol=ABS)
-    n = 5 + len({user // 3 for user in range(5, 120)})
     told = " ".join(chart.to_dict()["title"]["subtitle"])
-    assert f"at 90% (users in {n} clusters, by household)" in told
+    assert "at 90% (users in clusters, by household)" in told
 
 
 def test_the_other_charts_of_intervals_take_clusters_too():
@@ -83,7 +82,7 @@ def test_the_other_charts_of_intervals_take_clusters_too():
 
     assert plot.tradeoff("ndcg@3", "mrr", **options).data.select("x_low", "x_high").rows() == ndcg
     told = " ".join(plot.compare("ndcg@3", **options).to_dict()["title"]["subtitle"])
-    assert "intervals at 90% (users in 40 clusters, by household), each by itself" in told
+    assert "intervals at 90% (users in clusters, by household), each by itself" in told
 
 
 def test_curves_by_segment_have_the_values_and_intervals_of_summarize():
@@ -172,7 +171,9 @@ def test_bins_of_a_metric_without_an_end_run_over_its_values():
     )
     above = frame.rec.plot.distribution("n_hits", bins=2).vconcat[1].data
 
-    assert above.select("low", "high", "n").rows() == [(0.0, 1.5, 1), (1.5, 3.0, 1)]
+    # the last row is the edge at which a line of steps ends
+    bins = [(0.0, 1.5, 1), (1.5, 3.0, 1), (3.0, 3.0, 0)]
+    assert above.select("low", "high", "n").rows() == bins
 
 
 @each_kind_thoroughly
@@ -210,37 +211,6 @@ def test_each_of_several_metrics_has_a_panel_in_its_own_unit():
     assert chart.data["margin_high"].to_list() == [
         pytest.approx(0.1 * value) for value in found["baseline_value"]
     ]
-
-
-def many_models(n: int) -> Any:
-    """Return models of which each has a hit at rank 1 for ten times as many users as its number says."""
-    users = range(10 * n)
-    frames = {
-        f"m{name:02}": pl.DataFrame(
-            {"user": users, "item": [1 if user < 10 * name else 2 for user in users], "rank": 1}
-        )
-        for name in range(1, n + 1)
-    }
-    return rf.rec(frames, truth=pl.DataFrame({"user": users, "item": 1}))
-
-
-def test_of_many_models_without_a_baseline_the_pairs_with_the_best_are_drawn():
-    rec = many_models(10)
-    chart = rec.plot.compare("hit_rate@1")
-    found = rec.compare("hit_rate@1", wide=True)
-
-    assert set(chart.data["baseline"]) == {"m10"}
-    assert chart.data["model"].to_list() == [f"m{name:02}" for name in range(9, 0, -1)]
-    # m04 hits 40 of 100 users, m10 all of them
-    (row,) = chart.data.filter(model="m04").to_dicts()
-    pair = found.row(
-        by_predicate=(pl.col("model") == "m10") & (pl.col("baseline") == "m04"), named=True
-    )
-    assert row["difference"] == pytest.approx(-0.6)
-    ends = [-pair["difference_high"], -pair["difference_low"]]
-    assert [row["low"], row["high"]] == pytest.approx(ends)
-    assert row["p_adjusted"] == pair["p_adjusted"]
-    assert (row["verdict"], pair["verdict"]) == ("worse", "better")
 
 
 def test_without_a_baseline_each_two_models_have_a_row():

@@ -40,8 +40,6 @@ HEIGHT = 220
 ROW = 20
 """Height of a model's row of zeros, in pixels."""
 NARROW_SIDE = 90
-LONG_BAR = 0.85
-"""Share from which the number of a bar is in it."""
 ROUNDING = 1e-9
 """Tolerance at the upper end of a bin."""
 MODEL = ["model", "model_place"]
@@ -102,33 +100,6 @@ def _filled(data: pl.DataFrame, bins: int) -> pl.DataFrame:
     return found.with_columns(pl.col("share", "n").fill_null(0), low=low, high=high)
 
 
-def _bins_or_steps(data: pl.DataFrame, series: Series) -> alt.Chart:
-    """Return the bars of one model, or the steps of several."""
-    if not series.named:
-        bars: alt.Chart = drawn(data).mark_bar(binSpacing=1).encode(x2="high:Q")
-        return bars
-    steps = drawn(data).mark_line(interpolate="step-after", strokeWidth=2)
-    width = {"strokeWidth": series.of_coloured(2.5, 1)} if series.others else {}
-    lines_of: alt.Chart = steps.encode(order="low:Q", **width)
-    return lines_of
-
-
-def _with_shares(
-    zeros: pl.DataFrame, base: alt.Chart, colour: alt.Color, series: Series, width: int
-) -> alt.LayerChart:
-    """Return the bars of users with 0, each with its share beside it, or in it where it is long."""
-    bars = base.mark_bar(height={"band": 0.7}).encode(color=colour)
-    share, of = alt.Text("share:Q", format=".1%"), series.look.colours
-    short = base.transform_filter(alt.FieldLTPredicate(field="share", lt=LONG_BAR))
-    long = base.transform_filter(alt.FieldGTEPredicate(field="share", gte=LONG_BAR))
-    texts = [
-        short.mark_text(align="left", dx=4, color=of.ink).encode(text=share),
-        long.mark_text(align="right", dx=-4, color=of.background).encode(text=share),
-    ]
-    height = max(len(series.names), 1) * ROW
-    return layered(zeros, bars, *texts, height=height).properties(width=width)
-
-
 def _most_served(zeros: pl.DataFrame, metric: Metric[...]) -> str:
     """Return which model leaves the fewest users with 0, or how many one model does."""
     rows = zeros.drop_nulls("share").sort("share").to_dicts()
@@ -163,7 +134,7 @@ class PlotsOfBins(Canvas):
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [0, 1]})
         >>> chart = df.rec.plot.distribution("mrr", bins=2)
-        >>> chart.vconcat[0].data.select("n", "share").rows(), chart.vconcat[1].data.select("low", "high", "n").rows()
+        >>> chart.vconcat[0].data.select("n", "share").rows(), chart.vconcat[1].data.select("low", "high", "n").rows()[:2]
         ([(1, 0.5)], [(0.0, 0.5, 1), (0.5, 1.0, 0)])
         """
         rec, look = self._rec, self._look
@@ -179,29 +150,40 @@ class PlotsOfBins(Canvas):
         width = inner_width(look, _left(series))
         none = lines(f"users with {metric} = 0 (%)", width)
         at_zero = drawn(zeros).encode(
-            x=alt.X("share:Q", title=none, axis=per_cent, scale={"domain": [0, 1]}),
+            x=alt.X(
+                "share:Q", title=none, axis=per_cent, scale={"domain": [0, 1.1], "nice": False}
+            ),
+            y=alt.Y(
+                "model:N",
+                sort=series.by_value,
+                title=None,
+                axis={"tickSize": 0, "labels": series.named},
+            ),
             tooltip=tooltips(series.told(counts)),
         )
+        bars = at_zero.mark_bar(height={"band": 0.7}).encode(color=colour)
+        shares = at_zero.mark_text(align="left", dx=4, color=look.colours.ink)
+        shares = shares.encode(text=alt.Text("share:Q", format=".1%"))
+        above = layered(zeros, bars, shares, height=max(len(series.names), 1) * ROW)
         kind = number_format(metric)
         fields = {"low:Q": ("above", kind), "high:Q": ("up to", kind), **counts}
-        x = alt.X(
-            "low:Q",
-            title=axis_title(metric, look, length=width),
-            axis={"grid": False},
-            scale={"zero": False, "nice": False},
+        steps = drawn(data).mark_line(interpolate="step-after", strokeWidth=2)
+        steps = steps.encode(
+            x=alt.X(
+                "low:Q",
+                title=axis_title(metric, look, length=width),
+                axis={"grid": False},
+                scale={"zero": False, "nice": False},
+            ),
+            y=alt.Y("share:Q", title="share of users (%)", axis=per_cent),
+            order="low:Q",
+            color=colour,
+            tooltip=tooltips(series.told(fields)),
+            **({"strokeWidth": series.of_coloured(2.5, 1)} if series.others else {}),
         )
-        y = alt.Y("share:Q", title="share of users (%)", axis=per_cent)
-        if series.named:
-            at_zero = at_zero.encode(
-                y=alt.Y("model:N", sort=series.by_value, title=None, axis={"tickSize": 0})
-            )
-        else:
-            data = data.filter(pl.col("low") < pl.col("high"))
-            x["bin"] = "binned"
-        marks = _bins_or_steps(data, series)
-        marks = marks.encode(x=x, y=y, color=colour, tooltip=tooltips(series.told(fields)))
-        others = layered(data, marks, height=HEIGHT).properties(width=width)
-        chart = alt.vconcat(_with_shares(zeros, at_zero, colour, series, width), others, spacing=14)
+        others = layered(data, steps, height=HEIGHT)
+        views = [one.properties(width=width) for one in (above, others)]
+        chart = alt.vconcat(*views, spacing=14)
         users = users_of(zeros, "users", noun_of(metric))
         subtitle = f"Values of {users}: zeros above, all others below, each bin up to and with its upper end."
         title = f"Distribution of {metric} over users"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from recframe.charts.formatting import MINUS, NONE, counted
+from recframe.charts.formatting import MINUS, NONE, counted, number
 from recframe.charts.themes import ALL
 from recframe.statistics.stored_results import decimals_of
 
@@ -16,8 +15,6 @@ Written = str | Callable[[Any], str]
 """A number format of D3 (those of Python, and "~" for numbers without trailing zeros), or a function that writes a value."""
 Fields = Mapping[str, str | tuple[str, Written]]
 """The titles of a tooltip's fields, and of numbers their formats; "low,high" is an interval in one field."""
-DECIMALS = re.compile(r"\.\d+~?(?=[f%])")
-"""The decimals of a format."""
 MOST_READ = 12
 """Most numbers in an alternative text."""
 
@@ -25,27 +22,22 @@ MOST_READ = 12
 def in_words(data: pl.DataFrame, fields: Fields) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Return data with the fields of a tooltip that are text, and the fields without those that have no value in any row.
 
-    Intervals are one text, such as "0.307 to 0.337", to two digits of half their width, and so is their value; where some rows
-    have no value of a field, theirs is a dash.
+    An interval is one text, such as "0.307 to 0.337", to two digits of half its width; where some rows have no value of a
+    field, theirs is a dash.
     """
     found: dict[str, Any] = {}
     texts = {}
-    interval = next((one.rpartition(":")[0].split(",") for one in fields if "," in one), [])
-    of_interval = {str(said[1]) for one, said in fields.items() if "," in one}
     for shorthand, said in fields.items():
         names = shorthand.rpartition(":")[0].split(",")
-        if any(data[name].null_count() == len(data) for name in names) and len(data):
+        nulls = max(data[name].null_count() for name in names)
+        if nulls == len(data) > 0:
             continue
         title, kind = (said, str) if isinstance(said, str) else said
-        has_nulls = any(data[name].null_count() for name in names)
-        is_sure = kind in of_interval
-        if len(names) == 1 and isinstance(kind, str | type) and not has_nulls and not is_sure:
+        if len(names) == 1 and isinstance(kind, str | type) and not nulls:
             found[shorthand] = said
             continue
         column = f"_{'_'.join(names)}"
-        rows = data.select(names).rows()
-        ends = data.select(interval).rows() if is_sure else [(None, None)] * len(rows)
-        texts[column] = [_cell(row, exact(kind, *of)) for row, of in zip(rows, ends, strict=True)]
+        texts[column] = [_cell(row, kind) for row in data.select(names).rows()]
         found[f"{column}:N"] = title
     return data.with_columns(
         pl.Series(name, text, pl.String) for name, text in texts.items()
@@ -53,40 +45,29 @@ def in_words(data: pl.DataFrame, fields: Fields) -> tuple[pl.DataFrame, dict[str
 
 
 def _cell(values: Sequence[Any], kind: Written) -> str:
-    return NONE if None in values else " to ".join(written(one, kind) for one in values)
+    """Return a number, or an interval, as text."""
+    if None in values:
+        return NONE
+    decimals = decimals_of(*values) if len(values) > 1 else None
+    return " to ".join(written(one, kind, decimals) for one in values)
 
 
-def written(value: Any, kind: Written) -> str:
-    """Return a value as text, as Vega writes it."""
+def written(value: Any, kind: Written, decimals: int | None = None) -> str:
+    """Return a value as text, of a number with so many decimals or those that it has in tables."""
     if not isinstance(kind, str):
         return kind(value)
-    is_trimmed, python = "~" in kind, kind.replace("~", "")
-    text = f"{value:{python.replace('d', '.0f') if isinstance(value, float) else python}}"
-    unit = "%" * text.endswith("%")
-    text = text.removesuffix("%")
-    if is_trimmed and "." in text and "e" not in text:
-        text = text.rstrip("0").rstrip(".")
-    return text.replace("-", MINUS) + unit
-
-
-def exact(kind: Written, low: float | None, high: float | None) -> Written:
-    """Return a format with two digits of half an interval's width, where there is one.
-
-    >>> exact(".4f", 0.307, 0.337), exact("+,.4~f", 12.0, 75.0), exact(".1%", 0.307, 0.337)
-    ('.3f', '+,.0f', '.1%')
-    """
-    decimals = decimals_of(low, high)
-    if decimals is None or not isinstance(kind, str):
-        return kind
-    of_unit = max(decimals - 2, 0) if kind.endswith("%") else decimals
-    return DECIMALS.sub(f".{of_unit}", kind)
+    if kind[-1] in "d%":
+        return f"{value:{kind.replace('d', '.0f')}}".replace("-", MINUS)
+    return number(value, sign=kind.startswith("+"), decimals=decimals)
 
 
 def with_interval(values: Sequence[float | None], kind: Written) -> str:
     """Return a number with its interval in brackets, where it has one."""
-    kind = exact(kind, *values[1:]) if len(values) > 1 else kind
-    ends = _cell(values[1:], kind)
-    return _cell(values[:1], kind) + (f" ({ends})" if ends not in {NONE, ""} else "")
+    value, *ends = values
+    if value is None or None in ends or not ends:
+        return _cell([value], kind)
+    decimals = decimals_of(*ends)
+    return f"{written(value, kind, decimals)} ({_cell(ends, kind)})"
 
 
 def said_of(data: pl.DataFrame, column: str, kind: Written, *, interval: bool = True) -> list[str]:

@@ -14,7 +14,6 @@ from recframe.charts.long_format import (
     Intervals,
     Names,
     has_own_order,
-    interval_words,
     keyed,
     models_in,
     segment_columns,
@@ -38,7 +37,6 @@ from recframe.charts.style import (
     safe_text,
     tooltips,
 )
-from recframe.charts.themes import MOST_COLOURED
 from recframe.frames.dtypes import text_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
@@ -49,15 +47,8 @@ if TYPE_CHECKING:
 
 STEP, BETWEEN_ROWS = 18, 12
 """Height of a model's row, in pixels, and what is added for each row of the axis."""
-TURNED = {
-    "better": "worse",
-    "worse": "better",
-    "higher": "lower",
-    "lower": "higher",
-    "not worse": "not better",
-    "not better": "not worse",
-}
-"""The verdicts of a pair, by those of the same pair the other way round."""
+TURNED = {"better": "worse", "higher": "lower"}
+"""The verdicts of models that lose, by those of models that win."""
 MOST_LISTED = 3
 """Most models that a title names."""
 
@@ -84,8 +75,6 @@ class Differences:
     by: str
     """Names of the columns that make the segments, or ""."""
     margin: float | None
-    of_best: bool = False
-    """Whether that model is the best one, with which the others are compared where no baseline was asked."""
 
     @property
     def has_segments(self) -> bool:
@@ -181,23 +170,16 @@ class Differences:
 
     @property
     def finding(self) -> str:
-        """The finding on the first metric, by its verdicts: for a model, or against how many others, or in which segments."""
+        """The finding on the first metric, by its verdicts against the baseline: of models, or in how many segments."""
         metric = self.metrics[0]
         rows = self.data.filter(metric=str(metric))
         better = "better" if metric.direction else "higher"
-        found = self._of_models if self.baseline and not self.has_segments else self._of_best
-        words = found(rows, better) if len(rows) else ""
+        found = self._of_segments if self.has_segments else self._of_models
+        words = found(rows, better) if len(rows) and self.baseline else ""
         return words + (f" in {metric}" if words and len(self.metrics) > 1 else "")
 
     def _of_models(self, rows: pl.DataFrame, better: str) -> str:
         """Return which models are shown to be better than the baseline, and which are worse."""
-        if self.of_best:
-            n, won = len(rows), rows["verdict"].to_list().count(TURNED[better])
-            return (
-                f"{self.baseline} is {better} than {'all' if won == n else f'{won} of'} {n} others"
-                if won
-                else ""
-            )
         said: list[str] = []
         for verdict in (better, TURNED[better]):
             models = rows.filter(verdict=verdict)["model"].to_list()
@@ -208,33 +190,16 @@ class Differences:
                 said.append(f"{who} {verb} {verdict}{'' if said else f' than {self.baseline}'}")
         return ", ".join(said) or f"No model is shown to differ from {self.baseline}"
 
-    def _of_best(self, rows: pl.DataFrame, better: str) -> str:
-        """Return what is shown of the best model, by value: against the baseline in segments, or against all others."""
+    def _of_segments(self, rows: pl.DataFrame, better: str) -> str:
+        """Return in how many segments the best model, by value, is better than the baseline."""
         best = next((one for one in self.series.best if one != self.baseline), "")
-        model, verdict = pl.col("model"), pl.col("verdict")
-        mine = rows.filter((model == best) | (pl.col("baseline") == best))
-        turned = verdict.replace_strict(TURNED, default=verdict)
-        words = pl.when(model == best).then(verdict).otherwise(turned)
-        counts = mine.select(words).to_series().to_list()
-        n, won, lost = len(counts), counts.count(better), counts.count(TURNED[better])
-        others = mine.select(pl.concat_list("model", "baseline").explode()).to_series().unique()
-        rivals = [one for one in others if one != best]
-        whom = rivals[0] if len(rivals) == 1 else "all others"
-        where = "in every segment" if self.has_segments else ""
-        if not n:
-            return ""
-        if won == n:
-            return f"{best} is {better} than {whom} {where}".strip()
-        if len(rivals) > 1:
-            return (
-                ""
-                if self.has_segments or not won
-                else f"{best} is {better} than {won} of {n} others"
-            )
+        verdicts = rows.filter(model=best)["verdict"].to_list()
+        n, won, lost = len(verdicts), verdicts.count(better), verdicts.count(TURNED[better])
         if not won + lost:
-            return f"No difference between {best} and {whom} is shown{' in any segment' if where else ''}"
-        said = f"{best} is {better} than {whom} in {won} of {n} segments"
-        return said + (f", {TURNED[better]} in {lost}" if lost else "")
+            return f"No difference between {best} and {self.baseline} is shown in any segment"
+        where = "in every segment" if won == n else f"in {won} of {n} segments"
+        also = f", {TURNED[better]} in {lost}" if lost else ""
+        return f"{best} is {better} than {self.baseline} {where}{also}"
 
     @property
     def numbers(self) -> list[str]:
@@ -248,7 +213,7 @@ class Differences:
             said.append(f"{', '.join(names)}: {value}, {row['verdict']}")
         return said
 
-    def chart(self, how: Intervals, level: str) -> alt.LayerChart | alt.VConcatChart:
+    def chart(self, how: Intervals) -> alt.LayerChart | alt.VConcatChart:
         """Return the chart, one view or a panel for each metric."""
         look = self.series.look
         panels = [self.rows_of(metric, how) for metric in self.metrics]
@@ -257,9 +222,7 @@ class Differences:
             "pairwise differences" if self.baseline is None else f"differences from {self.baseline}"
         )
         users = "In brackets: users" if self.has_segments else users_of(self.data)
-        words = (
-            f"{users[0].upper()}{users[1:]} with both values; intervals at {level}, each by itself."
-        )
+        words = f"{users[0].upper()}{users[1:]} with both values; intervals at {how.words}, each by itself."
         words += " Hollow: open, no difference is shown."
         if self.margin is not None:
             words += f" Band: within {self.margin * 100:.3g}% of the other's value, which does not matter."
@@ -288,31 +251,6 @@ def _axis_title(metric: Metric[...]) -> str:
         "lower": " (lower is better: axis reversed)",
     }
     return f"difference in {metric}{better.get(metric.direction, '')}"
-
-
-def _against(data: pl.DataFrame, best: str) -> pl.DataFrame:
-    """Return the pairs with one model, each as the other model's difference from it."""
-    is_turned = pl.col("model") == best
-    kept = data.filter(is_turned | (pl.col("baseline") == best))
-    pairs = [("model", "baseline"), ("value", "baseline_value"), ("low", "high")]
-    swapped = [
-        pl.when(is_turned)
-        .then(-pl.col(there) if here in {"low", "high"} else pl.col(there))
-        .otherwise(here)
-        .alias(here)
-        for pair in pairs
-        for here, there in (pair, pair[::-1])
-    ]
-    verdict = pl.col("verdict").replace_strict(TURNED, default=pl.col("verdict"))
-    # a share of the other model's value is another number
-    own = {"difference": -pl.col("difference"), "verdict": verdict, "relative": None}
-    return kept.with_columns(
-        *swapped,
-        *(
-            pl.when(is_turned).then(value).otherwise(name).alias(name)
-            for name, value in own.items()
-        ),
-    )
 
 
 def _named(data: pl.DataFrame, *, by_pair: bool) -> pl.DataFrame:
@@ -349,8 +287,7 @@ class PlotsOfDifferences(Canvas):
 
         Takes the arguments of `rec.compare`, whose numbers it draws. Each metric has a panel in its own unit, in which right is
         better: where lower values are, the axis is reversed. A filled mark has a verdict, a hollow one is open. Models and
-        segments are in the order of their values, the best first; those that are an enum in its own. Without a baseline and
-        with more than eight models, the pairs of the best one are drawn. It takes recframe[stats].
+        segments are in the order of their values, the best first; those that are an enum in its own. It takes recframe[stats].
 
         >>> import polars as pl, recframe as rf
         >>> old = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 9], "rank": 1})
@@ -400,9 +337,6 @@ class PlotsOfDifferences(Canvas):
         ]
         best = by_value(pl.concat(sides), lower=lower)
         of_all = None if baseline is None else safe_text(text_of(baseline))
-        if of_all is None and best and len(models.order) > MOST_COLOURED:
-            of_all = best[0]
-            data = _against(data, of_all)
         has_order = isinstance(models.dtype, pl.Enum)
         order = [*map(safe_text, models.order)] if has_order else best
         series = Series(models.order, self._look, best, of_all)
@@ -415,10 +349,9 @@ class PlotsOfDifferences(Canvas):
         size = pl.lit(margin, pl.Float64) * pl.col("baseline_value").abs()
         data = data.drop("_first").with_columns(margin_low=-size, margin_high=size)
         data = _named(data, by_pair=of_all is None)
-        of_best = baseline is None and of_all is not None
         by = ", ".join(columns)
-        drawn_of = Differences(data, metrics, series, of_all, by, margin, of_best)
-        return drawn_of.chart(how, interval_words(rec, metrics[0], how))
+        drawn_of = Differences(data, metrics, series, of_all, by, margin)
+        return drawn_of.chart(how)
 
 
 def in_front_of(data: pl.DataFrame, order: Sequence[str], baseline: str | None) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -47,7 +47,6 @@ from recframe.charts.style import (
     spoken,
     tooltips,
 )
-from recframe.charts.themes import Look
 from recframe.errors import RecframeError
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
@@ -62,12 +61,10 @@ LEAST_VIEW, BETWEEN = 200, 60
 """Least width in pixels of each of several views, and the space for the axis between them."""
 MOST_VIEWS = 12
 MOST_POINTS = 30
-"""Most points on a line that are all visible; of more, only those at ticks are."""
-MOST_TICKS, STEPS = 10, 8
-"""Places that are all named on an axis, and the steps of more."""
+"""Most points on a line that are all visible; of more, only its ends are."""
 CUTOFFS = range(1, 51)
 COUNT = "d"
-"""Format of cut-offs."""
+"""Format of cut-offs and ranks."""
 
 
 def _hit_at_k(at: At) -> pl.Expr:
@@ -80,8 +77,7 @@ HIT_AT = Metric[...](Definition("hit_at", _hit_at_k, range=(0.0, 1.0), linear=Tr
 """Metric of the chart of hits by rank."""
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(NamedTuple):
     """A column on an axis: the titles of the axis and of the tooltip's field, and the format of its numbers."""
 
     column: str
@@ -90,14 +86,9 @@ class Axis:
     format: str
 
 
-def _cutoffs(look: Look) -> Axis:
-    title = lines("cut-off k (places of the list that count)", look.width - SIDES)
-    return Axis("k", title, "k", COUNT)
-
-
 @dataclass(frozen=True)
 class Lines:
-    """A line for each model over the cut-off, or over ranks or recall."""
+    """A line for each model over the cut-off, the rank or recall."""
 
     data: pl.DataFrame
     series: Series
@@ -109,12 +100,8 @@ class Lines:
     """The title of the intervals in tooltips, where there are some."""
     order: str = "k"
     """The column by which points are joined."""
-    x_zero: bool = False
-    padding: float = 0
-    """Padding at the ends of x, in pixels."""
     mark: int | None = None
-    """A cut-off with a rule and a tick of its own."""
-    most_points: int = MOST_POINTS
+    """A cut-off with a rule of its own."""
     ends: Sequence[float] | None = None
     """The ends of the axis of values, where some intervals do not stretch it."""
 
@@ -134,15 +121,9 @@ class Lines:
     @property
     def base(self) -> alt.Chart:
         """The axes and the tooltips."""
-        axis: dict[str, Any] = {"grid": False}
-        scale: dict[str, Any] = {"domain": [0, 1]}
-        x, y = self.x, self.y
-        if len(self.data):
-            scale = {"zero": self.x_zero, "nice": self.x_zero, "padding": self.padding}
-            if x.format == COUNT:
-                values = ticks(self.data[x.column], self.mark)
-                # NOTE: where there are more values than the theme's tickCount, Vega leaves some of them out
-                axis |= {"values": values, "tickCount": len(values), "labelOverlap": "greedy"}
+        x, y, is_counted = self.x, self.y, self.x.format == COUNT
+        axis = {"grid": False, **({"format": COUNT, "tickMinStep": 1} if is_counted else {})}
+        scale = {"zero": not is_counted, "nice": not is_counted}
         of_y = {"format": "%"} if y.format.endswith("%") else {}
         up = {"zero": True} if self.ends is None else {"domain": list(self.ends)}
         base: alt.Chart = drawn(self.rows).encode(
@@ -154,7 +135,7 @@ class Lines:
 
     @property
     def rule(self) -> list[alt.Chart]:
-        """The rule at the marked cut-off, with its number, which an axis may have no room for."""
+        """The rule at the marked cut-off, with its number."""
         if self.mark is None:
             return []
         colour = self.series.look.colours.quiet
@@ -169,26 +150,42 @@ class Lines:
         ]
 
     @property
-    def lines(self) -> list[alt.Chart]:
-        """Lines, and points to point at: all of them are seen where they are few, and else those at the ticks."""
+    def bands(self) -> list[alt.Chart]:
+        """The bands of intervals, as far as the axis goes, where models are few."""
+        if not self.interval or not self.series.has_bands:
+            return []
+        base, clip = self.base, bool(self.ends)
+        if self.series.others:
+            base = base.transform_filter(self.series.is_coloured)
+        # an area of one point has no width
+        is_alone = self.data[self.x.column].n_unique() == 1
+        rule, area = (
+            base.mark_rule(strokeWidth=2, clip=clip),
+            base.mark_area(opacity=0.16, clip=clip),
+        )
+        low, high = alt.Y("low:Q", title=self.y.title), alt.Y2("high:Q", title=self.y.title)
+        band: alt.Chart = (rule if is_alone else area).encode(
+            y=low, y2=high, color=self.series.colour()
+        )
+        return [band]
+
+    @property
+    def layers(self) -> list[alt.Chart]:
+        """The rule, bands, lines, and points to point at: all of them are visible where they are few."""
         places = self.data[self.order]
         seen: Any = None
-        if places.n_unique() > self.most_points:
-            seen = alt.FieldOneOfPredicate(field=self.order, oneOf=ticks(places, self.mark))
-        order = alt.Order(f"{self.order}:Q")
-        return [
-            self.series.line(self.base, order=order),
-            self.series.points(self.base, 38, seen),
-        ]
+        if places.n_unique() > MOST_POINTS:
+            ends = [places.min(), places.max()]
+            seen = alt.FieldOneOfPredicate(field=self.order, oneOf=ends)
+        line = self.series.line(self.base, order=alt.Order(f"{self.order}:Q"))
+        return [*self.rule, *self.bands, line, self.series.points(self.base, 38, seen)]
 
-    def chart(
-        self, title: str, subtitle: str, *layers: alt.Chart | alt.LayerChart, finding: str = ""
-    ) -> alt.LayerChart:
-        """Return layers, or lines alone, as a chart with its title; of many models it says which are in colour."""
-        chart = layered(self.rows, *(layers or self.lines), height=HEIGHT)
-        empty = is_bare(self.data, self.y.column)
+    def chart(self, title: str, subtitle: str, finding: str = "") -> alt.LayerChart:
+        """Return the chart with its title; of many models it says which are in colour."""
+        chart = layered(self.rows, *self.layers, height=HEIGHT)
         subtitle += self.series.words
-        words: dict[str, Any] = {"finding": finding, "numbers": self.numbers, "empty": empty}
+        words: dict[str, Any] = {"finding": finding, "numbers": self.numbers}
+        words["empty"] = is_bare(self.data, self.y.column)
         return finished(chart, self.series.look, title, subtitle, **words)
 
     @property
@@ -205,29 +202,6 @@ class Lines:
         """Return the end of a sentence on what is drawn: the level of the intervals, and the marked cut-off."""
         words = f"; band: interval at {level}" if self.series.has_bands else ""
         return words + (f"; dashed: k = {self.mark}." if self.mark else ".")
-
-    @property
-    def with_bands(self) -> list[alt.Chart]:
-        """Lines with the bands of their intervals, as far as the axis goes."""
-        found = [*self.rule]
-        # an area of one point has no width
-        is_alone = self.data[self.x.column].n_unique() == 1
-        clip = bool(self.ends)
-        base = self.base
-        if self.series.others:
-            base = base.transform_filter(self.series.is_coloured)
-        rule, area = (
-            base.mark_rule(strokeWidth=2, clip=clip),
-            base.mark_area(opacity=0.16, clip=clip),
-        )
-        mark = rule if is_alone else area
-        encoded = {
-            "y": alt.Y("low:Q", title=self.y.title),
-            "y2": alt.Y2("high:Q", title=self.y.title),
-        }
-        if self.series.has_bands:
-            found.append(mark.encode(**encoded, color=self.series.colour()))
-        return [*found, *self.lines]
 
 
 def _over_cutoffs(metric: str | Metric[...], k: Any) -> list[Metric[...]]:
@@ -249,11 +223,6 @@ def _up_to(metrics: Sequence[Metric[...]], longest: int | None) -> list[Metric[.
     return [one for one in metrics if longest is None or (one.k or 0) <= last]
 
 
-def _values(metric: Metric[...], look: Look) -> Axis:
-    title = axis_title(metric, look, length=HEIGHT)
-    return Axis("value", title, spoken(str(metric)), number_format(metric))
-
-
 def _in_views(
     over: Lines, found: Summary, metric: Metric[...], title: str, band: str
 ) -> alt.FacetChart:
@@ -267,14 +236,13 @@ def _in_views(
     over = replace(
         over,
         data=data,
-        x=replace(over.x, title=["cut-off k"]),
-        y=replace(over.y, title=lines(str(metric), VIEW)),
+        x=over.x._replace(title=["cut-off k"]),
+        y=over.y._replace(title=lines(str(metric), VIEW)),
         fields={"segment:N": spoken(found.by)},
-        most_points=MOST_TICKS,
         ends=ends,
     )
     width = inner_width(look, BETWEEN * columns) // columns
-    view = layered(over.rows, *over.with_bands, height=VIEW).properties(width=width)
+    view = layered(over.rows, *over.layers, height=VIEW).properties(width=width)
     header = alt.Header(title=None, labelLimit=look.width // columns, labelAnchor="start")
     facet = alt.Facet("label:N", sort=names.to_list(), header=header)
     chart = view.facet(facet, columns=columns)
@@ -282,27 +250,6 @@ def _in_views(
     subtitle, title = f"In brackets: users{band}{more}", f"{title}, by {found.by}"
     empty = is_bare(data, "value")
     return finished(chart, look, title, subtitle, numbers=over.numbers, empty=empty)
-
-
-def ticks(places: pl.Series, mark: int | None = None) -> list[int]:
-    """Return the ticks of an axis: all places if they are few, else the first and those of a round step.
-
-    A marked one is among them, in place of those so near that their numbers would overlap.
-    """
-    every: list[int] = places.unique().sort().to_list()
-    found = every if len(every) <= MOST_TICKS else _round_ones(every)
-    if mark is None:
-        return found
-    near = (every[-1] - every[0]) / (2 * MOST_TICKS)
-    return sorted([mark, *(one for one in found if abs(one - mark) > near)])
-
-
-def _round_ones(every: Sequence[int]) -> list[int]:
-    first, last = every[0], every[-1]
-    decades = (factor * 10**power for power in range(len(str(last))) for factor in (1, 2, 5))
-    step = next((decade for decade in decades if last - first <= STEPS * decade), last)
-    round_ones = range(step, last + 1, step)
-    return [first, *(one for one in round_ones if one - first >= step / 2)]
 
 
 class PlotsOverCutoffs(Canvas):
@@ -343,13 +290,16 @@ class PlotsOverCutoffs(Canvas):
         lower, data = metric.direction == "lower", safe(found.data)
         series = series_of(found, data if mark is None else data.filter(k=mark), look, lower=lower)
         title, what = f"{metric} over the cut-off k", f"{best_word(metric)} {metric}"
-        over = Lines(data, series, _cutoffs(look), _values(metric, look), {}, how.title, mark=mark)
-        band = over.words_of_bands(found.level)
+        cutoffs = lines("cut-off k (places of the list that count)", look.width - SIDES)
+        x, of_y = Axis("k", cutoffs, "k", COUNT), axis_title(metric, look, length=HEIGHT)
+        y = Axis("value", of_y, spoken(str(metric)), number_format(metric))
+        over = Lines(data, series, x, y, {}, how.title, mark=mark)
+        band = over.words_of_bands(how.words)
         if not found.by:
             places = best_at(data, "k", lower=lower) if len(series.names) > 1 else []
             subtitle = f"Mean over {users_of(data, noun=noun_of(metric))}{band}"
             finding = best_in(places, what, "at every k", "at {} of {} cut-offs")
-            return over.chart(title, subtitle, *over.with_bands, finding=finding)
+            return over.chart(title, subtitle, finding)
         return _in_views(over, found, metric, title, band)
 
     def hits_by_rank(
@@ -379,26 +329,15 @@ class PlotsOverCutoffs(Canvas):
         found = summary(rec, metrics, how)
         data = safe(found.data.rename({"k": "rank"}))
         series = series_of(found, data, look)
-        size = max(int((look.width - SIDES) / max(data["rank"].n_unique(), 1) * 0.7), 1)
         title = lines("rank (1 is the first place)", look.width - SIDES)
         share = lines("share of lists with a hit at the rank (%)", HEIGHT)
         x = Axis("rank", title, "rank", COUNT)
         y = Axis("value", share, "lists with a hit here", ".2%")
-        padding = 0 if series.named else size / 2 + 3
-        over = Lines(data, series, x, y, {}, how.title, order="rank", padding=padding)
-        subtitle = f"Of {users_of(data)}; the shares up to k add up to n_hits@k"
+        over = Lines(data, series, x, y, {}, how.title, order="rank")
         places = best_at(data, "rank") if len(series.names) > 1 else []
         finding = best_in(places, "most hits", "at every rank", "at {} of {} ranks")
-        if series.named:
-            subtitle += over.words_of_bands(found.level)
-            return over.chart("Hits by rank", subtitle, *over.with_bands, finding=finding)
-        bars = over.base.mark_bar(size=size).encode(color=series.colour(legend=False))
-        ends = over.base.mark_rule().encode(
-            y=alt.Y("low:Q", title=y.title), y2=alt.Y2("high:Q", title=y.title)
-        )
-        return over.chart(
-            "Hits by rank", f"{subtitle}; rules: intervals at {found.level}.", bars, ends
-        )
+        subtitle = f"Of {users_of(data)}; the shares up to k add up to n_hits@k"
+        return over.chart("Hits by rank", subtitle + over.words_of_bands(how.words), finding)
 
     def precision_recall(self, *, k: Cutoffs = CUTOFFS) -> alt.LayerChart:
         """Draw precision@k over recall@k: a line for each model, with a point for each k.
@@ -426,7 +365,9 @@ class PlotsOverCutoffs(Canvas):
             for name, width in zip(("recall", "precision"), widths, strict=True)
         )
         series = Series(models, look, by_value(data, "precision"))
-        over = Lines(data, series, x, y, {"k:Q": ("k", COUNT)}, x_zero=True)
-        along = ", ".join(map(str, ticks(data["k"])))
-        subtitle = f"Along each line k = {along}; mean over {users_of(data)}."
+        over = Lines(data, series, x, y, {"k:Q": ("k", COUNT)})
+        ends = data["k"].min(), data["k"].max()
+        subtitle = (
+            f"Along each line k goes from {ends[0]} to {ends[1]}; mean over {users_of(data)}."
+        )
         return over.chart("Precision over recall, by cut-off", subtitle)

@@ -221,7 +221,7 @@ def _plane(
     layers = [*[line] * (len(metrics) == 2), wide, tall, *dots, *names]  # noqa: PLR2004  the axes
     chart = layered(data, *layers, height=HEIGHT)
     sentences, finding = _words(data, series, len(metrics))
-    subtitle = f"Crosses: intervals at {found.level}.{sentences}"
+    subtitle = f"Crosses: intervals at {how.words}.{sentences}"
     words: dict[str, Any] = {"finding": finding, "numbers": _points(data, metrics)}
     words["empty"] = is_bare(data, "x", "y")
     return finished(chart, look, f"{metrics[1]} against {metrics[0]}", subtitle, **words)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -132,33 +130,6 @@ def _with_train(series: Series, data: pl.DataFrame) -> dict[str, Any]:
     return {"color": colour, **width}
 
 
-def halves(found: pl.DataFrame, catalogue: int) -> dict[str, float]:
-    """Return the share of the catalogue's items, the most shown first, that have half of each model's exposure."""
-    shares = {}
-    rows = found.filter(~pl.col("is_train"), EXPOSURE > 0).sort("exposure", descending=True)
-    for (model,), counts in rows.group_by("model", maintain_order=True):
-        half = (counts["exposure"] * counts["items"]).sum() / 2
-        n = 0.0
-        for exposure, items in counts.select("exposure", "items").rows():
-            taken = min(items, math.ceil(half / exposure))
-            n, half = n + taken, half - taken * exposure
-            if half <= 0:
-                break
-        shares[str(model)] = n / catalogue
-    return shares
-
-
-def _most_concentrated(shares: Mapping[str, float], k: int | None) -> str:
-    """Return the finding on how few items have half of all places: of one model, or of those with the fewest and the most."""
-    places = "places" if k is None else f"places up to {k}"
-    ordered = sorted(shares.items(), key=lambda one: one[1])
-    if not ordered:
-        return ""
-    (first, least), (last, most) = ordered[0], ordered[-1]
-    said = f"Half of the {places} go to {100 * least:.2g}% of the items"
-    return said if len(ordered) == 1 else f"{said} with {first}, to {100 * most:.2g}% with {last}"
-
-
 def lorenz(found: pl.DataFrame, catalogue: int) -> pl.DataFrame:
     """Return shares of items and of exposure that add up, the least shown items first: model, items, exposure, gini.
 
@@ -253,9 +224,8 @@ class PlotsOfLists(Canvas):
         views = [one.properties(width=width) for one in (above, below)]
         chart = alt.vconcat(*views, spacing=18)
         subtitle = "Above: the further below the diagonal, the more goes to few items. Below: how steeply the tail falls."
-        shares = halves(safe(found), catalogue)
         ginis = curve.unique("model", keep="first", maintain_order=True)
         numbers = [f"Gini of {one['model']} {one['gini']:.3f}" for one in ginis.to_dicts()]
-        words: dict[str, Any] = {"finding": _most_concentrated(shares, k), "numbers": numbers}
         title, empty = "Exposure of the items", curve.is_empty()
-        return finished(chart, look, title, subtitle + series.words, **words, empty=empty)
+        words = subtitle + series.words
+        return finished(chart, look, title, words, numbers=numbers, empty=empty)

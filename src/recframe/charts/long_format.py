@@ -14,7 +14,7 @@ from recframe.audit.call_context import Seen
 from recframe.charts.formatting import counted, listed
 from recframe.charts.themes import ALL
 from recframe.errors import ColumnError, RecframeError, shown, silent
-from recframe.evaluation.segments import SUPPORT, keys_of, n_keys, numbered, support_of
+from recframe.evaluation.segments import keys_of, n_keys, numbered, support_of
 from recframe.evaluation.trainings import one_of_each
 from recframe.frames.collecting import Collect
 from recframe.frames.dtypes import as_text
@@ -170,6 +170,12 @@ class Intervals(NamedTuple):
         """The title of an interval in a tooltip."""
         return f"{options.per_cent(self.level)} interval"
 
+    @property
+    def words(self) -> str:
+        """The level, and the column of clusters, as a sentence has them."""
+        clusters = "" if self.cluster is None else f" (users in clusters, by {self.cluster})"
+        return options.per_cent(self.level) + clusters
+
 
 class Summary(NamedTuple):
     """A summary under the names of charts."""
@@ -178,8 +184,6 @@ class Summary(NamedTuple):
     models: list[str]
     by: str
     """Names of the columns that make the segments, or ""."""
-    level: str
-    """The level of the intervals and the number of clusters, in words."""
     own_order: bool
     """Whether segments have an order of their own."""
     own_order_of_models: bool
@@ -201,38 +205,14 @@ def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = 
     data = keyed(rec, result).rename({"value_low": "low", "value_high": "high"})
     names = segment_columns(rec, result)
     models = models_in(rec, result)
-    level = interval_words(rec, metrics[0], how)
     own = has_own_order(result, *names), isinstance(models.dtype, pl.Enum)
-    return Summary(data, models.order, ", ".join(names), level, *own)
+    return Summary(data, models.order, ", ".join(names), *own)
 
 
 def evaluated(rec: Any, metrics: Any, k: Any) -> tuple[pl.DataFrame, list[str]]:
     """Return a tidy result of `evaluate` under the names of charts, and the names of its models."""
     result = rec.evaluate(metrics, k=k, tidy=True)
     return keyed(rec, result).rename({"n": "n_users"}), models_in(rec, result).order
-
-
-def interval_words(rec: Any, metric: Metric[...], how: Intervals) -> str:
-    """Return the level of intervals and the number of clusters, in words."""
-    at = options.per_cent(how.level)
-    if how.cluster is None:
-        return at
-    n = n_clusters(rec, metric, how.cluster)
-    return f"{at} (users in {counted(n, 'cluster')}, by {how.cluster})"
-
-
-def n_clusters(rec: Any, metric: Metric[...], cluster: str) -> int:
-    """Return the number of clusters with a value; a user without a cluster is a cluster of one."""
-    whole = rec._with(replace(rec._context, by=())) if rec._context.by else rec  # noqa: SLF001
-    inputs = whole._inputs([cluster], [metric])  # noqa: SLF001
-    keys = [*keys_of(inputs, [metric])]
-    asked = under_profile.asked(inputs.context, [metric])
-    plan = numbered(whole._evaluated(inputs, asked, SUPPORT), keys)  # noqa: SLF001
-    counts = plan.select(cluster=keys[-1], n=support_of(metric)).filter(pl.col("n") > 0)
-    found: pl.DataFrame = whole._kind.run(counts)  # noqa: SLF001
-    # each model has the same clusters
-    alone = found.filter(pl.col("cluster").is_null())["n"].max()
-    return found["cluster"].drop_nulls().n_unique() + int(alone or 0)  # type: ignore[arg-type]
 
 
 def check_whole(rec: Any, call: str) -> None:

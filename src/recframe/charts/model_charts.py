@@ -90,21 +90,13 @@ def _segment_marks(
     ]
 
 
-def _finding(rows: pl.DataFrame, series: Series, metric: Metric[...], *, whole: bool) -> str:
-    """Return which model has the best value in most segments, or of one model the segments with the best and the worst."""
-    what, lower = f"{best_word(metric)} {metric}", metric.direction == "lower"
-    if len(series.names) > 1:
-        places = best_at(rows, "place", lower=lower)
-        n = len(places)
-        every = "in every segment" if whole else f"in all {n} segments drawn"
-        return best_in(places, what, every, "in {} of {} segments") if n > 1 else ""
-    known = rows.drop_nulls("value").sort("value", descending=not lower)
-    first, last = known.head(1), known.tail(1)
-    if len(known) < 2 or first["value"].item() == last["value"].item():  # noqa: PLR2004  two to compare
+def _finding(rows: pl.DataFrame, metric: Metric[...], *, whole: bool) -> str:
+    """Return which model has the best value in most segments."""
+    places = best_at(rows, "place", lower=metric.direction == "lower")
+    if rows["model"].n_unique() == 1 or len(places) == 1:
         return ""
-    worst = "worst" if metric.direction else "lowest"
-    names = first["segment"].item(), last["segment"].item()
-    return f"{metric} is {best_word(metric)} for {names[0]}, {worst} for {names[1]}"
+    every = "in every segment" if whole else f"in all {len(places)} segments drawn"
+    return best_in(places, f"{best_word(metric)} {metric}", every, "in {} of {} segments")
 
 
 def _overlaps(rec: Any, metric: Metric[...]) -> tuple[pl.DataFrame, Names]:
@@ -184,7 +176,7 @@ class PlotsOfModels(Canvas):
         dots = dots.encode(x="value:Q", **series.marks(legend=False))
         chart = layered(data, rule, dots, height=len(data) * STEP + 10)
         users = users_of(data, noun=noun_of(metric))
-        subtitle = f"Means over {users}, with intervals at {found.level}.{series.words}"
+        subtitle = f"Means over {users}, with intervals at {how.words}.{series.words}"
         words: dict[str, Any] = {
             "numbers": numbers,
             "empty": is_bare(data, "value") or data.is_empty(),
@@ -231,7 +223,7 @@ class PlotsOfModels(Canvas):
         series = series_of(found, rows, look, lower=lower)
         names = rows["label"].unique(maintain_order=True)
         n = found.data["segment"].n_unique()
-        finding = _finding(rows, series, metric, whole=n <= most)
+        finding = _finding(rows, metric, whole=n <= most)
         fields: Fields = {
             "segment:N": spoken(found.by),
             "value:Q": (spoken(str(metric)), kind),
@@ -247,7 +239,7 @@ class PlotsOfModels(Canvas):
         height = max(len(names), 1) * (max(len(series.names), 2) * STEP_OF_SEGMENTS + 6) + 10
         layers = _segment_marks(base, series, axis_title(metric, look), ends)
         chart = layered(rows, *layers, height=height)
-        subtitle = f"Dots: means with intervals at {found.level}; in brackets: users."
+        subtitle = f"Dots: means with intervals at {how.words}; in brackets: users."
         subtitle += segments_shown(n, most) + (CUT if ends else "") + series.words
         words: dict[str, Any] = {"finding": finding, "numbers": numbers}
         words["empty"] = found.data.is_empty()

@@ -278,14 +278,14 @@ def legend_of(kept: Sequence[str], look: Look) -> alt.Legend:
     """Return a legend above the marks, in as many columns as fit."""
     # a legend begins where the marks do, and each name has a symbol and a gap beside it
     room = look.width - SIDES
-    widths = [min(len(one) * LETTER, room - SYMBOL) + SYMBOL for one in kept]
-    fit = len(kept) if sum(widths) <= room else int(room // max(widths, default=room))
+    longest = max(map(len, kept), default=0) * LETTER
+    width = min(longest, room - SYMBOL) + SYMBOL
     return alt.Legend(
         title=None,
         orient="top",
         direction="horizontal",
-        columns=max(min(fit, len(kept)), 1),
-        labelLimit=math.ceil(max(widths, default=SYMBOL)),
+        columns=max(int(room // width), 1),
+        labelLimit=math.ceil(width),
         values=[*kept],
         symbolOpacity=1,
     )

@@ -26,7 +26,7 @@ from recframe.charts.formatting import (
     noted,
     number,
 )
-from recframe.charts.long_format import Intervals, interval_words, keyed, models_of
+from recframe.charts.long_format import Intervals, keyed, models_of
 from recframe.errors import RecframeError, RecframeWarning, short, warn
 from recframe.evaluation import trainings
 from recframe.evaluation.caching import held_values
@@ -57,7 +57,6 @@ from recframe.reports.report_tables import (
     values_table,
 )
 from recframe.side_info.requirements import check_needs
-from recframe.statistics import options
 from recframe.tracking.definitions import fingerprint
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
@@ -155,7 +154,8 @@ class ReportBuilder(SectionsOfSegments):
         self.of_users = [metric for metric in self.metrics if not is_of_segment(metric)]
         cut = {one.name: replace(one, k=None) for one in self.of_users if one.k is not None}
         self.over_cutoffs = list(cut.values())[:MOST_CURVES]
-        self.sure = {"level": self.level, "cluster": self.cluster}
+        self.how = Intervals(self.level, self.cluster)
+        self.sure = self.how._asdict()
         self.k = next((metric.k for metric in self.metrics if metric.k is not None), None)
         self.last_rank = min(
             max((metric.k or MOST_RANKS for metric in self.metrics), default=1), MOST_RANKS
@@ -164,7 +164,6 @@ class ReportBuilder(SectionsOfSegments):
         self.names = models_of(self.rec)
         self.models = self.names.order
         self.has_models = len(self.models) > 1
-        self.at = options.per_cent(self.level)
         self.decision: Decision | None = None
         self.nothing = ""
 
@@ -191,8 +190,6 @@ class ReportBuilder(SectionsOfSegments):
         names = ["costs", "cases"]
         if self.metrics:
             self._keep("summary", self._summary())
-            self.how = Intervals(self.level, self.cluster)
-            self.at = interval_words(self.rec, self.metrics[0], self.how)
             self.decision = self._decided()
             names = ["comparison", "segments", "curves", *names]
         else:
@@ -231,7 +228,7 @@ class ReportBuilder(SectionsOfSegments):
             "Baseline": self.baseline,
             "Segments by": ", ".join(self.by) or None,
             "Conventions of": self.inputs.context.profile or None,
-            "Intervals": self.at,
+            "Intervals": self.how.words,
             "Split": None if split is None else short(split.rule.words),
         }
         models = self.models if self.inputs.model else []
@@ -270,7 +267,7 @@ class ReportBuilder(SectionsOfSegments):
                 of_chart = self.plot.models(first, **self.sure)
                 section.parts.append(figure("chart-models", of_chart))
             bold = self.has_models and not self.nothing
-            section.parts.append(values_table(rows, self.metrics, self.at, bold=bold))
+            section.parts.append(values_table(rows, self.metrics, self.how.words, bold=bold))
             lines = [f"{metric}: {headline.first_sentence(metric)}" for metric in self.metrics]
             section.parts.append(Text([lines]))
         about = "{model} ({metric})" if self.has_models else "{metric}"
@@ -334,8 +331,8 @@ class ReportBuilder(SectionsOfSegments):
         of = self.decision
         if of is not None and self.baseline not in {None, of.best, of.runner_up}:
             pair = of.best, of.runner_up
-            section.parts.append(ahead_table(of.ahead, pair, self.at, self.level))
-        section.parts.append(differences_table(rows, self.at, self.level))
+            section.parts.append(ahead_table(of.ahead, pair, self.how.words, self.level))
+        section.parts.append(differences_table(rows, self.how.words, self.level))
         untested = [one for one in self.metrics if one not in self._tested]
         notes = [f"{one}: no test is known." for one in untested]
         notes += noted((row["note"], f"{row['model']} ({row['metric']})") for row in rows)

@@ -56,7 +56,6 @@ class SectionsOfSegments:
     columns: list[Any]
     by: list[str]
     baseline: str | None
-    at: str
     level: float
     margin: float | None
     min_users: int
@@ -109,7 +108,7 @@ class SectionsOfSegments:
             return
         section.lead = headline.for_whom(rows, of.best, of.loser)
         names = of.best, of.loser
-        section.parts.append(segments_table(rows, names, self.at, self.level))
+        section.parts.append(segments_table(rows, names, self.how.words, self.level))
         for place, found in enumerate(frames.values()):
             largest = found.sort("n_users", descending=True).head(MOST_SEGMENTS)
             chart = self._chart_of(largest, [first], of.loser, worst_first=True)
