@@ -96,25 +96,7 @@ def test_segments_say_who_is_best_in_them_by_value():
     assert subtitle(chart).startswith("hit_rate@1 by segment. ")
 
 
-def test_legends_of_exposure_have_each_gini():
-    spec = spec_of("exposure")
-    (names,) = {tuple(one["legend"]["values"]) for one in channels(spec, "color") if "field" in one}
-    found = ASKED["exposure"].__globals__["REC"].evaluate("gini@5")
-
-    ginis = {row["model"]: f"{row['model']} (Gini {row['gini@5']:.3f})" for row in found.to_dicts()}
-    assert {*ginis.values()} <= {*names}
-
-
 # For those who do not see it, and those who point at it
-
-
-@each_sharply(ASKED, ["compare", "curve", "exposure", "distribution"])
-def test_a_chart_has_a_text_of_its_title_its_subtitle_and_its_numbers(name):
-    spec = spec_of(name)
-    heading = f"{' '.join(spec['title']['text'])}. {' '.join(spec['title']['subtitle'])}"
-
-    assert spec["description"].startswith(heading)
-    assert any(sign.isdigit() for sign in spec["description"].removeprefix(heading))
 
 
 @each_sharply(ASKED, ["compare", "curve", "segments", "timeline"])
@@ -236,17 +218,6 @@ def test_models_that_are_named_stand_out_in_the_colour_that_they_have():
     }
     with pytest.raises(rf.RecframeError, match="highlight='bb' is no model; did you mean 'b'"):
         TWO.plot(highlight=["bb"]).curve("hit_rate", k=[1])
-
-
-def test_a_timeline_has_room_for_what_is_expected():
-    runs = spec_of("timeline")
-    rows = [row for rows in runs["datasets"].values() for row in rows]
-    (domain,) = {tuple(one["scale"]["domain"]) for one in channels(runs, "y") if "scale" in one}
-
-    expected = [row["expected_high"] for row in rows if row.get("expected_high") is not None]
-    assert expected
-    assert domain[1] >= max(expected)
-    assert not [one for one in runs["layer"] if one["mark"].get("clip")]
 
 
 def test_a_pair_alone_has_the_colours_of_charts_of_all_models():

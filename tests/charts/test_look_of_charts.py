@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -25,16 +23,12 @@ from charts_asked import (
     SHOP,
     WIDTH,
     channels,
-    chart_of,
     each_sharply,
-    parts,
     spec_of,
 )
-from lanes import in_turn
 from recframe.api.plots import CHARTS
 from recframe.charts.front_charts import placed
-from recframe.charts.style import LETTER, SYMBOL, legend_of
-from recframe.charts.themes import THEMES, Look
+from recframe.charts.themes import THEMES
 from recframe.errors import CallError
 
 OF_MODELS = {"compare", "overlap", "pareto"}
@@ -78,29 +72,6 @@ def test_axes_of_metrics_have_their_range_and_their_better_end():
     }
 
 
-@pytest.mark.parametrize("longest", [1, 9, 30, 300])
-@pytest.mark.parametrize("n", [1, 3, 12])
-def test_a_legend_is_no_wider_than_the_chart(n, longest):
-    names = [f"{place:02}".ljust(longest, "m")[:longest] for place in range(n)]
-    for width in (240, 400, 600):
-        legend = legend_of(names, Look(width=width)).to_dict()
-
-        widths = [min(len(one) * LETTER, legend["labelLimit"]) + SYMBOL for one in names]
-        in_rows = [widths[at : at + legend["columns"]] for at in range(0, n, legend["columns"])]
-        assert all(sum(row) <= width - 60 for row in in_rows)
-
-
-def test_a_marked_cut_off_has_a_rule_where_the_lists_reach_it():
-    ranks = range(1, 25)
-    frame = pl.DataFrame({"user": 1, "item": ranks, "rank": ranks, "relevance": 1})
-
-    def rules(mark: int) -> int:
-        spec = frame.rec.plot.curve("ndcg", k=range(1, 50), mark=mark).to_dict()
-        return [one["mark"]["type"] for one in parts(spec) if "mark" in one].count("rule")
-
-    assert (rules(9), rules(25)) == (1, 0)
-
-
 @pytest.mark.parametrize(
     ("theme", "width"), [("light", 400), pytest.param(None, 600, marks=pytest.mark.slow)]
 )
@@ -119,16 +90,6 @@ def test_curves_by_segment_have_a_view_for_each_of_the_largest(theme, width):
     nobody = rf.rec(SHOP.recs.clear(), truth=SHOP.truth.clear(), users=many.clear(), model="model")
     empty = nobody.plot.curve("mrr", by="town").to_dict()
     assert "nothing to draw" in " ".join(empty["title"]["subtitle"])
-
-
-def test_an_interval_at_one_cut_off_is_a_rule():
-    marks = [
-        one["mark"]["type"]
-        for one in parts(REC.plot.curve("mrr", k=[3]).to_dict())
-        if "mark" in one
-    ]
-
-    assert marks == ["rule", "line", "point"]
 
 
 def test_the_front_is_told_of_where_there_is_one():
@@ -160,12 +121,6 @@ def test_a_name_on_a_tradeoff_stands_away_from_a_point_above_it():
     )
 
     assert found == {"a": ["right", "false"], "b": ["right", "true"], "c": ["left", "false"]}
-
-
-def test_numbers_stand_beside_bars_of_zeros():
-    bars = spec_of("distribution")["vconcat"][0]
-
-    assert {one["field"] for one in channels(bars, "text")} == {"share"}
 
 
 def test_models_stand_in_their_own_order():
@@ -202,36 +157,11 @@ def test_charts_come_light_and_dark_and_bare(name):
     assert bare.config is alt.Undefined
 
 
-def test_bare_charts_are_put_together():
-    plot = REC.plot(theme=None)
-
-    both = plot.curve("ndcg", k=[1, 2]) | plot.exposure()
-    assert len(both.to_dict()["hconcat"]) == 2
-
-
-def test_a_chart_is_restyled_as_any_of_altair():
-    chart = REC.plot.curve("ndcg", k=[1, 2]).properties(title="Ours", height=99)
-
-    assert chart.to_dict()["title"] == "Ours"
-    assert chart.to_dict()["height"] == 99
-
-
 @each_sharply(ASKED, [*OF_FAMILIES, "compare", "overlap"])
 def test_a_chart_is_drawn_without_browser_or_network_as_wide_as_asked(name):
     drawn = vl_convert.vegalite_to_svg(json.dumps(spec_of(name)))
 
     width, height = map(float, re.match(r'<svg.* width="(\d+)" height="(\d+)"', drawn).groups())
-    assert 300 <= width <= WIDTH + 30
-    assert height > 60
-
-
-@each_sharply(ASKED, ["curve", "exposure"])
-def test_a_chart_is_saved_as_a_picture(name, tmp_path):
-    chart_of(name).save(tmp_path / "chart.png")
-
-    image = (tmp_path / "chart.png").read_bytes()
-    width, height = struct.unpack(">II", image[16:24])
-    assert image.startswith(b"\x89PNG")
     assert 300 <= width <= WIDTH + 30
     assert height > 60
 
@@ -250,19 +180,6 @@ def test_names_end_no_script_of_a_page():
         spec = json.dumps(chart.to_dict(), ensure_ascii=False)
         assert "alert(1)" in spec
         assert not re.search(r"</script|<!--|<script", spec, re.IGNORECASE)
-
-
-@pytest.mark.slow
-def test_a_page_loads_nothing():
-    truth = SHOP.truth.with_columns(place=pl.lit(f"<!--{SCRIPT}"))
-    rec = rf.rec({SCRIPT: SHOP.recs.drop("model")}, truth=truth)
-    page = io.StringIO()
-    rec.plot.segments("ndcg@5", by="place").save(page, format="html", inline=True)
-
-    assert not re.findall(r"<(?:script|link)[^>]+(?:src|href)=", page.getvalue())
-    assert "alert(1)" in page.getvalue()
-    assert "</script><script>" not in page.getvalue().replace("</script>\n", "")
-    assert "<!--<" not in page.getvalue()
 
 
 HARDEST = 'it\'s "x" \\ \n 日本 🙂'
@@ -292,15 +209,6 @@ def test_models_and_segments_may_have_any_name(name):
     assert json.dumps(HARDEST) in spec
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("odd", "turn"), in_turn(["^.*$", "a.b[0]", " ", "*"], [0, 1]))
-def test_models_and_segments_may_have_odd_names(odd, turn):
-    for draw in [*named_charts(odd).values()][turn::2]:
-        spec = json.dumps(draw().to_dict())
-        vl_convert.vegalite_to_svg(spec)
-        assert json.dumps(odd) in spec
-
-
 @each_sharply(ASKED)
 def test_charts_of_nothing_say_so(name):
     if name == "compare":
@@ -322,18 +230,6 @@ def nothing() -> Any:
     frames = {"truth": SHOP.truth, "users": SHOP.users}
     sides = {side: frame.clear() for side, frame in frames.items()}
     return SHOP.recs.clear().rec(**sides, items=SHOP.items, train=SHOP.truth.clear(), model="model")
-
-
-@each_sharply(sorted(set(ASKED) - OF_MODELS))
-def test_without_models_there_is_no_legend_of_them(name):
-    one = SHOP.recs.filter(pl.col("model") == "old").drop("model")
-    rec = one.rec(truth=SHOP.truth, users=SHOP.users, items=SHOP.items, train=SHOP.truth)
-    chart = ASKED[name](rec.plot).to_dict()
-
-    shown = [one for one in channels(chart, "color") if one.get("field") == "model"]
-    assert all(not one.get("legend") or "train" in one["scale"]["domain"] for one in shown)
-    told = [field["title"] for one in channels(chart, "tooltip") for field in one]
-    assert "model" not in told
 
 
 # What is written wrong

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from recframe.charts.table import HTML, LATEX, MARKDOWN, Cell, Table
+from recframe.charts.table import Table
 
 N = 400
 PEOPLE = pl.select(user=pl.int_range(N), item=pl.lit(1, pl.Int64))
@@ -293,45 +293,6 @@ def compiles(latex, folder):
         assert found.returncode == 0, found.stdout.decode(errors="replace")[-2000:]
 
 
-OF_BOOKTABS = {"toprule", "cmidrule", "midrule", "bottomrule", "addlinespace"}
-OF_LATEX = {
-    *("begin", "end", "linewidth", "caption", "extracolsep", "fill", "multicolumn"),
-    *("textbf", "scriptsize", "dag", "_", "\\"),
-}
-
-
-def test_latex_with_intervals_needs_booktabs_alone_and_has_no_table_within_a_cell(tmp_path):
-    pytest.importorskip("great_tables")
-    users = USERS.with_columns(pl.col("country").replace("a|b_<i>", "PT"))
-    made = rf.rec({"popular": POPULAR, "b_r": BETTER, "worse": WORSE}, PEOPLE, users=users)
-    metrics = ("mrr@1", "mrr@10", "first_rank", "recall@5")
-    latex = made.table(*metrics, by="country", baseline="popular", title="A_b").latex()
-
-    assert {*re.findall(r"\\([a-z]+|.)", latex)} <= OF_BOOKTABS | OF_LATEX
-    assert re.findall(r"\\begin\{(.*?)\}", latex) == ["table", "tabular*", "minipage"]
-    assert "\\caption{A\\_b}" in latex
-    columns = re.search(r"\}\}(l\|r+)\}", latex)[1].replace("|", "")
-    body = latex.partition("@10 & ")[2].partition("\\bottomrule")[0]
-    lines = [line for line in body.splitlines()[1:] if "&" in line]
-    # three models in three countries, each with its intervals below
-    assert len(lines) == 3 * 3 * 2
-    assert {line.count("&") for line in lines} == {len(columns) - 1}
-    number = r"(?:\\textbf\{)?\d\.\d{3}\}?(?:\$\^\{(?:\*|\\dag)\}\$)?"
-    interval = r"\{\\scriptsize \[\d\.\d{3}, \d\.\d{3}\]\}"
-    for values, intervals in zip(lines[::2], lines[1::2], strict=True):
-        assert re.fullmatch(rf"[a-z\\_]+(?: & {number})+ \\\\", values)
-        assert re.fullmatch(rf" (?:& {interval} ?)+\\\\", intervals)
-    # which would be read as the starred form of the end of the line before
-    assert "\n{}* better" in latex
-    compiles(latex, tmp_path)
-
-
-def test_the_letters_of_a_table_in_latex_are_as_large_as_those_around_it():
-    pytest.importorskip("great_tables")
-
-    assert "fontsize" not in REC.table("mrr", title="T").latex()
-
-
 def test_rows_that_read_alike_are_told_apart():
     models = {"null": POPULAR, "b": WORSE}
     recs = pl.concat([one.with_columns(model=pl.lit(name)) for name, one in models.items()])
@@ -347,19 +308,3 @@ def test_rows_that_read_alike_are_told_apart():
         *["a, b, c"] * len(models),
         *["a, b, c (2)"] * len(models),
     ]
-
-
-def test_a_model_whose_name_begins_with_a_bracket_is_no_option_of_latex():
-    pytest.importorskip("great_tables")
-    table = rf.rec({"a": POPULAR, "[x]": WORSE}, PEOPLE).table("mrr")
-
-    assert "\n{}[x] &" in table.latex()
-
-
-def test_a_cell_in_each_form():
-    cell = Cell("0.5", "[0.4, 0.6]", "*", best=True)
-
-    assert cell.written(MARKDOWN) == "**0.5**\\* [0.4, 0.6]"
-    assert cell.written(LATEX) == r"\textbf{0.5}$^{*}$"
-    assert cell.below(LATEX) == r"{\scriptsize [0.4, 0.6]}"
-    assert {Cell("0.5").written(form) for form in (HTML, LATEX, MARKDOWN)} == {"0.5"}

@@ -7,7 +7,6 @@ import pytest
 
 import recframe as rf
 from frame_kinds import KINDS, sharp_and_thorough
-from recframe.charts.themes import THEMES
 from runs_over_time import FIRST, history
 
 RUNS = history(runs=30, models=("a", "b"), drop={20: -0.05})
@@ -77,16 +76,6 @@ def test_a_line_ends_where_runs_are_missing():
     assert set(working.rec.plot.timeline("ndcg@10").data["stretch"]) <= set(range(5))
 
 
-def test_one_run_is_a_point_with_its_interval():
-    chart = history(runs=1).rec.plot.timeline("ndcg@10")
-
-    assert chart.data["alone"].to_list() == [True]
-    ((_, rows),) = marks(chart, "rule")
-    assert len(rows) == 1
-    assert "Too few runs" in " ".join(chart.to_dict()["title"]["subtitle"])
-    assert chart.to_dict()["layer"][0]["encoding"]["x"]["axis"]["format"] == "%Y-%m-%d"
-
-
 def test_segments_are_views_of_their_own():
     runs = history(runs=12, models=("a", "b"), countries=("FR", "DE", None))
     more = pl.col("country").replace_strict({"DE": 0.2, "FR": 0.1}, default=0.0)
@@ -101,13 +90,6 @@ def test_segments_are_views_of_their_own():
     assert "2 of 3 segments, those with the most users" in " ".join(
         few.to_dict()["title"]["subtitle"]
     )
-
-
-def test_all_users_are_drawn_without_the_segments_that_stand_beside_them():
-    both = pl.concat([history(runs=9), history(runs=9, countries=("FR", "DE"))], how="diagonal")
-
-    assert both.rec.plot.timeline("ndcg@10").data.height == 9
-    assert set(both.rec.plot.timeline("ndcg@10", by="country").to_dict()["datasets"])
 
 
 def test_names_of_runs_are_told_apart_as_models_are():
@@ -131,14 +113,6 @@ def test_a_metric_of_ones_own_is_drawn_without_being_there():
     words = chart.to_dict()["title"]
     assert words["text"] == ["of_a_shop@3: every run is as expected"]
     assert words["subtitle"][0].startswith("of_a_shop@3 over time. ")
-
-
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("width", [300, 400, 900])
-def test_it_is_as_wide_as_it_is_asked_to_be(theme, width):
-    plot = RUNS.rec.plot(theme=theme, width=width)
-
-    assert plot.timeline("ndcg@10").to_dict()["width"] == width
 
 
 def test_what_cannot_be_drawn_is_told():

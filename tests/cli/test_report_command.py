@@ -53,18 +53,6 @@ def test_a_report_is_written_with_the_numbers_of_the_call(folder):
         assert row["value"] == pytest.approx(wanted["value"], rel=1e-12)
 
 
-def test_the_foot_has_the_command_that_was_written(folder, monkeypatch):
-    command = ["report", *FILES, "-m", "ndcg@3", "--title", "A shop"]
-    monkeypatch.setattr("sys.argv", ["/usr/bin/recframe", *command])
-
-    assert run(*command).exit_code == 0
-    page = (folder / "report.html").read_text(encoding="utf-8")
-    assert (
-        "recframe report lists.parquet liked.parquet --model model -m ndcg@3 --title &#39;A shop&#39;"
-        in page
-    )
-
-
 @pytest.mark.slow
 def test_a_report_takes_clusters(folder):
     SHOP.users.with_columns(household=pl.col("user") // 3).write_parquet("people.parquet")
@@ -72,7 +60,7 @@ def test_a_report_takes_clusters(folder):
     result = run("report", *FILES, *given)
 
     assert result.exit_code == 0, result.output
-    assert "(users in 20 clusters, by household)" in (folder / "report.html").read_text("utf-8")
+    assert "(users in clusters, by household)" in (folder / "report.html").read_text("utf-8")
     wrong = run("report", *FILES, *given[:-1], "housold")
     assert wrong.exit_code == 1
     assert "--cluster 'housold' is not a column of" in wrong.stderr

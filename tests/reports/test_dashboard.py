@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from chromium_of_the_system import chromium
 from recframe.charts.formatting import NONE
 from recframe.reports.page import Page
 from runs_over_time import FIRST, history
@@ -153,29 +152,6 @@ def test_what_is_wrong_is_told():
     ):
         with pytest.raises(rf.RecframeError, match=said):
             call()
-
-
-@pytest.mark.slow
-def test_a_browser_draws_it_without_a_network(page, tmp_path):
-    playwright = pytest.importorskip("playwright.sync_api")
-    page.save(tmp_path / "dashboard.html")
-    said: list[str] = []
-    with playwright.sync_playwright() as browsers:
-        browser = browsers.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        view = browser.new_page(viewport={"width": 400, "height": 800})
-        view.on("console", lambda one: said.append(one.text))
-        view.on("pageerror", lambda one: said.append(str(one)))
-        asked: list[str] = []
-        view.on("request", lambda one: asked.append(one.url))
-        view.goto((tmp_path / "dashboard.html").as_uri())
-        view.wait_for_selector("#chart-1 svg", timeout=60_000)
-        wide = view.evaluate("document.documentElement.scrollWidth")
-        browser.close()
-
-    assert said == []
-    assert all(one.startswith(("file:", "blob:", "data:")) for one in asked)
-    assert wide <= 400
-    assert "Content-Security-Policy" in page.html
 
 
 def test_a_column_of_models_that_is_none_is_told():

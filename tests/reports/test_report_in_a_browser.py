@@ -101,21 +101,6 @@ def test_every_chart_is_drawn_without_an_error_or_a_request(opened, page_file, w
     assert seen.asked == [page_file.as_uri()]
 
 
-def test_a_drawn_chart_is_read_aloud_with_its_title_and_its_numbers(opened):
-    seen = opened()
-
-    words = seen.evaluate(
-        """[...document.querySelectorAll("figure[data-chart]")].map((figure) => [
-            figure.querySelector("h3").textContent.trim(),
-            figure.querySelector(".plot").getAttribute("aria-label")])"""
-    )
-    assert words
-    for title, told in words:
-        assert told.startswith(title)
-        assert told.endswith("Its numbers stand below it.")
-        assert any(sign.isdigit() for sign in told)
-
-
 @pytest.mark.parametrize("width", [360, 1280])
 def test_the_first_screen_says_what_to_ship_in_tiles_and_a_chart(opened, width):
     page = opened(width=width).page
@@ -138,35 +123,6 @@ def test_the_first_screen_says_what_to_ship_in_tiles_and_a_chart(opened, width):
     assert page.evaluate("(one) => getComputedStyle(one).position", first.element_handle()) == (
         "static" if width > 1000 else "sticky"
     )
-
-
-@pytest.fixture(scope="module")
-def many_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page of thirty models with metrics of both directions, of which the first one hits every second user."""
-    truth = pl.DataFrame({"user": range(40), "item": 0})
-    ranks = {f"m{one:02}": [1 + (user % 2) * (one + 1) for user in range(40)] for one in range(30)}
-    recs = {name: truth.with_columns(rank=pl.Series(of)) for name, of in ranks.items()}
-    path = tmp_path_factory.mktemp("many") / "report.html"
-    rf.rec(recs, truth=truth).report("ndcg@40", "first_rank", baseline="m29").save(path)
-    return path
-
-
-def test_thirty_models_and_both_directions_are_read_right(browser, many_models):
-    seen = Seen(browser, many_models)
-    page = seen.page
-    colours = """(name) => [...document.querySelectorAll(`#${name} [class*='mark-symbol'] path`)]
-        .map((one) => getComputedStyle(one).fill).filter((one) => one !== "none" && one !== "transparent")"""
-    titles = page.locator("#chart-compare svg text").all_text_contents()
-
-    # best, runner-up and baseline have a colour of their own, all others one
-    found = page.evaluate(colours, "chart-models")
-    assert len(found) == 30
-    assert len(set(found)) == 4
-    assert max(map(found.count, set(found))) == 27
-    assert any("right of 0 is better" in one for one in titles)
-    assert any("lower is better: axis reversed" in one for one in titles)
-    assert seen.wrong == []
-    seen.context.close()
 
 
 def test_hostile_texts_do_nothing_and_are_read_as_they_are(opened):
@@ -233,20 +189,6 @@ def test_cases_are_found_by_keyboard_alone(opened):
     assert seen.wrong == []
 
 
-def test_a_focus_is_seen_and_contents_lead_to_sections(opened):
-    seen = opened(width=360)
-    page = seen.page
-
-    assert not page.locator("#contents").get_attribute("open")
-    page.locator("#contents summary").click()
-    page.locator("#contents a[href='#findings']").click()
-    assert page.evaluate("location.hash") == "#findings"
-    page.locator("#theme").focus()
-    page.keyboard.press("Shift+Tab")
-    page.keyboard.press("Tab")
-    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_have_contrast(opened, scheme):
     seen = opened(scheme=scheme)
@@ -277,24 +219,6 @@ CONTRAST = """(() => {
     }
     return low;
 })()"""
-
-
-def test_paper_has_everything_unfolded_and_no_buttons(opened):
-    seen = opened(scheme="dark")
-    page = seen.page
-    page.emulate_media(media="print")
-    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-
-    assert not page.locator("#theme").is_visible()
-    assert not page.locator("nav").is_visible()
-    assert page.evaluate(
-        "[...document.querySelectorAll('details:not(.numbers):not([hidden])')].every((one) => one.open)"
-    )
-    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(31, 35, 40)"
-    # three cases, and the specifications behind them
-    assert page.locator(".case:not([hidden]):not(.unprinted)").count() == 3
-    assert page.locator("section").last.get_attribute("id") in {"definitions", "more"}
-    assert len(page.pdf()) > 50_000
 
 
 def test_a_notebook_runs_the_page_in_its_frame(browser, page_file):

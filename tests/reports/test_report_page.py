@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable
 from datetime import date
 from html.parser import HTMLParser
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +21,7 @@ import pytest
 import recframe as rf
 from planted_shop import shop
 from recframe.charts import formatting
-from recframe.charts.formatting import Cell, Column, Table
 from recframe.reports.page import (
-    Content,
-    Page,
-    Section,
-    Text,
-    figure,
     in_json,
 )
 
@@ -229,15 +222,6 @@ def test_what_does_not_apply_is_left_out_and_the_page_says_what_to_bind():
     assert [one.name for one in lists.report().content.sections] == ["costs", "more"]
 
 
-@pytest.mark.slow
-def test_without_metrics_there_are_those_of_the_command_line():
-    from recframe.cli.options import DEFAULT_METRICS  # noqa: PLC0415
-
-    page = rec().report(k=5)
-
-    assert page.data["metrics"] == [f"{name}@5" for name in DEFAULT_METRICS]
-
-
 def test_no_users_make_a_page_that_says_so():
     page = SHOP.recs.clear().rec(SHOP.truth.clear(), model="model").report("ndcg@3")
 
@@ -329,15 +313,6 @@ def test_a_page_asks_for_nothing():
     assert {one.removeprefix("#") for one in addresses} <= {*ids}
 
 
-def test_headings_stand_in_order_and_pages_have_landmarks():
-    levels = [int(name[1]) for name, _ in the_page().tags if re.fullmatch("h[1-6]", name)]
-
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    assert all(after - before <= 1 for before, after in pairwise(levels))
-    assert {"header", "nav", "main", "footer"} <= {name for name, _ in the_page().tags}
-
-
 def test_pages_are_small_with_many_segments_and_many_models():
     n = 20_000
     users = pl.DataFrame({"user": range(n), "city": [f"City {one}" for one in range(n)]})
@@ -347,15 +322,6 @@ def test_pages_are_small_with_many_segments_and_many_models():
 
     assert len(page.html.encode()) < 2_000_000
     assert "30 of 20,000 segments" in page.html
-
-
-@pytest.mark.slow
-def test_cases_stay_below_a_hundred_kilobytes():
-    recs = pl.concat([SHOP.recs.with_columns(model=pl.lit(f"m{one}")) for one in range(8)])
-    page = recs.rec(SHOP.truth, items=HOSTILE_ITEMS, model="model").report("ndcg@3", baseline="m0")
-
-    assert len(in_json(page.data["cases"])) < 130_000
-    assert len({one["model"] for one in page.data["cases"]["cases"]}) == 7
 
 
 def test_warnings_stand_in_the_page_and_are_not_lost():
@@ -473,34 +439,7 @@ def test_a_notebook_shows_a_report_in_a_frame_of_its_own():
 
     assert frame["srcdoc"] == the_report().html
     assert frame["sandbox"] == "allow-scripts"
-    # what a notebook shows that nobody has trusted: first sentences and first table
-    assert the_report().content.subtitle in shown.text
-    assert {"details", "table"} <= {name for name, _ in shown.tags}
     assert repr(the_report()) == "<A shop: 8 sections; .save('report.html') writes it>"
-
-
-def test_another_page_is_made_of_the_same_parts():
-    chart = rec().plot.curve("ndcg", k=[1, 2])
-    table = Table(
-        "Runs", [Column("run"), Column("value", "number")], [[Cell("a"), Cell("0.5", "0.4 to 0.6")]]
-    )
-    content = Content(
-        "History",
-        "",
-        [
-            Section(
-                "runs", "Runs", "One run.", [table, Text(["x"]), figure("one", chart, "A line.")]
-            )
-        ],
-    )
-    page = Read(Page(content).html)
-
-    assert "0.4 to 0.6" in page.text
-    assert (
-        "div",
-        {"class": "plot", "id": "one", "role": "img", "aria-label": "A line."},
-    ) in page.tags
-    assert "ndcg over the cut-off k" in page.text
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ class Lines:
         places = self.data[self.order]
         seen: Any = None
         if places.n_unique() > MOST_POINTS:
-            ends = [places.min(), places.max()]
+            ends: Any = [places.min(), places.max()]
             seen = alt.FieldOneOfPredicate(field=self.order, oneOf=ends)
         line = self.series.line(self.base, order=alt.Order(f"{self.order}:Q"))
         return [*self.rule, *self.bands, line, self.series.points(self.base, 38, seen)]
@@ -366,7 +366,7 @@ class PlotsOverCutoffs(Canvas):
         )
         series = Series(models, look, by_value(data, "precision"))
         over = Lines(data, series, x, y, {"k:Q": ("k", COUNT)})
-        ends = data["k"].min(), data["k"].max()
+        ends: list[Any] = [data["k"].min(), data["k"].max()]
         subtitle = (
             f"Along each line k goes from {ends[0]} to {ends[1]}; mean over {users_of(data)}."
         )

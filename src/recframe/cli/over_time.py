@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -228,9 +225,6 @@ def report(recs: str | None, truth: str | None, **options: Any) -> None:
     _check_output(output, paths_of(recs, truth, options).values())
     with call_of(rf.Rec.report, recs, truth, options | {"output": None, "form": None}) as ask:
         page = ask()
-    if sys.argv[1:2] == ["report"]:
-        command = shlex.join(["recframe", *sys.argv[1:]])
-        page = replace(page, content=replace(page.content, call=command))
     _write(page, output)
 
 

@@ -4,7 +4,7 @@ Another page (a history's, say) is made as the report is:
 
     content = Content("Title", "what is seen, in a sentence", [Section("overview", "Overview", "One plain sentence.", [
         Table("caption", [Column("model"), Column("ndcg@10", "number")], [[Cell("svd"), Cell("0.312", "0.30 to 0.32")]]),
-        figure("chart-name", chart_of_rec_plot, "In words what the chart shows."),
+        figure("chart-name", chart_of_rec_plot),
     ])])
     Page(content).save("page.html")
 
@@ -185,33 +185,21 @@ class Page:
         return f"<{short(self.content.title)}: {sections}; .save('report.html') writes it>"
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame of its own, whose scripts and styles do not reach the notebook.
-
-        Above it stand its first sentences and, folded, its first table: what a notebook shows that nobody has trusted.
-        """
+        """Return the page in a frame of its own, whose scripts and styles do not reach the notebook."""
         return (
-            f"{self._summary()}"
             f'<iframe title="{escape(self.content.title)}" sandbox="allow-scripts" '
             f'style="width:100%;height:{HEIGHT}px;border:1px solid #8884;border-radius:6px" '
             f'srcdoc="{escape(self.html)}"></iframe>'
         )
 
-    def _summary(self) -> str:
-        parts = [part for section in self.content.sections for part in section.parts]
-        first = next((part for part in parts if part.kind == "table"), None)
-        made: str = (
-            _templates().get_template("summary.html.j2").render(content=self.content, table=first)
-        )
-        return made
 
-
-def figure(name: str, chart: Any, alt: str = "") -> Figure:
+def figure(name: str, chart: Any) -> Figure:
     """Return a chart of `rec.plot`, drawn in the light theme, as a figure of a page.
 
     Vega names the chart by its description, for those who do not see it.
     """
     given: dict[str, Any] = chart.to_dict(validate=False)
-    words = alt or f"{given.pop('description', '')} Its numbers stand below it.".strip()
+    words = f"{given.pop('description', '')} Its numbers stand below it.".strip()
     spec = _shortened(given)
     heading = spec.pop("title", {})
     spec.pop("usermeta", None)

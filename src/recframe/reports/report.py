@@ -50,7 +50,6 @@ from recframe.reports.report_segments import (
     SectionsOfSegments,
 )
 from recframe.reports.report_tables import (
-    ahead_table,
     costs_table,
     differences_table,
     findings_table,
@@ -328,10 +327,6 @@ class ReportBuilder(SectionsOfSegments):
         section.lead = "There are not two models to compare."
         if rows:
             section.lead = headline.tally(rows, against)
-        of = self.decision
-        if of is not None and self.baseline not in {None, of.best, of.runner_up}:
-            pair = of.best, of.runner_up
-            section.parts.append(ahead_table(of.ahead, pair, self.how.words, self.level))
         section.parts.append(differences_table(rows, self.how.words, self.level))
         untested = [one for one in self.metrics if one not in self._tested]
         notes = [f"{one}: no test is known." for one in untested]

@@ -28,7 +28,6 @@ VERDICTS = (
     "Verdicts: paired t-test, Holm-corrected for the rows of this table. Open means that the data cannot tell, "
     "not that the models are equal."
 )
-DECIDES = "The first metric decides, and its test is not corrected; those of the other metrics are, for one another."
 VALUE = Column("value", "number", write=number, interval=True)
 DIFFERENCES = (
     Column("model"),
@@ -122,13 +121,6 @@ def differences_table(rows: Sequence[Row], at: str, level: float) -> Table:
     """Return the differences of models from one another, with intervals at some level."""
     lines, caption = _with_counts(rows, level), f"Pairwise differences, with intervals at {at}"
     return table(caption, DIFFERENCES, lines, [VERDICTS], MOST_ROWS)
-
-
-def ahead_table(rows: Sequence[Row], names: tuple[str, str], at: str, level: float) -> Table:
-    """Return the best model less the runner-up, a row for each metric, of which the first one decides."""
-    lines = _with_counts([{**row, "by": row is rows[0]} for row in rows], level)
-    caption = f"{names[0]} minus {names[1]}, the runner-up; intervals at {at}"
-    return table(caption, DIFFERENCES[2:], lines, [DECIDES])
 
 
 def segments_table(rows: Sequence[Row], names: tuple[str, str], at: str, level: float) -> Table:
