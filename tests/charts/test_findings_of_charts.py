@@ -10,7 +10,7 @@ import pytest
 
 import recframe as rf
 from charts_asked import ASKED, channels, colours_of, each_sharply, spec_of
-from recframe.charts.chart_words import best_at, best_in, written
+from recframe.charts.chart_words import leading, written
 from recframe.charts.long_format import Intervals, models_of
 from recframe.charts.segment_rows import ends_of
 from recframe.charts.themes import THEMES
@@ -55,20 +55,20 @@ def subtitle(chart: Any) -> str:
         (["a", "a", ""], "a has the best m at 2 of 3 cut-offs"),
         (["a", "b", ""], ""),
         (["", "", ""], ""),
-        ([], ""),
     ],
 )
 def test_a_title_says_where_a_model_is_best(best: Sequence[str], said: str):
-    words = "best m", "at every k", "at {} of {} cut-offs"
+    rows = [
+        (k, model, 1.0 + (model == name))
+        for k, name in enumerate(best, start=1)
+        for model in ("a", "b")
+    ]
+    data = pl.DataFrame(rows, ["k", "model", "value"], orient="row")
+    words = "k", "best m", "at every k", "at {} of {} cut-offs"
 
-    assert best_in(list(enumerate(best, 1)), *words) == said
-
-
-def test_of_equal_values_none_is_best_and_lower_may_be_better():
-    data = pl.DataFrame({"k": [1, 1, 2, 2], "model": ["a", "b"] * 2, "value": [2.0, 3.0, 4.0, 4.0]})
-
-    assert best_at(data, "k") == [(1, "b"), (2, "")]
-    assert best_at(data, "k", lower=True) == [(1, "a"), (2, "")]
+    assert leading(data, *words) == said
+    assert leading(data.with_columns(-pl.col("value")), *words, lower=True) == said
+    assert leading(data.clear(), *words) == ""
 
 
 def test_a_comparison_claims_what_its_verdicts_show():

@@ -98,28 +98,14 @@ def by_value(data: pl.DataFrame, column: str = "value", *, lower: bool = False) 
     return order
 
 
-def best_at(data: pl.DataFrame, place: str, *, lower: bool = False) -> list[tuple[Any, str]]:
-    """Return the model with the best value at each place, in order; "" where two have it, or none has a value."""
-    sign = -1 if lower else 1
-    found = []
-    for (at,), rows in data.group_by(place, maintain_order=True):
-        best, *rest = rows.select("model", pl.col("value") * sign).drop_nulls().sort(
-            "value", descending=True
-        ).rows() or [("", None)]
-        is_alone = not rest or rest[0][1] < best[1]
-        found.append((at, best[0] if is_alone else ""))
-    return found
-
-
-def best_in(places: Sequence[tuple[Any, str]], what: str, every: str, some: str) -> str:
-    """Return the finding on who has the best value at more than half of some places, in words for all and for some of them."""
-    counts: dict[str, int] = {}
-    for _, model in places:
-        counts[model] = counts.get(model, 0) + 1
-    counts.pop("", None)
-    most = max(counts.values(), default=0)
-    leaders = [model for model, n in counts.items() if n == most]
-    if 2 * most <= len(places):
+def leading(
+    data: pl.DataFrame, place: str, what: str, every: str, some: str, *, lower: bool = False
+) -> str:
+    """Return who alone has the best value at more than half of some places, in words for all and for some of them."""
+    value = pl.col("value") * (-1 if lower else 1)
+    best = data.filter(value == value.max().over(place)).filter(pl.len().over(place) == 1)
+    n, counts = data[place].n_unique(), best["model"].value_counts(sort=True)
+    if data["model"].n_unique() == 1 or not len(counts) or 2 * counts["count"][0] <= n:
         return ""
-    where = every if most == len(places) else some.format(most, len(places))
-    return f"{leaders[0]} has the {what} {where}".rstrip()
+    model, most = counts.row(0)
+    return f"{model} has the {what} {every if most == n else some.format(most, n)}".rstrip()

@@ -11,10 +11,9 @@ import polars as pl
 
 from recframe.charts.chart_words import (
     Fields,
-    best_at,
-    best_in,
     by_value,
     in_words,
+    leading,
     said_of,
 )
 from recframe.charts.long_format import (
@@ -296,9 +295,9 @@ class PlotsOverCutoffs(Canvas):
         over = Lines(data, series, x, y, {}, how.title, mark=mark)
         band = over.words_of_bands(how.words)
         if not found.by:
-            places = best_at(data, "k", lower=lower) if len(series.names) > 1 else []
             subtitle = f"Mean over {users_of(data, noun=noun_of(metric))}{band}"
-            finding = best_in(places, what, "at every k", "at {} of {} cut-offs")
+            words = what, "at every k", "at {} of {} cut-offs"
+            finding = leading(data, "k", *words, lower=lower)
             return over.chart(title, subtitle, finding)
         return _in_views(over, found, metric, title, band)
 
@@ -334,8 +333,7 @@ class PlotsOverCutoffs(Canvas):
         x = Axis("rank", title, "rank", COUNT)
         y = Axis("value", share, "lists with a hit here", ".2%")
         over = Lines(data, series, x, y, {}, how.title, order="rank")
-        places = best_at(data, "rank") if len(series.names) > 1 else []
-        finding = best_in(places, "most hits", "at every rank", "at {} of {} ranks")
+        finding = leading(data, "rank", "most hits", "at every rank", "at {} of {} ranks")
         subtitle = f"Of {users_of(data)}; the shares up to k add up to n_hits@k"
         return over.chart("Hits by rank", subtitle + over.words_of_bands(how.words), finding)
 

@@ -9,9 +9,8 @@ import polars as pl
 
 from recframe.charts.chart_words import (
     Fields,
-    best_at,
-    best_in,
     in_words,
+    leading,
     said_of,
 )
 from recframe.charts.long_format import (
@@ -90,15 +89,6 @@ def _segment_marks(
     ]
 
 
-def _finding(rows: pl.DataFrame, metric: Metric[...], *, whole: bool) -> str:
-    """Return which model has the best value in most segments."""
-    places = best_at(rows, "place", lower=metric.direction == "lower")
-    if rows["model"].n_unique() == 1 or len(places) == 1:
-        return ""
-    every = "in every segment" if whole else f"in all {len(places)} segments drawn"
-    return best_in(places, f"{best_word(metric)} {metric}", every, "in {} of {} segments")
-
-
 def _overlaps(rec: Any, metric: Metric[...]) -> tuple[pl.DataFrame, Names]:
     """Return the pairwise overlap of models' lists, and the names of the models."""
     names = models_of(rec)
@@ -161,7 +151,7 @@ class PlotsOfModels(Canvas):
             "low,high:Q": (how.title, kind),
             "n_users:Q": (f"{noun_of(metric)}s", ",d"),
         }
-        best = best_at(data, "place", lower=lower)[0][1] if len(data) > 1 else ""
+        finding = leading(data, "place", f"{best_word(metric)} {metric}", "", "", lower=lower)
         numbers = said_of(data, "value", kind)
         data, told = in_words(data, series.told(fields))
         axis = {**ROWS_AXIS, "labels": series.named}
@@ -181,7 +171,7 @@ class PlotsOfModels(Canvas):
             "numbers": numbers,
             "empty": is_bare(data, "value") or data.is_empty(),
         }
-        words["finding"] = f"{best} has the {best_word(metric)} {metric}" if best else ""
+        words["finding"] = finding
         title = f"{metric} of each model" if series.named else str(metric)
         return finished(chart, look, title, subtitle, **words)
 
@@ -223,7 +213,9 @@ class PlotsOfModels(Canvas):
         series = series_of(found, rows, look, lower=lower)
         names = rows["label"].unique(maintain_order=True)
         n = found.data["segment"].n_unique()
-        finding = _finding(rows, metric, whole=n <= most)
+        every = "in every segment" if n <= most else f"in all {most} segments drawn"
+        said = f"{best_word(metric)} {metric}", every, "in {} of {} segments"
+        finding = leading(rows, "place", *said, lower=lower)
         fields: Fields = {
             "segment:N": spoken(found.by),
             "value:Q": (spoken(str(metric)), kind),
