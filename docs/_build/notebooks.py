@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -75,7 +76,9 @@ def _text(output: Any) -> str:
 
 def _said(data: Any) -> str:
     """Return what a picture shows, in words."""
-    text = " ".join("".join(data.get("text/plain", "")).split())
+    of_chart = re.findall(r"[tT]itle text '(.*?)'\"", "".join(data.get("image/svg+xml", "")))
+    text = ": ".join(of_chart) or "".join(data.get("text/plain", ""))
+    text = " ".join(html.unescape(text).split())
     return re.sub(r"[\[\]]", "", text) or "a chart of the cell above"
 
 

@@ -260,7 +260,9 @@ def test_a_notebook_is_a_page_with_its_text_code_tables_and_charts(tmp_path, mon
     monkeypatch.setattr(notebooks, "FOLDER", tmp_path)
     new = nbformat.v4
     frame = {"text/html": "<table></table>", "text/plain": "shape: (1, 1)"}
-    chart = {"image/svg+xml": "<svg/>", "text/plain": "nDCG [of two]: a line each"}
+    labels = ("Title text 'nDCG [of two]'", "Subtitle text 'a line each'")
+    svg = f"<svg>{''.join(f'<g aria-label={chr(34)}{one}{chr(34)}/>' for one in labels)}</svg>"
+    chart = {"image/svg+xml": svg, "text/plain": "alt.LayerChart(...)"}
     photo = {"image/png": "cG5n", "text/plain": "A report"}
     outputs = [new.new_output("execute_result", data=data) for data in (frame, chart, photo)]
     code = new.new_code_cell("rec.ndcg()", outputs=[*outputs, new.new_output("stream", text="1\n")])
@@ -272,7 +274,7 @@ def test_a_notebook_is_a_page_with_its_text_code_tables_and_charts(tmp_path, mon
     made = notebooks.pages()
 
     assert "- [About](01_a.md): say it." in made["notebooks/index.md"]
-    assert made["notebooks/01_a_1_1.svg"] == b"<svg/>"
+    assert made["notebooks/01_a_1_1.svg"] == svg.encode()
     assert made["notebooks/01_a_1_2.png"] == b"png"
     assert made["notebooks/01_a.md"].split("\n\n")[1:-1] == [
         "After this notebook you can say it. And more: [b](02_b.md#c).",
