@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.charts.chart_words import Fields, by_value, said_of
+from recframe.charts.chart_words import Fields, by_value, leading, said_of
 from recframe.charts.long_format import (
     Names,
     check_of_users,
@@ -100,17 +100,49 @@ def _filled(data: pl.DataFrame, bins: int) -> pl.DataFrame:
     return found.with_columns(pl.col("share", "n").fill_null(0), low=low, high=high)
 
 
-def _most_served(zeros: pl.DataFrame, metric: Metric[...]) -> str:
-    """Return which model leaves the fewest users with 0, or how many one model does."""
-    rows = zeros.drop_nulls("share").sort("share").to_dicts()
-    if not rows or (len(rows) > 1 and rows[0]["share"] == rows[1]["share"]):
-        return ""
-    best = rows[0]
-    if len(rows) == 1:
-        return f"{best['share']:.1%} of {noun_of(metric)}s have {metric} = 0"
-    return (
-        f"{best['model']} has the fewest {noun_of(metric)}s with {metric} = 0: {best['share']:.1%}"
+def _views(
+    zeros: pl.DataFrame, above: pl.DataFrame, metric: Metric[...], series: Series
+) -> alt.VConcatChart:
+    """Return bars of the users with 0, and below them the lines of all others."""
+    look = series.look
+    counts: Fields = {"share:Q": ("share of users", ".2%"), "n:Q": ("users", ",d")}
+    colour, per_cent = series.colour(legend=False), {"format": "%"}
+    width = inner_width(look, _left(series))
+    none = lines(f"users with {metric} = 0 (%)", width)
+    at_zero = drawn(zeros).encode(
+        x=alt.X("share:Q", title=none, axis=per_cent, scale={"domain": [0, 1.1], "nice": False}),
+        y=alt.Y(
+            "model:N",
+            sort=series.by_value,
+            title=None,
+            axis={"tickSize": 0, "labels": series.named},
+        ),
+        tooltip=tooltips(series.told(counts)),
     )
+    bars = at_zero.mark_bar(height={"band": 0.7}).encode(color=colour)
+    shares = at_zero.mark_text(align="left", dx=4, color=look.colours.ink)
+    shares = shares.encode(text=alt.Text("share:Q", format=".1%"))
+    of_zeros = layered(zeros, bars, shares, height=max(len(series.names), 1) * ROW)
+    kind = number_format(metric)
+    fields = {"low:Q": ("above", kind), "high:Q": ("up to", kind), **counts}
+    steps = drawn(above).mark_line(interpolate="step-after", strokeWidth=2)
+    steps = steps.encode(
+        x=alt.X(
+            "low:Q",
+            title=axis_title(metric, look, length=width),
+            axis={"grid": False},
+            scale={"zero": False, "nice": False},
+        ),
+        y=alt.Y("share:Q", title="share of users (%)", axis=per_cent),
+        order="low:Q",
+        color=colour,
+        tooltip=tooltips(series.told(fields)),
+        **({"strokeWidth": series.of_coloured(2.5, 1)} if series.others else {}),
+    )
+    others = layered(above, steps, height=HEIGHT)
+    views = [one.properties(width=width) for one in (of_zeros, others)]
+    found: alt.VConcatChart = alt.vconcat(*views, spacing=14)
+    return found
 
 
 class PlotsOfBins(Canvas):
@@ -145,49 +177,13 @@ class PlotsOfBins(Canvas):
         data, zeros = _values_in_bins(rec, metric, bins, names)
         series = Series(names.order, look, by_value(safe(zeros), "share", lower=True))
         data, zeros = series.in_front(safe(_filled(data, bins))), safe(zeros)
-        counts: Fields = {"share:Q": ("share of users", ".2%"), "n:Q": ("users", ",d")}
-        colour, per_cent = series.colour(legend=False), {"format": "%"}
-        width = inner_width(look, _left(series))
-        none = lines(f"users with {metric} = 0 (%)", width)
-        at_zero = drawn(zeros).encode(
-            x=alt.X(
-                "share:Q", title=none, axis=per_cent, scale={"domain": [0, 1.1], "nice": False}
-            ),
-            y=alt.Y(
-                "model:N",
-                sort=series.by_value,
-                title=None,
-                axis={"tickSize": 0, "labels": series.named},
-            ),
-            tooltip=tooltips(series.told(counts)),
-        )
-        bars = at_zero.mark_bar(height={"band": 0.7}).encode(color=colour)
-        shares = at_zero.mark_text(align="left", dx=4, color=look.colours.ink)
-        shares = shares.encode(text=alt.Text("share:Q", format=".1%"))
-        above = layered(zeros, bars, shares, height=max(len(series.names), 1) * ROW)
-        kind = number_format(metric)
-        fields = {"low:Q": ("above", kind), "high:Q": ("up to", kind), **counts}
-        steps = drawn(data).mark_line(interpolate="step-after", strokeWidth=2)
-        steps = steps.encode(
-            x=alt.X(
-                "low:Q",
-                title=axis_title(metric, look, length=width),
-                axis={"grid": False},
-                scale={"zero": False, "nice": False},
-            ),
-            y=alt.Y("share:Q", title="share of users (%)", axis=per_cent),
-            order="low:Q",
-            color=colour,
-            tooltip=tooltips(series.told(fields)),
-            **({"strokeWidth": series.of_coloured(2.5, 1)} if series.others else {}),
-        )
-        others = layered(data, steps, height=HEIGHT)
-        views = [one.properties(width=width) for one in (above, others)]
-        chart = alt.vconcat(*views, spacing=14)
+        chart = _views(zeros, data, metric, series)
         users = users_of(zeros, "users", noun_of(metric))
         subtitle = f"Values of {users}: zeros above, all others below, each bin up to and with its upper end."
         title = f"Distribution of {metric} over users"
         first, *more = said_of(zeros, "share", ".1%", interval=False) or [""]
         words: dict[str, Any] = {"numbers": [f"With 0: {first}", *more], "empty": zeros.is_empty()}
-        words["finding"] = _most_served(zeros, metric)
+        fewest = f"fewest {noun_of(metric)}s with {metric} = 0"
+        of_all = zeros.select("model", value="share", place=0)
+        words["finding"] = leading(of_all, "place", fewest, "", "", lower=True)
         return finished(chart, look, title, subtitle + series.words, **words)

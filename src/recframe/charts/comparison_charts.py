@@ -19,7 +19,7 @@ from recframe.charts.long_format import (
     segment_columns,
     users_of,
 )
-from recframe.charts.segment_rows import CUT, ends_of, in_order
+from recframe.charts.segment_rows import CUT, ends_of, in_order, labelled
 from recframe.charts.style import (
     HEADING,
     ROWS_AXIS,
@@ -77,11 +77,6 @@ class Differences:
     margin: float | None
 
     @property
-    def has_segments(self) -> bool:
-        """Whether rows are of segments."""
-        return bool(self.by)
-
-    @property
     def names(self) -> list[str]:
         """The names on the axis of rows."""
         return self.data["row"].unique(maintain_order=True).to_list()
@@ -112,7 +107,7 @@ class Differences:
             "p_adjusted:Q": ("p, corrected", p_value),
             "n_users:Q": ("users with both", ",d"),
         }
-        if not self.has_segments:
+        if not self.by:
             fields = {name: said for name, said in fields.items() if name != "segment:N"}
         rows = self.data.filter(metric=str(metric))
         ends = ends_of(rows, "difference", zero=True)
@@ -174,7 +169,7 @@ class Differences:
         metric = self.metrics[0]
         rows = self.data.filter(metric=str(metric))
         better = "better" if metric.direction else "higher"
-        found = self._of_segments if self.has_segments else self._of_models
+        found = self._of_segments if self.by else self._of_models
         words = found(rows, better) if len(rows) and self.baseline else ""
         return words + (f" in {metric}" if words and len(self.metrics) > 1 else "")
 
@@ -207,7 +202,7 @@ class Differences:
         formats = {str(one): f"+{number_format(one)}" for one in self.metrics}
         said = []
         for row in self.data.to_dicts():
-            names = [row["metric"], row["row"], *([row["model"]] if self.has_segments else [])]
+            names = [row["metric"], row["row"], *([row["model"]] if self.by else [])]
             kind = formats[row["metric"]]
             value = with_interval([row[one] for one in ("difference", "low", "high")], kind)
             said.append(f"{', '.join(names)}: {value}, {row['verdict']}")
@@ -221,7 +216,7 @@ class Differences:
         of = (
             "pairwise differences" if self.baseline is None else f"differences from {self.baseline}"
         )
-        users = "In brackets: users" if self.has_segments else users_of(self.data)
+        users = "In brackets: users" if self.by else users_of(self.data)
         words = f"{users[0].upper()}{users[1:]} with both values; intervals at {how.words}, each by itself."
         words += " Hollow: open, no difference is shown."
         if self.margin is not None:
@@ -256,15 +251,13 @@ def _axis_title(metric: Metric[...]) -> str:
 def _named(data: pl.DataFrame, *, by_pair: bool) -> pl.DataFrame:
     """Return differences with the names of their rows: a segment with its number of users, a pair of models, or a model."""
     has_segments = bool((data["segment"] != "").any())
-    users = pl.col("n_users").max().over("place")
-    counts = data.select(users).to_series().unique().to_list()
-    written = users.replace_strict(counts, [f"{n:,}" for n in counts], return_dtype=pl.String)
-    words = [pl.format("{} ({})", "segment", written)] * has_segments
+    words = [pl.col("label")] * has_segments
     if by_pair:
         words.append(pl.format("{} - {}", "model", "baseline"))
     elif not has_segments:
         words.append(pl.col("model"))
-    return data.with_columns(row=pl.concat_str(words, separator=" · "))
+    named = labelled(data).with_columns(row=pl.concat_str(words, separator=" · "))
+    return named.drop("label")
 
 
 class PlotsOfDifferences(Canvas):

@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe.charts.chart_words import Fields, by_value, in_words, said_of
 from recframe.charts.formatting import counted
-from recframe.charts.long_format import Names, has_own_order, one_metric
+from recframe.charts.long_format import has_own_order, one_metric, with_segments
 from recframe.charts.segment_rows import in_order
 from recframe.charts.style import (
     HEADING,
@@ -114,17 +114,12 @@ class Lines:
         texts = [pl.col(name).cast(pl.String) for name in names]
         who = pl.concat_str(texts or pl.lit(ALL), separator=" · ", ignore_nulls=True)
         keys = [inside[name] for name in split]
-        has_order = bool(keys) and has_own_order(rows, *keys)
-        segment = [Names.of([rows[key]]).text(pl.col(key)) for key in keys] or [pl.lit("")]
-        places = rows.select(pl.lit(0).alias("of all"), *keys).unique()
-        places = places.sort(pl.all(), nulls_last=True).with_row_index("place")
-        rows = rows.drop("place", strict=False).with_columns(pl.lit(0).alias("of all"))
-        rows = rows.join(places, on=["of all", *keys], nulls_equal=True, maintain_order="left")
-        return rows.with_columns(
+        rows = rows.drop("place", strict=False)
+        rows = rows.sort(keys, nulls_last=True, maintain_order=True) if keys else rows
+        return with_segments(rows, keys).with_columns(
             order=pl.col(model[0]).rank("dense") if model else pl.lit(0),
             model=who.replace("", ALL),
-            segment=pl.concat_str(segment, separator=" · "),
-            has_own_order=pl.lit(has_order),
+            has_own_order=pl.lit(bool(keys) and has_own_order(rows, *keys)),
         )
 
     def _told(self, data: pl.DataFrame) -> str:

@@ -121,12 +121,12 @@ def keyed(rec: Any, result: pl.DataFrame) -> pl.DataFrame:
     named = {role: models.text(pl.col(keys[name])) for role, name in roles.items() if name in keys}
     named = {"model": pl.lit(ALL)} if model is None else named
     of_segments = [key for name, key in keys.items() if name not in {*roles.values()}]
-    found = _with_segments(found, of_segments).with_columns(**named)
+    found = with_segments(found, of_segments).with_columns(**named)
     numbers = result.columns[len(keys) :]
     return found.select(*named, "segment", "place", "known", *numbers, model_place=models.place)
 
 
-def _with_segments(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+def with_segments(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
     """Return rows with their segment in words, its place in the segments' order, and whether none of its keys is null.
 
     Two segments that read alike, "a" with "b · c" and "a · b" with "c", are told apart by a number.

@@ -8,17 +8,19 @@ FEW_USERS = 10
 """Users below which a segment's interval does not stretch an axis."""
 
 
+def labelled(data: pl.DataFrame) -> pl.DataFrame:
+    """Return rows with the label of their segment: its name and its number of users."""
+    users = pl.col("n_users").max().over("place")
+    counts = data.select(users).to_series().unique().to_list()
+    written = users.replace_strict(counts, [f"{n:,}" for n in counts], return_dtype=pl.String)
+    return data.with_columns(label=pl.format("{} ({})", "segment", written))
+
+
 def largest(data: pl.DataFrame, most: int) -> pl.DataFrame:
-    """Return the segments with the most users, with labels of name and number of users."""
+    """Return the segments with the most users, with their labels."""
     sizes = data.group_by("place").agg(pl.col("n_users").max()).sort("n_users", "place")
     kept = sizes.tail(most)["place"]
-    found = data.filter(pl.col("place").is_in(kept.implode()))
-    found = found.with_columns(users=pl.col("n_users").max().over("place"))
-    counts = found["users"].unique().to_list()
-    written = pl.col("users").replace_strict(
-        counts, [f"{count:,}" for count in counts], return_dtype=pl.String
-    )
-    return found.with_columns(label=pl.format("{} ({})", "segment", written)).drop("users")
+    return labelled(data.filter(pl.col("place").is_in(kept.implode())))
 
 
 def segments_shown(n: int, most: int) -> str:
