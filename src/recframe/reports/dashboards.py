@@ -15,7 +15,6 @@ from recframe.charts.formatting import (
     NONE,
     Column,
     Row,
-    Table,
     counted,
     named,
     number,
@@ -252,36 +251,22 @@ class Dashboard:
 
 
 def _definitions(about: pl.DataFrame) -> Section:
-    """Return the section on changes of how numbers were made: definitions and versions."""
+    """Return the section on metrics whose meaning changed."""
+    of = ["name", "metric"]
     known = about.filter(pl.col("definition").is_not_null())
-    meant = _turns(known, ["name", "metric"], "definition")
-    made = [turn for version in VERSIONS for turn in _turns(about, ["name"], version)]
-    changed_metrics = ("Metrics whose meaning changed", "metric", "stood for", "stands for")
-    tables = [_turned(meant, *changed_metrics), _turned(made, "Versions that changed", "what")]
+    rows = known.select("as_of", *of, now="definition").unique(maintain_order=True)
+    rows = rows.sort("as_of", maintain_order=True)
+    rows = rows.with_columns(before=pl.col("now").shift().over(of))
+    turns = rows.filter(pl.col("before") != pl.col("now")).to_dicts()
     lead = (
         "The meaning of a metric changed: numbers from before and after the change are not compared."
-        if meant
+        if turns
         else "Every metric means the same in all runs."
     )
-    parts = [one for one in tables if one.rows]
-    return Section("definitions", "What the numbers stand for", lead, parts)
-
-
-def _turned(
-    turns: Sequence[Row], caption: str, what: str, before: str = "before", after: str = "after"
-) -> Table:
-    """Return a table of changes; `what` is the name of what changed."""
     start = Column("from", field="as_of", write=_time)
-    values = [Column(before, field="before"), Column(after, field="now")]
-    return table(caption, [Column(what), start, *values], turns)
-
-
-def _turns(about: pl.DataFrame, of: Sequence[str], what: str) -> list[dict[str, Any]]:
-    """Return the changes of a column's values, in order of time."""
-    rows = about.select("as_of", *of, pl.col(what).alias("now")).unique(maintain_order=True)
-    rows = rows.sort("as_of", maintain_order=True)
-    rows = rows.with_columns(before=pl.col("now").shift().over(of), what=pl.lit(what))
-    return rows.filter(pl.col("before") != pl.col("now")).to_dicts()
+    values = [Column("stood for", field="before"), Column("stands for", field="now")]
+    found = table("Metrics whose meaning changed", [Column("metric"), start, *values], turns)
+    return Section("definitions", "What the numbers stand for", lead, [found] if turns else [])
 
 
 def _runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
@@ -317,5 +302,5 @@ def _runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
     if n_again:
         are = counted(n_again, "run is", "runs are")
         words = f"{are} of the same data as an earlier one of their name: was the data not updated?"
-        section.notes = [f"{words} They count once in what is expected."]
+        section.parts.insert(0, Text([f"{words} They count once in what is expected."]))
     return section

@@ -96,8 +96,6 @@ class Section:
     lead: str = ""
     """The sentence at its start; a section without it is not shown."""
     parts: list[Any] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    """Warnings and remarks, below the lead."""
     missing: list[str] = field(default_factory=list)
     """Sentences on missing parts, and what to bind to see them."""
 
