@@ -24,7 +24,6 @@ METHODS = {
     "evaluate": "'ndcg@10'",
     "summarize": "'ndcg@10'",
     "compare": "'ndcg@10', baseline='popularity'",
-    "winner": "'ndcg@10', baseline='popularity'",
     "power": "'ndcg@10'",
     "agreement": "'rbo@10'",
     "pareto": "'ndcg@10', 'novelty@10', 'coverage@10'",
@@ -64,7 +63,6 @@ METHODS = {
 """Methods other than metrics, with example arguments."""
 
 OF_ONE_TRAINING = {
-    "winner": "compare('ndcg@10', baseline='old') compares models over users and trainings",
     "gaps": "summarize('ndcg@10', by='country') has segments' values over users and trainings",
     "slices": "summarize('ndcg@10', by='country') has segments' values over users and trainings",
     **dict.fromkeys(("worst", "best"), "evaluate('ndcg@10', by='user') has each user's mean"),
@@ -77,7 +75,7 @@ PLAIN = (str, int, float, list, tuple, range, Metric, type(None))
 SHARES = {"level": "0.95", "margin": "0.01", "power": "0.8", "correlation": "0.5"}
 """The options that take a number between 0 and 1, each with an example."""
 NUMBERS = {"seed": 0, "trainings": 2} | dict.fromkeys(
-    ("min_users", "n_resamples", "rows", "depth", "bins", "most"), 1
+    ("min_users", "rows", "depth", "bins", "most"), 1
 )
 """The options that take a whole number, each with the smallest."""
 FLAGS = {"wide", "per_user"}

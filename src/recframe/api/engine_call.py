@@ -37,7 +37,6 @@ BY_BUCKET = (
     "evaluate",
     "summarize",
     "compare",
-    "winner",
     "power",
     "gaps",
     "slices",

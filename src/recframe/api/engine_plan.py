@@ -472,7 +472,7 @@ class Divided:
         needs = [needs_of(convention.metric) for convention in self._conventions]
         ks = [convention.metric.k for convention in self._conventions]
         reads_hits_alone = (
-            self.method in {"evaluate", "summarize", "compare", "winner"}
+            self.method in {"evaluate", "summarize", "compare"}
             and "truth" in self.sides
             and "reference" not in self.sides
             and rank in columns <= roles

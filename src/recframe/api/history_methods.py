@@ -17,7 +17,6 @@ from recframe.errors import NeedsAllUsersError, RecframeError, shown, suggestion
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.frames.hints import Either, Given
 from recframe.frames.kinds.lookup import kind_for
-from recframe.statistics.options import Method
 from recframe.statistics.requirements import TRAILING, Gate
 
 if TYPE_CHECKING:
@@ -40,10 +39,7 @@ class Tracked(Generic[F]):
         k: Cutoffs = None,
         by: By = None,
         level: float = 0.95,
-        method: Method = "auto",
         cluster: str | None = None,
-        n_resamples: int = 2000,
-        seed: int = 0,
     ) -> F:
         """Return `summarize(...)`, and append it to a history, with its definition and versions.
 
@@ -82,9 +78,8 @@ class Tracked(Generic[F]):
         rec: Any = self
         # what is wrong with these is said before any work is done
         check(history, as_of)
-        drawn = {"method": method, "n_resamples": n_resamples, "seed": seed}
         shown = {"level": level, "wide": True}
-        result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, **shown, **drawn)
+        result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, **shown)
         asked = question(self, metrics, k, by, cluster, over="users")
         kind = kind_for(result)
         rows = rows_of(kind)

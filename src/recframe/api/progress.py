@@ -42,11 +42,6 @@ class Bar:
         self._began = self._shown = None
 
 
-def of_resamples() -> Bar | None:
-    """Return a bar for resamples."""
-    return of("resamples")
-
-
 def of(title: str) -> Bar | None:
     """Return a bar for what its title says; None without rich, or where it is not visible."""
     if not (_is_seen() and _has_rich()):

@@ -46,7 +46,7 @@ from recframe.statistics.over_trainings import (
     with_trainings,
     without,
 )
-from recframe.statistics.pairs import BASELINE, MODEL, RUNNER_UP
+from recframe.statistics.pairs import BASELINE, MODEL
 from recframe.statistics.stored_results import as_shown
 from recframe.statistics.summary import FEWEST_FOLDS
 
@@ -278,8 +278,7 @@ class Question(Request):
         )
         sources = dict(self.inputs.sources)
         if BASELINE in names:
-            for name in {names[BASELINE], *({RUNNER_UP} & {*columns})}:
-                sources[name] = sources.get(names[MODEL])
+            sources[names[BASELINE]] = sources.get(names[MODEL])
         shown = as_shown(named, self.decimals)
         told = partial(self._told, list(names.values()), depths)
         return self.kind.give(shown, sources, told, self._chosen(names, columns, short))

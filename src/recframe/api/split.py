@@ -185,7 +185,7 @@ class Split(SplitAnswers[F]):
 
         Segments beside those of your frames, see `truth`: `by="fold"`; `by="user_kind"`; `by="item_kind"` of the items of lists
         and truth, where ranks stay and scores are ranked within the kind; `by="pair_kind"` of the truth alone, so that lists
-        stay whole. The model `oracle` of `baselines` is a bound: `compare`, `winner`, `power` and `require` leave it out.
+        stay whole. The model `oracle` of `baselines` is a bound: `compare`, `power` and `require` leave it out.
 
         Raises a ColumnError for a missing column, and a CallError for `truth=` and `train=`.
 

@@ -1,4 +1,4 @@
-"""Statistical methods of `rec`: intervals, comparisons, winners and power."""
+"""Statistical methods of `rec`: intervals, comparisons and power."""
 
 from __future__ import annotations
 
@@ -8,34 +8,33 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import polars as pl
 
-from recframe.api import argument_errors, progress
+from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
 from recframe.api.request import FEW_ROWS, MIDDLING, Question, check_contributions, question
 from recframe.errors import CallError, RecframeError, UnknownMetricError
 from recframe.evaluation import evaluation
 from recframe.evaluation.contributions import contributions
 from recframe.evaluation.execution import Run
-from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.segments import SPREAD, TOTAL, keys_of, numbered
+from recframe.evaluation.segments import TOTAL, keys_of, numbered
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, bind
-from recframe.frames.inputs import Inputs, check_is_one_fold
+from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.statistics import options, summary
-from recframe.statistics.options import Correction, Family, Looks, Method, Over, Test
+from recframe.statistics.options import Correction, Over
 from recframe.statistics.over_trainings import refuse as refuse_trainings
-from recframe.statistics.pairs import BASELINE, MODEL, RUNNER_UP, Pairing, by_metric, sums_of_all
+from recframe.statistics.pairs import BASELINE, MODEL, Pairing, by_metric, sums_of_all
 
 if TYPE_CHECKING:
     from recframe.statistics.comparison import Comparing
 
 
-Made = Callable[[pl.DataFrame, list[str], Pairing], pl.DataFrame]
+Made = Callable[[pl.DataFrame, list[str]], pl.DataFrame]
 """Type of functions from sums over pairs and segment keys to a result."""
 
 
 class Uncertain(Generic[F]):
-    """Statistical methods of `rec`: intervals, comparisons, winners and power."""
+    """Statistical methods of `rec`: intervals, comparisons and power."""
 
     @argument_errors.understood
     def summarize(  # noqa: PLR0913  those of evaluate, and how intervals are made
@@ -44,23 +43,17 @@ class Uncertain(Generic[F]):
         k: Cutoffs = None,
         by: By = None,
         level: float = 0.95,
-        method: Method = "auto",
         cluster: str | None = None,
         over: Over = "users",
-        n_resamples: int = 2000,
-        seed: int = 0,
         wide: bool = False,
     ) -> F:
         """Return metrics with the intervals of their values, a row for each segment, model and metric.
 
-        The interval is for another sample of as many users, from the same population, catalogue and time. The arguments
-        `metrics`, `k` and `by` are those of `evaluate`, and `value` is its number.
+        The interval is for another sample of as many users, from the same population, catalogue and time: for metrics from 0 to
+        1 Wilson's, on the effective number of users n_eff = p (1 - p) / se^2; for others t, value ± t(n - 1) · std / √n. The
+        arguments `metrics`, `k` and `by` are those of `evaluate`, and `value` is its number.
 
             level: the probability that an interval holds, for each row alone.
-            method: "auto" is Wilson's interval on the effective number of users, n_eff = p (1 - p) / se^2, for metrics from 0
-                to 1, and t for others; "t" is t, value ± t(n - 1) · std / √n, for all; "bootstrap" is the percentile interval
-                of `n_resamples` resamples, drawn with `seed`, of users in up to 10,000 random groups (by segment 2,000). It
-                needs recframe[stats].
             cluster: a column of clusters of users, such as households: the error is then that of leaving out one cluster at a
                 time, with (sum n)^2 / sum n^2 - 1 degrees of freedom for clusters of n users. A user without a cluster is a
                 cluster.
@@ -74,7 +67,7 @@ class Uncertain(Generic[F]):
         `highest_fold`; by="fold" gives all.
 
         The interval of a set metric, such as coverage, uses the contribution of each list, T + (n - 1) (T - T without the
-        list); there is none by the bootstrap, and none for exposure_share and exposure_disparity, where no method was shown
+        list); there is none for exposure_share and exposure_disparity, where no method was shown
         to hold. The interval of a metric that grows with the number of users (coverage, tail_coverage, gini, entropy)
         is for this number of users only.
 
@@ -105,14 +98,10 @@ class Uncertain(Generic[F]):
         Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015; Nadeau and
         Bengio 2003, Inference for the generalization error (random folds).
         """
-        options.check_choices(method=method, over=over)
+        options.check_choices(over=over)
         asked = question(self, metrics, k, by, cluster, wide=wide, over=over)
-        if method == "bootstrap":
-            drawn: F = _bootstrapped(asked, level, n_resamples, seed)
-            return drawn
         how = summary.Intervals(
             level,
-            method,
             over_trainings=asked.over_trainings,
             has_folds=asked.shows_folds,
             over_folds=asked.over == "folds",
@@ -130,20 +119,15 @@ class Uncertain(Generic[F]):
         by: By = None,
         level: float = 0.95,
         margin: float | None = None,
-        test: Test = "t",
         correction: Correction | None = "holm",
-        family: Family = "table",
-        looks: Looks | None = None,
         min_users: int = 5,
         cluster: str | None = None,
         over: Over = "users",
-        n_resamples: int = 9999,
-        seed: int = 0,
         wide: bool = False,
     ) -> F:
         """Compare models with a baseline: a row for each segment, model and metric, with a verdict.
 
-        Both values of a user are paired: d = value - baseline's value, and the test is whether the mean of d is 0. Models are
+        Both values of a user are paired: d = value - baseline's value, and the t test is whether the mean of d is 0. Models are
         in the column that `rec(model=...)` binds, or are frames: `rf.rec({"a": a, "b": b}, truth)`.
 
             baseline: the name of the model that all others are compared with; None compares all pairs.
@@ -151,17 +135,12 @@ class Uncertain(Generic[F]):
             margin: a share of the baseline's value, such as 0.01, that does not matter: "not worse" is shown by the mean of b -
                 (1 - margin) a, "same" by that and b - (1 + margin) a, where p is at most (1 - level) / 2, of the users and two
                 added ones with the most extreme differences. These two verdicts are not corrected for many rows.
-            test: "t", paired; "permutation", sign flips of random groups of users; "bootstrap", shifted to the null.
-            correction: for many rows: "holm"; "max_t" (step-down, by sign flips, which allows for correlated rows);
-                "bonferroni"; "benjamini-hochberg", of the share of false findings; None.
-            family: which rows are corrected together: all of the "table", those of a "metric", or those of a "segment".
-            looks: "any" if users are added and you look again: intervals and p values hold for all looks together. Intervals
-                are some 1.6 times as wide as for one look, None. It takes no test=, no "max_t" and no metric that grows.
+            correction: of the p values of all rows of the result: "holm"; "benjamini-hochberg", of the share of false findings;
+                None.
             min_users: with fewer users (or clusters) a row has its numbers, but no `p_adjusted` and the verdict "few".
             cluster: as in `summarize`.
             over: the sample: "users", over folds of a split with a pair of values for each (fold, user), or "folds": t(F - 1)
                 of the F folds' mean differences, as in `summarize`; wins, ties and losses are then folds.
-            n_resamples, seed: of flips or draws; no p is below 1 / (n_resamples + 1).
 
         Columns: the `by` columns, the model, without `baseline=` the `baseline` of each row; `metric`, `verdict`,
         `difference` with `_low` and `_high`, `value` and `baseline_value` (over users with both), `p_adjusted`, `n_users` and
@@ -196,14 +175,12 @@ class Uncertain(Generic[F]):
         │ b     ┆ few     ┆ 0.5        ┆ -0.418693      ┆ 1.418693        ┆ 4       │
         └───────┴─────────┴────────────┴────────────────┴─────────────────┴─────────┘
 
-        Source: Student 1908; Fisher 1935; Holm 1979; Westfall and Young 1993; Urbano, Lima and Hanjalic 2019, Statistical
-        significance testing in information retrieval; Schuirmann 1987 (margins); Waudby-Smith et al. 2024 (looks).
+        Source: Student 1908; Fisher 1935; Holm 1979; Benjamini and Hochberg 1995; Urbano, Lima and Hanjalic 2019, Statistical
+        significance testing in information retrieval; Schuirmann 1987 (margins).
         """
         from recframe.statistics.comparison import SHORT, Comparing, compared  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        options.check_choices(
-            over=over, test=test, correction=correction, family=family, looks=looks
-        )
+        options.check_choices(over=over, correction=correction)
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         try:
             asked = question(rec, metrics, k, by, cluster, wide=wide, over=over)
@@ -216,27 +193,21 @@ class Uncertain(Generic[F]):
         how = Comparing(
             level=level,
             margin=margin,
-            test=test,
             correction=correction,
-            family=family,
-            looks=looks,
             min_users=summary.FEWEST_FOLDS if over == "folds" else min_users,
-            n_resamples=n_resamples,
-            seed=seed,
             cluster=None if over == "folds" else asked.cluster,
             over_trainings=asked.over_trainings,
             over_folds=over == "folds",
             ratio=None if asked.inputs.folds is None else asked.inputs.folds.ratio,
-            tell=progress.of_resamples(),
         )
-        _check_test(asked, how)
+        if how.over_folds:
+            _check_over_folds(how)
         result: F = of_pairs(
             asked,
             baseline,
-            lambda sums, keys, _: compared(sums, keys, how),
+            lambda sums, keys: compared(sums, keys, how),
             how.columns,
             SHORT,
-            drawn=how.resamples,
         )
         return result
 
@@ -328,7 +299,7 @@ class Uncertain(Generic[F]):
             result: F = of_pairs(
                 asked,
                 baseline,
-                lambda sums, keys, _: powers.of_pairs(sums, keys, how),
+                lambda sums, keys: powers.of_pairs(sums, keys, how),
                 columns,
                 short,
             )
@@ -339,86 +310,6 @@ class Uncertain(Generic[F]):
             asked, intervals, asked.by, lambda rows: powers.of_one(rows, keys, how), columns, short
         )
         return of_one
-
-    @argument_errors.understood
-    def winner(  # noqa: PLR0913  those of evaluate, and how the best is found
-        self,
-        *metrics: Asked,
-        baseline: object,
-        k: Cutoffs = None,
-        by: By = None,
-        level: float = 0.95,
-        min_users: int = 5,
-        cluster: str | None = None,
-        n_resamples: int = 2000,
-        seed: int = 0,
-        wide: bool = False,
-    ) -> F:
-        """Return the best of several models, and an honest estimate of its lead over a baseline, by segment and metric.
-
-        The best of many looks better than it is, since luck helps to win. Other arguments are those of `compare`.
-
-            baseline: the model that the others are compared with; it cannot win itself.
-            n_resamples, seed: of the resamples of random groups of users, or of clusters, that `first` counts.
-
-        Columns: the `by` columns; the model (the winner: the best mean difference to the baseline, of equal ones the first by
-        name; for a metric without a direction the highest); `metric`; the `verdict` on winner and `runner_up`, as in `compare`;
-        `value`, `baseline_value`, `difference` and `n_users` of users with both values; `difference_low` and `_high` at
-        level^(1/m), of m models without the baseline, so that they hold at `level` whichever model is picked;
-        `difference_shrunk`, shrunk by empirical Bayes towards the mean of all m (null for fewer than three); `first`, the share
-        of resamples in which the winner is first (equal ones share it); `p_adjusted` of winner and runner-up (by Holm over the
-        rows of the table); `note`, which says if the winner is not better than the baseline. `wide=True` adds `baseline`, `k`,
-        `n_models` (m), and of winner and runner-up `ahead` (the mean difference), `p_value`, `n_differ` and `n_unpaired`, in
-        the order of earlier versions.
-
-        The test of winner and runner-up is two-sided, which allows for picking both: either could have led, and the first two
-        of many are closer than two named in advance. It is for one look, without `looks`: as users are added another model may
-        lead. It needs recframe[stats]. A LazyFrame gives a LazyFrame. Raises what `compare` raises.
-
-        >>> import polars as pl, recframe as rf
-        >>> truth = pl.DataFrame({"user": range(60), "item": 0})
-        >>> ranks = {"old": 5, "a": 3, "b": 4, "c": 6}
-        >>> recs = {model: truth.with_columns(rank=pl.col("user") % n + 1) for model, n in ranks.items()}
-        >>> found = rf.rec(recs, truth=truth).winner("mrr", baseline="old")
-        >>> found.select("model", "difference", "difference_shrunk", "first", "runner_up", "verdict")
-        shape: (1, 6)
-        ┌───────┬────────────┬───────────────────┬─────────┬───────────┬─────────┐
-        │ model ┆ difference ┆ difference_shrunk ┆ first   ┆ runner_up ┆ verdict │
-        │ ---   ┆ ---        ┆ ---               ┆ ---     ┆ ---       ┆ ---     │
-        │ str   ┆ f64        ┆ f64               ┆ f64     ┆ str       ┆ str     │
-        ╞═══════╪════════════╪═══════════════════╪═════════╪═══════════╪═════════╡
-        │ a     ┆ 0.154444   ┆ 0.14641           ┆ 0.95025 ┆ b         ┆ open    │
-        └───────┴────────────┴───────────────────┴─────────┴───────────┴─────────┘
-
-        Source: Gutmann and Maymin 1987, Is the selected population the best?; Hung and Fithian 2019, Rank verification for
-        exponential families; Efron and Morris 1975 (shrinking); Šidák 1967 (intervals).
-        """
-        from recframe.statistics.comparison import Comparing  # noqa: PLC0415  NumPy and SciPy are an extra
-        from recframe.statistics.winners import COLUMNS, SHORT, winners  # noqa: PLC0415
-
-        if baseline is None:
-            msg = "baseline=None: winner takes the name of the baseline, such as baseline='old'"
-            raise RecframeError(msg)
-        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster, wide=wide, over="users")
-        how = Comparing(
-            level=level,
-            min_users=min_users,
-            n_resamples=n_resamples,
-            seed=seed,
-            cluster=asked.cluster,
-            tell=progress.of_resamples(),
-        )
-        result: F = of_pairs(
-            asked,
-            baseline,
-            lambda sums, keys, pairing: winners(sums, keys, pairing, how),
-            {**COLUMNS, RUNNER_UP: asked.inputs.schema.get(MODEL)},
-            SHORT,
-            drawn=True,
-            among_others=True,
-        )
-        return result
 
 
 def _with_intervals(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
@@ -441,77 +332,9 @@ def _with_intervals(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
     return asked.planned(asked.inputs, made, "summary", how, middling=FEW_ROWS)
 
 
-def _bootstrapped(asked: Question, level: float, n_resamples: int, seed: int) -> Any:
-    """Return metrics with intervals by resampling."""
-    from recframe.statistics.comparison import Comparing, bootstrapped  # noqa: PLC0415  NumPy is an extra
-
-    refuse_trainings(asked.inputs, "method='bootstrap'", "leave method= out")
-    check_is_one_fold(asked.inputs)
-    _check_resampled(asked.metrics)
-    how = Comparing(
-        level=level,
-        n_resamples=n_resamples,
-        seed=seed,
-        cluster=asked.cluster,
-        tell=progress.of_resamples(),
-    )
-    keys = list(asked.by)
-    drawn = asked.inputs.drawn(_most_groups(keys), asked.cluster)
-    inside = [*keys_of(drawn, asked.metrics)]
-    wide = numbered(asked.rec._evaluated(drawn, asked.conventions, SPREAD), inside)  # noqa: SLF001
-    return _finished(
-        asked,
-        summary.by_metric(wide, inside, dict(enumerate(asked.metrics))),
-        asked.by,
-        lambda sums: bootstrapped(sums, keys, how),
-        summary.COLUMNS,
-        summary.SHORT,
-    )
-
-
-def _check_resampled(metrics: Sequence[Metric[...]]) -> None:
-    for metric in metrics:
-        if is_of_segment(metric):
-            reason = (
-                "computed from all lists together: a resample repeats lists, so bootstrap intervals cover too rarely; "
-                "method='auto' uses each list's contribution"
-                if metric.shape == "set"
-                else "computed from several means over users, which are not resampled together; method='auto' uses each "
-                "user's contribution"
-            )
-            msg = f"{metric} is {reason}"
-            raise RecframeError(msg)
-
-
-def _most_groups(keys: Sequence[str]) -> int:
-    from recframe.statistics import resampling  # noqa: PLC0415
-
-    of_segments = set(keys) - {MODEL}
-    return resampling.MOST_GROUPS_BY_SEGMENT if of_segments else resampling.MOST_GROUPS
-
-
-def _check_test(asked: Question, how: Comparing) -> None:
-    """Reject options that need a single look, or users without trainings."""
-    from recframe.statistics.looks import check as check_looks  # noqa: PLC0415
-
-    if how.looks is not None:
-        check_looks(how.test, how.correction, asked.metrics)
-        refuse_trainings(asked.inputs, f"looks={how.looks!r}", "leave looks= out")
-    if how.over_folds:
-        _check_over_folds(how)
-    instead = "write test='t' and correction='holm', or leave both out"
-    if how.test != "t":
-        refuse_trainings(asked.inputs, f"test={how.test!r}", instead)
-    if how.correction == "max_t":
-        refuse_trainings(asked.inputs, "correction='max_t'", instead)
-
-
 def _check_over_folds(how: Comparing) -> None:
     """Reject options that need users, of whom there are more than of folds."""
     asked = {
-        f"test={how.test!r}": how.test != "t",
-        "correction='max_t'": how.correction == "max_t",
-        f"looks={how.looks!r}": how.looks is not None,
         f"margin={how.margin}": how.margin is not None,
     }
     for option, is_asked in asked.items():
@@ -520,15 +343,12 @@ def _check_over_folds(how: Comparing) -> None:
             raise CallError(msg)
 
 
-def of_pairs(  # noqa: PLR0913  what several methods give
+def of_pairs(
     asked: Question,
     baseline: object,
     made: Made,
     columns: Mapping[str, Any],
     short: Sequence[str],
-    *,
-    drawn: bool = False,
-    among_others: bool = False,
 ) -> Any:
     """Return a function's result from the sums over pairs of models, and the segment keys."""
     if not asked.inputs.model:
@@ -540,9 +360,8 @@ def of_pairs(  # noqa: PLR0913  what several methods give
     check_contributions(asked.metrics)
     asked.check_pairs()
     keys = [inside for inside in asked.by if inside != MODEL]
-    drawn_of = asked.of_pairs.drawn(_most_groups(keys), asked.cluster) if drawn else asked.of_pairs
     name = None if baseline is None else text_of(baseline)
-    pairing = Pairing(name, asked.inputs.schema[MODEL], asked.by[MODEL], among_others=among_others)
+    pairing = Pairing(name, asked.inputs.schema[MODEL], asked.by[MODEL])
 
     def all_sums(inputs: Inputs, run: Run) -> pl.LazyFrame:
         plans = contributions(inputs, asked.conventions, run)
@@ -551,11 +370,11 @@ def of_pairs(  # noqa: PLR0913  what several methods give
         found = by_metric(sums, [*plans[0][0].keys, BASELINE], dict(enumerate(asked.metrics)))
         return asked.of_units(found)
 
-    sums = asked.planned(drawn_of, all_sums, "pairs", pairing, middling=MIDDLING)
+    sums = asked.planned(asked.of_pairs, all_sums, "pairs", pairing, middling=MIDDLING)
     names = {key: asked.by[key] for key in [*keys, MODEL]} | {BASELINE: BASELINE}
     several = [BASELINE] * (name is None)
     return _finished(
-        asked, sums, names, lambda cells: made(cells, keys, pairing), columns, [*several, *short]
+        asked, sums, names, lambda cells: made(cells, keys), columns, [*several, *short]
     )
 
 

@@ -43,7 +43,7 @@ from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import Asked, By, Cutoffs
 
 if TYPE_CHECKING:
-    from recframe.statistics.options import Correction, Family, Test
+    from recframe.statistics.options import Correction
 
 STEP, BETWEEN_ROWS = 18, 12
 """Height of a model's row, in pixels, and what is added for each row of the axis."""
@@ -271,9 +271,7 @@ class PlotsOfDifferences(Canvas):
         by: By = None,
         level: float = 0.95,
         margin: float | None = None,
-        test: Test = "t",
         correction: Correction | None = "holm",
-        family: Family = "table",
         cluster: str | None = None,
     ) -> alt.LayerChart | alt.VConcatChart:
         """Draw the differences of models from a baseline, with their intervals and the margin that does not matter.
@@ -296,9 +294,7 @@ class PlotsOfDifferences(Canvas):
             by=by,
             level=level,
             margin=margin,
-            test=test,
             correction=correction,
-            family=family,
             cluster=cluster,
             wide=True,
         )

@@ -52,7 +52,7 @@ from recframe.cli.over_time import changes, history, report, track
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.require import require
 from recframe.cli.splits import audit_split, split
-from recframe.cli.statistics import command_of, compare, gaps, power, slices, summarize, winner
+from recframe.cli.statistics import command_of, compare, gaps, power, slices, summarize
 from recframe.cli.values import complete_metrics, complete_profiles, one_path_each
 from recframe.errors import readable
 from recframe.frames.atomic_write import is_utf8
@@ -414,7 +414,6 @@ ALL = (
     audit,
     summarize,
     compare,
-    winner,
     power,
     gaps,
     slices,

@@ -258,7 +258,7 @@ def tables_of(frames: Frames) -> dict[str, pl.DataFrame]:
     return tables
 
 
-IN_BUCKETS = {"evaluate", "summarize", "compare", "winner", "power", "gaps", "slices"}
+IN_BUCKETS = {"evaluate", "summarize", "compare", "power", "gaps", "slices"}
 """Methods that run in buckets of users without --memory; the other ones read more of all users at once in one plan."""
 
 

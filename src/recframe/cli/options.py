@@ -150,7 +150,6 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
     "baseline": ("MODEL", "The baseline, which the other models are compared with."),
     "level": "The confidence level of intervals.",
     "changes.level": "The confidence level of a flag.",
-    "method": "How intervals are computed.",
     "margin": (
         "X",
         "The share of the baseline that does not matter: 0.01 for 1 %; tests for not worse and the same.",
@@ -159,17 +158,12 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
         "X",
         "Compute the users for a gate to hold: not worse by this share; --wanted is then the true difference.  [default: 0]",
     ),
-    "test": "How p values are computed.",
     "correction": "How p values are corrected for many tests.",
-    "family": "Which tests are corrected together.",
-    "looks": "Look again as users are added: wider intervals that hold for all looks together.",
     "min_users": ("N", "Minimum users per segment to be tested."),
     "cluster": (
         "COLUMN",
         "A column of clusters, such as households: users within one are correlated.",
     ),
-    "n_resamples": ("N", "The number of resamples."),
-    "seed": "The seed of resamples.",
     "wanted": (
         "X",
         "The difference to detect, as a share of the baseline.  [default: 0.01]",
@@ -222,7 +216,7 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
     "wide": "Show or write all columns, not only those of the short form, in full precision.",
 }
 """The help of an option, behind the word for its value where it has one, by its argument, or the method's name before it."""
-FLAGS = {"n_resamples": "resamples", "per_user": "users-values", "wide": "all-columns"}
+FLAGS = {"per_user": "users-values", "wide": "all-columns"}
 """Options that have another name than their argument."""
 LONGEST_METAVAR = 60
 """Length above which the words that an option takes stand in its help."""

@@ -1,4 +1,4 @@
-"""Statistical commands: `summarize`, `compare`, `winner`, `power`, `gaps` and `slices`."""
+"""Statistical commands: `summarize`, `compare`, `power`, `gaps` and `slices`."""
 
 from __future__ import annotations
 
@@ -77,8 +77,6 @@ FOR_READING = {"md", "tex"}
 """Formats of tables for people, which have the columns that a table on a terminal has."""
 
 
-WORDS = {"t": "paired t"}
-"""Words of a table for words of options."""
 Show = Callable[[pl.DataFrame, Options], None]
 
 
@@ -92,8 +90,8 @@ def shown(frame: pl.DataFrame, options: Options) -> None:
 def _once(frame: pl.DataFrame, options: Options) -> list[str]:
     """Return the options that a reader of the result has to know, in words."""
     words = {
-        name: WORDS.get(options[name], options[name])
-        for name in ("baseline", "test", "correction")
+        name: options[name]
+        for name in ("baseline", "correction")
         if options.get(name) is not None and name not in frame.columns
     }
     if any(name.endswith("_low") for name in frame.columns) and "level" in options:
@@ -155,20 +153,6 @@ def compare() -> None:
         --margin 0.01 --by country --users users.csv
       recframe compare 'runs/*.run' test.qrels --model model -m ndcg@10,map \\
         -o table.tex
-    """  # noqa: D301  click reads the backspace as: leave these lines as they are
-
-
-@command_of(rf.Rec.winner, "Find the best of several models.", MEMORY)
-def winner() -> None:
-    """Find the best of the models in RECS, and an honest estimate of its lead over --baseline.
-
-    The best of many looks better than it is: a table has its difference to the baseline as measured, and shrunk to what other
-    users are likely to show. It needs SciPy: pip install 'recframe[stats]'.
-
-    \b
-    Examples:
-      recframe winner recs.parquet truth.parquet --model model --baseline svd \\
-        -m ndcg@10
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 

@@ -2,42 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import polars as pl
 
-from recframe.errors import warn
-from recframe.frames.collecting import run_by_size
 from recframe.frames.dtypes import as_text
-from recframe.statistics import summary
-from recframe.statistics.arrays import Flags, Labels, Numbers, np, ratio
-from recframe.statistics.looks import ANY_LOOK, ONE_LOOK, Law
+from recframe.statistics.arrays import Flags, Numbers, np, ratio
 from recframe.statistics.moments import Ends, Moments, Sums, Trainings
-from recframe.statistics.options import Correction, Family, Looks, Test
-from recframe.statistics.p_values import adjusted, least_p, t_statistic
-from recframe.statistics.pairs import BASELINE, MODEL, PLACE, USERS
-from recframe.statistics.resampling import (
-    Tested,
-    bootstrap_means,
-    bootstrap_test,
-    groups_of,
-    percentile_interval,
-    sign_flip_test,
+from recframe.statistics.options import Correction
+from recframe.statistics.p_values import (
+    adjusted,
+    least_p,
+    p_above,
+    p_below,
+    p_two_sided,
+    t_quantile,
+    t_statistic,
 )
+from recframe.statistics.pairs import BASELINE, MODEL, USERS
 from recframe.statistics.summary import (
     FEW,
     FEW_FOLDS,
     FEW_VALUES,
     ONE_CLUSTER,
-    Intervals,
-    added,
     columns_of,
-    of_clusters,
-    with_errors,
-    with_intervals,
 )
 
 COLUMNS = columns_of(
@@ -54,13 +44,6 @@ SHORT = (
 """Columns after the keys in the short form."""
 OF_MARGIN = ("p_not_worse", "p_equivalent")
 OF_TRAININGS = ("n_trainings", "std_trainings", "n_baseline_trainings", "std_baseline_trainings")
-SKEWED = 0.1
-"""Skewness of sums above which sign flips reject too often; below, families of 40 equal rows err in about 8 %."""
-SKEWED_NOTE = (
-    "skewed differences, for which max_t finds too many; correction='holm' errs less often"
-)
-FEWEST_DRAWN = 5
-"""Fewest users or clusters for a bootstrap; draws of fewer are often all alike."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +52,7 @@ class Comparing:
 
     level: float = 0.95
     margin: float | None = None
-    test: Test = "t"
     correction: Correction | None = "holm"
-    family: Family = "table"
-    looks: Looks | None = None
-    n_resamples: int = 9999
-    seed: int = 0
     min_users: int = 5
     """Minimum users, or clusters, per row to be tested; the numbers are given anyway."""
     cluster: str | None = None
@@ -85,7 +63,6 @@ class Comparing:
     """Whether folds are the sample, in place of users."""
     ratio: float | None = None
     """Ratio of truth rows to train rows, of random folds."""
-    tell: Callable[[int, int], None] | None = None
 
     @property
     def columns(self) -> dict[str, type[pl.DataType]]:
@@ -101,16 +78,6 @@ class Comparing:
             return "folds"
         return "users" if self.cluster in {None, "user"} else "clusters"
 
-    @property
-    def law(self) -> Law:
-        """That of the intervals and p values."""
-        return ONE_LOOK if self.looks is None else ANY_LOOK
-
-    @property
-    def resamples(self) -> bool:
-        """Whether p values come from resamples."""
-        return self.test != "t" or self.correction == "max_t"
-
 
 def compared(cells: pl.DataFrame, keys: Sequence[str], how: Comparing) -> pl.DataFrame:
     """Return a row for each segment, model and metric, from sums over pairs of users' values; see `Sums`."""
@@ -119,10 +86,10 @@ def compared(cells: pl.DataFrame, keys: Sequence[str], how: Comparing) -> pl.Dat
     moments = moments.over_folds(how.ratio) if how.over_folds else moments
     of = Direction.of(sums.rows)
     found = _numbers(sums, moments, of, how)
-    found |= _tested(sums, moments, found["few"], how)
+    found |= _tested(moments, found["few"], how)
     not_worse = not_better = np.full(len(sums.rows), np.nan)
     if how.margin is not None:
-        not_worse, not_better = _within(moments, how.margin, of.higher, sums.ends, how.law)
+        not_worse, not_better = _within(moments, how.margin, of.higher, sums.ends)
     found["p_not_worse"] = np.where(of.directed, not_worse, np.nan)
     found["p_not_better"] = np.where(of.directed, not_better, np.nan)
     found["p_equivalent"] = np.maximum(not_worse, not_better)
@@ -154,9 +121,9 @@ def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dic
     """Return the numbers that the moments determine."""
     difference = moments.difference
     few = (moments.n > 0) & (moments.units < how.min_users)
-    half = how.law.quantile(how.level, moments.freedom) * moments.standard_error
+    half = t_quantile(how.level, moments.freedom) * moments.standard_error
     half = np.where(few & how.over_folds, np.nan, half)
-    relative = moments.relative(how.level, how.law.quantile)
+    relative = moments.relative(how.level)
     std = (moments if how.cluster is None else sums.moments()).std
     above, numbers = sums.column("wins"), sums.numbers(moments)
     if not how.over_folds:
@@ -175,62 +142,20 @@ def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dic
     }
 
 
-def _tested(sums: Sums, moments: Moments, few: Flags, how: Comparing) -> dict[str, Any]:
+def _tested(moments: Moments, few: Flags, how: Comparing) -> dict[str, Any]:
     """Return the unadjusted and the family-wise p values; rows of few users are left out."""
-    families = _families(sums, how)
     t = t_statistic(moments.difference, moments.standard_error)
-    p_value = how.law.p_two_sided(t, moments.freedom)
-    resampled = _resampled(sums, few, families, how) if how.resamples else None
-    skewed = np.zeros(len(few), dtype=bool)
-    if resampled is not None and how.test != "t":
-        untested = np.isnan(p_value) | (how.test == "bootstrap") & (moments.units < FEWEST_DRAWN)
-        p_value = np.where(untested, np.nan, resampled.p_value)
-    if resampled is not None:
-        _warn_of_few_resamples(np.where(few, np.nan, p_value), families, how)
+    p_value = p_two_sided(t, moments.freedom)
     p_value = np.where(few & how.over_folds, np.nan, p_value)
     # a mean of many users is known better than by signs alone
     is_known = how.over_folds & (moments.standard_error > 0)
     p_value = np.maximum(p_value, np.where(is_known, 0.0, least_p(moments.differ)))
     judged = np.where(few, np.nan, p_value)
-    if how.correction is None:
-        p_adjusted = judged
-    elif how.correction == "max_t" and resampled is not None:
-        p_adjusted = np.maximum(resampled.p_max_t, judged)
-        skewed = (resampled.skewness > SKEWED) & ~np.isnan(judged)
-    else:
-        p_adjusted = adjusted(judged, method=str(how.correction), families=families)
-    return {"p_value": p_value, "p_adjusted": p_adjusted, "skewed": skewed}
+    p_adjusted = judged if how.correction is None else adjusted(judged, method=how.correction)
+    return {"p_value": p_value, "p_adjusted": p_adjusted}
 
 
-def _families(sums: Sums, how: Comparing) -> Labels | None:
-    """Return the labels of families corrected together; None if all tests are one family."""
-    if how.family == "metric":
-        return sums.rows[PLACE].to_numpy()
-    if how.family == "segment" and sums.keys:
-        labels = sums.rows.select(pl.struct(sums.keys).rank("dense")).to_series()
-        return labels.cast(pl.Int64).to_numpy()
-    return None
-
-
-def _resampled(sums: Sums, few: Flags, families: Labels | None, how: Comparing) -> Tested:
-    """Return the p values by resamples of random groups of users, or of clusters."""
-    groups = groups_of(sums.cells, sums.rows.select(sums.by))
-    test = bootstrap_test if how.test == "bootstrap" else sign_flip_test
-    # nobody is drawn of rows that are not judged
-    differences, counts = (np.where(few, 0.0, groups.matrix([part])) for part in ("d", "n"))
-    return test(
-        differences,
-        counts,
-        n_resamples=how.n_resamples,
-        seed=how.seed,
-        families=families,
-        tell=how.tell,
-    )
-
-
-def _within(
-    moments: Moments, margin: float, higher: Flags, ends: Ends, law: Law
-) -> tuple[Numbers, Numbers]:
+def _within(moments: Moments, margin: float, higher: Flags, ends: Ends) -> tuple[Numbers, Numbers]:
     """Return the p values against a margin: not worse, and not better.
 
     They are of the mean of b - (1 - margin) a, and of b - (1 + margin) a, so of no ratio. Each is that of the users and of two
@@ -240,8 +165,8 @@ def _within(
         moments.with_share(share).with_ends(*ends.of_gap(1.0 - share))
         for share in (margin, -margin)
     )
-    at_least = law.p_above(t_statistic(above.difference, above.standard_error), above.freedom)
-    at_most = law.p_below(t_statistic(below.difference, below.standard_error), below.freedom)
+    at_least = p_above(t_statistic(above.difference, above.standard_error), above.freedom)
+    at_most = p_below(t_statistic(below.difference, below.standard_error), below.freedom)
     return np.where(higher, at_least, at_most), np.where(higher, at_most, at_least)
 
 
@@ -312,11 +237,9 @@ def _notes(
     words = {
         f"both have the same value for all {who}s": same,
         f"fewer than {how.min_users} {kind}, so not judged": found["few"],
-        _too_few(how): np.isnan(found["p_adjusted"]) & ~found["few"],
         f"significant alone, not after correcting for {tests} comparisons": alone,
         **_within_margin(by_itself & ~same & (found["verdict"] == "same"), found, how),
         **_of_spread(found, moments, same, who),
-        SKEWED_NOTE: found["skewed"],
         **of_unpaired(n, found["n_unpaired"], is_selected(found, of)),
         **_rough(moments, same, how),
         f"{kind} count as fewer than {FEW} of one size, so the interval is rough": few_clusters,
@@ -362,31 +285,6 @@ def _within_margin(alike: Flags, found: Mapping[str, Any], how: Comparing) -> di
     }
 
 
-def _too_few(how: Comparing) -> str:
-    """Return the reason why resampling tests nothing: too few groups."""
-    fewest = f"fewer than {FEWEST_DRAWN} users or clusters, which are " * (how.test == "bootstrap")
-    return f"{fewest}too few to resample"
-
-
-def _warn_of_few_resamples(p_value: Numbers, families: Labels | None, how: Comparing) -> None:
-    """Warn where the number of resamples is too low for a significant p value after correction."""
-    tests = ~np.isnan(p_value)
-    labels = np.zeros(len(tests), np.int64) if families is None else families
-    rows = int(np.bincount(labels[tests], minlength=1).max())
-    corrects = how.correction in {"holm", "bonferroni"}
-    rows = rows if corrects else min(rows, 1)
-    alpha, least = 1.0 - how.level, 1.0 / (how.n_resamples + 1.0)
-    if rows * least <= alpha * (1 + 1e-9):
-        return
-    needed = int(np.ceil(rows / alpha * (1 - 1e-9))) - 1
-    over = f" over {rows} rows with correction={how.correction!r}" * corrects
-    instead = ", or correction='max_t'" * (corrects and least <= alpha)
-    warn(
-        f"n_resamples={how.n_resamples}: no p value can be below {least:.2g}, too high for level={how.level:g}{over}; "
-        f"write n_resamples={needed}{instead}"
-    )
-
-
 BETWEEN = "; "
 MANY_UNPAIRED = 0.05
 """Share of users with only one of two values from which a note is given."""
@@ -420,38 +318,3 @@ def first_or_joined(lacks: Mapping[str, Flags], words: Mapping[str, Flags]) -> A
             more = np.where(found == "", note, found + BETWEEN + note)
             found = np.where(holds, more, found)
     return np.select(list(lacks.values()), list(lacks), found.astype(str))
-
-
-def bootstrapped(sums: pl.DataFrame, keys: Sequence[str], how: Comparing) -> pl.DataFrame:
-    """Return the rows of `summarized` with percentile intervals, from sums in long form of random groups of users.
-
-    A segment whose users or clusters are one has no interval. Source: Efron 1979.
-    """
-    _warn_of_few_draws(how)
-    by = [*keys, PLACE]
-    rows = sums.lazy()
-    # random groups divide no cluster
-    rows = of_clusters(rows, by, how.cluster) if how.cluster else with_errors(added(rows, by))
-    whole = run_by_size(with_intervals(rows, Intervals(how.level)), len(sums))
-    groups = groups_of(sums, whole.select(by))
-    totals, counts = (groups.matrix([name]) for name in ("total", "n_users"))
-    draws = bootstrap_means(
-        totals, counts, n_resamples=how.n_resamples, seed=how.seed, tell=how.tell
-    )
-    ends = percentile_interval(draws, level=how.level)
-    alone = pl.lit(pl.Series(np.count_nonzero(counts, axis=0) == 1))
-    known = pl.col("value_low").is_not_null()
-    low, high = (pl.when(known & ~alone).then(pl.Series(end).fill_nan(None)) for end in ends)
-    too_few = pl.when(known & alone).then(pl.lit("too few users to resample"))
-    found = whole.with_columns(value_low=low, value_high=high, note=too_few.otherwise("note"))
-    return summary.summarized(found, keys, summary.COLUMNS)
-
-
-def _warn_of_few_draws(how: Comparing) -> None:
-    """Warn where the ends of intervals lie beyond the outermost resamples."""
-    needed = math.ceil(2.0 / (1.0 - how.level) * (1 - 1e-9)) - 1
-    if how.n_resamples < needed:
-        warn(
-            f"n_resamples={how.n_resamples}: too few for the ends of intervals at level={how.level:g}; write "
-            f"n_resamples={needed} at least, and some thousand for two digits"
-        )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -30,8 +30,6 @@ from recframe.statistics.pairs import (
 from recframe.statistics.summary import FEWEST
 
 _ROUNDING = 1e-13
-Quantile: TypeAlias = Callable[[Given, Given], Numbers]
-"""Type of functions from level and degrees of freedom to a quantile in standard errors."""
 
 
 class PairedMeans(NamedTuple):
@@ -56,9 +54,7 @@ class Share(NamedTuple):
     high: Numbers
 
 
-def relative_difference(
-    means: PairedMeans, *, level: float = 0.95, quantile: Quantile = t_quantile
-) -> Share:
+def relative_difference(means: PairedMeans, *, level: float = 0.95) -> Share:
     """Return r = d / a, with the interval of all shares r for which the mean of d - r a may be 0.
 
     That is (d - r a)^2 <= t^2 (var d - 2 r cov + r^2 var a), with the quantile t of Student's t: between the two roots of
@@ -69,7 +65,7 @@ def relative_difference(
     """
     a, d, aa, ad, dd, freedom = (numbers(mean) for mean in means)
     value = ratio(np.where(a == 0, np.nan, d), a)
-    squared = quantile(level, freedom) ** 2
+    squared = t_quantile(level, freedom) ** 2
     outer, middle, inner = a**2 - squared * aa, a * d - squared * ad, d**2 - squared * dd
     outer = np.where(outer > 0, outer, np.nan)
     apart = middle**2 - outer * inner
@@ -193,7 +189,7 @@ class Moments:
             effective=self.effective + more,
         )
 
-    def relative(self, level: float, quantile: Quantile) -> Share:
+    def relative(self, level: float) -> Share:
         """Return the difference as a share of the baseline, with its interval by the quantile of a difference's own."""
         a, d = ratio(self.a, self.n), self.difference
         scale = ratio(self.factor * self._of_sample, self.n**2)
@@ -207,7 +203,7 @@ class Moments:
             self.standard_error**2,
             self.freedom,
         )
-        return relative_difference(means, level=level, quantile=quantile)
+        return relative_difference(means, level=level)
 
 
 class Trainings(NamedTuple):

@@ -9,18 +9,10 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.options import plain_number
 
 Over = Literal["users", "folds"]
-Test = Literal["t", "permutation", "bootstrap"]
-Correction = Literal["holm", "max_t", "bonferroni", "benjamini-hochberg"]
-Family = Literal["table", "metric", "segment"]
-Looks = Literal["any"]
-CorrectionOfSlices = Literal["holm", "bonferroni", "benjamini-hochberg"]
-Method = Literal["auto", "t", "bootstrap"]
+Correction = Literal["holm", "benjamini-hochberg"]
+CorrectionOfSlices = Literal["holm", "benjamini-hochberg"]
 CHOICES = {
-    "test": get_args(Test),
     "correction": (*get_args(Correction), None),
-    "family": get_args(Family),
-    "looks": (*get_args(Looks), None),
-    "method": get_args(Method),
     "over": get_args(Over),
 }
 

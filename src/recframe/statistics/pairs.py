@@ -17,13 +17,12 @@ from recframe.evaluation.trainings import PARTS
 from recframe.evaluation.user_values import bounded_names
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import bind
-from recframe.frames.inputs import GROUP
 from recframe.frames.kinds.engine import MOST
 from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.joins import Frame, in_long_form, joined
 from recframe.metrics.language.definition import Metric
 
-MODEL, BASELINE, RUNNER_UP = "model", "baseline", "runner_up"
+MODEL, BASELINE = "model", "baseline"
 MOST_NAMED = 20
 SUMS = ("n", "a", "d", "aa", "ad", "dd", "dddd", "wins", "ties", "unpaired")
 """Sums over paired users: their number, the baseline's A, d = B - A, squares and products, fourth powers of d for
@@ -71,8 +70,6 @@ class Pairing:
     """Name of the model column."""
     given: str = ""
     """Source of the baseline, where it is not `baseline=`."""
-    among_others: bool = False
-    """Whether the other models are compared with each other too."""
 
     def is_baseline(self, model: str) -> pl.Expr:
         """Return whether a column has the baseline's name."""
@@ -82,10 +79,7 @@ class Pairing:
         """Return whether a row's model is compared with its baseline."""
         if self.baseline is None:
             return pl.col(BASELINE) < pl.col(MODEL)
-        is_baseline, others = self.is_baseline(BASELINE), ~self.is_baseline(MODEL)
-        if self.among_others:
-            is_baseline |= pl.col(BASELINE) < pl.col(MODEL)
-        return is_baseline & others
+        return self.is_baseline(BASELINE) & ~self.is_baseline(MODEL)
 
     def checks(self, models: pl.LazyFrame) -> list[pl.LazyFrame]:
         """Return frames of one row that fail when the plan runs, if there are no models to compare, or no baseline."""
@@ -228,11 +222,6 @@ class Pairs:
         """The values of an empty list, a row."""
         return self.users.empty.rename({name: f"empty {name}" for name in self.users.names})
 
-    @property
-    def draws_some(self) -> bool:
-        """Whether random groups are of users of some pairs alone: of those with the baseline."""
-        return self.pairing.among_others and GROUP in self.users.keys
-
     def sums(self) -> pl.LazyFrame:
         """Return one row per segment, model and baseline: the keys, and the sums behind `PairedValues.totals`.
 
@@ -243,9 +232,6 @@ class Pairs:
         checks = self.pairing.checks(self.models)
         if of.counts_absent:
             every = of.n_users().join(self._pairs(self.models), on=MODEL)
-            if self.draws_some:
-                some = every.with_columns(_drawn(self.pairing.is_baseline(BASELINE)))
-                every = some.group_by(keys).agg(pl.col("n_users").sum())
             absent = (pl.col("n_users") - pl.col("present").fill_null(0)).cast(pl.Int64)
             summed = every.join(summed, on=keys, how="left", nulls_equal=True)
             summed = summed.join(self.empty, how="cross")
@@ -262,21 +248,18 @@ class Pairs:
 
         NOTE: where the models are known, pair by pair: sums of whole columns take a seventh of the time of sums by group.
         """
-        of, is_baseline = self.users, self.pairing.is_baseline
+        of = self.users
         # NOTE: held, so that what tells the two sides apart is not asked of each of the plan's frames twice
         rows = of.rows.cache().select(*of.pairing, MODEL, *of.names)
         pairs = pl.DataFrame() if of.known is None else self._pairs(of.known)
         if not 0 < len(pairs) <= MOST_APART:
-            drawn = is_baseline(BASELINE) if self.draws_some else None
-            return self._sums_by(self._paired(rows), self.keys, drawn)
+            return self._sums_by(self._paired(rows), self.keys)
         keys = [key for key in of.keys if key != MODEL]
         found = []
         for pair in (pairs.slice(place, 1) for place in range(len(pairs))):
             others, base = (rows.filter(self._is(side, pair)) for side in (MODEL, BASELINE))
             paired = self._side_by_side(others, base, of.pairing).drop(MODEL, BASELINE)
-            is_drawn = not self.draws_some or pair.select(is_baseline(BASELINE)).item()
-            drawn = None if is_drawn else pl.lit(value=False)
-            found.append(self._sums_by(paired, keys, drawn).join(pair.lazy(), how="cross"))
+            found.append(self._sums_by(paired, keys).join(pair.lazy(), how="cross"))
         return pl.concat(found)
 
     def _is(self, side: str, pair: pl.DataFrame) -> pl.Expr:
@@ -285,11 +268,8 @@ class Pairs:
         name = pair.select(as_text(pl.col(side), dtype)).item()
         return as_text(pl.col(MODEL), dtype).eq_missing(pl.lit(name, pl.String))
 
-    def _sums_by(
-        self, paired: pl.LazyFrame, keys: Sequence[str], drawn: pl.Expr | None
-    ) -> pl.LazyFrame:
+    def _sums_by(self, paired: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
         rows = self.users.described(paired)
-        rows = rows if drawn is None else rows.with_columns(_drawn(drawn))
         return self.values.summed(rows, keys, [pl.len().alias("present")])
 
     def _paired(self, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -297,7 +277,7 @@ class Pairs:
         of, pairing = self.users, self.pairing
         if of.aligned:
             sides = (rows, rows)
-            if pairing.baseline is not None and not pairing.among_others:
+            if pairing.baseline is not None:
                 is_baseline = pairing.is_baseline(MODEL)
                 sides = (rows.filter(~is_baseline), rows.filter(is_baseline))
             return self._side_by_side(*sides, of.pairing).filter(pairing.pairs())
@@ -327,11 +307,6 @@ class Pairs:
             for side, column in (("here", name), ("there", of_base))
         ]
         return both.join(self.empty, how="cross").with_columns(filled)
-
-
-def _drawn(is_drawn: pl.Expr) -> pl.Expr:
-    """Return the random group, constant where none are drawn."""
-    return pl.when(is_drawn).then(GROUP).otherwise(pl.col(GROUP) * 0).alias(GROUP)
 
 
 def sums_of_all(

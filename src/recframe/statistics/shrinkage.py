@@ -144,18 +144,6 @@ def pooled(
     return Pooled(value, value - half, value + half, centre, np.sqrt(between))
 
 
-def drawn_to_centre(means: Given, standard_errors: Given) -> Numbers:
-    """Return shrunk means: y + se^2 / (tau^2 + se^2) (centre - y), with tau^2 and centre of `pooled`.
-
-    Unlike there nothing is kept back for few of them, since what is asked for is not all of them but the best one, whose error
-    goes one way: of the best of ten equal ones four fifths of its distance would stay. Source: Efron and Morris 1975.
-    """
-    y, error = _present(means, standard_errors)
-    total = error**2 + variance_between(y, error)
-    away = np.where(total > 0, ratio(error**2, total), 0.0 * total)
-    return y + away * (_centre(y, total) - y)
-
-
 def _present(means: Given, standard_errors: Given) -> tuple[Numbers, Numbers]:
     """Return means and standard errors, both NaN where one is."""
     y, error = np.broadcast_arrays(numbers(means), numbers(standard_errors))

@@ -27,7 +27,6 @@ from recframe.frames.rows.exact_sums import ExactSums
 from recframe.frames.rows.joins import aggregate, in_long_form, joined
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.weighing import weights_of_hits
-from recframe.statistics.options import Method
 from recframe.statistics.pairs import (
     ENDS,
     NO_SPREAD,
@@ -40,7 +39,7 @@ from recframe.statistics.pairs import (
 
 Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
 Number = TypeVar("Number", float, pl.Expr)
-TEXTS = {"metric", "best", "worst", "runner_up", "verdict", "note", "by", "segment"}
+TEXTS = {"metric", "best", "worst", "verdict", "note", "by", "segment"}
 COUNTS = {"k", "wins", "ties", "losses", "depth", "users_needed"}
 
 
@@ -98,7 +97,6 @@ class Intervals:
     """Options of intervals."""
 
     level: float = 0.95
-    method: Method = "auto"
     over_trainings: bool = False
     """Whether trainings are bound, as a second sample besides users."""
     has_folds: bool = False
@@ -207,7 +205,7 @@ def with_intervals(long: Frame, how: Intervals) -> Frame:
     of_n = pl.col("of_n")
     middle = (mean + of_n / 2) / (1 + of_n)
     wilson = (of_n * (mean * (1 - mean) + of_n / 4)).sqrt() / (1 + of_n)
-    by_wilson = pl.col("share") & (how.method == "auto" and not how.over_folds)
+    by_wilson = pl.col("share") & (not how.over_folds)
     long = long.with_columns(
         middle=pl.when(by_wilson).then(middle).otherwise(mean),
         half=pl.when(by_wilson).then(wilson).otherwise(t * error.sqrt()),
