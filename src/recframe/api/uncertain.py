@@ -145,7 +145,7 @@ class Uncertain(Generic[F]):
         Columns: the `by` columns, the model, without `baseline=` the `baseline` of each row; `metric`, `verdict`,
         `difference` with `_low` and `_high`, `value` and `baseline_value` (over users with both), `p_adjusted`, `n_users` and
         `note`. `wide=True` has, in the order of earlier versions, always `baseline`, the verdict after the numbers, `k`,
-        `relative` (difference / baseline_value, with its interval), `p_value`, `effect_size` (mean of d over its std),
+        `relative` (difference / baseline_value), `p_value`,
         `wins`, `ties`, `losses` (users who are better off, equal and worse off than with the baseline; null for set metrics),
         `n_differ` (users, or clusters, whose two values differ), `n_unpaired` (users with only one of the values, left out),
         with a margin `p_not_worse` and `p_equivalent`. No p can be below 2^(1 - n_differ).

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from recframe.frames.dtypes import as_text
-from recframe.statistics.arrays import Flags, Numbers, np, ratio
+from recframe.statistics.arrays import Flags, Numbers, np
 from recframe.statistics.moments import Ends, Moments, Sums, Trainings
 from recframe.statistics.options import Correction
 from recframe.statistics.p_values import (
@@ -31,8 +31,8 @@ from recframe.statistics.summary import (
 )
 
 COLUMNS = columns_of(
-    "metric k value baseline_value difference difference_low difference_high relative relative_low "
-    "relative_high p_value p_adjusted effect_size wins ties losses n_users n_differ n_unpaired "
+    "metric k value baseline_value difference difference_low difference_high relative "
+    "p_value p_adjusted wins ties losses n_users n_differ n_unpaired "
     "n_trainings std_trainings n_baseline_trainings std_baseline_trainings p_not_worse p_equivalent "
     "verdict note"
 )
@@ -123,8 +123,7 @@ def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dic
     few = (moments.n > 0) & (moments.units < how.min_users)
     half = t_quantile(how.level, moments.freedom) * moments.standard_error
     half = np.where(few & how.over_folds, np.nan, half)
-    relative = moments.relative(how.level)
-    std = (moments if how.cluster is None else sums.moments()).std
+    of_users = moments if how.cluster is None else sums.moments()
     above, numbers = sums.column("wins"), sums.numbers(moments)
     if not how.over_folds:
         numbers["n_users"] = numbers[USERS]
@@ -132,10 +131,8 @@ def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dic
     return numbers | {
         "difference_low": difference - half,
         "difference_high": difference + half,
-        "relative": relative.value,
-        "relative_low": relative.low,
-        "relative_high": relative.high,
-        "effect_size": np.where(std > 0, ratio(difference, std), np.nan),
+        "relative": moments.relative,
+        "varies": of_users.std > 0,
         "wins": np.where(of.higher, above, below),
         "losses": np.where(of.higher, below, above),
         "few": few,
@@ -260,17 +257,13 @@ def _rough(moments: Moments, same: Flags, how: Comparing) -> dict[str, Flags]:
 def _of_spread(
     found: Mapping[str, Any], moments: Moments, same: Flags, who: str
 ) -> dict[str, Flags]:
-    """Return the notes of differences that do not vary, and of a baseline that is 0 or may be."""
-    without_spread, effect = moments.standard_error == 0, found["effect_size"]
-    some = moments.a != 0
+    """Return the notes of differences that do not vary, and of a baseline that is 0."""
+    without_spread, varies = moments.standard_error == 0, found["varies"]
+    of_clusters = without_spread & varies & (found["difference"] != 0)
     return {
-        "all clusters have the same mean difference": without_spread
-        & (effect != 0)
-        & ~np.isnan(effect),
-        f"the difference is the same for all {who}s": without_spread & ~same & np.isnan(effect),
-        "the baseline is 0, so there is no relative difference": ~some,
-        "the baseline may be 0, so the relative difference has no interval": some
-        & np.isnan(found["relative_low"]),
+        "all clusters have the same mean difference": of_clusters,
+        f"the difference is the same for all {who}s": without_spread & ~same & ~varies,
+        "the baseline is 0, so there is no relative difference": moments.a == 0,
     }
 
 

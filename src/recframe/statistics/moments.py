@@ -11,9 +11,8 @@ import polars as pl
 
 from recframe.frames.collecting import run_by_size
 from recframe.frames.rows.exact_sums import ExactSums
-from recframe.statistics.arrays import Flags, Given, Numbers, np, numbers, ratio
+from recframe.statistics.arrays import Flags, Numbers, np, numbers, ratio
 from recframe.statistics.over_folds import of_each_user
-from recframe.statistics.p_values import t_quantile
 from recframe.statistics.pairs import (
     BASELINE,
     MODEL,
@@ -28,50 +27,6 @@ from recframe.statistics.pairs import (
     units_of_users,
 )
 from recframe.statistics.summary import FEWEST
-
-_ROUNDING = 1e-13
-
-
-class PairedMeans(NamedTuple):
-    """Baseline's mean and mean difference, with their variances and covariance.
-
-    All of one shape, or of shapes that broadcast.
-    """
-
-    a: Given
-    d: Given
-    aa: Given
-    ad: Given
-    dd: Given
-    freedom: Given
-
-
-class Share(NamedTuple):
-    """Relative difference to the baseline, with its interval."""
-
-    value: Numbers
-    low: Numbers
-    high: Numbers
-
-
-def relative_difference(means: PairedMeans, *, level: float = 0.95) -> Share:
-    """Return r = d / a, with the interval of all shares r for which the mean of d - r a may be 0.
-
-    That is (d - r a)^2 <= t^2 (var d - 2 r cov + r^2 var a), with the quantile t of Student's t: between the two roots of
-    A r^2 - 2 B r + C, with A = a^2 - t^2 var a, B = a d - t^2 cov and C = d^2 - t^2 var d.
-
-    Where A is not above 0 the baseline's mean may itself be 0, and the shares have no bound: both ends are NaN. So are those of
-    a mean without a variance. All are NaN where the baseline's mean is 0. Source: Fieller 1954.
-    """
-    a, d, aa, ad, dd, freedom = (numbers(mean) for mean in means)
-    value = ratio(np.where(a == 0, np.nan, d), a)
-    squared = t_quantile(level, freedom) ** 2
-    outer, middle, inner = a**2 - squared * aa, a * d - squared * ad, d**2 - squared * dd
-    outer = np.where(outer > 0, outer, np.nan)
-    apart = middle**2 - outer * inner
-    # what rounding leaves where all differences are one share is nothing
-    half = np.sqrt(np.where(apart <= _ROUNDING * middle**2, 0.0 * apart, apart)) / outer
-    return Share(value, middle / outer - half, middle / outer + half)
 
 
 @dataclass(frozen=True)
@@ -189,21 +144,10 @@ class Moments:
             effective=self.effective + more,
         )
 
-    def relative(self, level: float) -> Share:
-        """Return the difference as a share of the baseline, with its interval by the quantile of a difference's own."""
-        a, d = ratio(self.a, self.n), self.difference
-        scale = ratio(self.factor * self._of_sample, self.n**2)
-        # d = b - a falls by what the trainings of the baseline add to a
-        of_baseline = 0.0 if self.trainings is None else self.trainings.of_baseline
-        means = PairedMeans(
-            a,
-            d,
-            scale * (self.aa - 2.0 * a * self.an + a**2 * self.nn) + of_baseline,
-            scale * (self.ad - a * self.dn - d * self.an + a * d * self.nn) - of_baseline,
-            self.standard_error**2,
-            self.freedom,
-        )
-        return relative_difference(means, level=level)
+    @property
+    def relative(self) -> Numbers:
+        """The difference as a share of the baseline's value; NaN where that is 0."""
+        return ratio(self.difference, np.where(self.a == 0, np.nan, ratio(self.a, self.n)))
 
 
 class Trainings(NamedTuple):
