@@ -212,7 +212,7 @@ class Gates(Generic[F]):
         mentioned = [*(one.model for one in asked), *(gate.models or [])]
         rec = self._candidates(*mentioned)  # type: ignore[attr-defined]  # of a Rec
         named = metrics_of(asked)
-        found = question(rec, named, None, by, cluster, wide=of_result, over="users")
+        found = question(rec, named, None, by, cluster, wide=of_result)
         then = earlier(last, found.by, found.inputs, found.metrics) or Earlier()
         before = predicted(history, window, gate, found, mix)
         result = GatePlan(found, argument_errors.names(by), gate, then, before).result()

@@ -80,7 +80,7 @@ class Tracked(Generic[F]):
         check(history, as_of)
         shown = {"level": level, "wide": True}
         result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, **shown)
-        asked = question(self, metrics, k, by, cluster, over="users")
+        asked = question(self, metrics, k, by, cluster)
         kind = kind_for(result)
         rows = rows_of(kind)
         run = run_of(

@@ -28,17 +28,12 @@ from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.hints import Given
 from recframe.frames.inputs import GROUP, Inputs, check_is_one_fold
 from recframe.frames.kinds.kind import Kind, chosen
-from recframe.frames.options import FOLD
 from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
 from recframe.statistics import over_folds, summary
-from recframe.statistics.options import Over
-from recframe.statistics.over_trainings import (
-    refuse as refuse_trainings,
-)
 from recframe.statistics.over_trainings import (
     spread_of_each,
     spread_of_users,
@@ -48,7 +43,6 @@ from recframe.statistics.over_trainings import (
 )
 from recframe.statistics.pairs import BASELINE, MODEL
 from recframe.statistics.stored_results import as_shown
-from recframe.statistics.summary import FEWEST_FOLDS
 
 MIDDLING = 250_000
 """Most rows for which plans of pairs are cached; above, a plan built with known models is faster."""
@@ -116,8 +110,6 @@ class Question(Request):
     """Internal name of the column of clusters, which is the last segment."""
     wide: bool = True
     """Whether the result has all columns, or those of the short form."""
-    over: Over | None = None
-    """The sample: users, or the folds of a split."""
 
     @cached_property
     def conventions(self) -> list[Convention]:
@@ -195,25 +187,6 @@ class Question(Request):
             wide = with_spread_of_sets(wide, inside, home, conventions, run)
         return summary.rows_of_units(wide, inside, places, self.cluster)
 
-    @property
-    def shows_folds(self) -> bool:
-        """Whether the folds' own values, or their span, are read beside the values over all folds."""
-        several = self.inputs.folds is not None and FOLD not in self.by
-        return several and (self.wide or self.over == "folds")
-
-    def with_own_values(
-        self, rows: pl.LazyFrame, home: Inputs, run: Run, places: Mapping[int, Metric[...]]
-    ) -> pl.LazyFrame:
-        """Return values with their errors beside the span of the folds' own; see `over_folds.with_own_values`."""
-        whole = without(home)
-        each = replace(_with_unit(whole, FOLD), units=())
-        inside = [*keys_of(each, self.metrics)]
-        wide = numbered(evaluation.evaluate(each, self.conventions, run), inside)
-        keys = [*keys_of(whole, self.metrics)]
-        ratio = None if home.folds is None else home.folds.ratio
-        is_sample = self.over == "folds"
-        return over_folds.with_own_values(rows, wide, keys, places, ratio, is_sample=is_sample)
-
     def with_trainings(
         self, sums: pl.LazyFrame, home: Inputs, conventions: Sequence[Convention], run: Run
     ) -> pl.LazyFrame:
@@ -223,19 +196,10 @@ class Question(Request):
         keys = [inside for inside in self.by if inside != MODEL]
         return with_trainings(sums, keys, without(home), conventions, run)
 
-    @property
-    def of_pairs(self) -> Inputs:
-        """The frames with the units of pairs: users, clusters of them, or folds."""
-        if self.over != "folds":
-            return self.inputs
-        return _with_unit(self.inputs, FOLD)
-
     def of_units(self, cells: pl.LazyFrame) -> pl.LazyFrame:
-        """Return sums over pairs of models in long form by units: of folds, or of a user over all folds together."""
+        """Return sums over pairs of models in long form by units: of a user over all folds together."""
         if self.inputs.folds is None:
             return cells
-        if self.over == "folds":
-            return over_folds.cells_of_folds(cells)
         return over_folds.cells_of_users(cells, str(self.cluster))
 
     def check_pairs(self) -> None:
@@ -346,9 +310,8 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
     cluster: str | None,
     *,
     wide: bool = True,
-    over: Over | None = None,
 ) -> Question:
-    """Return the request, or raise an error where it is invalid; without `over` it is of one fold."""
+    """Return the request, or raise an error where it is invalid."""
     found = registry.asked(registry.each(metrics), k)
     if cluster is not None and not isinstance(cluster, str):
         msg = f"cluster={shown(cluster)}: cluster takes the name of a column, such as 'household'"
@@ -371,46 +334,21 @@ def question(  # noqa: PLR0913  what all calls on uncertainty take
         raise RecframeError(msg)
     unit = _unit(inputs, found, str(cluster)) if of_clusters else None
     inputs = inputs if unit is None else replace(inputs, units=(unit,))
-    inputs, unit = _over_folds(inputs, unit, over)
-    return Question(rec, inputs, under_profile.asked(inputs.context, found), unit, wide, over)
+    inputs, unit = _over_folds(inputs, unit)
+    return Question(rec, inputs, under_profile.asked(inputs.context, found), unit, wide)
 
 
-def _over_folds(inputs: Inputs, unit: str | None, over: Over | None) -> tuple[Inputs, str | None]:
+def _over_folds(inputs: Inputs, unit: str | None) -> tuple[Inputs, str | None]:
     """Return the inputs with the units of folds, and which of them are the clusters: by default users, who stand in several."""
-    if over == "folds":
-        _check_folds(inputs, unit)
     if inputs.folds is None:
         return inputs, unit
-    if over is None:
-        check_is_one_fold(inputs)
     if TRAINING in inputs.inside("role"):
         each = Given("by", inputs.context.names[TRAINING])
         msg = f"{each}: each training has no interval over folds; leave it out, or ask evaluate()"
         raise CallError(msg)
-    return _with_unit(inputs, "user"), unit or "user"
-
-
-def _with_unit(inputs: Inputs, role: str) -> Inputs:
-    """Return inputs with a role as one more key of the units."""
-    segment = Segment(role, inputs.context.names[role], "role")
-    return replace(inputs, segments=(*inputs.segments, segment), units=(*inputs.units, role))
-
-
-def _check_folds(inputs: Inputs, unit: str | None) -> None:
-    """Reject folds as the sample where there are too few, or other units too."""
-    n = 0 if inputs.folds is None else len(inputs.folds.numbers)
-    if n < FEWEST_FOLDS:
-        found = "these frames are of one" if n < 2 else f"there are {n}"  # noqa: PLR2004  several
-        msg = f"over='folds' takes the folds of a split as a sample, at least {FEWEST_FOLDS}, but {found}; leave it out"
-        raise CallError(msg)
-    if FOLD in inputs.inside("role"):
-        by = Given("by", inputs.context.names[FOLD])
-        msg = f"over='folds' with {by}: each row would be of one fold; leave one of them out"
-        raise CallError(msg)
-    if unit is not None:
-        msg = "over='folds' takes folds in place of users, so that there are no clusters of users; leave cluster= out"
-        raise CallError(msg)
-    refuse_trainings(inputs, "over='folds'", "leave over= out")
+    user = Segment("user", inputs.context.names["user"], "role")
+    with_users = replace(inputs, segments=(*inputs.segments, user), units=(*inputs.units, "user"))
+    return with_users, unit or "user"
 
 
 def _named_as_given(error: ColumnError, cluster: str | None, by: Sequence[Any]) -> ColumnError:

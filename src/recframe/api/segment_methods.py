@@ -94,7 +94,7 @@ class SegmentsCompared(Generic[F]):
         spread); Simpson 1951.
         """
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster, wide=wide, over="users")
+        asked = question(rec, metrics, k, by, cluster, wide=wide)
         asked = _checked(asked, "gaps")
         named = _baseline(asked, "gaps", baseline)
         from recframe.statistics import gaps, segment_sums  # noqa: PLC0415  NumPy and SciPy are an extra
@@ -172,7 +172,7 @@ class SegmentsCompared(Generic[F]):
         Source: Welch 1947; Holm 1979; Šidák 1967; Morris 1983 (pooling).
         """
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster, wide=wide, over="users")
+        asked = question(rec, metrics, k, by, cluster, wide=wide)
         asked = _checked(asked, "slices")
         named = _baseline(asked, "slices", baseline)
         from recframe.statistics import remaining_users, segment_sums, slices  # noqa: PLC0415  NumPy and SciPy are an extra

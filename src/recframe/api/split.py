@@ -200,7 +200,7 @@ class Split(SplitAnswers[F]):
         frame, found = held(split_lists.with_items(labels, rows, lists, found), found)
         # the class that is registered on frames, whose file imports this one
         made: Any = pl.DataFrame.rec(frame)(**found)  # type: ignore[attr-defined]
-        return made._split(labels, split_lists.folds_of(labels, rows), BOUNDS)  # noqa: SLF001  of this room
+        return made._split(labels, split_lists.folds_of(labels), BOUNDS)  # noqa: SLF001  of this room
 
     def __len__(self) -> int:
         return len(self._labels.folds)

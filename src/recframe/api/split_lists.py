@@ -36,25 +36,9 @@ def bound(labels: Labels, rows: Sequence[FoldRows], options: Mapping[str, Any]) 
     return {**found, "truth": _truth(labels, rows), "train": _train(labels), "users": users}
 
 
-def folds_of(labels: Labels, rows: Sequence[FoldRows]) -> Folds | None:
+def folds_of(labels: Labels) -> Folds | None:
     """Return the folds that cut every frame; None of one fold alone."""
-    if len(labels.folds) == 1:
-        return None
-    ratio = _ratio(labels, rows) if labels.rule.is_random else None
-    return Folds(tuple(labels.folds), FOLD, ratio)
-
-
-def _ratio(labels: Labels, rows: Sequence[FoldRows]) -> float:
-    """Return the number of truth rows over that of train rows; of a lazy log what was asked for, or the most that it can be.
-
-    NOTE: the train of each of F disjoint folds has the truth of the others, so that the ratio is at most 1 / (F - 1).
-    """
-    if labels.log.is_lazy:
-        share = labels.rule.asked_share
-        return 1 / (len(rows) - 1) if share is None else share / (1 - share)
-    parts = [part.select(pl.len()) for one in rows for part in (one.truth, one.train)]
-    counts = [found.item() for found in ask(parts)]
-    return float(sum(counts[::2]) / sum(counts[1::2]))
+    return None if len(labels.folds) == 1 else Folds(tuple(labels.folds), FOLD)
 
 
 def with_items(

@@ -11,7 +11,7 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
 from recframe.api.request import FEW_ROWS, MIDDLING, Question, check_contributions, question
-from recframe.errors import CallError, RecframeError, UnknownMetricError
+from recframe.errors import RecframeError, UnknownMetricError
 from recframe.evaluation import evaluation
 from recframe.evaluation.contributions import contributions
 from recframe.evaluation.execution import Run
@@ -21,12 +21,12 @@ from recframe.frames.hints import A_FRAME_EACH, bind
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.statistics import options, summary
-from recframe.statistics.options import Correction, Over
+from recframe.statistics.options import Correction
 from recframe.statistics.over_trainings import refuse as refuse_trainings
 from recframe.statistics.pairs import BASELINE, MODEL, Pairing, by_metric, sums_of_all
 
 if TYPE_CHECKING:
-    from recframe.statistics.comparison import Comparing
+    pass
 
 
 Made = Callable[[pl.DataFrame, list[str]], pl.DataFrame]
@@ -37,14 +37,13 @@ class Uncertain(Generic[F]):
     """Statistical methods of `rec`: intervals, comparisons and power."""
 
     @argument_errors.understood
-    def summarize(  # noqa: PLR0913  those of evaluate, and how intervals are made
+    def summarize(
         self,
         *metrics: Asked,
         k: Cutoffs = None,
         by: By = None,
         level: float = 0.95,
         cluster: str | None = None,
-        over: Over = "users",
         wide: bool = False,
     ) -> F:
         """Return metrics with the intervals of their values, a row for each segment, model and metric.
@@ -57,14 +56,10 @@ class Uncertain(Generic[F]):
             cluster: a column of clusters of users, such as households: the error is then that of leaving out one cluster at a
                 time, with (sum n)^2 / sum n^2 - 1 degrees of freedom for clusters of n users. A user without a cluster is a
                 cluster.
-            over: the sample: "users", or the "folds" of a split, at least three: t(F - 1) of the F folds' own values, of which
-                `value` is then the mean; of random folds, which share train rows, with the variance times 1 + F · (rows of
-                truth / rows of train).
 
         Over the folds of a split, `value` is the mean over (fold, user), of a set metric that of the folds' values. Each user
-        is a cluster, with all folds: the interval is for other users in these folds. `n_users` counts users once. `wide=True`
-        adds the number of folds with a value, `n_folds`, and the least and the greatest of these, `lowest_fold` and
-        `highest_fold`; by="fold" gives all.
+        is a cluster, with all folds: the interval is for other users in these folds. `n_users` counts users once. by="fold"
+        gives each fold.
 
         The interval of a set metric, such as coverage, uses the contribution of each list, T + (n - 1) (T - T without the
         list); there is none for exposure_share and exposure_disparity, where no method was shown
@@ -95,16 +90,12 @@ class Uncertain(Generic[F]):
         │ mrr    ┆ 0.5   ┆ 0.036171  ┆ 0.963829   ┆ 3       │
         └────────┴───────┴───────────┴────────────┴─────────┘
 
-        Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015; Nadeau and
-        Bengio 2003, Inference for the generalization error (random folds).
+        Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015.
         """
-        options.check_choices(over=over)
-        asked = question(self, metrics, k, by, cluster, wide=wide, over=over)
+        asked = question(self, metrics, k, by, cluster, wide=wide)
         how = summary.Intervals(
             level,
             over_trainings=asked.over_trainings,
-            has_folds=asked.shows_folds,
-            over_folds=asked.over == "folds",
         )
         rows = summary.summarized(_with_intervals(asked, how), [*asked.by], how.columns)
         result: F = asked.given(rows, asked.by, list(how.columns), summary.SHORT)
@@ -122,7 +113,6 @@ class Uncertain(Generic[F]):
         correction: Correction | None = "holm",
         min_users: int = 5,
         cluster: str | None = None,
-        over: Over = "users",
         wide: bool = False,
     ) -> F:
         """Compare models with a baseline: a row for each segment, model and metric, with a verdict.
@@ -139,8 +129,6 @@ class Uncertain(Generic[F]):
                 None.
             min_users: with fewer users (or clusters) a row has its numbers, but no `p_adjusted` and the verdict "few".
             cluster: as in `summarize`.
-            over: the sample: "users", over folds of a split with a pair of values for each (fold, user), or "folds": t(F - 1)
-                of the F folds' mean differences, as in `summarize`; wins, ties and losses are then folds.
 
         Columns: the `by` columns, the model, without `baseline=` the `baseline` of each row; `metric`, `verdict`,
         `difference` with `_low` and `_high`, `value` and `baseline_value` (over users with both), `p_adjusted`, `n_users` and
@@ -180,10 +168,10 @@ class Uncertain(Generic[F]):
         """
         from recframe.statistics.comparison import SHORT, Comparing, compared  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        options.check_choices(over=over, correction=correction)
+        options.check_choices(correction=correction)
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         try:
-            asked = question(rec, metrics, k, by, cluster, wide=wide, over=over)
+            asked = question(rec, metrics, k, by, cluster, wide=wide)
         except UnknownMetricError as error:
             if baseline is not None:
                 raise
@@ -194,14 +182,10 @@ class Uncertain(Generic[F]):
             level=level,
             margin=margin,
             correction=correction,
-            min_users=summary.FEWEST_FOLDS if over == "folds" else min_users,
-            cluster=None if over == "folds" else asked.cluster,
+            min_users=min_users,
+            cluster=asked.cluster,
             over_trainings=asked.over_trainings,
-            over_folds=over == "folds",
-            ratio=None if asked.inputs.folds is None else asked.inputs.folds.ratio,
         )
-        if how.over_folds:
-            _check_over_folds(how)
         result: F = of_pairs(
             asked,
             baseline,
@@ -274,9 +258,8 @@ class Uncertain(Generic[F]):
         if cluster is not None and baseline is None:
             msg = f"cluster={cluster!r} needs a baseline=: power is then that of clusters' differences"
             raise RecframeError(msg)
-        over: Over | None = None if baseline is None else "users"
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster, wide=wide, over=over)
+        asked = question(rec, metrics, k, by, cluster, wide=wide)
         if trainings is not None and not asked.over_trainings:
             msg = f"trainings={trainings} needs the column of trainings: {bind(training=repr('seed'))}"
             raise RecframeError(msg)
@@ -318,7 +301,6 @@ def _with_intervals(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
     def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
         places = dict(enumerate(asked.metrics))
         rows = asked.spread(inputs, asked.conventions, run, places)
-        rows = asked.with_own_values(rows, inputs, run, places) if how.has_folds else rows
 
         def sums(of_hits: Mapping[int, list[Metric[...]]]) -> pl.LazyFrame:
             asks = [(asked.conventions[place], one) for place in of_hits for one in of_hits[place]]
@@ -330,17 +312,6 @@ def _with_intervals(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
         return summary.with_weights_of_hits(rows, [*asked.by], asked.metrics, sums)
 
     return asked.planned(asked.inputs, made, "summary", how, middling=FEW_ROWS)
-
-
-def _check_over_folds(how: Comparing) -> None:
-    """Reject options that need users, of whom there are more than of folds."""
-    asked = {
-        f"margin={how.margin}": how.margin is not None,
-    }
-    for option, is_asked in asked.items():
-        if is_asked:
-            msg = f"{option} is of users, and over='folds' is a t test of a few folds; leave one of them out"
-            raise CallError(msg)
 
 
 def of_pairs(
@@ -370,7 +341,7 @@ def of_pairs(
         found = by_metric(sums, [*plans[0][0].keys, BASELINE], dict(enumerate(asked.metrics)))
         return asked.of_units(found)
 
-    sums = asked.planned(asked.of_pairs, all_sums, "pairs", pairing, middling=MIDDLING)
+    sums = asked.planned(asked.inputs, all_sums, "pairs", pairing, middling=MIDDLING)
     names = {key: asked.by[key] for key in [*keys, MODEL]} | {BASELINE: BASELINE}
     several = [BASELINE] * (name is None)
     return _finished(

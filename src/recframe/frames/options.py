@@ -97,8 +97,6 @@ class Folds:
     numbers: tuple[int, ...]
     """The folds; frames have one of them in each row."""
     column: str = "fold"
-    ratio: float | None = None
-    """Number of truth rows over that of train rows, of random folds; None where folds follow one another."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ class Random(Rule):
 
     call: ClassVar[str] = "random"
     reads_time: ClassVar[bool] = False
-    is_random: ClassVar[bool] = True  # type: ignore[misc]  # others may be
     said: str
     seed: int
     n_folds: int
@@ -100,11 +99,6 @@ class ByUser(Rule):
     def words(self) -> str:
         """The call that made the split."""
         return self.said
-
-    @property
-    def is_random(self) -> bool:  # type: ignore[override]  # it depends on what was given
-        """Whether test users are drawn."""
-        return self.at is None
 
     @property
     def reads_time(self) -> bool:  # type: ignore[override]  # it depends on what was given

@@ -40,8 +40,6 @@ class Rule(ABC):
     """Whether a row without a time is in no part."""
     parted_by: ClassVar[Order] = "random"
     """The order by which train and truth are parted: the time line, each user's own rows, or chance."""
-    is_random: bool = False
-    """Whether truth is drawn at random, so that the folds' trains share rows."""
     n_folds: int
 
     @property

@@ -24,7 +24,6 @@ from recframe.statistics.p_values import (
 from recframe.statistics.pairs import BASELINE, MODEL, USERS
 from recframe.statistics.summary import (
     FEW,
-    FEW_FOLDS,
     FEW_VALUES,
     ONE_CLUSTER,
     columns_of,
@@ -59,10 +58,6 @@ class Comparing:
     """Column of clusters: users within one are correlated."""
     over_trainings: bool = False
     """Whether trainings are bound, as a second sample besides users."""
-    over_folds: bool = False
-    """Whether folds are the sample, in place of users."""
-    ratio: float | None = None
-    """Ratio of truth rows to train rows, of random folds."""
 
     @property
     def columns(self) -> dict[str, type[pl.DataType]]:
@@ -73,9 +68,7 @@ class Comparing:
 
     @property
     def units(self) -> str:
-        """The independent units in words: users, also where they stand in several folds, clusters, or folds."""
-        if self.over_folds:
-            return "folds"
+        """The independent units in words: users, also where they stand in several folds, or clusters."""
         return "users" if self.cluster in {None, "user"} else "clusters"
 
 
@@ -83,7 +76,6 @@ def compared(cells: pl.DataFrame, keys: Sequence[str], how: Comparing) -> pl.Dat
     """Return a row for each segment, model and metric, from sums over pairs of users' values; see `Sums`."""
     sums = Sums(cells, keys)
     moments = sums.moments(how.cluster)
-    moments = moments.over_folds(how.ratio) if how.over_folds else moments
     of = Direction.of(sums.rows)
     found = _numbers(sums, moments, of, how)
     found |= _tested(moments, found["few"], how)
@@ -122,11 +114,9 @@ def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dic
     difference = moments.difference
     few = (moments.n > 0) & (moments.units < how.min_users)
     half = t_quantile(how.level, moments.freedom) * moments.standard_error
-    half = np.where(few & how.over_folds, np.nan, half)
     of_users = moments if how.cluster is None else sums.moments()
     above, numbers = sums.column("wins"), sums.numbers(moments)
-    if not how.over_folds:
-        numbers["n_users"] = numbers[USERS]
+    numbers["n_users"] = numbers[USERS]
     below = numbers["n_users"] - above - numbers["ties"]
     return numbers | {
         "difference_low": difference - half,
@@ -143,10 +133,7 @@ def _tested(moments: Moments, few: Flags, how: Comparing) -> dict[str, Any]:
     """Return the unadjusted and the family-wise p values; rows of few users are left out."""
     t = t_statistic(moments.difference, moments.standard_error)
     p_value = p_two_sided(t, moments.freedom)
-    p_value = np.where(few & how.over_folds, np.nan, p_value)
-    # a mean of many users is known better than by signs alone
-    is_known = how.over_folds & (moments.standard_error > 0)
-    p_value = np.maximum(p_value, np.where(is_known, 0.0, least_p(moments.differ)))
+    p_value = np.maximum(p_value, least_p(moments.differ))
     judged = np.where(few, np.nan, p_value)
     p_adjusted = judged if how.correction is None else adjusted(judged, method=how.correction)
     return {"p_value": p_value, "p_adjusted": p_adjusted}
@@ -219,10 +206,9 @@ def _notes(
 ) -> Any:
     """Return the notes of each row, in words."""
     n, same = found["n_users"], found["ties"] == found["n_users"]
-    who = "fold" if how.over_folds else "user"
     lacks = {
         "nobody has both values": n == 0,
-        f"one {who}, so no interval": n == 1,
+        "one user, so no interval": n == 1,
         "depends on too few lists, so no interval": np.isnan(moments.units),
         ONE_CLUSTER: np.isnan(moments.freedom),
     }
@@ -230,39 +216,29 @@ def _notes(
     by_itself = found["p_value"] <= alpha
     alone = by_itself & (found["p_adjusted"] > alpha) & (found["verdict"] == "open")
     kind = how.units
+    rough = ~same & (moments.differ < FEW_VALUES)
     few_clusters = how.cluster is not None and moments.effective < FEW
     words = {
-        f"both have the same value for all {who}s": same,
+        "both have the same value for all users": same,
         f"fewer than {how.min_users} {kind}, so not judged": found["few"],
         f"significant alone, not after correcting for {tests} comparisons": alone,
         **_within_margin(by_itself & ~same & (found["verdict"] == "same"), found, how),
-        **_of_spread(found, moments, same, who),
+        **_of_spread(found, moments, same),
         **of_unpaired(n, found["n_unpaired"], is_selected(found, of)),
-        **_rough(moments, same, how),
+        f"fewer than {FEW_VALUES} {kind} differ, so the interval is rough": rough,
         f"{kind} count as fewer than {FEW} of one size, so the interval is rough": few_clusters,
         **single,
     }
     return first_or_joined(lacks, words)
 
 
-def _rough(moments: Moments, same: Flags, how: Comparing) -> dict[str, Flags]:
-    """Return the note of intervals of few units that differ, or of few folds."""
-    if how.over_folds:
-        rough = moments.units < FEW_FOLDS
-        return {"few folds, so the interval is rough": rough & (moments.units >= how.min_users)}
-    rough = ~same & (moments.differ < FEW_VALUES)
-    return {f"fewer than {FEW_VALUES} {how.units} differ, so the interval is rough": rough}
-
-
-def _of_spread(
-    found: Mapping[str, Any], moments: Moments, same: Flags, who: str
-) -> dict[str, Flags]:
+def _of_spread(found: Mapping[str, Any], moments: Moments, same: Flags) -> dict[str, Flags]:
     """Return the notes of differences that do not vary, and of a baseline that is 0."""
     without_spread, varies = moments.standard_error == 0, found["varies"]
     of_clusters = without_spread & varies & (found["difference"] != 0)
     return {
         "all clusters have the same mean difference": of_clusters,
-        f"the difference is the same for all {who}s": without_spread & ~same & ~varies,
+        "the difference is the same for all users": without_spread & ~same & ~varies,
         "the baseline is 0, so there is no relative difference": moments.a == 0,
     }
 

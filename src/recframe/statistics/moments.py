@@ -54,8 +54,6 @@ class Moments:
     """Number of users, or clusters, whose two values differ."""
     trainings: Trainings | None = None
     """Variance between trainings of both models, where they are a sample too."""
-    factor: Numbers | float = 1.0
-    """Factor of the variance of the mean, above 1 where folds share train rows."""
 
     @classmethod
     def of(cls, rows: pl.DataFrame) -> Moments:
@@ -84,7 +82,7 @@ class Moments:
     def standard_error(self) -> Numbers:
         """The standard error of the mean difference: of users, and of trainings where these are a sample too."""
         if self.trainings is None:
-            return np.sqrt(self.factor) * self._error
+            return self._error
         return np.sqrt(self._error**2 + self.trainings.squared_error)
 
     @property
@@ -105,13 +103,6 @@ class Moments:
     def std(self) -> Numbers:
         """The standard deviation of users' differences; for clusters, that of equivalent independent users."""
         return self._error * np.sqrt(self.n)
-
-    def over_folds(self, ratio: float | None) -> Moments:
-        """Return the moments of folds, of random ones with the ratio of truth rows to train rows.
-
-        Source: Nadeau and Bengio 2003.
-        """
-        return replace(self, factor=1.0 + self.units * (ratio or 0.0))
 
     def with_share(self, share: float | Numbers) -> Moments:
         """Return the moments of d + share · a in place of d."""

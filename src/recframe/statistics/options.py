@@ -8,12 +8,10 @@ from typing import Literal, get_args
 from recframe.errors import RecframeError, shown
 from recframe.frames.options import plain_number
 
-Over = Literal["users", "folds"]
 Correction = Literal["holm", "benjamini-hochberg"]
 CorrectionOfSlices = Literal["holm", "benjamini-hochberg"]
 CHOICES = {
     "correction": (*get_args(Correction), None),
-    "over": get_args(Over),
 }
 
 

@@ -82,12 +82,6 @@ FEW = 30
 """Equal-sized clusters below which intervals of means under-cover."""
 FEW_VALUES = 15
 """Users with a non-zero value, or differing values, below which intervals under-cover."""
-OF_FOLDS = columns_of("n_folds lowest_fold highest_fold")
-"""Columns before the note with folds: the number of folds with a value, and the least and the greatest of these."""
-FEW_FOLDS = 10
-"""Folds below which intervals over folds are rough."""
-FEWEST_FOLDS = 3
-"""Folds below which there is no interval over folds."""
 ONE_TRAINING = "one training, so no spread between trainings"
 ONE_CLUSTER = "clusters count as fewer than two of one size, so no interval"
 
@@ -99,10 +93,6 @@ class Intervals:
     level: float = 0.95
     over_trainings: bool = False
     """Whether trainings are bound, as a second sample besides users."""
-    has_folds: bool = False
-    """Whether folds are bound, in which users are clusters."""
-    over_folds: bool = False
-    """Whether folds are the sample, in place of users."""
 
     @property
     def columns(self) -> dict[str, type[pl.DataType]]:
@@ -110,7 +100,6 @@ class Intervals:
         *others, note = COLUMNS
         found = {name: COLUMNS[name] for name in others}
         found |= OF_TRAININGS if self.over_trainings else {}
-        found |= OF_FOLDS if self.has_folds else {}
         return found | {note: COLUMNS[note]}
 
 
@@ -205,16 +194,15 @@ def with_intervals(long: Frame, how: Intervals) -> Frame:
     of_n = pl.col("of_n")
     middle = (mean + of_n / 2) / (1 + of_n)
     wilson = (of_n * (mean * (1 - mean) + of_n / 4)).sqrt() / (1 + of_n)
-    by_wilson = pl.col("share") & (not how.over_folds)
     long = long.with_columns(
-        middle=pl.when(by_wilson).then(middle).otherwise(mean),
-        half=pl.when(by_wilson).then(wilson).otherwise(t * error.sqrt()),
+        middle=pl.when("share").then(middle).otherwise(mean),
+        half=pl.when("share").then(wilson).otherwise(t * error.sqrt()),
     )
     middle, half = pl.col("middle"), pl.col("half")
     return long.with_columns(
         value_low=(middle - half).clip(*ENDS),
         value_high=(middle + half).clip(*ENDS),
-        note=_note_of_folds() if how.over_folds else _note(),
+        note=_note(),
     ).drop("of_n", "middle", "half")
 
 
@@ -261,18 +249,6 @@ def _note() -> pl.Expr:
     }
     told = [pl.when(holds).then(pl.lit(word)) for word, holds in lacks.items()]
     return pl.coalesce(*told, _rough())
-
-
-def _note_of_folds() -> pl.Expr:
-    """Return the note on an interval over folds, null without one."""
-    n = pl.col("n_folds")
-    told = {
-        "no fold has a value": n == 0,
-        "fewer than three folds have a value, so no interval": n < FEWEST_FOLDS,
-        "all folds have the same value": pl.col("error") <= 0,
-        "few folds, so the interval is rough": n < FEW_FOLDS,
-    }
-    return pl.coalesce(pl.when(holds).then(pl.lit(word)) for word, holds in told.items())
 
 
 def _rough() -> pl.Expr:
