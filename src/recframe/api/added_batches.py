@@ -158,12 +158,12 @@ class Accumulator:
         """Return the metrics over all batches, as `evaluate` returns them, in the kind of the last batch's lists."""
         return self._result("evaluate", {})
 
-    def summarize(self, *, level: float = 0.95, wide: bool = False) -> Any:
+    def summarize(self, *, level: float = 0.95) -> Any:
         """Return the metrics over all batches with their intervals, as `summarize` returns them.
 
         A set metric has no interval, as its note says: that needs what each list changes of all lists' number.
         """
-        return self._result("summarize", {"level": level, "wide": wide})
+        return self._result("summarize", {"level": level})
 
     def state(self) -> dict[str, Any]:
         """Return what was added up as plain Python objects, which other processes merge."""

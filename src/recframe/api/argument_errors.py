@@ -24,7 +24,7 @@ METHODS = {
     "evaluate": "'ndcg@10'",
     "summarize": "'ndcg@10'",
     "compare": "'ndcg@10', baseline='popularity'",
-    "power": "'ndcg@10'",
+    "power": "'ndcg@10', baseline='popularity'",
     "agreement": "'rbo@10'",
     "pareto": "'ndcg@10', 'novelty@10', 'coverage@10'",
     "track": "'ndcg@10', history='history.parquet', as_of='2026-11-22'",
@@ -63,6 +63,7 @@ METHODS = {
 """Methods other than metrics, with example arguments."""
 
 OF_ONE_TRAINING = {
+    "power": "compare('ndcg@10', baseline='old') tests models over users and trainings, and summarize('ndcg@10') has intervals",
     "gaps": "summarize('ndcg@10', by='country') has segments' values over users and trainings",
     "slices": "summarize('ndcg@10', by='country') has segments' values over users and trainings",
     **dict.fromkeys(("worst", "best"), "evaluate('ndcg@10', by='user') has each user's mean"),
@@ -72,11 +73,9 @@ OF_ONE_TRAINING = {
 
 PLAIN = (str, int, float, list, tuple, range, Metric, type(None))
 """Placeholder of a missing frame."""
-SHARES = {"level": "0.95", "margin": "0.01", "power": "0.8", "correlation": "0.5"}
+SHARES = {"level": "0.95", "margin": "0.01", "wanted": "0.01"}
 """The options that take a number between 0 and 1, each with an example."""
-NUMBERS = {"seed": 0, "trainings": 2} | dict.fromkeys(
-    ("min_users", "rows", "depth", "bins", "most"), 1
-)
+NUMBERS = {"seed": 0} | dict.fromkeys(("min_users", "depth", "bins", "most"), 1)
 """The options that take a whole number, each with the smallest."""
 FLAGS = {"wide", "per_user"}
 """The options that take True or False."""
@@ -204,7 +203,7 @@ def _name(one: object) -> str | Made:
 
 def plain(name: str, value: Any) -> Any:
     """Return the value of an option that means the same in all methods in its plain form, or say what it takes."""
-    if value is None and name in {"margin", "trainings"}:
+    if value is None and name == "margin":
         return None
     if name in SHARES:
         return options.share(name, value, SHARES[name])

@@ -53,7 +53,7 @@ INSTEAD = {
     "table": "summarize(...), whose values and intervals a table shows",
     "pareto": "evaluate(...) and compare(...), whose values and verdicts it reads",
     "agreement": "evaluate('rbo@10') for each model, bound as reference=",
-    "track": "summarize(..., wide=True), collect it, and give it to rf.track(...)",
+    "track": "summarize(...), collect it, and give it to rf.track(...)",
     "report": "summarize(...), compare(...) and gaps(...), which a report shows",
     "worst": "evaluate(..., by='user'), and sort that frame",
     "best": "evaluate(..., by='user'), and sort that frame",

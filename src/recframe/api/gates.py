@@ -56,7 +56,6 @@ from recframe.statistics.requirements import (
     required,
 )
 from recframe.statistics.stored_results import as_shown
-from recframe.statistics.summary import Intervals
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -324,13 +323,12 @@ class GatePlan:
     def _bounds(self, places: Places) -> pl.LazyFrame:
         """Return the rows of values with their intervals."""
         asked, conventions = self.question, self._conventions(places)
-        how = Intervals(self.gate.level)
 
         def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
             long = asked.spread(inputs, conventions, run, _metrics(places))
-            return requirement_rows.from_bounds(long, self.keys, how)
+            return requirement_rows.from_bounds(long, self.keys, self.gate.level)
 
-        what = ("bounds", how, *places.items())
+        what = ("bounds", self.gate.level, *places.items())
         return asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
 
     def _against_number(self, places: Places) -> pl.LazyFrame:
@@ -440,7 +438,7 @@ class GatePlan:
             raise no_column_of_users(mix)
         home, run = under_profile.at_home(asked.inputs), asked.rec._run()  # noqa: SLF001
         long = asked.spread(home, conventions, run, _metrics(places))
-        return requirement_rows.from_bounds(long, [*self.keys, key], Intervals(self.gate.level))
+        return requirement_rows.from_bounds(long, [*self.keys, key], self.gate.level)
 
     def _by_known_users(self, rows: pl.LazyFrame, places: Places) -> pl.LazyFrame:
         """Return rows in which users are paired with their own means from the history, where it has enough."""

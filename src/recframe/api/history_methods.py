@@ -18,6 +18,7 @@ from recframe.evaluation.required_columns import is_of_segment
 from recframe.frames.hints import Either, Given
 from recframe.frames.kinds.lookup import kind_for
 from recframe.statistics.requirements import TRAILING, Gate
+from recframe.statistics.stored_results import tidy
 
 if TYPE_CHECKING:
     from recframe.tracking.histories import History
@@ -78,13 +79,12 @@ class Tracked(Generic[F]):
         rec: Any = self
         # what is wrong with these is said before any work is done
         check(history, as_of)
-        shown = {"level": level, "wide": True}
-        result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, **shown)
+        result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, level=level)
         asked = question(self, metrics, k, by, cluster)
         kind = kind_for(result)
         rows = rows_of(kind)
         run = run_of(
-            rows,
+            tidy(rows),
             as_of=as_of,
             fingerprint=fingerprint(asked.inputs, asked.metrics),
             name=name,

@@ -79,7 +79,6 @@ def _summary(kind: Kind, keys: Mapping[str, str], metrics: Sequence[str]) -> pl.
         raise ColumnError(msg)
     known = {
         *summary.COLUMNS,
-        *summary.OF_TRAININGS,
         *requirements.COLUMNS,
         *keys.values(),
         "baseline",

@@ -109,7 +109,7 @@ class Question(Request):
     cluster: str | None
     """Internal name of the column of clusters, which is the last segment."""
     wide: bool = True
-    """Whether the result has all columns, or those of the short form."""
+    """Whether the result has all columns that its plan has."""
 
     @cached_property
     def conventions(self) -> list[Convention]:
@@ -221,7 +221,7 @@ class Question(Request):
     ) -> Any:
         """Return a result under the names of its columns, as a frame of the kind that came in.
 
-        `short` has the columns of its short form, behind the keys; `BASELINE` first where it is one of these.
+        `short` has the columns that are shown behind the keys.
         """
         taken = [*columns, *names.values()]
         for name in names.values():
@@ -245,16 +245,8 @@ class Question(Request):
             sources[names[BASELINE]] = sources.get(names[MODEL])
         shown = as_shown(named, self.decimals)
         told = partial(self._told, list(names.values()), depths)
-        return self.kind.give(shown, sources, told, self._chosen(names, columns, short))
-
-    def _chosen(
-        self, names: Mapping[str, str], columns: Sequence[str], short: Sequence[str]
-    ) -> list[str] | None:
-        """Return the columns of a short result, of those that it has; None where all are wanted."""
-        if self.wide:
-            return None
-        keys = [name for inside, name in names.items() if inside != BASELINE]
-        return [*keys, *(one for one in short if one == BASELINE or one in columns)]
+        chosen_columns = None if self.wide else [*names.values(), *short]
+        return self.kind.give(shown, sources, told, chosen_columns)
 
     def _told(
         self,

@@ -197,7 +197,7 @@ class ResultsShown(Generic[F]):
         _check_title(title)
         rec: Any = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         asked = question(rec, metrics, k, by, None)
-        given = {"by": by, "level": level, "wide": True}
+        given = {"by": by, "level": level}
         numbers = ["metric", "value", "value_low", "value_high", "n_users"]
         names = list(asked.by.values())
         summary = _collected(rec.summarize(*metrics, k=k, **given), names, numbers)

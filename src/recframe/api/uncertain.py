@@ -22,7 +22,6 @@ from recframe.frames.inputs import Inputs
 from recframe.metrics.language.definition import Metric
 from recframe.statistics import options, summary
 from recframe.statistics.options import Correction
-from recframe.statistics.over_trainings import refuse as refuse_trainings
 from recframe.statistics.pairs import BASELINE, MODEL, Pairing, by_metric, sums_of_all
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ class Uncertain(Generic[F]):
         by: By = None,
         level: float = 0.95,
         cluster: str | None = None,
-        wide: bool = False,
     ) -> F:
         """Return metrics with the intervals of their values, a row for each segment, model and metric.
 
@@ -66,11 +64,10 @@ class Uncertain(Generic[F]):
         to hold. The interval of a metric that grows with the number of users (coverage, tail_coverage, gini, entropy)
         is for this number of users only.
 
-        Columns: the `by` columns (a bound model among them), `metric` (its string), `value`, `value_low`, `value_high`,
-        `n_users` (with a value: the metric's own support; lists, of metrics over lists) and `note`. `wide=True` adds `k` (null:
-        the whole list) after the metric, `std` (between users, or of the contributions), `n_zero` (of value 0), `n_undefined`
-        (who count but have no value) and `n_without_relevant` (of the universe, without a relevant item; null for metrics over
-        lists). Rows are in the order of `evaluate`, then of the metrics. A LazyFrame gives a LazyFrame of expressions alone.
+        Columns: the `by` columns (a bound model among them), `metric` (its string), `value`, `value_low`, `value_high`, `std`
+        (between users, or of the contributions), `n_users` (with a value: the metric's own support; lists, of metrics over
+        lists) and `note`. Rows are in the order of `evaluate`, then of the metrics. A LazyFrame gives a LazyFrame of
+        expressions alone.
 
         Without a user, with one, or without a known spread, the interval is null and `note` says why. With fewer than 15 users
         with a value above 0 intervals under-cover, which is noted too. Of a metric with `weights` w of its hits, `note` says if
@@ -81,24 +78,22 @@ class Uncertain(Generic[F]):
         >>> import polars as pl, recframe
         >>> df = pl.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 1, 1], "rank": [1, 2, 1, 1], "relevance": [0, 1, 1, 0]})
         >>> df.rec.summarize("mrr").drop("note")
-        shape: (1, 5)
-        ┌────────┬───────┬───────────┬────────────┬─────────┐
-        │ metric ┆ value ┆ value_low ┆ value_high ┆ n_users │
-        │ ---    ┆ ---   ┆ ---       ┆ ---        ┆ ---     │
-        │ str    ┆ f64   ┆ f64       ┆ f64        ┆ i64     │
-        ╞════════╪═══════╪═══════════╪════════════╪═════════╡
-        │ mrr    ┆ 0.5   ┆ 0.036171  ┆ 0.963829   ┆ 3       │
-        └────────┴───────┴───────────┴────────────┴─────────┘
+        shape: (1, 6)
+        ┌────────┬───────┬───────────┬────────────┬─────┬─────────┐
+        │ metric ┆ value ┆ value_low ┆ value_high ┆ std ┆ n_users │
+        │ ---    ┆ ---   ┆ ---       ┆ ---        ┆ --- ┆ ---     │
+        │ str    ┆ f64   ┆ f64       ┆ f64        ┆ f64 ┆ i64     │
+        ╞════════╪═══════╪═══════════╪════════════╪═════╪═════════╡
+        │ mrr    ┆ 0.5   ┆ 0.036171  ┆ 0.963829   ┆ 0.5 ┆ 3       │
+        └────────┴───────┴───────────┴────────────┴─────┴─────────┘
 
         Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015.
         """
-        asked = question(self, metrics, k, by, cluster, wide=wide)
-        how = summary.Intervals(
-            level,
-            over_trainings=asked.over_trainings,
-        )
-        rows = summary.summarized(_with_intervals(asked, how), [*asked.by], how.columns)
-        result: F = asked.given(rows, asked.by, list(how.columns), summary.SHORT)
+        asked = question(self, metrics, k, by, cluster, wide=False)
+        columns = summary.COLUMNS | {"k": pl.Int64}
+        typed = [pl.col(name).cast(dtype) for name, dtype in columns.items()]
+        rows = _with_intervals(asked, level).select(*asked.by, *typed)
+        result: F = asked.given(rows, asked.by, list(columns), list(summary.COLUMNS))
         return result
 
     @argument_errors.understood
@@ -111,9 +106,8 @@ class Uncertain(Generic[F]):
         level: float = 0.95,
         margin: float | None = None,
         correction: Correction | None = "holm",
-        min_users: int = 5,
         cluster: str | None = None,
-        wide: bool = False,
+        min_users: int = 5,
     ) -> F:
         """Compare models with a baseline: a row for each segment, model and metric, with a verdict.
 
@@ -130,13 +124,10 @@ class Uncertain(Generic[F]):
             min_users: with fewer users (or clusters) a row has its numbers, but no `p_adjusted` and the verdict "few".
             cluster: as in `summarize`.
 
-        Columns: the `by` columns, the model, without `baseline=` the `baseline` of each row; `metric`, `verdict`,
-        `difference` with `_low` and `_high`, `value` and `baseline_value` (over users with both), `p_adjusted`, `n_users` and
-        `note`. `wide=True` has, in the order of earlier versions, always `baseline`, the verdict after the numbers, `k`,
-        `relative` (difference / baseline_value), `p_value`,
-        `wins`, `ties`, `losses` (users who are better off, equal and worse off than with the baseline; null for set metrics),
-        `n_differ` (users, or clusters, whose two values differ), `n_unpaired` (users with only one of the values, left out),
-        with a margin `p_not_worse` and `p_equivalent`. No p can be below 2^(1 - n_differ).
+        Columns: the model, its `baseline`, the `by` columns; `metric`, `verdict`, `difference` with `_low` and `_high`, `value`
+        and `baseline_value` (over users with both), `relative` (difference / baseline_value), `p_value`, `p_adjusted`, with a
+        margin `p_not_worse` and `p_equivalent`; `n_users` and `note`. Where the values of m users, or clusters, differ, no p can
+        be below 2^(1 - m).
 
         Verdicts: "better", "worse" ("higher", "lower" for a metric without a direction): significant. "same": equal for all
         users, or with a margin significantly within it. "not worse", "not better": significant up to the margin. "few": fewer
@@ -166,34 +157,51 @@ class Uncertain(Generic[F]):
         Source: Student 1908; Fisher 1935; Holm 1979; Benjamini and Hochberg 1995; Urbano, Lima and Hanjalic 2019, Statistical
         significance testing in information retrieval; Schuirmann 1987 (margins).
         """
-        from recframe.statistics.comparison import SHORT, Comparing, compared  # noqa: PLC0415  NumPy and SciPy are an extra
-
         options.check_choices(correction=correction)
+        result: F = self._compared(
+            metrics,
+            baseline,
+            k,
+            by,
+            cluster,
+            level=level,
+            margin=margin,
+            correction=correction,
+            min_users=min_users,
+        )
+        return result
+
+    def _compared(  # noqa: PLR0913  those of compare
+        self,
+        metrics: Sequence[Asked],
+        baseline: object,
+        k: Cutoffs = None,
+        by: By = None,
+        cluster: str | None = None,
+        *,
+        counts: bool = False,
+        **how: Any,
+    ) -> Any:
+        """Return the result of `compare`, with numbers of users too where they are wanted."""
+        from recframe.statistics.comparison import COUNTS, Comparing, compared  # noqa: PLC0415  NumPy and SciPy are an extra
+
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         try:
-            asked = question(rec, metrics, k, by, cluster, wide=wide)
+            asked = question(rec, metrics, k, by, cluster, wide=counts)
         except UnknownMetricError as error:
             if baseline is not None:
                 raise
             end = "" if str(error).endswith("?") else "."
             msg = f"{error}{end} If it is a model to compare with, write baseline="
             raise UnknownMetricError(msg) from None
-        how = Comparing(
-            level=level,
-            margin=margin,
-            correction=correction,
-            min_users=min_users,
-            cluster=asked.cluster,
-            over_trainings=asked.over_trainings,
-        )
-        result: F = of_pairs(
+        comparing = Comparing(cluster=asked.cluster, **how)
+        return of_pairs(
             asked,
             baseline,
-            lambda sums, keys: compared(sums, keys, how),
-            how.columns,
-            SHORT,
+            lambda sums, keys: compared(sums, keys, comparing),
+            comparing.columns,
+            COUNTS,
         )
-        return result
 
     @argument_errors.understood
     def power(  # noqa: PLR0913  those of evaluate, and what is asked of a test
@@ -202,39 +210,21 @@ class Uncertain(Generic[F]):
         baseline: object = None,
         k: Cutoffs = None,
         by: By = None,
-        wanted: float | None = None,
-        power: float = 0.8,
+        wanted: float = 0.01,
         level: float = 0.95,
-        margin: float | None = None,
-        rows: int = 1,
-        correlation: float = 0.5,
-        trainings: int | None = None,
         cluster: str | None = None,
-        wide: bool = False,
     ) -> F:
         """Return the smallest difference that these users can show, and how many users a wanted one needs.
 
-        Power of the paired, two-sided t test at `level`; `power` is the probability of finding the difference.
+        That of the paired, two-sided t test at `level`, which finds the difference with a probability of 80 %. The spread is
+        that of users' differences between two models; with `cluster`, of clusters'.
 
-            baseline: the spread is that of users' differences to each other model. Without it, a second system is assumed to
-                vary like the first, with `correlation` r over users, so that a difference has the standard deviation std · √(2
-                (1 - r)).
-            wanted: the wanted difference, as a share of the value (the baseline's, if there is one); None is 0.01.
-            margin: asks for the users of whom "not worse by this share" holds, in `compare` or as a gate such as "ndcg@10 >=
-                0.99 * old": one-sided at (1 - level) / 2, with their two added users. `wanted` is then the model's true
-                relative difference, above -margin; None is 0, as good as the baseline.
-            rows: how many rows are corrected together, by Bonferroni: 1 - level is divided by it. A gate holds if each of its
-                rows does, which needs no correction: so it is for tests of differences, and for singling out rows that are not
-                worse.
-            trainings: if trainings are bound, how many each model will have; None is as many as now. Their spread is estimated
-                from the present ones, at least two for each model. `users_needed` is null if the spread of trainings alone
-                hides the wanted difference: more trainings are needed, not more users.
+            wanted: the wanted difference, as a share of the baseline's value.
 
-        Columns: the `by` columns, the model, `metric`, `users_needed` for the difference `wanted`, `detectable` (the smallest
-        that n_users show), `detectable_relative` (as a share of the value), `value` (the baseline's), `n_users` and `note`.
-        With a margin, `margin` and `chance`, the probability to hold with n_users, replace the detectable ones. `wide=True`
-        adds `baseline`, `k` and the `std` of the differences (with a margin of b - (1 - margin) a), in the order of earlier
-        versions. The other arguments are those of `compare`; `cluster` needs a baseline. It needs recframe[stats].
+        Columns: the model, its `baseline`, the `by` columns, `metric`, `users_needed` for the difference `wanted`,
+        `detectable` (the smallest that n_users show), `detectable_relative` (as a share of the value), `value` (the
+        baseline's), the `std` of the differences, `n_users` and `note`. The other arguments are those of `compare`. It needs
+        recframe[stats]. Raises what `compare` raises, and a RecframeError where trainings are bound.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "user": [1, 2, 3, 4] * 2,
@@ -253,49 +243,16 @@ class Uncertain(Generic[F]):
 
         Source: Cohen 1988, Statistical power analysis for the behavioral sciences.
         """
-        from recframe.statistics import power as powers  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.power import COLUMNS, Power, powered  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        if cluster is not None and baseline is None:
-            msg = f"cluster={cluster!r} needs a baseline=: power is then that of clusters' differences"
-            raise RecframeError(msg)
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster, wide=wide)
-        if trainings is not None and not asked.over_trainings:
-            msg = f"trainings={trainings} needs the column of trainings: {bind(training=repr('seed'))}"
-            raise RecframeError(msg)
-        if margin is not None:
-            refuse_trainings(asked.inputs, f"margin={margin:g}", "leave margin= out")
-        how = powers.Power(
-            wanted=options.wanted(wanted, margin),
-            margin=margin,
-            rows=rows,
-            power=power,
-            level=level,
-            correlation=correlation,
-            cluster=asked.cluster,
-            trainings=trainings,
-            has_baseline=baseline is not None,
-            over_trainings=asked.over_trainings,
-        )
-        columns, short = how.columns, powers.SHORT
-        if baseline is not None:
-            result: F = of_pairs(
-                asked,
-                baseline,
-                lambda sums, keys: powers.of_pairs(sums, keys, how),
-                columns,
-                short,
-            )
-            return result
-        intervals = _with_intervals(asked, summary.Intervals())
-        keys = [*asked.by]
-        of_one: F = _finished(
-            asked, intervals, asked.by, lambda rows: powers.of_one(rows, keys, how), columns, short
-        )
-        return of_one
+        asked = question(rec, metrics, k, by, cluster, wide=False)
+        how = Power(wanted, level, asked.cluster)
+        result: F = of_pairs(asked, baseline, lambda sums, keys: powered(sums, keys, how), COLUMNS)
+        return result
 
 
-def _with_intervals(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
+def _with_intervals(asked: Question, level: float) -> pl.LazyFrame:
     """Return metrics with their intervals, in expressions alone, under the names of the keys inside the plan."""
 
     def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
@@ -308,10 +265,10 @@ def _with_intervals(asked: Question, how: summary.Intervals) -> pl.LazyFrame:
             found = evaluation.evaluate(inputs, conventions, run, (TOTAL,))
             return numbered(found, [*keys_of(asked.inputs, asked.metrics)])
 
-        rows = summary.with_intervals(rows, how)
+        rows = summary.with_intervals(rows, level)
         return summary.with_weights_of_hits(rows, [*asked.by], asked.metrics, sums)
 
-    return asked.planned(asked.inputs, made, "summary", how, middling=FEW_ROWS)
+    return asked.planned(asked.inputs, made, "summary", level, middling=FEW_ROWS)
 
 
 def of_pairs(
@@ -319,9 +276,12 @@ def of_pairs(
     baseline: object,
     made: Made,
     columns: Mapping[str, Any],
-    short: Sequence[str],
+    counts: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Return a function's result from the sums over pairs of models, and the segment keys."""
+    """Return a function's result from the sums over pairs of models, and the segment keys.
+
+    `columns` are shown, `counts` only where all are wanted.
+    """
     if not asked.inputs.model:
         msg = (
             f"there is nothing to compare without a column of models: {bind(model=repr('model'))}"
@@ -342,23 +302,9 @@ def of_pairs(
         return asked.of_units(found)
 
     sums = asked.planned(asked.inputs, all_sums, "pairs", pairing, middling=MIDDLING)
-    names = {key: asked.by[key] for key in [*keys, MODEL]} | {BASELINE: BASELINE}
-    several = [BASELINE] * (name is None)
-    return _finished(
-        asked, sums, names, lambda cells: made(cells, keys), columns, [*several, *short]
-    )
-
-
-def _finished(
-    asked: Question,
-    sums: pl.LazyFrame,
-    names: Mapping[str, str],
-    made: Callable[[pl.DataFrame], pl.DataFrame],
-    columns: Mapping[str, Any],
-    short: Sequence[str],
-) -> Any:
-    """Return what a function makes of sums, the keys in `names` and some columns, as a result of the call."""
+    names = {MODEL: asked.by[MODEL], BASELINE: BASELINE} | {key: asked.by[key] for key in keys}
     schema = sums.collect_schema()
-    result = pl.Schema({key: schema[key] for key in names} | {**columns})
-    whole = asked.kind.applied(sums, made, result)
-    return asked.given(whole, names, list(columns), short)
+    every = {**columns, "k": pl.Int64, **(counts or {})}
+    in_plan = pl.Schema({key: schema[key] for key in [*keys, MODEL, BASELINE]} | every)
+    whole = asked.kind.applied(sums, lambda cells: made(cells, keys).select(*in_plan), in_plan)
+    return asked.given(whole, names, list(every), list(columns))

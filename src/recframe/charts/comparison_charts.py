@@ -296,7 +296,6 @@ class PlotsOfDifferences(Canvas):
             margin=margin,
             correction=correction,
             cluster=cluster,
-            wide=True,
         )
         compared = registry.asked(registry.each(metrics), k)
         how = Intervals(level, cluster)
@@ -313,7 +312,7 @@ class PlotsOfDifferences(Canvas):
         models: Names | None = None,
         worst_first: bool = False,
     ) -> alt.LayerChart | alt.VConcatChart:
-        """Draw a wide result of `compare`; with `models` each has the colour that it has in charts of all of them."""
+        """Draw a result of `compare`; with `models` each has the colour that it has in charts of all of them."""
         rec = self._rec
         models = models or models_in(rec, result)
         data = safe(keyed(rec, result))

@@ -201,7 +201,7 @@ def segment_columns(rec: Any, result: pl.DataFrame) -> list[str]:
 
 def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = None) -> Summary:
     """Return a result of `summarize` for a chart."""
-    result = rec.summarize(metrics, by=by, **how._asdict(), wide=True)
+    result = rec.summarize(metrics, by=by, **how._asdict())
     data = keyed(rec, result).rename({"value_low": "low", "value_high": "high"})
     names = segment_columns(rec, result)
     models = models_in(rec, result)

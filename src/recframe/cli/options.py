@@ -154,10 +154,6 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
         "X",
         "The share of the baseline that does not matter: 0.01 for 1 %; tests for not worse and the same.",
     ),
-    "power.margin": (
-        "X",
-        "Compute the users for a gate to hold: not worse by this share; --wanted is then the true difference.  [default: 0]",
-    ),
     "correction": "How p values are corrected for many tests.",
     "min_users": ("N", "Minimum users per segment to be tested."),
     "cluster": (
@@ -166,14 +162,7 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
     ),
     "wanted": (
         "X",
-        "The difference to detect, as a share of the baseline.  [default: 0.01]",
-    ),
-    "power": ("X", "Statistical power: the probability of detecting the difference."),
-    "rows": ("N", "The number of rows that are corrected together."),
-    "correlation": ("X", "Without --baseline, the correlation over users with a system to come."),
-    "trainings": (
-        "N",
-        "The number of trainings of each model, with --training.  [default: as many as there are]",
+        "The difference to detect, as a share of the baseline.",
     ),
     "depth": ("N", "The number of columns to cross."),
     "support": "Add after each metric the number of users or lists that were averaged.",
@@ -220,7 +209,7 @@ FLAGS = {"per_user": "users-values", "wide": "all-columns"}
 """Options that have another name than their argument."""
 LONGEST_METAVAR = 60
 """Length above which the words that an option takes stand in its help."""
-LEAST = {"seed": 0, "min_train": 0, "keep": 0, "trainings": 2, "window": 5}
+LEAST = {"seed": 0, "min_train": 0, "keep": 0, "window": 5}
 """The smallest whole numbers of options, where these are not 1."""
 
 

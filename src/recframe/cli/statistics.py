@@ -27,7 +27,7 @@ from recframe.cli.options import (
 from recframe.cli.output import NOTE, Options, give, is_table
 from recframe.statistics.stored_results import with_interval
 
-SHARES = ("detectable_relative", "margin", "wanted", "chance")
+SHARES = ("relative", "detectable_relative", "wanted")
 """Columns that are shown in per cent."""
 P_VALUES = ("p_value", "p_adjusted")
 TIMES = 10
@@ -84,7 +84,11 @@ def shown(frame: pl.DataFrame, options: Options) -> None:
     """Print a result as a table of numbers with intervals, or write it in full precision."""
     ending = ENDINGS.get(f".{(options['output'] or '').rpartition('.')[2].lower()}")
     is_read = is_table(options) or (options["form"] or ending) in FOR_READING
-    give(view(frame) if is_read and not options["wide"] else frame, options, _once(frame, options))
+    give(
+        view(frame) if is_read and not options.get("wide") else frame,
+        options,
+        _once(frame, options),
+    )
 
 
 def _once(frame: pl.DataFrame, options: Options) -> list[str]:
@@ -127,7 +131,7 @@ def summarize() -> None:
     """Compute metrics of the recommendations in RECS with their intervals, overall or by segment.
 
     The files and options are those of recframe evaluate. A table, Markdown and LaTeX have a number with its interval in one
-    cell; CSV, JSON and Parquet are in full precision, and serve recframe require --reference. --all-columns has more columns.
+    cell; CSV, JSON and Parquet are in full precision, and serve recframe require --reference.
 
     \b
     Examples:
@@ -164,10 +168,6 @@ def power() -> None:
     Examples:
       recframe power recs.parquet truth.parquet --model model --baseline svd \\
         -m ndcg@10 --wanted 0.01
-      recframe power recs.parquet truth.parquet --model model --baseline svd \\
-        -m ndcg@10 --margin 0.01
-      recframe power recs.parquet truth.parquet --model model --baseline svd \\
-        --training seed --trainings 5 -m ndcg@10
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
 
 

@@ -16,7 +16,6 @@ import polars as pl
 from recframe.evaluation import trainings
 from recframe.evaluation.evaluation import Convention, by_policies, of_each_training
 from recframe.evaluation.execution import Run
-from recframe.evaluation.metrics_of_users import WITH_RELEVANT
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.user_values import HeldPlan, HeldValues, values_of_users
 from recframe.frames.collecting import Collect, run_as_it_is
@@ -203,7 +202,7 @@ def held_values(
     of_users = (convention.of_users for convention in conventions if convention.over == "users")
     return HeldValues(
         {
-            under.context.policies: _plan(under, [*metrics, WITH_RELEVANT], run, collect)
+            under.context.policies: _plan(under, metrics, run, collect)
             for under, metrics in by_policies(inputs, of_users)
         }
     )

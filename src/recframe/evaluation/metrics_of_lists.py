@@ -15,7 +15,6 @@ from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.segments import (
     SQUARE,
     TOTAL,
-    UNDEFINED,
     ZERO,
     N,
     deepest_of,
@@ -208,7 +207,6 @@ def value_of(
     if TOTAL in beside:
         found |= {TOTAL: total, SQUARE: at.over_lists(value * value)}
         found |= {ZERO: _number(at.over_lists(value == 0, counts=True))}
-        found |= {UNDEFINED: _number(pl.col("n_lists")) - _number(count)}
     return ratio(total, count, empty=None), found
 
 

@@ -10,8 +10,6 @@ from recframe.evaluation.execution import Run
 from recframe.evaluation.segments import (
     SQUARE,
     TOTAL,
-    UNDEFINED,
-    WITHOUT_RELEVANT,
     ZERO,
     N,
     columns_beside,
@@ -57,25 +55,21 @@ def evaluate(
     if "user" in keys:
         each = values_of_users(judged, metrics, keys, run.ask, run.held).each()
         return _values(run.added([each], keys), by, metrics, beside)
-    summed, spread = _summed(metrics, beside)
-    same = [f"empty {name}" for name in names_of(summed)]
-    sums = run.added([_sums(judged, summed, keys, run, spread)], keys, same)
+    same = [f"empty {name}" for name in names_of(metrics)]
+    sums = run.added([_sums(judged, metrics, keys, run, _spread(metrics, beside))], keys, same)
     return _means(judged, by, sums, metrics, beside)
 
 
-def _summed(
-    metrics: Sequence[Metric[...]], beside: Sequence[str]
-) -> tuple[Sequence[Metric[...]], list[str]]:
-    """Return the metrics whose values are summed, and the names of values whose squares and zeros are summed too."""
-    summed = [*metrics, WITH_RELEVANT] if WITHOUT_RELEVANT in beside else metrics
-    return summed, names_of(metrics) if SQUARE in beside else []
+def _spread(metrics: Sequence[Metric[...]], beside: Sequence[str]) -> list[str]:
+    """Return the names of values whose squares and zeros are summed too."""
+    return names_of(metrics) if SQUARE in beside else []
 
 
 def means_of(
     values: UserValues, by: By, metrics: Sequence[Metric[...]], beside: Sequence[str]
 ) -> pl.LazyFrame:
     """Return the row of each segment from the values of its users."""
-    return _means(values.judged, by, values.sums(_summed(metrics, beside)[1]), metrics, beside)
+    return _means(values.judged, by, values.sums(_spread(metrics, beside)), metrics, beside)
 
 
 def _values(
@@ -118,15 +112,14 @@ def _means(
     skips = judged.context.no_relevant == "skip"
     n_users, n_present = pl.col("n_users"), pl.col("n_present").fill_null(0)
     sums = sums.with_columns(absent=0 if skips else n_users - n_present)
-    sums = sums.with_columns(_with_absent(*_summed(metrics, beside)))
+    sums = sums.with_columns(_with_absent(metrics, _spread(metrics, beside)))
     columns = {"n_users": n_present if skips else n_users}
     for number, metric in enumerate(metrics):
         value = f"value {number}"
         total, count = pl.col(f"sum {value}"), pl.col(f"count {value}")
         columns[str(metric)] = pl.when(count > 0).then(total / count)
         if beside:
-            found = _beside(value, f"value {len(metrics)}", columns["n_users"])
-            columns |= columns_beside(metric, beside, found)
+            columns |= columns_beside(metric, beside, _beside(value))
     parts = [inside for inside in by if inside != "model"]
     if skips and parts:
         # whose lists have a relevant row differs from model to model, and a part of one is one of all
@@ -162,14 +155,11 @@ def _named(rows: pl.LazyFrame, by: By, columns: dict[str, pl.Expr]) -> pl.LazyFr
     return rows.select(column.alias(name) for name, column in named.items())
 
 
-def _beside(value: str, with_relevant: str, n_users: pl.Expr) -> dict[str, pl.Expr]:
+def _beside(value: str) -> dict[str, pl.Expr]:
     """Return a metric's extra columns, by suffix."""
-    count = pl.col(f"count {value}")
     return {
-        N: count,
+        N: pl.col(f"count {value}"),
         TOTAL: pl.col(f"sum {value}"),
         SQUARE: pl.col(f"square {value}"),
         ZERO: pl.col(f"zero {value}"),
-        UNDEFINED: n_users - count,
-        WITHOUT_RELEVANT: pl.col("n_users") - pl.col(f"sum {with_relevant}").cast(pl.Int64),
     }

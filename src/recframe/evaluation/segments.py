@@ -99,15 +99,13 @@ def _for_each_model(rows: pl.LazyFrame, judged: Judged) -> pl.LazyFrame:
 
 
 N, TOTAL, SQUARE, ZERO = "n", "total", "square", "zero"
-UNDEFINED, WITHOUT_RELEVANT = "undefined", "without relevant"
 FOURTH = "fourth"
 """Sum of fourth powers of the contributions to a set metric, about their mean."""
 SUPPORT = (N,)
 """Column suffixes of the support: the number of users or lists averaged over."""
-SPREAD = (N, TOTAL, SQUARE, FOURTH, ZERO, UNDEFINED, WITHOUT_RELEVANT)
-"""Column suffixes of support and spread: sums of values and squares, numbers of zeros, of undefined values, and of
-users without a relevant item. For set metrics only sums of contributions and of their fourth powers about the mean, or
-null if unknown."""
+SPREAD = (N, TOTAL, SQUARE, FOURTH, ZERO)
+"""Column suffixes of support and spread: sums of values and squares, and numbers of zeros. For set metrics only sums of
+contributions and of their fourth powers about the mean, or null if unknown."""
 
 
 def name_beside(part: str, metric: Metric[...]) -> str:

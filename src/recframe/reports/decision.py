@@ -42,8 +42,8 @@ class Asking:
     def against(self, baseline: str, metrics: Any = None, **more: Any) -> pl.DataFrame:
         """Return comparisons of all models with one, not corrected."""
         how = {"level": self.level, "cluster": self.cluster, "margin": self.margin, **more}
-        found: pl.DataFrame = self.rec.compare(
-            metrics or self.metrics, baseline=baseline, correction=None, wide=True, **how
+        found: pl.DataFrame = self.rec._compared(  # noqa: SLF001  the counts of users are told too
+            [metrics or self.metrics], baseline, correction=None, counts=True, **how
         )
         return found
 
@@ -75,7 +75,7 @@ class Asking:
             return None
         wanted = {"wanted": abs(ahead["relative"]), "level": self.level, "cluster": self.cluster}
         with suppress(RecframeError):
-            found = self.rec.power(self.metrics[0], baseline=ahead["baseline"], wide=True, **wanted)
+            found = self.rec.power(self.metrics[0], baseline=ahead["baseline"], **wanted)
             needed = keyed(self.rec, found).filter(pl.col("model") == ahead["model"])
             n: int | None = needed["users_needed"].max()  # type: ignore[assignment]
             return n if n and n > ahead["n_users"] else None

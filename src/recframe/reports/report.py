@@ -242,7 +242,7 @@ class ReportBuilder(SectionsOfSegments):
         )
 
     def _summary(self) -> pl.DataFrame:
-        result = self.rec.summarize(self.metrics, **self.sure, wide=True)
+        result = self.rec.summarize(self.metrics, **self.sure)
         if self.rec._kind.is_lazy:  # noqa: SLF001  whose calls tell nothing
             wide = self.rec.evaluate(self.metrics)
             home = trainings.one_of_each(under_profile.at_home(self.inputs))
@@ -313,8 +313,8 @@ class ReportBuilder(SectionsOfSegments):
         against = self.baseline
         if against is None and self.decision is not None and len(self.models) > MOST_ALIKE:
             against = self.decision.best
-        given = {"baseline": against, "margin": self.margin, **self.sure}
-        found = self.rec.compare(self._tested, **given, wide=True)
+        given = {"margin": self.margin, **self.sure}
+        found = self.rec._compared([self._tested], against, **given, counts=True)  # noqa: SLF001
         if self.baseline is None:
             words = f"{TO_BIND['baseline']} names the model that all others are held against."
             section.missing.append(words)

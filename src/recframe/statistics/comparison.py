@@ -30,24 +30,19 @@ from recframe.statistics.summary import (
 )
 
 COLUMNS = columns_of(
-    "metric k value baseline_value difference difference_low difference_high relative "
-    "p_value p_adjusted wins ties losses n_users n_differ n_unpaired "
-    "n_trainings std_trainings n_baseline_trainings std_baseline_trainings p_not_worse p_equivalent "
-    "verdict note"
+    "metric verdict difference difference_low difference_high value baseline_value relative "
+    "p_value p_adjusted p_not_worse p_equivalent n_users note"
 )
-"""Columns after the keys, model and baseline; those of a margin or of trainings only where these are given."""
-SHORT = (
-    *("metric", "verdict", "difference", "difference_low", "difference_high"),
-    *("value", "baseline_value", "p_adjusted", "n_users", "note"),
-)
-"""Columns after the keys in the short form."""
+"""Columns after the keys; those of a margin only where it is given."""
 OF_MARGIN = ("p_not_worse", "p_equivalent")
-OF_TRAININGS = ("n_trainings", "std_trainings", "n_baseline_trainings", "std_baseline_trainings")
+COUNTS = columns_of("wins ties losses n_differ n_unpaired")
+"""Numbers of users, which reports have too: better off, equal and worse off than with the baseline, those whose two values
+differ, and those with only one of them."""
 
 
 @dataclass(frozen=True)
 class Comparing:
-    """How models are compared, or values drawn anew."""
+    """How models are compared."""
 
     level: float = 0.95
     margin: float | None = None
@@ -56,14 +51,11 @@ class Comparing:
     """Minimum users, or clusters, per row to be tested; the numbers are given anyway."""
     cluster: str | None = None
     """Column of clusters: users within one are correlated."""
-    over_trainings: bool = False
-    """Whether trainings are bound, as a second sample besides users."""
 
     @property
     def columns(self) -> dict[str, type[pl.DataType]]:
         """The columns of the result behind its keys."""
-        dropped = {*(OF_MARGIN if self.margin is None else ())}
-        dropped |= set() if self.over_trainings else {*OF_TRAININGS}
+        dropped = OF_MARGIN if self.margin is None else ()
         return {name: dtype for name, dtype in COLUMNS.items() if name not in dropped}
 
     @property
@@ -88,11 +80,9 @@ def compared(cells: pl.DataFrame, keys: Sequence[str], how: Comparing) -> pl.Dat
     found["verdict"] = verdicts(found, of, 1.0 - how.level)
     single = {} if moments.trainings is None else _of_one_training(sums, moments.trainings)
     found["note"] = _notes(found, moments, of, how, single)
-    if moments.trainings is not None:
-        found |= of_both(moments.trainings)
     for name in ("wins", "ties", "losses"):  # of values that users have
         found[name] = np.where(of.of_each, found[name], np.nan)
-    return sums.long(found, how.columns)
+    return sums.long(found, how.columns | COUNTS)
 
 
 class Direction(NamedTuple):
@@ -152,12 +142,6 @@ def _within(moments: Moments, margin: float, higher: Flags, ends: Ends) -> tuple
     at_least = p_above(t_statistic(above.difference, above.standard_error), above.freedom)
     at_most = p_below(t_statistic(below.difference, below.standard_error), below.freedom)
     return np.where(higher, at_least, at_most), np.where(higher, at_most, at_least)
-
-
-def of_both(of: Trainings) -> dict[str, Any]:
-    """Return the number of trainings of both models, and their standard deviations."""
-    found = of.n, np.sqrt(of.variance), of.n_baseline, np.sqrt(of.variance_baseline)
-    return dict(zip(OF_TRAININGS, found, strict=True))
 
 
 def _of_one_training(sums: Sums, of: Trainings) -> dict[str, Flags]:

@@ -31,7 +31,7 @@ from recframe.statistics.requirements import (
     Gate,
     Requirement,
 )
-from recframe.statistics.summary import FEW_VALUES, Intervals, joined_notes, with_intervals
+from recframe.statistics.summary import FEW_VALUES, joined_notes, with_intervals
 
 
 class GateRows(SimpleNamespace):
@@ -109,7 +109,7 @@ def _with_pairs(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
         *known, n_zero=None, low=pl.Series(low), high=pl.Series(high)
     )
     note = pl.when("missing").then("told").otherwise(joined_notes(["told", "note"]))
-    known = with_intervals(known, Intervals(gate.level)).with_columns(note=note)
+    known = with_intervals(known, gate.level).with_columns(note=note)
     return pl.concat([rows.filter(pl.col("d").is_null()), known.select(rows.columns)])
 
 

@@ -38,20 +38,6 @@ def share(name: str, value: object, example: str) -> float:
     return float(number)
 
 
-def wanted(value: object, margin: float | None) -> float:
-    """Return the wanted difference; with a margin, the assumed true difference, above minus the margin."""
-    if margin is None:
-        return 0.01 if value is None else share("wanted", value, "0.01")
-    number = 0.0 if value is None else plain_number(value)
-    if number is None or not -margin < number < 1:
-        msg = (
-            f"wanted={shown(value)}: with margin={margin:g}, wanted is the true relative difference, a number above "
-            f"{-margin:g} and below 1, such as wanted=0"
-        )
-        raise RecframeError(msg)
-    return float(number)
-
-
 def whole(name: str, value: object, least: int) -> int:
     """Return a whole number from some least one up, or say that it has to be one."""
     number = plain_number(value)

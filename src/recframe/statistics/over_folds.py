@@ -24,17 +24,13 @@ def rows_of_users(
 ) -> pl.LazyFrame:
     """Return values with their errors in long form, from the sums of users over all folds, by clusters of users.
 
-    `inside` has the keys of the sums, `keys` those of the rows. What counts users counts each once: those with a value, those
-    whose values are all 0, those without any value.
+    `inside` has the keys of the sums, `keys` those of the rows. What counts users counts each once: those with a value, and
+    those whose values are all 0.
     """
     long = summary.by_metric(wide, inside, metrics)
-    n, zero, undefined = (pl.col(name) for name in ("n_users", "n_zero", "n_undefined"))
+    n, zero = pl.col("n_users"), pl.col("n_zero")
     long = _counted(long, "n_users", keys, cluster).with_columns(
         pl.when(zero.is_not_null()).then((n > 0) & (zero == n)).cast(pl.Int64).alias("n_zero"),
-        pl.when(undefined.is_not_null())
-        .then((n == 0) & (undefined > 0))
-        .cast(pl.Int64)
-        .alias("n_undefined"),
     )
     users = {USERS: pl.col(USERS).cast(pl.Float64)}
     if cluster != USER:

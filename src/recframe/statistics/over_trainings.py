@@ -27,8 +27,6 @@ from recframe.evaluation.segments import (
     SPREAD,
     SQUARE,
     TOTAL,
-    UNDEFINED,
-    WITHOUT_RELEVANT,
     ZERO,
     N,
     keys_of,
@@ -44,7 +42,7 @@ from recframe.metrics.language.definition import Metric
 from recframe.statistics import over_folds, summary
 from recframe.statistics.pairs import BASELINE, MODEL, PLACE
 
-PARTS_OF_SUMS = (N, TOTAL, SQUARE, ZERO, UNDEFINED)
+PARTS_OF_SUMS = (N, TOTAL, SQUARE, ZERO)
 
 
 def refuse(inputs: Inputs, what: str, instead: str) -> None:
@@ -82,9 +80,7 @@ def spread_of_users(
     metrics = [convention.metric for convention in conventions]
     whole = without(inputs)
     keys = [*keys_of(whole, metrics)]
-    # a user may have a relevant item in one fold alone
-    beside = (N, WITHOUT_RELEVANT) if inputs.folds is None else (N,)
-    values = numbered(evaluate(whole, conventions, run, beside), keys)
+    values = numbered(evaluate(whole, conventions, run, (N,)), keys)
     if inputs.training:
         apart = between(whole, conventions, run, {str(metric): str(metric) for metric in metrics})
         values = joined(values, apart, keys)
@@ -96,9 +92,8 @@ def spread_of_users(
     else:
         users = over_folds.rows_of_users(sums, inside, places, [*keys, PLACE], str(cluster))
     of_users = {*users.collect_schema()} - {*rows.collect_schema()}
-    counted = [name for name in summary.SUMS if name != "n_without_relevant"]
-    users = users.select(*keys, PLACE, *sorted(of_users), *counted)
-    rows = joined(rows.drop(counted), users, [*keys, PLACE])
+    users = users.select(*keys, PLACE, *sorted(of_users), *summary.SUMS)
+    rows = joined(rows.drop(summary.SUMS), users, [*keys, PLACE])
     rows = summary.over_trainings(rows) if inputs.training else rows
     return rows.sort([*keys, PLACE], nulls_last=True)
 
@@ -170,7 +165,7 @@ def _sums_of_rows(one: Contributions) -> pl.LazyFrame:
     columns: dict[str, pl.Expr] = {}
     for name, metric in zip(one.names, one.metrics, strict=True):
         value = pl.col(name)
-        found = {N: value.count(), ZERO: (value == 0).sum(), UNDEFINED: value.null_count()}
+        found = {N: value.count(), ZERO: (value == 0).sum()}
         named = {name_beside(part, metric): of.cast(pl.Int64) for part, of in found.items()}
         counts += [of.alias(column) for column, of in named.items()]
         sums = {TOTAL: f"sum {name}", SQUARE: f"square {name}"}

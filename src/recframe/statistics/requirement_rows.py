@@ -13,7 +13,7 @@ from recframe.metrics.language.at import ratio as ratio_of
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.pairs import MODEL, OF_TRAININGS, OF_UNITS, PairedValues
 from recframe.statistics.requirements import Requirement
-from recframe.statistics.summary import FEWEST, Intervals, joined_notes, with_intervals
+from recframe.statistics.summary import FEWEST, joined_notes, with_intervals
 
 OF_PAIRS = ("a", "d", *OF_UNITS, *OF_TRAININGS)
 """Of users with two values what `moments.Moments` has."""
@@ -50,9 +50,9 @@ ROUNDING = 1e-12
 """Tolerance within which a value meets its bound."""
 
 
-def from_bounds(long: pl.LazyFrame, keys: Sequence[str], how: Intervals) -> pl.LazyFrame:
+def from_bounds(long: pl.LazyFrame, keys: Sequence[str], level: float) -> pl.LazyFrame:
     """Return the rows of values compared with a number, from rows by the requirements' places; see `summary.with_errors`."""
-    return rows_of(with_intervals(long, how), keys)
+    return rows_of(with_intervals(long, level), keys)
 
 
 def from_pairs(sums: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

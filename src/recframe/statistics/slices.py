@@ -148,7 +148,7 @@ def _with_values(rows: pl.DataFrame, how: Segmenting) -> pl.DataFrame:
         own_freedom="freedom",
         n_trainings=None,
     )
-    found = summary.with_intervals(whole, summary.Intervals(how.level))
+    found = summary.with_intervals(whole, how.level)
     notes = [
         pl.when(pl.col("rest").is_null()).then(pl.lit("nobody is outside")),
         pl.when(pl.col("shared")).then(pl.lit("some users are in several segments")),

@@ -9,7 +9,6 @@ from typing import TypeVar
 import polars as pl
 
 from recframe.errors import fails_if
-from recframe.statistics import summary
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
@@ -37,10 +36,7 @@ def is_short(columns: Collection[str]) -> bool:
 
 
 def tidy(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return a result with `metric` and `k` after its keys, if it is a short one without them.
-
-    A short summary has all its columns, null where they are not known, so that one history has runs of both forms.
-    """
+    """Return a result with `metric` and `k` after its keys, where it has no `k`."""
     names = rows.columns
     if not is_short(names):
         return rows
@@ -50,12 +46,6 @@ def tidy(rows: pl.DataFrame) -> pl.DataFrame:
     at = names.index(last)
     keys = [*names[:at], *(["requirement"] if last == "requirement" else [])]
     found = {name: rows.get_column(name) for name in keys} | known.to_dict()
-    if tuple(names[at:]) == summary.SHORT:
-        found |= {
-            name: pl.Series(name, [None], dtype=dtype).new_from_index(0, rows.height)
-            for name, dtype in summary.COLUMNS.items()
-            if name not in found
-        }
     return pl.DataFrame(found | {name: rows.get_column(name) for name in names[at + 1 :]})
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
@@ -16,8 +15,6 @@ from recframe.evaluation.segments import (
     FOURTH,
     SQUARE,
     TOTAL,
-    UNDEFINED,
-    WITHOUT_RELEVANT,
     ZERO,
     N,
     name_beside,
@@ -55,27 +52,17 @@ def _dtype_of(name: str) -> type[pl.DataType]:
     return pl.Int64 if is_count else pl.Float64
 
 
-COLUMNS = columns_of(
-    "metric k value value_low value_high std n_users n_zero n_undefined n_without_relevant note"
-)
+COLUMNS = columns_of("metric value value_low value_high std n_users note")
 """Columns after the keys."""
-SHORT = ("metric", "value", "value_low", "value_high", "n_users", "note")
-"""Columns after the keys in the short form."""
-N_TRAININGS, STD_TRAININGS = "n_trainings", "std_trainings"
-OF_TRAININGS = columns_of(f"{N_TRAININGS} {STD_TRAININGS}")
-"""Columns before the note with trainings: their number, and the standard deviation of their values."""
+N_TRAININGS = "n_trainings"
 SUMS = {
     "n_users": N,
     "total": TOTAL,
     "square": SQUARE,
     "fourth": FOURTH,
     "n_zero": ZERO,
-    "n_undefined": UNDEFINED,
-    "n_without_relevant": WITHOUT_RELEVANT,
 }
 """Columns of sums in long form, with what the columns of a metric's sums are named by."""
-COUNTED = ("n_zero", "n_undefined", "n_without_relevant")
-"""Columns that count users with values of their own."""
 FEWEST = 10 * (1 - 1e-9)
 """Effective lists below which a set metric's interval is not valid, or rough for a share."""
 FEW = 30
@@ -84,23 +71,6 @@ FEW_VALUES = 15
 """Users with a non-zero value, or differing values, below which intervals under-cover."""
 ONE_TRAINING = "one training, so no spread between trainings"
 ONE_CLUSTER = "clusters count as fewer than two of one size, so no interval"
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """Options of intervals."""
-
-    level: float = 0.95
-    over_trainings: bool = False
-    """Whether trainings are bound, as a second sample besides users."""
-
-    @property
-    def columns(self) -> dict[str, type[pl.DataType]]:
-        """The columns of the result behind its keys."""
-        *others, note = COLUMNS
-        found = {name: COLUMNS[name] for name in others}
-        found |= OF_TRAININGS if self.over_trainings else {}
-        return found | {note: COLUMNS[note]}
 
 
 def variance(n: pl.Expr, total: pl.Expr, square: pl.Expr) -> pl.Expr:
@@ -123,7 +93,7 @@ def over_trainings(rows: pl.LazyFrame) -> pl.LazyFrame:
     return rows.with_columns(
         error=both,
         freedom=pl.when(of_trainings > 0).then(both**2 / parts).otherwise(freedom),
-        **dict(zip(OF_TRAININGS, (n.cast(pl.Int64), apart.sqrt()), strict=True)),
+        n_trainings=n.cast(pl.Int64),
     ).drop(PARTS)
 
 
@@ -142,9 +112,11 @@ def by_metric(
     for place, metric in metrics.items():
         names = {name: name_beside(part, metric) for name, part in SUMS.items()}
         names |= {part: name for part in PARTS if (name := name_beside(part, metric)) in there}
-        counted = COUNTED if is_of_segment(metric) else ()
+        counts_none = is_of_segment(metric)
         found = {
-            column: pl.col(name) if name in there and column not in counted else pl.lit(None)
+            column: pl.lit(None)
+            if name not in there or (counts_none and column == "n_zero")
+            else pl.col(name)
             for column, name in {"value": str(metric), **names}.items()
         }
         row = properties_of(place, metric) | dict(zip(ENDS, map(pl.lit, metric.range), strict=True))
@@ -173,20 +145,15 @@ def with_errors(long: pl.LazyFrame) -> pl.LazyFrame:
         freedom=freedom,
         own_freedom=freedom,
         few=(few & (n > 1) & ~pl.col("of_each")).fill_null(value=False),
-        **{name: pl.lit(None, dtype) for name, dtype in OF_TRAININGS.items()},
+        n_trainings=pl.lit(None, pl.Int64),
     ).drop("variance")
 
 
-def summarized(rows: Frame, keys: Sequence[str], columns: Mapping[str, Any]) -> Frame:
-    """Return the keys and some columns, with their dtypes, of rows of `with_intervals`."""
-    return rows.select(*keys, *(pl.col(name).cast(dtype) for name, dtype in columns.items()))
-
-
-def with_intervals(long: Frame, how: Intervals) -> Frame:
+def with_intervals(long: Frame, level: float) -> Frame:
     """Return rows with intervals: Wilson's on the effective number of users where values are from 0 to 1, or t's."""
     mean, n = pl.col("mean"), pl.col("n_users")
     sure = pl.when(~pl.col("few") | pl.col("share")).then("error")
-    long = with_t_quantile(long.with_columns(error=sure), (1 + how.level) / 2)
+    long = with_t_quantile(long.with_columns(error=sure), (1 + level) / 2)
     error, t = pl.col("error"), pl.col("quantile")
     effective = pl.when(error > 0).then(mean * (1 - mean) / error).otherwise(n)
     # NOTE: as a column, since a plan that runs as it was made finds out what stands in several expressions in each of them
@@ -300,7 +267,7 @@ def added(
     # the fourth powers are those of the whole segment, beside each of its groups
     same = [name for name in (*PROPERTIES, *ENDS, "fourth") if name != PLACE]
     others = [
-        *(pl.when(one.count() > 0).then(one.sum()) for one in map(pl.col, ("n_users", *COUNTED))),
+        *(pl.when(one.count() > 0).then(one.sum()) for one in map(pl.col, ("n_users", "n_zero"))),
         *((column.count() > 0).alias(f"known {name}") for name, column in exact.items()),
         *(pl.col(name).first() for name in same),
     ]

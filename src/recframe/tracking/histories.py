@@ -19,7 +19,7 @@ from recframe.frames.collecting import stream
 from recframe.frames.hints import Either
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import in_library, kind_for
-from recframe.statistics.stored_results import is_short, tidy
+from recframe.statistics.stored_results import tidy
 from recframe.tracking import duckdb_file, folder
 from recframe.tracking.definitions import as_now
 from recframe.tracking.runs import ABOUT, LAST_KEYS, UNSEEN, Run, Table, moment, run_of, text
@@ -93,11 +93,6 @@ def track(
     └─────────────────────┴────────┴───────┘
     """
     kind = kind_for(result, "the first argument of track()")
-    names = {*kind.columns}
-    is_comparison = {"baseline_value", "verdict"} <= names
-    if is_comparison and "baseline" not in names and is_short(names):
-        msg = "a short comparison does not name its baseline; track that of compare(..., wide=True)"
-        raise RecframeError(msg)
     rows = tidy(rows_of(kind))
     about: dict[str, Any] = {"as_of": as_of, "fingerprint": fingerprint, "name": name, "tags": tags}
     append(history, run_of(rows, **about, tracked_from=kind.library))

@@ -110,8 +110,7 @@ def _keys(kind: Kind) -> list[str]:
     NOTE: numbers may stand before `k` too, where columns were selected in another order.
     """
     columns = [str(column) for column in kind.columns]
-    numbers = {**summary.COLUMNS, **summary.OF_TRAININGS}
-    found = [one for one in keys_of(columns) if one not in numbers]
+    found = [one for one in keys_of(columns) if one not in summary.COLUMNS]
     if "split_by" in columns:
         known = stream(kind.take({"split_by": "split_by"}).lazy())["split_by"].drop_nulls().unique()
         named = {name for text in known.to_list() for name in text.split(", ")}
