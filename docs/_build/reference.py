@@ -45,7 +45,7 @@ METHODS = {
     "Binding": ["group_by"],
     "Numbers": ["evaluate", "judge", "explain"],
     "Models together": ["agreement", "pareto"],
-    "How sure they are": ["summarize", "compare", "winner", "power", "gaps", "slices", "require"],
+    "How sure they are": ["summarize", "compare", "power", "gaps", "slices", "require"],
     "To look at": ["worst", "best", "audit", "findings", "plot", "report", "table"],
     "Over time": ["track", "fingerprint"],
     "A log": ["split", "core"],

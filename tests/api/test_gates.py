@@ -114,7 +114,7 @@ def test_lazy_frames_raise_by_segment_and_against_earlier_numbers():
     now, then = hits(svd=first(0.2)), rec(hits(svd=first(0.9)), users=users)
     lazy = now.lazy().rec(truth=truth(100).lazy(), model="model", users=users.lazy())
     for last in (
-        then.summarize("hit_rate@1", by="country", wide=True).lazy(),
+        then.summarize("hit_rate@1", by="country").lazy(),
         then.evaluate("hit_rate@1", by="user"),
     ):
         with pytest.raises(rf.RequirementError, match="of 2 rows, 2 fail"):
@@ -165,7 +165,7 @@ def test_segments_of_users_have_the_numbers_of_compare(n):
     asked = rec(models, n, users=users)
 
     result = asked.require("hit_rate@1 >= pop", by="country", raises=False, wide=True)
-    compared = asked.compare("hit_rate@1", baseline="pop", by="country", wide=True)
+    compared = asked.compare("hit_rate@1", baseline="pop", by="country")
 
     same = ["value", "baseline_value", "difference", "difference_low", "difference_high", "n_users"]
     assert_frame_equal(result.select(same), compared.select(same))
@@ -368,8 +368,8 @@ def test_set_metrics_are_judged_by_what_lists_contribute():
     found = asked.require(
         "gini@1 <= 0.9", "gini@1 <= 0.95 * pop", "coverage@1 >= 0.5", raises=False, wide=True
     )
-    summary = asked.summarize("gini@1", "coverage@1", wide=True)
-    compared = asked.compare("gini@1", baseline="pop", wide=True)
+    summary = asked.summarize("gini@1", "coverage@1")
+    compared = asked.compare("gini@1", baseline="pop")
 
     value = found.filter(pl.col("requirement") == "gini@1 <= 0.9").select("model", "value_low")
     expected = summary.filter(pl.col("metric") == "gini@1").select("model", "value_low")
@@ -412,7 +412,7 @@ def test_a_metric_of_those_who_hit_by_both_decides_nothing_where_many_do_not():
     gate = asked.require(
         "first_rank <= 0.9 * old", "first_rank >= 1.1 * old", raises=False, wide=True
     )
-    compared = asked.compare("first_rank", baseline="old", wide=True)
+    compared = asked.compare("first_rank", baseline="old")
 
     assert gate["state"].to_list() == ["open"] * 2
     assert compared["verdict"].to_list() == ["open"]
@@ -430,8 +430,8 @@ def test_clusters_of_a_gate_are_those_of_compare():
     gate = asked.require(
         "dcg@3 >= old", "mrr >= old", "mrr >= 0.1", raises=False, **options, wide=True
     )
-    compared = asked.compare("dcg@3", "mrr", baseline="old", **options, wide=True)
-    summary = asked.summarize("mrr", **options, wide=True)
+    compared = asked.compare("dcg@3", "mrr", baseline="old", **options)
+    summary = asked.summarize("mrr", **options)
 
     pairs = gate.filter(pl.col("n_differ").is_not_null()).sort("metric")
     same = ["metric", "difference", "difference_low", "difference_high", "n_users", "n_differ"]

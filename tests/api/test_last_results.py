@@ -77,7 +77,7 @@ def test_a_summary_tells_of_segments_that_values_of_users_do_not_name():
     users = pl.DataFrame({"user": range(100), "country": ["A", "B"] * 50})
     then = rec(hits(svd=first(1.0)), users=users)
     last = [
-        then.summarize("hit_rate@1", by="country", wide=True),
+        then.summarize("hit_rate@1", by="country"),
         then.evaluate("hit_rate@1", by="user"),
     ]
     of_a = users.filter(country="A")
@@ -99,7 +99,7 @@ def test_a_segment_of_new_users_is_not_missing():
         .rec(truth=truth(100).with_columns(later), model="model", users=users)
     )
     last = [
-        then.summarize("hit_rate@1", by="country", wide=True),
+        then.summarize("hit_rate@1", by="country"),
         then.evaluate("hit_rate@1", by=["country", "user"]),
     ]
 
@@ -113,7 +113,7 @@ def test_a_renamed_model_is_missing_and_open():
     then, now = rec(hits(old=first(0.5))), rec(hits(new=first(0.5)))
 
     found = now.require(
-        "hit_rate@1 >= last", last=then.summarize("hit_rate@1", wide=True), raises=False, wide=True
+        "hit_rate@1 >= last", last=then.summarize("hit_rate@1"), raises=False, wide=True
     )
     assert states(found) == {("new",): "open", ("old",): "missing"}
     # of a gate with nothing else nothing was judged, whatever is said of what is missing
@@ -121,7 +121,7 @@ def test_a_renamed_model_is_missing_and_open():
     with pytest.raises(rf.RequirementError, match="1 is missing"):
         empty.require(
             "hit_rate@1 >= last",
-            last=then.summarize("hit_rate@1", wide=True),
+            last=then.summarize("hit_rate@1"),
             missing="open",
             wide=True,
         )
@@ -144,7 +144,7 @@ def test_a_renamed_model_is_missing_and_open():
 @pytest.mark.parametrize("as_text", [False, True])
 def test_a_segment_that_is_missing_has_its_own_value(keys, as_text, tmp_path):
     users = pl.DataFrame({"user": range(100), "part": pl.concat([keys] * 50)})
-    last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="part", wide=True)
+    last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="part")
     if as_text:
         last.write_csv(tmp_path / "last.csv")
         last = pl.read_csv(tmp_path / "last.csv", infer_schema=False)
@@ -162,7 +162,7 @@ def test_a_segment_that_is_missing_has_its_own_value(keys, as_text, tmp_path):
 def test_a_category_that_is_gone_is_named_in_the_note():
     kinds = pl.Enum(["a"])
     users = pl.DataFrame({"user": range(100), "part": ["a", "b"] * 50})
-    last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="part", wide=True)
+    last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="part")
     of_a = users.filter(part="a").cast({"part": kinds})
     now = hits(svd=first(1.0)).rec(truth=truth(100)[::2], model="model", users=of_a)
 
@@ -184,13 +184,11 @@ def test_users_of_then_are_paired_and_intervals_of_then_are_not(n, kind):
 
     paired = asked(then.evaluate("hit_rate@1", by="user"))
     assert_frame_equal(paired, expected)
-    summary = asked(then.summarize("hit_rate@1", wide=True))
+    summary = asked(then.summarize("hit_rate@1"))
     assert summary["difference"].to_list() == pytest.approx(paired["difference"].to_list())
     assert summary["detectable"][0] > 2 * paired["detectable"][0]
     assert summary["note"][0] == "compared with an interval as if of other users, so hard to show"
-    in_both = asked(
-        [then.summarize("hit_rate@1", wide=True), then.evaluate("hit_rate@1", by="user")]
-    )
+    in_both = asked([then.summarize("hit_rate@1"), then.evaluate("hit_rate@1", by="user")])
     assert_frame_equal(in_both, expected)
     assert_frame_equal(asked(then.require("hit_rate@1 >= 0.1", wide=True)), summary)
 
@@ -199,8 +197,8 @@ def test_an_earlier_result_of_other_segments_is_not_taken():
     users = pl.DataFrame({"user": range(100), "country": ["A", "B"] * 50})
     asked = rec(hits(svd=first(0.5)), users=users)
     overall, split = (
-        asked.summarize("hit_rate@1", wide=True),
-        asked.summarize("hit_rate@1", by="country", wide=True),
+        asked.summarize("hit_rate@1"),
+        asked.summarize("hit_rate@1", by="country"),
     )
     text = "hit_rate@1 >= 0.9 * last"
 

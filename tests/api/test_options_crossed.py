@@ -28,7 +28,6 @@ OPTIONS: dict[str, Any] = {
     "cluster": "home",
     "level": 0.8,
     "margin": 0.9,
-    "looks": "any",
     "min_users": 100,
     "wide": True,
     "training": "seed",
@@ -46,25 +45,21 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "power": (METRIC, {"baseline": "old"}),
     "gaps": (METRIC, {}),
     "slices": (METRIC, {}),
-    "winner": (METRIC, {"baseline": "old"}),
 }
 NO_INTERVALS = "it has values alone, and nothing is decided"
+ONE_FORM = "its result has one form"
 NO_DIFFERENCE = "it compares no models, so there is no difference to be within a margin"
-NO_LOOKS = "its intervals are of one look"
 REFUSED = {
     **{
         ("evaluate", name): NO_INTERVALS
-        for name in ("cluster", "level", "margin", "looks", "min_users", "wide")
+        for name in ("cluster", "level", "margin", "min_users", "wide")
     },
     ("summarize", "margin"): NO_DIFFERENCE,
     ("gaps", "margin"): NO_DIFFERENCE,
     ("slices", "margin"): NO_DIFFERENCE,
     ("require", "margin"): "the requirement says it: 0.8 * old is a margin of 0.2",
-    ("winner", "margin"): "the winner is the highest, however little",
-    **{
-        (name, "looks"): NO_LOOKS
-        for name in ("summarize", "require", "power", "gaps", "slices", "winner")
-    },
+    ("power", "margin"): "it is asked of a difference",
+    **{(name, "wide"): ONE_FORM for name in ("summarize", "compare", "power")},
     ("summarize", "min_users"): "it decides nothing: the note says where few users are",
     ("power", "min_users"): "it decides nothing: it says how many users there should be",
 }
@@ -73,12 +68,10 @@ COUNT_ALIKE = "unweighted means over users"
 UNANSWERED: dict[tuple[str, frozenset[str]], str] = {
     **{
         (name, frozenset({"training"})): "one list of each user"
-        for name in ("gaps", "slices", "winner")
+        for name in ("gaps", "slices", "power")
     },
     ("gaps", frozenset({"weight"})): COUNT_ALIKE,
     ("slices", frozenset({"weight"})): COUNT_ALIKE,
-    ("compare", frozenset({"looks", "training"})): "leave looks= out",
-    ("power", frozenset({"margin", "training"})): "leave margin= out",
 }
 """What a method refuses when it is called, and a part of what it says."""
 

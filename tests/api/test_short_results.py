@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.statistics import comparison, gaps, power, requirements, slices, summary, winners
+from recframe.statistics import gaps, requirements, slices
 
 USERS = pl.DataFrame({"user": range(120), "country": ["DE", "FR"] * 60})
 TRUTH = USERS.select("user", item=pl.col("user") % 4)
@@ -25,34 +25,20 @@ VALUES = ["value", "baseline_value", "difference", "difference_low", "difference
 CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any], list[str]]] = {
     "summary": (
         *("summarize", ("mrr@3",), {"by": "country"}),
-        ["model", "country", M, "value", "value_low", "value_high", "n_users", "note"],
+        ["model", "country", M, "value", "value_low", "value_high", "std", "n_users", "note"],
     ),
     "comparison": (
         *("compare", ("mrr@3",), {"baseline": "a", "by": "country", "margin": 0.1}),
         [
-            "country",
-            "model",
-            M,
-            "verdict",
-            *VALUES[2:],
-            *VALUES[:2],
-            "p_adjusted",
-            "n_users",
-            "note",
+            *("model", "baseline", "country", M, "verdict", *VALUES[2:], *VALUES[:2], "relative"),
+            *("p_value", "p_adjusted", "p_not_worse", "p_equivalent", "n_users", "note"),
         ],
     ),
     "each two": (
         *("compare", ("mrr@3",), {}),
         [
-            "model",
-            "baseline",
-            M,
-            "verdict",
-            *VALUES[2:],
-            *VALUES[:2],
-            "p_adjusted",
-            "n_users",
-            "note",
+            *("model", "baseline", M, "verdict", *VALUES[2:], *VALUES[:2], "relative"),
+            *("p_value", "p_adjusted", "n_users", "note"),
         ],
     ),
     "gate": (
@@ -62,23 +48,12 @@ CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any], list[str]]] = {
             *("p_adjusted", "n_users", "note"),
         ],
     ),
-    "winner": (
-        *("winner", ("mrr@3",), {"baseline": "a", "n_resamples": 9}),
-        [
-            *("model", M, "verdict", "runner_up", *VALUES, "difference_shrunk", "first"),
-            *("p_adjusted", "n_users", "note"),
-        ],
-    ),
     "power": (
         *("power", ("mrr@3",), {"baseline": "a"}),
         [
-            *("model", M, "users_needed", "wanted", "detectable", "detectable_relative"),
-            *("value", "n_users", "note"),
+            *("model", "baseline", M, "users_needed", "wanted", "detectable"),
+            *("detectable_relative", "value", "std", "n_users", "note"),
         ],
-    ),
-    "power of a gate": (
-        *("power", ("mrr@3",), {"baseline": "a", "margin": 0.1}),
-        ["model", M, "users_needed", "wanted", "margin", "chance", "value", "n_users", "note"],
     ),
     "gaps": (
         *("gaps", ("mrr@3",), {"by": "country"}),
@@ -95,7 +70,9 @@ CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any], list[str]]] = {
         ],
     ),
 }
-METHODS = sorted({method for method, *_ in CASES.values()})
+WIDE = ("gate", "gaps", "slices")
+"""Cases with more columns where these are wanted."""
+METHODS = sorted(CASES[case][0] for case in WIDE)
 
 
 def asked(rec: Any, case: str, **wide: Any) -> Any:
@@ -104,10 +81,7 @@ def asked(rec: Any, case: str, **wide: Any) -> Any:
     return getattr(rec, method)(*metrics, **options, **wide)
 
 
-WITHOUT_TRAININGS = [name for name in comparison.COLUMNS if name not in comparison.OF_TRAININGS]
-
-
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", WIDE)
 def test_a_short_result_has_what_decides_of_the_wide_one(case):
     short, wide = asked(REC, case), asked(REC, case, wide=True)
 
@@ -129,10 +103,7 @@ def test_frames_of_other_kinds_give_the_same_columns_and_plans_stay_plans(case):
 @pytest.mark.parametrize(
     ("case", "columns"),
     [
-        ("summary", ["model", "country", *summary.COLUMNS]),
-        ("comparison", ["country", "model", "baseline", *WITHOUT_TRAININGS]),
         ("gate", ["model", *requirements.COLUMNS]),
-        ("winner", ["model", "baseline", *winners.COLUMNS]),
         ("gaps", ["by", "model", *gaps.COLUMNS]),
         ("slices", ["model", *slices.KEYS, *slices.COLUMNS]),
     ],
@@ -141,9 +112,7 @@ def test_a_wide_result_has_all_columns_in_their_order(case, columns):
     assert asked(REC, case, wide=True).columns == columns
 
 
-@pytest.mark.parametrize(
-    "module", [summary, comparison, requirements, winners, power, gaps, slices]
-)
+@pytest.mark.parametrize("module", [requirements, gaps, slices])
 def test_a_short_form_is_made_of_columns_that_there_are_and_ends_with_the_note(module):
     assert set(module.SHORT) < set(module.COLUMNS)
     assert module.SHORT[-1] == "note"
@@ -163,7 +132,7 @@ def test_a_column_may_have_the_name_of_a_pattern():
         "mrr@3", baseline="a", by="^.*$"
     )
 
-    assert found.columns == ["^.*$", *CASES["comparison"][-1][1:]]
+    assert found.columns[:4] == ["model", "baseline", "^.*$", "metric"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -194,12 +163,13 @@ def stored(result: pl.DataFrame, folder: Path, form: str) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("form", STORED)
-@pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize("case", ["summary", "gate"])
+@pytest.mark.parametrize(
+    ("case", "wide"), [("summary", {}), ("gate", {"wide": False}), ("gate", {"wide": True})]
+)
 def test_last_reads_files_of_both_forms(case, wide, form, tmp_path):
     by = CASES[case][2].get("by")
-    last = stored(asked(REC, case, wide=wide), tmp_path, form)
-    summarized = REC.summarize("mrr@3", by=by, wide=True)
+    last = stored(asked(REC, case, **wide), tmp_path, form)
+    summarized = REC.summarize("mrr@3", by=by)
     gate = {"by": by, "raises": False, "wide": True}
 
     found = REC.require("mrr@3 >= 0.9 * last", last=last, **gate)
@@ -222,40 +192,14 @@ def test_last_says_what_a_short_gate_lacks():
 
 @pytest.mark.parametrize("form", STORED)
 @pytest.mark.parametrize("case", ["summary", "each two", "gate"])
-def test_a_history_and_flat_read_files_of_both_forms(case, form, tmp_path):
-    short = stored(asked(REC, case), tmp_path, form)
-    wide = stored(asked(REC, case, wide=True), tmp_path, form)
-    numbers = [*(["value_low"] if case == "summary" else []), "value"]
+def test_a_history_and_flat_read_files(case, form, tmp_path):
+    result = stored(asked(REC, case), tmp_path, form)
+    rf.track(result, tmp_path / "runs", as_of="2026-11-22")
 
-    about = ["metric", "k", *(["requirement"] if case == "gate" else [])]
-    kept = []
-    for name, one in (("short", short), ("wide", wide)):
-        rf.track(one, tmp_path / name, as_of="2026-11-22")
-        kept.append(rf.history(tmp_path / name).select("split_by", "model", *about, *numbers))
-    assert_frame_equal(*kept)
+    kept = rf.history(tmp_path / "runs")
+    assert sorted(kept["value"].to_list()) == sorted(result["value"].to_list())
+    assert {*kept["k"]} == {3}
     if case != "gate":  # several rows of one metric
-        both = rf.flat(wide)
-        assert rf.flat(short) == {name: both[name] for name in rf.flat(short)}
         assert "b/mrr_at_3" in {
-            name.partition("/country")[0].partition("/baseline")[0] for name in both
+            name.partition("/country")[0].partition("/baseline")[0] for name in rf.flat(result)
         }
-
-
-def test_a_short_summary_replaces_the_wide_one_of_the_same_run(tmp_path):
-    for wide in (True, False):
-        rf.track(asked(REC, "summary", wide=wide), tmp_path, as_of="2026-11-22")
-
-    runs = rf.history(tmp_path)
-    assert runs.height == asked(REC, "summary").height
-    assert runs["std"].null_count() == runs.height
-
-
-def test_a_short_comparison_without_its_baseline_is_not_tracked(tmp_path):
-    with pytest.raises(rf.RecframeError, match=r"track that of compare\(..., wide=True\)"):
-        rf.track(REC.compare("mrr@3", baseline="a"), tmp_path, as_of="2026-11-22")
-
-
-def test_a_tracked_run_keeps_all_columns(tmp_path):
-    REC.track("mrr@3", by="country", history=tmp_path, as_of="2026-11-22")
-
-    assert {*summary.COLUMNS} <= {*rf.history(tmp_path).columns}

@@ -82,7 +82,7 @@ def test_what_fails_raises(place):
 
 def test_requirements_of_all_kinds_stand_together(place):
     rec = rf.rec({"old": shop(10), "new": shop(10)})
-    last = rec.summarize("mrr", wide=True)
+    last = rec.summarize("mrr")
     runs = rf.history(place).with_columns(model=pl.lit("new"), split_by=pl.lit("model"))
     found = rec.require(
         "mrr >= trailing", "mrr >= 0.5 * old", "mrr >= 0.1", "mrr >= 0.5 * last",
@@ -128,7 +128,7 @@ def test_where_it_cannot_be_told_it_is_open_and_says_why(place, change, note):
 @pytest.mark.slow
 def test_numbers_that_nobody_knows_the_meaning_of_count(tmp_path):
     for day, as_of in enumerate(DAYS[:8]):
-        rf.track(shop(day).rec.summarize("mrr", wide=True), tmp_path, as_of=as_of)
+        rf.track(shop(day).rec.summarize("mrr"), tmp_path, as_of=as_of)
 
     found = shop(10).rec.require("mrr >= 0.5 * trailing", history=tmp_path, wide=True)
 

@@ -417,7 +417,7 @@ def test_the_baseline_of_a_comparison_may_be_the_model_without_common_ids():
     pytest.importorskip("scipy")
     rec = rf.rec(FOREIGN_ITEMS, truth=TRUTH, model="model")
 
-    (words,) = told(lambda: rec.compare("ndcg@5", baseline="b", wide=True))
+    (words,) = told(lambda: rec.compare("ndcg@5", baseline="b"))
     assert words.startswith("model 'b': none of its")
 
 
@@ -426,9 +426,9 @@ def test_results_note_models_whose_lists_end_at_other_depths():
     rec = rf.rec(SHALLOW, truth=TRUTH, model="model")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rf.RecframeWarning)
-        compared = rec.compare("ndcg@5", "ndcg@3", baseline="a", wide=True)
+        compared = rec.compare("ndcg@5", "ndcg@3", baseline="a")
         required = rec.require("ndcg@5 >= 0.001", "ndcg@3 >= 0.001", raises=False, wide=True)
-        summed = rec.summarize("ndcg@5", wide=True)
+        summed = rec.summarize("ndcg@5")
 
     pair = "up to k its longest list has 3 items, the baseline's 5"
     same = "both have the same value for all users"
@@ -443,7 +443,7 @@ def test_intervals_are_made_of_powers_of_weights_which_overflow_earlier():
     rec = rf.rec(RECS, truth=TRUTH, users=USERS.with_columns(w=1e200), weight="w")
 
     assert told(lambda: rec.evaluate("ndcg@5")) == []
-    assert "sums of their powers" in told(lambda: rec.summarize("ndcg@5", wide=True))[0]
+    assert "sums of their powers" in told(lambda: rec.summarize("ndcg@5"))[0]
 
 
 def test_a_genre_on_scored_rows_is_said_to_cut_lists_and_belongs_to_items():

@@ -130,7 +130,6 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "judge": lambda rec: rec.judge(),
     "summarize": lambda rec: rec.summarize("recall@2"),
     "compare": lambda rec: rec.compare("recall@2", baseline="x"),
-    "winner": lambda rec: rec.winner("recall@2", baseline="x"),
     "power": lambda rec: rec.power("recall@2", baseline="x"),
     "gaps": lambda rec: rec.gaps("recall@2", by="country"),
     "slices": lambda rec: rec.slices("recall@2", by="country"),

@@ -1,4 +1,4 @@
-"""How often intervals cover, how often tests reject a true null, and what resampling costs: a table of trials.
+"""How often intervals cover, and how often tests reject a true null: tables of trials.
 
     python tests/benchmarks/coverage_in_trials.py --json tests/benchmarks/coverage_in_trials.json
     python tests/benchmarks/coverage_in_trials.py promises --seed 33 --json tests/benchmarks/coverage_in_trials.json
@@ -13,10 +13,8 @@ truth that intervals are to cover.
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -27,7 +25,7 @@ import numpy as np
 import polars as pl
 import promises_in_trials
 
-from recframe.statistics import looks, p_values, resampling, shrinkage, simultaneous
+from recframe.statistics import p_values, shrinkage, simultaneous
 
 Population = dict[str, np.ndarray]
 """The values of users, users x (a system and another), of each metric."""
@@ -153,17 +151,9 @@ def by_wilson(values: np.ndarray) -> Bounds:
     return centre - half, centre + half
 
 
-def by_percentile(values: np.ndarray) -> Bounds:
-    """Return the bootstrap's percentile interval of each column."""
-    ones = np.ones(len(values))
-    means = resampling.bootstrap_means(values, ones, n_resamples=1_000, seed=0)
-    return resampling.percentile_interval(means, level=LEVEL)
-
-
 INTERVALS: dict[str, Callable[[np.ndarray], Bounds]] = {
     "t": by_t,
     "Wilson on effective n": by_wilson,
-    "percentile": by_percentile,
 }
 
 
@@ -198,15 +188,8 @@ def tests(told: argparse.Namespace, found: dict[str, Population]) -> Iterator[di
             chance = tilted(differences[:, None])
             for n in told.sizes:
                 sample = drawn(random, differences, n, told.trials, chance)
-                told_of = {"n_resamples": 999, "seed": 0}
-                ones = np.ones(n)
-                by = {
-                    "t": t_test(sample, n),
-                    "sign flips": resampling.sign_flip_test(sample, ones, **told_of).p_value,
-                    "bootstrap": resampling.bootstrap_test(sample, ones, **told_of).p_value,
-                }
-                shares = {test: float((p <= 1 - LEVEL).mean()) for test, p in by.items()}
-                yield {"population": name, "metric": metric, "n": n, **shares}
+                share = float((t_test(sample, n) <= 1 - LEVEL).mean())
+                yield {"population": name, "metric": metric, "n": n, "t": share}
 
 
 def families(told: argparse.Namespace, found: dict[str, Population]) -> Iterator[dict[str, Any]]:
@@ -235,17 +218,9 @@ def families(told: argparse.Namespace, found: dict[str, Population]) -> Iterator
 def corrected(values: np.ndarray, trials: int) -> dict[str, np.ndarray]:
     """Return what is rejected at 5 %, trials x tests, by each correction."""
     n, columns = values.shape
-    labels = np.repeat(np.arange(trials), columns // trials)
-    p = t_test(values, n)
-    told_of = {"n_resamples": 999, "seed": 0, "families": labels}
-    found = {
-        "none": p,
-        "bonferroni": p_values.adjusted(p, method="bonferroni", families=labels),
-        "holm": p_values.adjusted(p, method="holm", families=labels),
-        "max_t": resampling.sign_flip_test(values, np.ones(n), **told_of).p_max_t,
-        "max_t, bootstrap": resampling.bootstrap_test(values, np.ones(n), **told_of).p_max_t,
-    }
-    return {name: (one <= 1 - LEVEL).reshape(trials, -1) for name, one in found.items()}
+    p = t_test(values, n).reshape(trials, columns // trials)
+    found = {"none": p, "holm": np.array([p_values.adjusted(one, method="holm") for one in p])}
+    return {name: one <= 1 - LEVEL for name, one in found.items()}
 
 
 SIZES_OF_SEGMENTS = {"300 each": (300, 300), "30 to 3,000": (30, 3_000)}
@@ -293,94 +268,9 @@ def shares_of_segments(
     }
 
 
-WEEKS = 12
-SCENES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
-    "every tenth has another hit": lambda random, n: random.choice(
-        [1.0, -1.0, 0.0], n, p=[0.05, 0.05, 0.9]
-    ),
-    "reciprocal ranks": lambda random, n: (
-        1.0 / random.geometric(0.3, n) - 1.0 / random.geometric(0.3, n)
-    ),
-    "few gain, many lose": lambda random, n: random.choice([0.5, -0.1, 0.0], n, p=[0.1, 0.5, 0.4]),
-}
-"""Differences of users whose mean is 0."""
-
-
-def weekly_looks(told: argparse.Namespace, _: dict[str, Population]) -> Iterator[dict[str, Any]]:
-    """Say how often some of twelve weekly looks at all users so far errs, and finds a real difference.
-
-    The real difference is four standard errors at the last look.
-    """
-    random = np.random.default_rng(told.seed + 6)
-    for (scene, draw), week in itertools.product(SCENES.items(), (20, 100, 1_000)):
-        n = week * np.arange(1, WEEKS + 1)
-        samples = [so_far(draw(random, n[-1]), n) for _ in range(told.trials)]
-        mean, error, differ = np.stack(samples, axis=1)
-        least = p_values.least_p(differ)
-        row = {"scene": scene, "users a week": week, "samples": told.trials}
-        real = 4.0 * np.sqrt((error[:, -1] ** 2).mean())
-        for name, law in (("t", looks.ONE_LOOK), ("any", looks.ANY_LOOK)):
-            for of, shift in (("errs", 0.0), ("finds", real)):
-                z = p_values.t_statistic(mean + shift, error)
-                shown = np.maximum(law.p_two_sided(z, n - 1), least) <= 1 - LEVEL
-                row |= {
-                    f"{name}, some look {of}": float(shown.any(axis=1).mean()),
-                    f"{name}, last look {of}": float(shown[:, -1].mean()),
-                }
-        yield row
-
-
-def so_far(values: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Return the mean, its standard error and how many differ, of the first n users for each n."""
-    total, square, differ = (one.cumsum()[n - 1] for one in (values, values**2, values != 0))
-    mean = total / n
-    variance = np.maximum(square - n * mean**2, 0.0) / (n - 1)
-    # what rounding leaves is no spread
-    return np.stack([mean, np.sqrt(np.where(variance < 1e-12, 0.0, variance) / n), differ])
-
-
 def promised(told: argparse.Namespace, _: dict[str, Population]) -> Iterator[dict[str, Any]]:
     """Say how often promises of recframe's own calls hold, on scenes of their own."""
     yield from promises_in_trials.promises(told.seed + 7, told.trials, told.promise)
-
-
-def seconds(told: argparse.Namespace, _: dict[str, Population]) -> Iterator[dict[str, Any]]:
-    """Time resampling of a million users' groups, in CPU seconds, the grouping aside."""
-    random = np.random.default_rng(told.seed + 5)
-    all_groups, of_segments = (
-        random.normal(size=shape) for shape in ((10_000, 30), (2_000, 1_000))
-    )
-    users = random.poisson(100, 10_000).astype(float)
-    of_each = random.poisson(5, (2_000, 1_000)).astype(float)
-    drawn_by = {"n_resamples": 2_000, "seed": 0}
-    tested_by = {"n_resamples": 9_999, "seed": 0}
-    calls: dict[str, Callable[[], Any]] = {
-        "bootstrap means, 2,000 x 30 columns, 10,000 groups": lambda: resampling.bootstrap_means(
-            all_groups, users, **drawn_by
-        ),
-        "bootstrap means, 2,000 x 1,000 columns, 2,000 groups": lambda: resampling.bootstrap_means(
-            of_segments, of_each, **drawn_by
-        ),
-        "sign flips, 9,999 x 20 columns, 10,000 groups": lambda: resampling.sign_flip_test(
-            all_groups[:, :20], users, **tested_by
-        ),
-        "sign flips, 9,999 x 1,000 columns, 2,000 groups": lambda: resampling.sign_flip_test(
-            of_segments, of_each, **tested_by
-        ),
-        "bootstrap test, 9,999 x 20 columns, 10,000 groups": lambda: resampling.bootstrap_test(
-            all_groups[:, :20], users, **tested_by
-        ),
-    }
-    for name, call in calls.items():
-        times = [timed(call) for _ in range(3)]
-        yield {"what": name, "CPU seconds": sorted(times)[1]}
-
-
-def timed(call: Callable[[], Any]) -> float:
-    """Return the CPU seconds of a call."""
-    start = time.process_time()
-    call()
-    return time.process_time() - start
 
 
 TABLES = {
@@ -388,9 +278,7 @@ TABLES = {
     "tests": tests,
     "families": families,
     "segments": segments,
-    "looks": weekly_looks,
     "promises": promised,
-    "seconds": seconds,
 }
 
 

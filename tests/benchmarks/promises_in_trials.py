@@ -1,6 +1,6 @@
 """Promises of verdicts and intervals, each asked of recframe's own calls on scenes in which the truth is known.
 
-`coverage_in_trials.py promises` draws them all, with `--promise looks` one alone.
+`coverage_in_trials.py promises` draws them all, with `--promise means` one alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from scenes_in_trials import (
     Scene,
     Seen,
     asked,
-    batches,
     covers,
     in_batches,
     lowered,
@@ -26,12 +25,10 @@ from scenes_in_trials import (
 )
 
 import recframe as rf
-from recframe.statistics import looks, p_values, resampling
-from recframe.statistics.comparison import SKEWED
+from recframe.statistics.p_values import adjusted
 
-LEVEL, ALPHA = 0.95, 0.05
+ALPHA = 0.05
 MARGIN = 0.05
-WEEKS = 12
 BEFORE = [f"2026-10-{day:02}" for day in range(1, 9)]
 """The days of eight runs of a history."""
 ROUGH = pl.col("note").str.contains("rough")
@@ -44,7 +41,7 @@ def few_who_differ(random: np.random.Generator, scene: Scene, trials: int) -> It
             trials,
             users,
             lambda samples, users=users: asked(scene.draw(random, (samples, users), 2)).compare(
-                "mrr", baseline="m0", by="sample", correction=None, wide=True
+                "mrr", baseline="m0", by="sample", correction=None
             ),
         )
         yield seen(f"`compare`, {users} users, differs", rows, pl.col("p_value") <= ALPHA, 0.05)
@@ -55,13 +52,10 @@ def few_who_differ(random: np.random.Generator, scene: Scene, trials: int) -> It
         rec = asked(
             scene.draw(random, (samples, len(segment)), 2), segment=np.tile(segment, (samples, 1))
         )
-        rows = rec.compare(
-            "mrr", baseline="m0", by=["sample", "segment"], correction=None, wide=True
-        )
-        p = p_values.adjusted(
-            rows["p_value"].to_numpy(), method="holm", families=rows["sample"].to_numpy()
-        )
-        return rows.with_columns(shown=p <= ALPHA).group_by("sample").agg(pl.col("shown").any())
+        rows = rec.compare("mrr", baseline="m0", by=["sample", "segment"], correction=None)
+        # by sample, as the rows are sorted
+        p = rows["p_value"].to_numpy().reshape(samples, len(sizes))
+        return pl.DataFrame({"shown": [(adjusted(one, method="holm") <= ALPHA).any() for one in p]})
 
     rows = in_batches(trials, len(segment), ask)
     yield seen(
@@ -70,16 +64,14 @@ def few_who_differ(random: np.random.Generator, scene: Scene, trials: int) -> It
 
 
 def gates(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
-    """Say how often gates and margins hold at the very bound, and shares of the baseline cover."""
+    """Say how often gates and margins hold at the very bound."""
     requirement = f"mrr >= {1 - MARGIN} * m0"
     for users in (10, 30, 100, 300):
 
         def ask(samples: int, users: int = users) -> pl.DataFrame:
             rec = asked(lowered(random, scene.draw(random, (samples, users), 2), MARGIN))
             gate = rec.require(requirement, by="sample", raises=False, wide=True)
-            beside = rec.compare(
-                "mrr", baseline="m0", by="sample", margin=MARGIN, correction=None, wide=True
-            )
+            beside = rec.compare("mrr", baseline="m0", by="sample", margin=MARGIN, correction=None)
             return gate.select("sample", "state", "p_value").join(beside, on="sample", suffix="_of")
 
         rows = in_batches(trials, users, ask)
@@ -94,17 +86,6 @@ def gates(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Se
             yield seen(
                 f"`compare(margin=)`, {users} users at the bound, not worse", rows, shown, 0.025
             )
-        if users >= 100:
-            bounded = rows.drop_nulls("relative_low")
-            if len(bounded):
-                yield seen(
-                    f"`relative`, {users} users, covers", bounded, covers("relative", -MARGIN), 0.95
-                )
-            yield seen(
-                f"`relative`, {users} users, has no interval",
-                rows,
-                pl.col("relative_low").is_null(),
-            )
 
 
 def means(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
@@ -114,7 +95,7 @@ def means(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Se
             trials,
             users,
             lambda samples, users=users: asked(scene.draw(random, (samples, users), 1)).summarize(
-                "mrr", by="sample", wide=True
+                "mrr", by="sample"
             ),
         )
         of = f"`summarize`, {users:,} users"
@@ -130,12 +111,10 @@ def households(random: np.random.Generator, scene: Scene, trials: int) -> Iterat
             values, cluster = together(random, scene, samples, clusters)
             rec, _ = of_clusters(lowered(random, values, MARGIN), cluster)
             whole = rec.compare(
-                "mrr", baseline="m0", by="sample", cluster="cluster", correction=None, wide=True
+                "mrr", baseline="m0", by="sample", cluster="cluster", correction=None
             )
-            alone = rec.compare("mrr", baseline="m0", by="sample", correction=None, wide=True)
-            value = rec.summarize("mrr", by="sample", cluster="cluster", wide=True).filter(
-                model="m0"
-            )
+            alone = rec.compare("mrr", baseline="m0", by="sample", correction=None)
+            value = rec.summarize("mrr", by="sample", cluster="cluster").filter(model="m0")
             gate = rec.require(
                 f"mrr >= {1 - MARGIN} * m0", by="sample", cluster="cluster", raises=False, wide=True
             )
@@ -229,122 +208,6 @@ def of_households(random: np.random.Generator, scene: Scene, trials: int) -> Ite
     yield seen("`slices(cluster=)`, 5 of 60 clusters, some differs", found, pl.col("slice"), 0.05)
 
 
-def tables(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
-    """Say how often tables of 20 rows without a difference err by max_t, with the note of skewed differences and without it."""
-    rows, users = 20, 300
-    found = []
-    for samples in batches(trials, users * rows):
-        values = scene.draw(random, (samples * rows, users), 2)
-        differences = (values[..., 1] - values[..., 0]).T
-        label = np.repeat(np.arange(samples), rows)
-        told = {"n_resamples": 999, "seed": 0, "families": label}
-        tested = resampling.sign_flip_test(differences, np.ones(users), **told)
-        error = differences.std(axis=0, ddof=1) / users**0.5
-        p = p_values.p_two_sided(p_values.t_statistic(differences.mean(axis=0), error), users - 1)
-        p = np.maximum(p, p_values.least_p((differences != 0).sum(axis=0)))
-        holm = p_values.adjusted(p, method="holm", families=label)
-        by = {"max_t": np.maximum(tested.p_max_t, p), "holm": holm}
-        shown = {name: one <= ALPHA for name, one in by.items()}
-        shown["unnoted"] = shown["max_t"] & (tested.skewness <= SKEWED)
-        found.append(
-            pl.DataFrame(
-                {name: one.reshape(samples, rows).any(axis=1) for name, one in shown.items()}
-            )
-        )
-    found = pl.concat(found)
-    yield seen(
-        "`max_t`, 20 rows of 300 users, a finding without the note on skewness",
-        found,
-        pl.col("unnoted"),
-        0.05,
-    )
-    yield seen("`max_t`, 20 rows of 300 users, any finding", found, pl.col("max_t"))
-    yield seen('`"holm"`, 20 rows of 300 users, any finding', found, pl.col("holm"), 0.05)
-
-
-def best_of_many(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
-    """Say what is claimed of the best of six equal models."""
-    users = 300
-    rows = in_batches(
-        trials,
-        users * 12,
-        lambda samples: asked(scene.draw(random, (samples, users), 7)).winner(
-            "mrr", baseline="m0", by="sample", n_resamples=20, wide=True
-        ),
-    )
-    yield seen(
-        "`winner`, six equal models, the interval covers", rows, covers("difference", 0.0), 0.95
-    )
-    single = rows.with_columns(half=(pl.col("difference_high") - pl.col("difference_low")) / 2)
-    t = p_values.t_quantile([LEVEL, LEVEL ** (1 / 6)], users - 1)
-    half = pl.col("half") * float(t[0] / t[1])
-    yield seen(
-        "one of 95 %, six equal models, covers", single, (pl.col("difference").abs() <= half)
-    )
-    yield seen(
-        "`winner`, six equal models, *better* than the next", rows, pl.col("p_value") <= ALPHA, 0.05
-    )
-    for name, words in (("difference", "as measured"), ("difference_shrunk", "shrunk")):
-        yield seen(f"its lead {words}, of the baseline", rows, pl.col(name) / scene.mean)
-
-
-def users_of_a_gate(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
-    """Say how often a gate holds with as many users as `power` asks for, where models are equal, and with as many clusters."""
-    gate = f"mrr >= {1 - scene.margin} * m0"
-    pilot = asked(scene.draw(random, (1, 200_000), 2))
-    users = pilot.power("mrr", baseline="m0", margin=scene.margin)["users_needed"].item()
-    rows = in_batches(
-        trials,
-        users,
-        lambda samples: asked(scene.draw(random, (samples, users), 2)).require(
-            gate, by="sample", raises=False, wide=True
-        ),
-    )
-    holds = pl.col("state") == "holds"
-    yield seen("`power(margin=)`, the gate holds", rows, holds, 0.8)
-    whole = {"cluster": "cluster"}
-    pilot, size = of_clusters(*together(random, scene, 1, 50_000))
-    found = pilot.power("mrr", baseline="m0", margin=scene.margin, **whole)["users_needed"].item()
-    clusters = round(found / size)
-    rows = in_batches(
-        trials,
-        found,
-        lambda samples: of_clusters(*together(random, scene, samples, clusters))[0].require(
-            gate, by="sample", raises=False, **whole, wide=True
-        ),
-    )
-    yield seen("`power(margin=, cluster=)`, the gate holds", rows, holds, 0.8)
-
-
-def weekly(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
-    """Say how often some of twelve looks at all users so far errs."""
-    for week in (25, 200):
-        n = week * np.arange(1, WEEKS + 1)
-        found = []
-        for samples in batches(trials, n[-1]):
-            values = scene.draw(random, (samples, n[-1]), 2)
-            d = values[..., 1] - values[..., 0]
-            total, square, differ = (one.cumsum(axis=1)[:, n - 1] for one in (d, d**2, d != 0))
-            variance = np.maximum(square - total**2 / n, 0.0) / (n - 1)
-            z = p_values.t_statistic(total / n, np.sqrt(variance / n))
-            least = p_values.least_p(differ)
-            shown = {
-                name: np.maximum(law.p_two_sided(z, n - 1), least) <= ALPHA
-                for name, law in (("any", looks.ANY_LOOK), ("one", looks.ONE_LOOK))
-            }
-            found.append(pl.DataFrame({name: one.any(axis=1) for name, one in shown.items()}))
-        found = pl.concat(found)
-        yield seen(
-            f'`compare(looks="any")`, some of 12 looks at {week} users a week errs',
-            found,
-            pl.col("any"),
-            0.05,
-        )
-        yield seen(
-            f"without `looks=`, some of 12 looks at {week} users a week errs", found, pl.col("one")
-        )
-
-
 def runs_of_users(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
     """Say how often a gate fails against eight runs of the same users, where nothing changed and where all of them lose."""
     gate = {"by": "sample", "raises": False, "wide": True, "window": len(BEFORE)}
@@ -408,7 +271,7 @@ def trainings_apart(random: np.random.Generator, scene: Scene, trials: int) -> I
         values = scene.draw(random, (samples, 100), 2 * each + 1)[..., 1:]
         quality = random.uniform(0.6, 1.0, (samples, 1, 2 * each))
         values *= random.random(values.shape) < quality
-        how = {"baseline": "m0", "by": "sample", "correction": None, "wide": True}
+        how = {"baseline": "m0", "by": "sample", "correction": None}
         both = asked(values, trainings=each).compare("mrr", **how)
         one = asked(values[..., ::each]).compare("mrr", **how)
         return both.join(one, on="sample", suffix="_alone")
@@ -421,28 +284,25 @@ def trainings_apart(random: np.random.Generator, scene: Scene, trials: int) -> I
         yield seen(f"one training of each ({each}), 100 users, differs", rows, alone)
 
 
-PROMISES: dict[str, Callable[[np.random.Generator, Scene, int], Iterator[Seen]]] = {
-    "few who differ": few_who_differ,
-    "gates, margins and shares": gates,
-    "means": means,
-    "clusters": households,
-    "segments": segments,
-    "segments of clusters": of_households,
-    "max_t": tables,
-    "best of many": best_of_many,
-    "users of a gate": users_of_a_gate,
-    "looks": weekly,
-    "users of runs": runs_of_users,
-    "mixes": mixes,
-    "trainings": trainings_apart,
+PROMISES: dict[str, tuple[int, Callable[[np.random.Generator, Scene, int], Iterator[Seen]]]] = {
+    "few who differ": (0, few_who_differ),
+    "gates and margins": (1, gates),
+    "means": (2, means),
+    "clusters": (3, households),
+    "segments": (4, segments),
+    "segments of clusters": (5, of_households),
+    "users of runs": (10, runs_of_users),
+    "mixes": (11, mixes),
+    "trainings": (12, trainings_apart),
 }
-"""What was seen of a promise on a scene, by functions. Another one is a line at the end, where the draws of these stay."""
+"""What was seen of a promise on a scene, by functions, each with the number of its draws, which stays when others go."""
 
 
 def promises(seed: int, trials: int, names: list[str] | None = None) -> Iterator[dict[str, Any]]:
     """Give what was seen of each promise on each scene, with the error of so many samples."""
     for name in names or PROMISES:
         for place, scene in enumerate(SCENES):
-            random = np.random.default_rng([seed, [*PROMISES].index(name), place])
-            for row in PROMISES[name](random, scene, trials):
+            number, draw = PROMISES[name]
+            random = np.random.default_rng([seed, number, place])
+            for row in draw(random, scene, trials):
                 yield {"promise": name, "scene": scene.name, **row._asdict()}

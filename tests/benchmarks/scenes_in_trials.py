@@ -53,8 +53,6 @@ class Scene(NamedTuple):
     draw: Draw
     mean: float
     sizes: Callable[[np.random.Generator, int], np.ndarray]
-    margin: float
-    """A margin that some thousand users show."""
 
 
 SCENES = (
@@ -63,21 +61,18 @@ SCENES = (
         rare,
         0.04 * (1 / np.arange(1, 7)).mean(),
         lambda random, n: np.minimum(1 + random.pareto(1.3, n).astype(int), 80),
-        0.2,
     ),
     Scene(
         "skewed gains",
         graded,
         0.6 * 0.6 * 0.7 / 4.2,
         lambda random, n: np.where(np.arange(n) % 25 == 0, 40, random.integers(1, 4, n)),
-        0.05,
     ),
     Scene(
         "few heavy users",
         head,
         0.1 * 0.6 + 0.9 * 0.05,
         lambda random, n: random.geometric(0.25, n),
-        0.1,
     ),
 )
 

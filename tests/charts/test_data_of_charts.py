@@ -41,7 +41,7 @@ def values(frame: pl.DataFrame, *columns: str) -> list[Any]:
 @each_kind
 def test_a_curve_has_the_values_and_intervals_of_summarize(kind):
     data = bound(kind).plot.curve("ndcg", k=KS, level=0.9).data
-    found = bound().summarize("ndcg", k=KS, level=0.9, wide=True)
+    found = bound().summarize("ndcg", k=KS, level=0.9)
 
     assert data["model"].to_list() == found["model"].to_list()
     expected = values(found, "k", "value", "value_low", "value_high", "n_users")
@@ -88,9 +88,7 @@ def test_the_other_charts_of_intervals_take_clusters_too():
 def test_curves_by_segment_have_the_values_and_intervals_of_summarize():
     rec = bound()
     data = rec.plot.curve("ndcg", k=KS, by="country").data.sort("place", "model", "k")
-    found = rec.summarize("ndcg", k=KS, by="country", wide=True).sort(
-        "country", "model", "k", nulls_last=True
-    )
+    found = rec.summarize("ndcg", k=KS, by="country").sort("country", "model", "k", nulls_last=True)
 
     assert data["segment"].to_list() == found["country"].fill_null("(none)").to_list()
     columns = ["model", "k", "value", "value_low", "value_high", "n_users"]
@@ -110,11 +108,7 @@ def approximately(value: Any) -> Any:
 def test_segments_have_the_values_of_summarize(kind):
     rec = bound(kind)
     data = rec.plot.segments("ndcg@5", by="country").data.sort("segment", "model")
-    found = (
-        bound()
-        .summarize("ndcg@5", by="country", wide=True)
-        .sort("country", "model", nulls_last=True)
-    )
+    found = bound().summarize("ndcg@5", by="country").sort("country", "model", nulls_last=True)
     found = found.with_columns(pl.col("country").fill_null("(none)")).sort("country", "model")
     assert data["segment"].to_list() == found["country"].to_list()
     columns = ["value", "value_low", "value_high", "n_users"]
@@ -180,7 +174,7 @@ def test_bins_of_a_metric_without_an_end_run_over_its_values():
 def test_differences_are_those_of_compare(kind):
     options = {"baseline": "old", "by": "country", "margin": 0.1}
     data = bound(kind).plot.compare("ndcg@5", **options).data.sort("place")
-    found = bound().compare("ndcg@5", **options, wide=True)
+    found = bound().compare("ndcg@5", **options)
 
     columns = ["difference", "difference_low", "difference_high", "p_adjusted", "n_users"]
     drawn = data.select("difference", "low", "high", "p_adjusted", "n_users").rows()
@@ -194,7 +188,7 @@ def test_differences_are_those_of_compare(kind):
 
 def test_each_of_several_metrics_has_a_panel_in_its_own_unit():
     chart = bound().plot.compare("ndcg@5", "first_rank", baseline="old", margin=0.1)
-    found = bound().compare("ndcg@5", "first_rank", baseline="old", margin=0.1, wide=True)
+    found = bound().compare("ndcg@5", "first_rank", baseline="old", margin=0.1)
     spec = chart.to_dict()
 
     columns = ["difference", "difference_low", "difference_high"]
@@ -223,7 +217,7 @@ def test_without_a_baseline_each_two_models_have_a_row():
 @each_kind_thoroughly
 def test_a_tradeoff_has_the_values_and_intervals_of_both_metrics(kind):
     data = bound(kind).plot.tradeoff("ndcg", "recall", k=5).data
-    found = bound().summarize("ndcg@5", "recall@5", wide=True)
+    found = bound().summarize("ndcg@5", "recall@5")
 
     for axis, metric in {"x": "ndcg@5", "y": "recall@5"}.items():
         columns = ["model", "value", "value_low", "value_high"]
@@ -314,7 +308,7 @@ def test_hits_by_rank_are_what_n_hits_grows_by(kind):
 def test_hits_by_rank_have_wilsons_intervals_of_the_share_of_lists():
     data = bound().plot.hits_by_rank(k=2, level=0.9).data
     # a share of hits at rank 1 is hit_rate@1
-    found = bound().summarize("hit_rate@1", level=0.9, wide=True)
+    found = bound().summarize("hit_rate@1", level=0.9)
 
     first = data.filter(pl.col("rank") == 1).select("value", "low", "high").rows()
     assert first == values(found, "value", "value_low", "value_high")

@@ -221,7 +221,7 @@ def test_models_that_are_named_stand_out_in_the_colour_that_they_have():
 
 
 def test_a_pair_alone_has_the_colours_of_charts_of_all_models():
-    result = MANY.compare("hit_rate@1", baseline="m03", wide=True).filter(model="m07")
+    result = MANY.compare("hit_rate@1", baseline="m03").filter(model="m07")
     plot, theme = MANY.plot(highlight=["m07", "m11"]), THEMES["light"]
     chart = plot._differences(
         result,

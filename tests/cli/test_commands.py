@@ -306,7 +306,7 @@ def test_importing_recframe_imports_nothing_of_the_command_line():
     assert shell("-c", code).stdout == "set()\n"
 
 
-OF_BOTH = "evaluate, audit, summarize, compare, winner, power, gaps"
+OF_BOTH = "evaluate, audit, summarize, compare, power, gaps"
 
 
 @pytest.mark.parametrize(
@@ -323,14 +323,14 @@ def test_a_command_without_an_option_of_others_says_which_ones_have_it(command, 
     assert f"Error: {option[0]} is an option of {names}\n" in result.stderr
 
 
-LEFT_OUT = {"self", "tidy", "last", "raises", "requirements", "over"}
-"""Arguments of Python's methods that a shell has other words for, or none: it has no folds of a split to take as a sample."""
+LEFT_OUT = {"self", "tidy", "last", "raises", "requirements"}
+"""Arguments of Python's methods that a shell has other words for, or none."""
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        *("evaluate", "audit", "summarize", "compare", "winner", "power", "gaps", "slices"),
+        *("evaluate", "audit", "summarize", "compare", "power", "gaps", "slices"),
         *("require", "track", "report"),
     ],
 )

@@ -30,7 +30,6 @@ CALLS = {
     "evaluate": (["-m", "ndcg@3", "--by", "country"], ["ndcg@3"], {"by": "country"}),
     "summarize": (["-m", "ndcg@3"], ["ndcg@3"], {}),
     "compare": (["-m", "mrr", "--baseline", "old"], ["mrr"], {"baseline": "old"}),
-    "winner": (["-m", "mrr", "--baseline", "old"], ["mrr"], {"baseline": "old"}),
     "power": (["-m", "mrr", "--baseline", "old"], ["mrr"], {"baseline": "old"}),
     "gaps": (["-m", "mrr", "--by", "country"], ["mrr"], {"by": "country"}),
     "slices": (["-m", "mrr", "--by", "country"], ["mrr"], {"by": "country"}),

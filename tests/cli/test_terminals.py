@@ -179,7 +179,6 @@ TABLES = {
     "intervals": ("summarize", *SEGMENTS),
     "pairs": ("compare", *SEGMENTS, "--min-users", "5"),
     "baseline": ("compare", *LISTS, "--baseline", "popularity"),
-    "winner": ("winner", *LISTS, "--baseline", "popularity", "--resamples", "99"),
     "power": ("power", *LISTS, "--baseline", "popularity"),
     "gaps": ("gaps", *SEGMENTS, "--min-users", "5"),
     "slices": ("slices", *SEGMENTS, "--min-users", "5"),

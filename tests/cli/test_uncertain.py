@@ -59,9 +59,9 @@ def test_a_summary_is_a_number_with_its_interval():
     assert result.exit_code == 0, result.output
     # Wilson's interval of 50 of 100 with the quantile of t and n - 1, worked out in the tests of require
     assert table(result.stdout) == [
-        ["model", "metric", "value", "n_users"],
-        ["pop", "hit_rate@1", "0.500 [0.402, 0.598]", "100"],
-        ["svd", "hit_rate@1", "0.750 [0.655, 0.826]", "100"],
+        ["model", "metric", "value", "std", "n_users"],
+        ["pop", "hit_rate@1", "0.500 [0.402, 0.598]", "0.5025", "100"],
+        ["svd", "hit_rate@1", "0.750 [0.655, 0.826]", "0.4352", "100"],
     ]
 
 
@@ -76,25 +76,25 @@ def test_shares_are_in_per_cent_and_large_ones_multiples():
 def test_a_comparison_says_what_it_shows():
     result = run("compare", *FILES, "--baseline", "pop", "-m", "hit_rate@1")
 
-    found = REC.compare("hit_rate@1", baseline="pop", wide=True).row(0, named=True)
+    found = REC.compare("hit_rate@1", baseline="pop").row(0, named=True)
     head, row = table(result.stdout)
     assert head == [
-        *("model", "metric", "verdict", "difference", "value", "baseline_value"),
-        *("p_adjusted", "n_users"),
+        *("model", "baseline", "metric", "verdict", "difference", "value", "baseline_value"),
+        *("relative", "p_value", "p_adjusted", "n_users"),
     ]
     # 25 of 100 users are hit by svd alone: 1/4, and half of the baseline
     # half of its interval is 0.09 wide, of which three decimals show two digits
     ends = f"[{found['difference_low']:.3f}, {found['difference_high']:.3f}]"
     assert row == [
-        *("svd", "hit_rate@1", "better", f"0.250 {ends}", "0.7500", "0.5000"),
-        *("< 0.0001", "100"),
+        *("svd", "pop", "hit_rate@1", "better", f"0.250 {ends}", "0.7500", "0.5000"),
+        *("50.0 %", "< 0.0001", "< 0.0001", "100"),
     ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("summarize",), REC.summarize("hit_rate@1", by="country", level=0.9, wide=True)),
+        (("summarize",), REC.summarize("hit_rate@1", by="country", level=0.9)),
         (
             ("compare", "--baseline", "pop", "--margin", "0.01", "--correction", "none"),
             REC.compare(
@@ -104,31 +104,20 @@ def test_a_comparison_says_what_it_shows():
                 level=0.9,
                 margin=0.01,
                 correction=None,
-                wide=True,
             ),
         ),
-        (
-            ("compare", "--looks", "any"),
-            REC.compare("hit_rate@1", by="country", level=0.9, looks="any", wide=True),
-        ),
+        (("compare",), REC.compare("hit_rate@1", by="country", level=0.9)),
     ],
 )
-def test_formats_of_data_are_short_or_have_all_columns_in_full_precision(arguments, expected):
+def test_formats_of_data_have_all_columns_in_full_precision(arguments, expected):
     method, *options = arguments
     asked = (method, *FILES, *options, "--users", "people.parquet", "--by", "country")
     asked = (*asked, "-m", "hit_rate@1", "--level", "0.9")
 
-    run(*asked, "-o", "result.parquet", "--all-columns")
+    run(*asked, "-o", "result.parquet")
     assert_frame_equal(pl.read_parquet("result.parquet"), expected)
-    rows = json.loads(run(*asked, "--format", "json", "--all-columns").stdout)
+    rows = json.loads(run(*asked, "--format", "json").stdout)
     assert rows == json.loads(expected.write_json())
-    run(*asked, "-o", "short.parquet")
-    short = pl.read_parquet("short.parquet")
-    assert_frame_equal(short, expected.select(short.columns))
-    assert 8 <= short.width <= 13 <= expected.width
-    assert json.loads(run(*asked, "--format", "json").stdout) == json.loads(short.write_json())
-    whole = run(*asked, "--format", "md", "--all-columns").stdout
-    assert whole.splitlines()[0] == f"| {' | '.join(expected.columns)} |"
     brief = run(*asked, "--format", "md").stdout
     assert "value_low" not in brief
     assert "[" in brief
@@ -163,7 +152,7 @@ def test_latex_has_no_sign_of_its_own():
 
 def test_a_file_ending_in_tex_is_latex():
     assert run("compare", *FILES, "-m", "hit_rate@1", "-o", "table.tex").exit_code == 0
-    assert Path("table.tex").read_text().startswith("\\begin{tabular}{llllllllr}\n")
+    assert Path("table.tex").read_text().startswith("\\begin{tabular}{llllllllllr}\n")
 
 
 @pytest.mark.parametrize(
@@ -393,23 +382,11 @@ def test_what_is_asked_wrong_is_said_in_words_of_the_shell(asked, said):
         (
             "power",
             ("--baseline", "pop", "--wanted", "0.05"),
-            "model metric users_needed wanted detectable detectable_relative value n_users",
-            {"wanted": "5.0 %", "model": "svd"},
-        ),
-        (
-            "power",
-            ("--baseline", "pop", "--margin", "0.1", "--rows", "2"),
-            "model metric users_needed wanted margin chance value n_users",
-            {"margin": "10.0 %", "wanted": "0.0 %"},
-        ),
-        (
-            "winner",
-            ("--baseline", "pop", "--resamples", "99"),
             (
-                "model metric verdict runner_up value baseline_value difference difference_shrunk first "
-                "p_adjusted n_users"
+                "model baseline metric users_needed wanted detectable detectable_relative value std "
+                "n_users"
             ),
-            {"model": "svd", "runner_up": "null"},
+            {"wanted": "5.0 %", "model": "svd"},
         ),
         (
             "gaps",
@@ -436,7 +413,7 @@ def test_tables_of_other_methods_have_few_columns(method, options, head, cells):
 
 
 def test_the_help_of_each_command_has_examples():
-    for command in ("summarize", "compare", "winner", "power", "gaps", "slices", "require"):
+    for command in ("summarize", "compare", "power", "gaps", "slices", "require"):
         assert f"recframe {command} recs.parquet" in run(command, "--help").stdout
     assert rf.RequirementError.__doc__
 

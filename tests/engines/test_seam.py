@@ -96,7 +96,7 @@ def test_an_interval_of_a_set_metric_takes_all_lists():
     rec = rf.rec(many(recs), truth=many(truth), items=COLLECTED["items"])
 
     with pytest.raises(rf.RecframeError, match="needs all lists at once"):
-        rec.summarize("ndcg@3", "coverage@3", wide=True)
+        rec.summarize("ndcg@3", "coverage@3")
 
 
 def test_lists_held_against_all_others_are_refused():
@@ -211,7 +211,7 @@ def test_a_gate_that_is_not_met_raises_where_its_result_is_made():
 def test_what_an_earlier_result_had_is_missing_in_buckets_too():
     recs, truth = eager()
     home = rf.rec(recs, truth=truth, model="model")
-    last = home.summarize("ndcg@3", wide=True)
+    last = home.summarize("ndcg@3")
     alone = recs.filter(pl.col("model") == "a")
     one = rf.rec(alone, truth=truth, model="model")
     other = rf.rec(many(alone), truth=many(truth), model="model")
@@ -403,7 +403,6 @@ def large_frames() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]
         ("evaluate", tuple(every(*ALL_SIDES)), {}),
         ("summarize", ("ndcg@5", "auc", "novelty@3"), {"by": "country"}),
         ("compare", ("ndcg@5", "recall", "novelty@3"), {"by": "country"}),
-        ("compare", ("ndcg@5",), {"test": "permutation", "n_resamples": 99}),
     ],
     ids=lambda one: one if isinstance(one, str) else "",
 )

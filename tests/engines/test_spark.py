@@ -133,7 +133,7 @@ def test_a_stream_of_spark_is_asked_batch_by_batch():
         with says():
             rf.rec(recs, truth=relevant).evaluate("mrr")
     with says():
-        rf.rec({"a": lists, "b": lists}, truth=truth).compare("mrr", wide=True)
+        rf.rec({"a": lists, "b": lists}, truth=truth).compare("mrr")
 
 
 def test_a_table_and_an_rdd_are_told_how_they_become_frames():
@@ -153,7 +153,7 @@ def test_a_session_that_was_stopped_is_said_in_words():
     lists, relevant = made(recs), made(truth)
     rec, earlier = (
         rf.rec(lists, truth=relevant),
-        made(recs.rec(truth=truth).summarize("mrr", wide=True)),
+        made(recs.rec(truth=truth).summarize("mrr")),
     )
     session().stop()
     session.cache_clear()

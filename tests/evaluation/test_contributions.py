@@ -10,7 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from compared_lists import asked_of, some_policies
-from lanes import in_turn
+from lanes import thorough
 from plain_uncertainty import values_of
 from plans import POLARS_2, fallbacks, python_functions
 from recframe.api.request import question
@@ -89,8 +89,7 @@ def test_contributions_are_the_users_values_and_absent_users_have_those_of_an_em
 
 def test_contributions_are_taken_before_they_are_rounded():
     plain, rounded = (
-        asked_of(decimals=decimals).summarize("ndcg@3", wide=True).row(0, named=True)
-        for decimals in (None, 2)
+        asked_of(decimals=decimals).summarize("ndcg@3").row(0, named=True) for decimals in (None, 2)
     )
 
     assert rounded["value"] == round(plain["value"], 2) != plain["value"]
@@ -112,9 +111,9 @@ def scanned(tmp_path_factory):
     return asked_of(make=scan)
 
 
-@pytest.mark.parametrize(("by", "method"), in_turn(BYS, ["auto", "t"], fast=2))
-def test_a_summary_is_a_plan_without_python_that_travels(scanned, method, by):
-    plan = scanned.summarize(*METRICS, *SETS, by=by, method=method, wide=True)
+@pytest.mark.parametrize("by", thorough(BYS, 2))
+def test_a_summary_is_a_plan_without_python_that_travels(scanned, by):
+    plan = scanned.summarize(*METRICS, *SETS, by=by)
     assert isinstance(plan, pl.LazyFrame)
 
     assert not python_functions(plan)
@@ -127,24 +126,20 @@ def test_a_summary_is_a_plan_without_python_that_travels(scanned, method, by):
 @pytest.mark.parametrize("by", [None, "country"])
 @pytest.mark.parametrize("cluster", [None, "household"])
 def test_a_summary_streams(scanned, by, cluster):
-    plan = scanned.summarize("ndcg@3", "recall", "hit_rate@2", by=by, cluster=cluster, wide=True)
+    plan = scanned.summarize("ndcg@3", "recall", "hit_rate@2", by=by, cluster=cluster)
 
     assert not fallbacks(plan)
 
 
 def test_a_comparison_of_lazy_frames_is_a_plan_whose_last_step_alone_is_python(scanned):
-    plan = scanned.compare(
-        "ndcg@3", "novelty@3", "entropy@3", baseline="a", by="country", wide=True
-    )
+    plan = scanned.compare("ndcg@3", "novelty@3", "entropy@3", baseline="a", by="country")
     assert isinstance(plan, pl.LazyFrame)
 
     (step,) = python_functions(plan)
     above = plan.explain().partition(step.strip())[0]
     assert "JOIN" not in above
     assert "AGGREGATE" not in above
-    eager = asked_of().compare(
-        "ndcg@3", "novelty@3", "entropy@3", baseline="a", by="country", wide=True
-    )
+    eager = asked_of().compare("ndcg@3", "novelty@3", "entropy@3", baseline="a", by="country")
     assert plan.collect_schema() == eager.schema
     for engine in ("in-memory", "streaming"):
         assert_frame_equal(plan.collect(engine=engine), eager, rel_tol=1e-9, abs_tol=1e-9)

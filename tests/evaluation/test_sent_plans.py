@@ -37,14 +37,12 @@ WITHOUT_PYTHON = {
     "judged": REC.judge(),
     "audited": REC.audit(),
     "summary": REC.summarize(*METRICS, "coverage@3", by="country"),
-    "summary by t": REC.summarize(*METRICS, by=["country", "week"], method="t"),
+    "summary of weeks": REC.summarize(*METRICS, by=["country", "week"]),
 }
 WITH_PYTHON = {
     "comparison": REC.compare(*METRICS, by="country"),
-    "winner": REC.winner(*METRICS, baseline="a"),
     "power": REC.power(*METRICS),
     "gaps": REC.gaps(*METRICS, by="country", min_users=2),
-    "resampled": REC.summarize("mrr", method="bootstrap", n_resamples=99),
 }
 SCRIPT = """
 import sys, pathlib, polars

@@ -136,10 +136,10 @@ def test_weighted_means_have_the_same_bits_on_every_road(road: str) -> None:
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 def test_spreads_have_the_same_bits_lazily_and_in_any_order_of_the_rows(engine: str) -> None:
     frames = scene(2)
-    expected = bits(rec(frames).summarize(*OF_USERS, by="country", wide=True).select(SPREAD))
+    expected = bits(rec(frames).summarize(*OF_USERS, by="country").select(SPREAD))
     for order in range(2):
         lazy = {name: one.lazy() for name, one in shuffled(frames, order).items()}
-        found = rec(lazy).summarize(*OF_USERS, by="country", wide=True).collect(engine=engine)
+        found = rec(lazy).summarize(*OF_USERS, by="country").collect(engine=engine)
         assert bits(found.select(SPREAD)) == expected
 
 
@@ -168,11 +168,9 @@ def test_comparisons_have_the_same_bits_in_any_order_of_the_rows() -> None:
         [frames["lists"].with_columns(model=pl.lit("a")), other.with_columns(model=pl.lit("b"))]
     )
     metrics = ["recall@5", "ndcg@10", "gini@10"]
-    expected = bits(rec(frames, model="model").compare(*metrics, baseline="a", wide=True))
+    expected = bits(rec(frames, model="model").compare(*metrics, baseline="a"))
     for order in range(3):
-        found = rec(shuffled(frames, order), model="model").compare(
-            *metrics, baseline="a", wide=True
-        )
+        found = rec(shuffled(frames, order), model="model").compare(*metrics, baseline="a")
         assert bits(found) == expected
 
 
@@ -219,7 +217,7 @@ def _print_bits() -> None:
     lazy = {name: one.lazy() for name, one in frames.items()}
     results = [
         rec(frames).evaluate(*SORTED_HITS, *OF_LISTS, by="country"),
-        rec(frames).summarize("ndcg@10", by="country", wide=True),
+        rec(frames).summarize("ndcg@10", by="country"),
         rec(lazy).evaluate(*OF_USERS, *OF_LISTS).collect(engine="streaming"),
     ]
     json.dump([bits(one) for one in results], sys.stdout)

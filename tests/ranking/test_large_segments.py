@@ -190,10 +190,8 @@ def test_segments_of_rows_that_are_those_of_items_change_nothing_else_of_items(h
     for cluster in (None, "week", "segment"):
         given = ["ndcg@3", "recall@10"]
         asked = {"by": None if cluster == "segment" else "segment", "cluster": cluster}
-        found = recs.rec(**sides, model="model").compare(*given, **asked, wide=True)
-        expected = (
-            recs.lazy().rec(**lazy, model="model").compare(*given, **asked, wide=True).collect()
-        )
+        found = recs.rec(**sides, model="model").compare(*given, **asked)
+        expected = recs.lazy().rec(**lazy, model="model").compare(*given, **asked).collect()
         assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-12)
 
 

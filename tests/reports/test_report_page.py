@@ -106,7 +106,7 @@ def test_the_numbers_of_a_page_are_those_of_the_calls():
     differences = ("model", "baseline", "metric", "difference", "difference_low", "p_adjusted")
 
     assert told("summary", *values) == rows(asked.summarize(METRICS), *values)
-    found = asked.compare(METRICS, baseline="old", wide=True)
+    found = asked.compare(METRICS, baseline="old")
     assert told("compared", *differences, "verdict") == rows(found, *differences, "verdict")
     found = asked.audit(3, by=["country", "age"])
     assert told("findings", "check", "rows", "users") == rows(found, "check", "rows", "users")

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy import stats
 
 from lanes import crossed
-from recframe.statistics.comparison import SKEWED
-from recframe.statistics.moments import PairedMeans, relative_difference
 from recframe.statistics.p_values import adjusted, p_two_sided, t_quantile, t_statistic
-from recframe.statistics.resampling import (
-    bootstrap_means,
-    bootstrap_test,
-    percentile_interval,
-    sign_flip_test,
-)
 from recframe.statistics.shrinkage import (
     BORROWED_FOR_GAPS,
     BORROWED_USERS,
@@ -52,114 +42,28 @@ def t_p_values(values):
     return p_two_sided(t_statistic(values.mean(axis=0), stats.sem(values, axis=0)), len(values) - 1)
 
 
-TESTS = {
-    "t": t_p_values,
-    "bootstrap": lambda values: (
-        bootstrap_test(values, np.ones(len(values)), n_resamples=999, seed=0).p_value
-    ),
-    "sign flips": lambda values: (
-        sign_flip_test(values, np.ones(len(values)), n_resamples=999, seed=0).p_value
-    ),
-}
-each_test = pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
-
-
-@each_test
-def test_a_true_null_is_rejected_as_often_as_is_said(test):
-    p_values = test(skewed(np.random.default_rng(0), (300, 2_000)))
+def test_a_true_null_is_rejected_as_often_as_is_said():
+    p_values = t_p_values(skewed(np.random.default_rng(0), (300, 2_000)))
 
     assert within(p_values <= 0.05, 0.04, 0.06)
     assert within(p_values <= 0.01, 0.005, 0.02)
 
 
-@pytest.mark.slow
-@each_test
-def test_groups_of_users_reject_as_often_as_users(test):
-    # 3,000 users in 100 groups
-    groups = skewed(np.random.default_rng(1), (100, 30, 1_500)).sum(axis=1)
-
-    assert within(test(groups) <= 0.05, 0.04, 0.06)
-
-
-@each_test
-def test_a_difference_that_is_there_is_found(test):
+def test_a_difference_that_is_there_is_found():
     # .2 of a standard deviation: the power of 300 users is .93
     values = skewed(np.random.default_rng(2), (300, 500)) + 0.2
 
-    assert within(test(values) <= 0.05, 0.85, 0.98)
+    assert within(t_p_values(values) <= 0.05, 0.85, 0.98)
 
 
-@pytest.mark.slow
-def test_a_family_of_ten_metrics_errs_as_often_as_is_said_and_max_t_finds_more_than_holm():
-    random, trials, metrics = np.random.default_rng(3), 400, 10
-    families = np.repeat(np.arange(trials), metrics)
+def test_a_table_of_ten_metrics_errs_as_often_as_is_said():
+    trials, metrics = 400, 10
+    nulls = correlated(np.random.default_rng(3), 300, trials, metrics)
+    p_values = t_p_values(nulls).reshape(trials, metrics)
+    holm = np.array([adjusted(one, method="holm") for one in p_values])
 
-    def found(values):
-        """Return what is rejected by no correction, Holm and max-t, trials x metrics."""
-        tested = sign_flip_test(
-            values, np.ones(len(values)), n_resamples=999, seed=0, families=families
-        )
-        p_values = t_p_values(values)
-        holm = adjusted(p_values, method="holm", families=families)
-        return [(one <= 0.05).reshape(trials, metrics) for one in (p_values, holm, tested.p_max_t)]
-
-    nulls = correlated(random, 300, trials, metrics)
-    alone, holm, max_t = (one.any(axis=1) for one in found(nulls))
-    assert within(alone, 0.15, 0.35)
-    assert within(holm, 0.0, 0.05)
-    assert within(max_t, 0.035, 0.06)
-    effects = np.tile(np.where(np.arange(metrics) < 3, 0.18, 0.0), trials)
-    _, holm, max_t = found(nulls + effects)
-    assert max_t[:, :3].mean() > holm[:, :3].mean() + 0.03
-    assert within(max_t[:, 3:].any(axis=1), 0.0, 0.06)
-
-
-@pytest.mark.parametrize(
-    ("n", "low", "high", "is_noted"), [(60, 0.15, 0.45, True), (1_200, 0.03, 0.09, False)]
-)
-def test_flips_of_signs_err_where_differences_are_noted_as_skewed(n, low, high, is_noted):
-    trials, rows = 150, 40
-    values = skewed(np.random.default_rng(12), (n, trials * rows))
-    families = np.repeat(np.arange(trials), rows)
-    tested = sign_flip_test(values, np.ones(n), n_resamples=399, seed=0, families=families)
-
-    assert within((tested.p_max_t <= 0.05).reshape(trials, rows).any(axis=1), low, high)
-    # 2 / √n of values whose skewness is 2
-    assert np.median(tested.skewness) == pytest.approx(2 / np.sqrt(n), rel=0.25)
-    assert (np.median(tested.skewness) > SKEWED) == is_noted
-
-
-def test_a_bootstrap_family_errs_as_often_as_is_said():
-    random, trials = np.random.default_rng(4), 400
-    values = correlated(random, 300, trials, 10)
-    families = np.repeat(np.arange(trials), 10)
-    tested = bootstrap_test(values, np.ones(300), n_resamples=999, seed=0, families=families)
-
-    assert within((tested.p_max_t <= 0.05).reshape(trials, 10).any(axis=1), 0.03, 0.065)
-
-
-def test_percentile_intervals_cover():
-    values = np.random.default_rng(5).beta(0.5, 2, (300, 1_500))
-    low, high = percentile_interval(
-        bootstrap_means(values, np.ones(300), n_resamples=1_000, seed=0)
-    )
-
-    assert within((low <= 0.2) & (high >= 0.2), 0.93, 0.97)
-
-
-def test_relative_differences_cover():
-    random = np.random.default_rng(6)
-    a = random.beta(1, 3, (300, 3_000))
-    d = 0.05 * a + random.normal(0, 0.1, a.shape)
-    centred = [one - one.mean(axis=0) for one in (a, d)]
-    aa, ad, dd = (
-        (one * other).sum(axis=0) / (299 * 300)
-        for one, other in itertools.combinations_with_replacement(centred, 2)
-    )
-    found = relative_difference(PairedMeans(a.mean(axis=0), d.mean(axis=0), aa, ad, dd, 299))
-
-    # the mean difference is 5 % of the mean baseline
-    assert within((found.low <= 0.05) & (found.high >= 0.05), 0.935, 0.965)
+    assert within((p_values <= 0.05).any(axis=1), 0.15, 0.35)
+    assert within((holm <= 0.05).any(axis=1), 0.0, 0.05)
 
 
 def of_segments(values):

@@ -43,14 +43,14 @@ def test_where_all_users_are_divided_by_one_number_it_is_as_sure_as_the_mean():
         "difference",
         "difference_low",
         "difference_high",
-        "relative_low",
+        "relative",
         "p_value",
         "verdict",
     ]
 
     for found, columns in [
-        (rec.summarize(plain, pooled, wide=True), whole),
-        (rec.compare(plain, pooled, baseline="a", wide=True), paired),
+        (rec.summarize(plain, pooled), whole),
+        (rec.compare(plain, pooled, baseline="a"), paired),
         (
             rec.require(f"{plain} >= 0.1", f"{pooled} >= 0.1", raises=False, wide=True),
             ["value_low", "p_value"],
@@ -66,7 +66,7 @@ def test_where_all_users_are_divided_by_one_number_it_is_as_sure_as_the_mean():
 def test_its_error_is_that_of_a_ratio_of_two_means():
     lists, truth, users = drawn(3_000, 3)
     rec = lists.rec(truth=truth, users=users)
-    found = rec.summarize(POOLED, method="t", wide=True).row(0, named=True)
+    found = rec.summarize(POOLED).row(0, named=True)
     m = truth.group_by("user").len("m")
     both = m.join(lists.group_by("user").agg(h=pl.len() - 1), on="user")
     hits, relevant = both["h"].to_numpy(), both["m"].to_numpy()
@@ -82,7 +82,7 @@ def test_its_error_is_that_of_a_ratio_of_two_means():
 @pytest.mark.parametrize(("n", "p"), [(30, 0.2), (300, 0.05)])
 def test_intervals_of_samples_hold_as_often_as_they_say(n: int, p: float):
     lists, truth, users = drawn(n, 11, n_samples=600, p=p)
-    found = lists.rec(truth=truth, users=users).summarize(POOLED, by="sample", wide=True)
+    found = lists.rec(truth=truth, users=users).summarize(POOLED, by="sample")
     held = ((found["value_low"] <= p) & (found["value_high"] >= p)).sum() / 600
 
     # 95 in 100, give or take 2.2 times the error of 600 samples, and one in a hundred for what is rough
@@ -95,7 +95,7 @@ def test_a_note_says_where_few_users_decide_it():
     lists = truth.filter(pl.col("item") % 3 == 0).with_columns(
         rank=pl.int_range(pl.len()).over("user") + 1
     )
-    found = lists.rec(truth=truth).summarize(POOLED, wide=True).row(0, named=True)
+    found = lists.rec(truth=truth).summarize(POOLED).row(0, named=True)
 
     assert found["note"] == "a few users carry most of the weight, so the interval is rough"
     assert found["value_low"] < found["value"] < found["value_high"]
@@ -104,9 +104,5 @@ def test_a_note_says_where_few_users_decide_it():
 def test_what_takes_values_of_users_refuses_it_in_words():
     lists, truth, users = drawn(40, 5)
     rec = lists.rec(truth=truth, users=users)
-    with pytest.raises(
-        rf.RecframeError, match="is computed from several means over users, which are not res"
-    ):
-        rec.summarize(POOLED, method="bootstrap", wide=True)
     with pytest.raises(rf.RecframeError, match="gaps takes means of users' values"):
         rec.gaps(POOLED, by="sample", wide=True)

@@ -63,7 +63,7 @@ def test_few_samples_agree_with_what_is_stored_of_each_promise():
     many = {(row["scene"], row["what"]): row for row in stored}
 
     assert {row["promise"] for row in stored} == {*trials.PROMISES}
-    for row in trials.promises(1, 60, ["means", "max_t", "users of a gate"]):
+    for row in trials.promises(1, 60, ["means", "clusters"]):
         of_many = many[row["scene"], row["what"]]
         assert row["promised"] == of_many["promised"]
         spread = of_many["error"] * of_many["samples"] ** 0.5

@@ -33,15 +33,12 @@ def rows_of(result, by):
 
 
 def assert_summary(rec, metrics, by, clusters=None, tolerance=1e-9, **options):
-    result = rec.summarize(*metrics, by=list(by) or None, **options, wide=True).lazy().collect()
+    result = rec.summarize(*metrics, by=list(by) or None, **options).lazy().collect()
     found = rows_of(result, by)
     expected = 0
     for metric in map(rf.parse, metrics):
         for segment, values in values_of(rec, str(metric), by).items():
             row = summary(values, metric.range, clusters)
-            if metric.definition.over_lists:
-                # users without a list, of whom the row has none
-                del row["n_undefined"]
             assert not differing(found[(str(metric), *segment)], row, tolerance), (metric, segment)
             expected += row["n_users"] > 0
     assert sum(row["n_users"] > 0 for row in found.values()) == expected
@@ -72,37 +69,6 @@ def test_odd_frames_are_summarized_as_the_users_values_say(pair, policy, metrics
         assert_summary(rec, metrics, ())
 
 
-def test_supports_by_hand():
-    recs = pl.DataFrame({"user": [1, 1, 2, 3], "item": [1, 2, 1, 9], "rank": [1, 2, 1, 3]})
-    truth = pl.DataFrame({"user": [1, 2, 3, 4], "item": [2, 1, 9, 5], "relevance": [1, 1, 0, 1]})
-    train = pl.DataFrame({"user": [1, 2], "item": [1, 2]})
-
-    found = recs.rec(truth=truth, train=train).summarize(
-        "mrr", "first_rank", "novelty@1", wide=True
-    )
-
-    columns = ["metric", "n_users", "n_zero", "n_undefined", "n_without_relevant"]
-    # user 1 hits at 2, user 2 at 1; user 3 has nothing relevant and no item up to 1, user 4 has no list
-    assert found.select(columns).rows() == [
-        ("mrr", 4, 2, 0, 1),
-        ("first_rank", 2, 0, 2, 1),
-        ("novelty@1", 2, 0, 1, None),
-    ]
-    assert found["value"].to_list()[:2] == [(1 / 2 + 1) / 4, 3 / 2]
-
-
-def test_users_who_are_left_out_are_counted_where_they_have_nothing_relevant():
-    counted, left_out = (
-        asked_of("recs", no_relevant=policy).summarize("recall@3", wide=True).row(0, named=True)
-        for policy in ("zero", "skip")
-    )
-
-    without = counted["n_without_relevant"]
-    assert left_out["n_without_relevant"] == without > 0
-    assert left_out["n_users"] == counted["n_users"] - without
-    assert left_out["n_zero"] == counted["n_zero"] - without
-
-
 @each_group
 @pytest.mark.parametrize("by", [(), ("genre",)], ids=str)
 def test_clusters_are_those_of_leaving_each_out(metrics, by):
@@ -128,14 +94,12 @@ def test_between_whole_degrees_of_freedom_the_quantile_is_rather_too_high(low, h
 def test_a_level_widens_by_students_t():
     def half(level):
         low, high = (
-            asked_of("recs")
-            .summarize("first_rank", level=level, method="t", wide=True)
-            .row(0, named=True)[name]
+            asked_of("recs").summarize("first_rank", level=level).row(0, named=True)[name]
             for name in ("value_low", "value_high")
         )
         return high - low
 
-    n = asked_of("recs").summarize("first_rank", wide=True)["n_users"][0]
+    n = asked_of("recs").summarize("first_rank")["n_users"][0]
     assert half(0.99) / half(0.9) == pytest.approx(
         stats.t.ppf(0.995, n - 1) / stats.t.ppf(0.95, n - 1)
     )
@@ -148,7 +112,7 @@ def test_shares_have_wilsons_interval():
     recs = users.with_columns(item=pl.lit(1), rank=pl.lit(1))
     truth = users.with_columns(item=pl.when(pl.col("user") % 10 < 3).then(1).otherwise(2))
 
-    found = recs.rec(truth=truth).summarize("hit_rate@1", wide=True).row(0, named=True)
+    found = recs.rec(truth=truth).summarize("hit_rate@1").row(0, named=True)
 
     low, high = statsmodels.proportion_confint(0.3 * n, n, method="wilson")
     # t's quantile for z's
@@ -176,9 +140,7 @@ def trials(seed, draw):
 def test_intervals_of_means_cover_the_populations():
     recs, truth, users = trials(0, lambda random, n: random.geometric(0.15, n))
 
-    found = recs.rec(truth=truth, users=users).summarize(
-        "hit_rate@5", "mrr@10", by="sample", wide=True
-    )
+    found = recs.rec(truth=truth, users=users).summarize("hit_rate@5", "mrr@10", by="sample")
 
     share = 0.15 * 0.85 ** np.arange(10)
     for metric, mean in {
@@ -205,9 +167,7 @@ def test_intervals_of_set_metrics_cover_other_samples_of_as_many_users():
     }
 
     metrics = ["coverage", "gini", "entropy", "personalization"]
-    found = recs.rec(truth=recs.select("user", "item"), **sides).summarize(
-        *metrics, by="sample", wide=True
-    )
+    found = recs.rec(truth=recs.select("user", "item"), **sides).summarize(*metrics, by="sample")
 
     for metric in metrics:
         rows = found.filter(pl.col("metric") == metric)
@@ -226,6 +186,6 @@ def test_ten_lists_of_one_size_decide_whatever_rounding(n, is_known):
 
     for n_items in range(30, 70, 3):
         found = recs.rec(truth=truth, items=pl.DataFrame({"item": range(n_items)})).summarize(
-            "coverage", wide=True
+            "coverage"
         )
         assert (found["value_low"][0] is not None) == is_known, n_items

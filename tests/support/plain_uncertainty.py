@@ -93,8 +93,6 @@ def summary(
         "value_high": None,
         "std": float(np.std(numbers, ddof=1)) if n > 1 else None,
         "n_users": n,
-        "n_zero": sum(value == 0 for value in numbers),
-        "n_undefined": len(values) - n,
     }
     squared, freedom = (row["std"] ** 2 / n if n > 1 else math.nan), n - 1
     if clusters is not None and n:
@@ -124,7 +122,7 @@ def comparison(
     row: Row = dict.fromkeys(
         ["value", "baseline_value", "difference", "difference_low", "difference_high", "relative"]
     )
-    row |= dict.fromkeys(["relative_low", "relative_high", "p_value", "effect_size"])
+    row["p_value"] = None
     better, worse = (d < 0, d > 0) if direction == "lower" else (d > 0, d < 0)
     row |= {"wins": int(better.sum()), "ties": int((d == 0).sum()), "losses": int(worse.sum())}
     row |= {"n_differ": int((d != 0).sum())}
@@ -150,28 +148,13 @@ def comparison(
 def _tested(both: Any, d: Any, row: Row, level: float) -> Row:
     n, std = len(d), np.std(d, ddof=1)
     half = quantile(n - 1, level) * std / math.sqrt(n)
-    found = {
+    return {
         "difference_low": row["difference"] - half,
         "difference_high": row["difference"] + half,
         "p_value": max(
             _p_value(both[:, 0], both[:, 1], "two-sided"), min(1, 2 / 2 ** row["n_differ"])
         ),
-        "effect_size": row["difference"] / std if std > 0 else None,
     }
-    if row["relative"] is not None:
-        found |= _fieller(both[:, 1], d, quantile(n - 1, level))
-    return found
-
-
-def _fieller(a: Any, d: Any, t: float) -> Row:
-    """Return the ends of the shares r for which the t test does not reject that the mean of d - r a is 0."""
-    n = len(a)
-    (s_aa, s_ad), (_, s_dd) = np.cov(a, d) / n
-    outer = a.mean() ** 2 - t**2 * s_aa
-    if outer <= 0:
-        return {"relative_low": None, "relative_high": None}
-    roots = np.roots([outer, -2 * (a.mean() * d.mean() - t**2 * s_ad), d.mean() ** 2 - t**2 * s_dd])
-    return dict(zip(["relative_low", "relative_high"], sorted(roots.real), strict=True))
 
 
 def _p_value(b: Any, a: Any, alternative: str) -> float:

@@ -62,7 +62,7 @@ def test_a_promise_that_is_missed_is_bold_on_its_scene():
 def test_what_the_page_names_is_public():
     methods = set(re.findall(r"\brec\.(\w+)\(", TEXT))
 
-    assert methods >= {"summarize", "compare", "winner", "power", "gaps", "slices", "require"}
+    assert methods >= {"summarize", "compare", "power", "gaps", "slices", "require"}
     assert all(callable(getattr(rf.Rec, name, None)) for name in methods)
 
 

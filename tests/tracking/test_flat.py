@@ -64,7 +64,7 @@ def test_the_long_form_of_evaluate_has_the_cut_off_too():
 
 def test_a_comparison_has_the_differences():
     rec = rf.rec({"a": DF, "b": DF.with_columns(rank=pl.Series([1, 1, 3]))})
-    result = rec.compare("mrr", baseline="a", wide=True)
+    result = rec.compare("mrr", baseline="a")
     found = rf.flat(result)
 
     assert found["b/mrr/baseline_a"] == result["value"][0]

@@ -53,7 +53,7 @@ def test_a_history_of_both_libraries_is_a_frame_of_polars(place):
 
 
 def test_without_pandas_its_runs_are_a_frame_of_polars(tmp_path, monkeypatch):
-    rf.track(DF.to_pandas().rec.summarize("mrr", wide=True), tmp_path, as_of=DAY)
+    rf.track(DF.to_pandas().rec.summarize("mrr"), tmp_path, as_of=DAY)
     monkeypatch.setattr("recframe.frames.kinds.lookup.find_spec", lambda _: None)
 
     assert isinstance(rf.history(tmp_path), pl.DataFrame)

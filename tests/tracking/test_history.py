@@ -50,7 +50,7 @@ def test_a_run_is_kept_with_what_it_was_made_of(kind, place):
     result = frame.rec.track(
         "mrr", "recall", k=1, by="country", history=place, as_of=DAY, name="n", tags={"a": 1}
     )
-    asked = frame.rec.summarize("mrr", "recall", k=1, by="country", wide=True)
+    asked = frame.rec.summarize("mrr", "recall", k=1, by="country")
     found = runs(place)
 
     assert type(result) is type(asked)
@@ -137,19 +137,19 @@ def test_results_at_hand_replace_those_of_their_time_and_kind(place):
     rec = rf.rec({"a": DF, "b": DF.with_columns(rank=1)})
     other = rf.rec({"a": DF, "b": DF.with_columns(rank=2)})
     for one in (rec, other):
-        rf.track(one.summarize("mrr", wide=True), place, as_of=DAY)
-        rf.track(one.power("mrr", wide=True), place, as_of=DAY)
+        rf.track(one.summarize("mrr"), place, as_of=DAY)
+        rf.track(one.power("mrr"), place, as_of=DAY)
     found = rf.history(place)
 
     assert found.filter(model="b")["value"].to_list() == [0.375, 0.375]
     assert found["detectable"].drop_nulls().len() == 2
 
-    rf.track(rec.summarize("mrr", wide=True), place, as_of=DAY, fingerprint="of other data")
+    rf.track(rec.summarize("mrr"), place, as_of=DAY, fingerprint="of other data")
     assert rf.history(place).height == 6
 
 
 def test_a_number_stands_as_it_was_tracked_last(tmp_path):
-    rows = DF.rec.summarize("mrr", wide=True)
+    rows = DF.rec.summarize("mrr")
     for n, value in enumerate([0.1, 0.3, 0.2]):
         metric = rows.with_columns(value=value)
         more = pl.concat([metric, rows.with_columns(metric=pl.lit(f"other{n}"))])
@@ -211,7 +211,7 @@ def test_categories_and_dates_and_nulls_come_back(place):
 
 def test_comparisons_gaps_and_slices_can_be_kept(place):
     rec = rf.rec({"a": pl.concat([DF] * 1), "b": DF.with_columns(rank=1)})
-    rf.track(rec.compare("mrr", baseline="a", wide=True), place, as_of=DAY)
+    rf.track(rec.compare("mrr", baseline="a"), place, as_of=DAY)
     rf.track(rec.gaps("mrr", by="age", min_users=2, wide=True), place, as_of=DAY)
     rf.track(rec.slices("mrr", by="age", min_users=2, wide=True), place, as_of=DAY)
 
@@ -273,7 +273,7 @@ def test_what_is_no_time_is_told_before_any_work(tmp_path, as_of):
     with pytest.raises(rf.RecframeError, match=said):
         DF.rec.track("no such metric", history=tmp_path / "h", as_of=as_of)
     with pytest.raises(rf.RecframeError, match=said):
-        rf.track(DF.rec.summarize("mrr", wide=True), tmp_path / "h", as_of=as_of)
+        rf.track(DF.rec.summarize("mrr"), tmp_path / "h", as_of=as_of)
     assert not (tmp_path / "h").exists()
 
 
@@ -282,7 +282,7 @@ def test_what_is_no_time_is_told_before_any_work(tmp_path, as_of):
 
 def test_a_place_that_is_none_is_told(tmp_path):
     (tmp_path / "file.parquet").write_text("x")
-    result = DF.rec.summarize("mrr", wide=True)
+    result = DF.rec.summarize("mrr")
     for place, said in (
         (
             tmp_path / "file.parquet",
@@ -502,7 +502,7 @@ for n in range(25):
 
 @pytest.mark.slow
 def test_a_process_that_is_killed_in_the_middle_leaves_all_of_a_run_or_nothing(place):
-    rf.track(DF.rec.summarize("mrr", wide=True), place, as_of="2025-01-01")
+    rf.track(DF.rec.summarize("mrr"), place, as_of="2025-01-01")
     code = """
 big = pl.concat([result.with_columns(metric=pl.lit(f"m{n}")) for n in range(200)])
 for n in range(100_000):
@@ -526,7 +526,7 @@ for n in range(100_000):
     assert set(runs.select("len", "metric", "tags").rows()) == {(200, 200, 1)}
     assert found.filter(pl.col("as_of").dt.year() == 2025).height == 1
     # and it goes on from there
-    rf.track(DF.rec.summarize("mrr", wide=True), place, as_of="2027-01-01")
+    rf.track(DF.rec.summarize("mrr"), place, as_of="2027-01-01")
     assert rf.history(place)["as_of"].dt.year().max() == 2027
 
 
@@ -573,7 +573,7 @@ def test_a_duckdb_file_that_another_process_holds_is_told(tmp_path, monkeypatch)
 
 
 def test_several_threads_append_at_once(place):
-    result = DF.rec.summarize("mrr", wide=True)
+    result = DF.rec.summarize("mrr")
     with ThreadPoolExecutor(4) as threads:
         days = [dt.date(2026, 11, n + 1) for n in range(8)]
         list(threads.map(lambda day: rf.track(result, place, as_of=day), days * 2))

@@ -26,14 +26,14 @@ DAY = "2026-11-22"
 def by(name: str, values: list | pl.Series = ["x", "y"]) -> pl.DataFrame:  # noqa: B006  which nobody changes
     """Return a result split by a column of some name."""
     frame = pl.DataFrame({**DF.to_dict(), name: pl.Series(name, values)})
-    return frame.rec.summarize("mrr", by=name, wide=True)
+    return frame.rec.summarize("mrr", by=name)
 
 
 # ---- keys
 
 
 def test_no_run_replaces_one_whose_parts_spell_the_same(place):
-    result = DF.rec.summarize("mrr", wide=True)
+    result = DF.rec.summarize("mrr")
     runs = [
         {"name": None},
         {"name": "None"},
@@ -79,12 +79,12 @@ def test_users_columns_meet_none_of_the_historys_own(place):
     runs = {"even": names[::2], "odd": names[1::2], "all": names}
     for day, (run, some) in itertools.product((21, 22), runs.items()):
         frame = pl.DataFrame({**DF.to_dict(), **{one: [f"{one} x", f"{one} y"] for one in some}})
-        result = frame.rec.summarize("mrr", by=some, wide=True)
+        result = frame.rec.summarize("mrr", by=some)
         rf.track(result, place, as_of=f"2026-11-{day}", name=run, tags={"a": 1, "A": 2})
     found = rf.history(place)
 
     own = [one for one in ABOUT if one not in {"columns", "tracked_from"}]
-    last = DF.rec.summarize("mrr", wide=True).columns
+    last = DF.rec.summarize("mrr").columns
     assert found.columns[: len(own)] == own
     assert sorted(found.columns) == sorted([*own, "tag_a", "tag_A", *names, *last])
     for run, some in runs.items():
@@ -364,7 +364,7 @@ def test_the_last_run_is_the_last_whoever_set_the_clock_back(place, monkeypatch,
     monkeypatch.setattr(runs, "datetime", Clock)
     Clock.times = iter([dt.datetime(2090, 1, hour) for hour in (3, 1, 2)])  # noqa: DTZ001
     for place_in_order, value in enumerate((0.1, 0.2, 0.3)):
-        result = DF.rec.summarize("mrr", wide=True).with_columns(value=value)
+        result = DF.rec.summarize("mrr").with_columns(value=value)
         rf.track(result, place, as_of=DAY, fingerprint=f"data {place_in_order}")
         if is_copied:
             # as a checkout does, which knows no times

@@ -126,8 +126,8 @@ class Uncertain(Generic[F]):
 
         Columns: the model, its `baseline`, the `by` columns; `metric`, `verdict`, `difference` with `_low` and `_high`, `value`
         and `baseline_value` (over users with both), `relative` (difference / baseline_value), `p_value`, `p_adjusted`, with a
-        margin `p_not_worse` and `p_equivalent`; `n_users` and `note`. Where the values of m users, or clusters, differ, no p can
-        be below 2^(1 - m).
+        margin `p_not_worse` and `p_equivalent`; `n_users` and `note`. Where m users, or clusters, have unequal values, no p is
+        below 2^(1 - m).
 
         Verdicts: "better", "worse" ("higher", "lower" for a metric without a direction): significant. "same": equal for all
         users, or with a margin significantly within it. "not worse", "not better": significant up to the margin. "few": fewer

@@ -203,6 +203,8 @@ def summary(rec: Any, metrics: Sequence[Metric[...]], how: Intervals, by: Any = 
     """Return a result of `summarize` for a chart."""
     result = rec.summarize(metrics, by=by, **how._asdict())
     data = keyed(rec, result).rename({"value_low": "low", "value_high": "high"})
+    cutoffs = {str(metric): metric.k for metric in metrics}
+    data = data.with_columns(k=pl.col("metric").replace_strict(cutoffs, return_dtype=pl.Int64))
     names = segment_columns(rec, result)
     models = models_in(rec, result)
     own = has_own_order(result, *names), isinstance(models.dtype, pl.Enum)
