@@ -86,7 +86,7 @@ def test_users_columns_meet_none_of_the_historys_own(place):
     own = [one for one in ABOUT if one not in {"columns", "tracked_from"}]
     last = DF.rec.summarize("mrr").columns
     assert found.columns[: len(own)] == own
-    assert sorted(found.columns) == sorted([*own, "tag_a", "tag_A", *names, *last])
+    assert sorted(found.columns) == sorted([*own, "tag_a", "tag_A", *names, *last, "k"])
     for run, some in runs.items():
         rows = found.filter(pl.col("name") == run)
         for one in names:

@@ -294,7 +294,7 @@ def _with_baseline(columns: list[pl.Series], at: int, values: pl.Series) -> list
     return [one.append(other.alias(one.name)) for one, other in zip(columns, others, strict=True)]
 
 
-def question(  # noqa: PLR0913  what all calls on uncertainty take
+def question(
     rec: Any,
     metrics: Sequence[Asked],
     k: Cutoffs,

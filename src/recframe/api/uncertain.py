@@ -171,7 +171,7 @@ class Uncertain(Generic[F]):
         )
         return result
 
-    def _compared(  # noqa: PLR0913  those of compare
+    def _compared(
         self,
         metrics: Sequence[Asked],
         baseline: object,
@@ -204,7 +204,7 @@ class Uncertain(Generic[F]):
         )
 
     @argument_errors.understood
-    def power(  # noqa: PLR0913  those of evaluate, and what is asked of a test
+    def power(
         self,
         *metrics: Asked,
         baseline: object = None,
