@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any, Generic, get_args
 
 import polars as pl
 
@@ -23,10 +23,6 @@ from recframe.metrics.language.definition import Metric
 from recframe.statistics import options, summary
 from recframe.statistics.options import Correction
 from recframe.statistics.pairs import BASELINE, MODEL, Pairing, by_metric, sums_of_all
-
-if TYPE_CHECKING:
-    pass
-
 
 Made = Callable[[pl.DataFrame, list[str]], pl.DataFrame]
 """Type of functions from sums over pairs and segment keys to a result."""
@@ -157,7 +153,7 @@ class Uncertain(Generic[F]):
         Source: Student 1908; Fisher 1935; Holm 1979; Benjamini and Hochberg 1995; Urbano, Lima and Hanjalic 2019, Statistical
         significance testing in information retrieval; Schuirmann 1987 (margins).
         """
-        options.check_choices(correction=correction)
+        options.one_of("correction", correction, (*get_args(Correction), None))
         result: F = self._compared(
             metrics,
             baseline,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from recframe.frames.dtypes import as_text
-from recframe.statistics.arrays import Flags, Numbers, np
+from recframe.statistics.arrays import Flags, Numbers, np, ratio
 from recframe.statistics.moments import Ends, Moments, Sums, Trainings
 from recframe.statistics.options import Correction
 from recframe.statistics.p_values import (
@@ -102,20 +102,26 @@ class Direction(NamedTuple):
 def _numbers(sums: Sums, moments: Moments, of: Direction, how: Comparing) -> dict[str, Any]:
     """Return the numbers that the moments determine."""
     difference = moments.difference
-    few = (moments.n > 0) & (moments.units < how.min_users)
     half = t_quantile(how.level, moments.freedom) * moments.standard_error
     of_users = moments if how.cluster is None else sums.moments()
-    above, numbers = sums.column("wins"), sums.numbers(moments)
-    numbers["n_users"] = numbers[USERS]
-    below = numbers["n_users"] - above - numbers["ties"]
-    return numbers | {
+    n_users = sums.column(USERS) if USERS in sums.rows.columns else moments.n
+    above, ties = sums.column("wins"), sums.column("ties")
+    below = n_users - above - ties
+    return {
+        "value": ratio(moments.a + moments.d, moments.n),
+        "baseline_value": ratio(moments.a, moments.n),
+        "difference": difference,
         "difference_low": difference - half,
         "difference_high": difference + half,
         "relative": moments.relative,
         "varies": of_users.std > 0,
         "wins": np.where(of.higher, above, below),
+        "ties": ties,
         "losses": np.where(of.higher, below, above),
-        "few": few,
+        "n_users": n_users,
+        "n_differ": moments.differ,
+        "n_unpaired": sums.column("unpaired"),
+        "few": (moments.n > 0) & (moments.units < how.min_users),
     }
 
 
@@ -165,8 +171,7 @@ def verdicts(found: Mapping[str, Any], of: Direction, alpha: float) -> Any:
     same = (found["n_users"] > 1) & (found["ties"] == found["n_users"])
     # on one side, as a gate that holds
     alike, not_worse, not_better = (
-        found.get(name, np.full(len(same), np.nan)) <= alpha / 2
-        for name in ("p_equivalent", "p_not_worse", "p_not_better")
+        found[name] <= alpha / 2 for name in ("p_equivalent", "p_not_worse", "p_not_better")
     )
     return np.select(
         [found["few"], is_selected(found, of), same | alike, shown, not_worse, not_better],

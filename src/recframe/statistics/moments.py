@@ -11,7 +11,7 @@ import polars as pl
 
 from recframe.frames.collecting import run_by_size
 from recframe.frames.rows.exact_sums import ExactSums
-from recframe.statistics.arrays import Flags, Numbers, np, numbers, ratio
+from recframe.statistics.arrays import Numbers, np, numbers, ratio
 from recframe.statistics.over_folds import of_each_user
 from recframe.statistics.pairs import (
     BASELINE,
@@ -261,25 +261,10 @@ class Sums:
             plan = of_each_user(plan)
         moments = Moments.of(run_by_size(plan, len(self.cells)))
         # a set metric may hang on so few lists that no interval is known to hold
-        few = (self.column("dd") ** 2 < FEWEST * self.column("dddd")) & ~self.flags("share")
+        few = (self.column("dd") ** 2 < FEWEST * self.column("dddd")) & ~self.rows[
+            "share"
+        ].to_numpy()
         return replace(moments, units=np.where(few, np.nan, moments.units))
-
-    def numbers(self, moments: Moments) -> dict[str, Numbers]:
-        """Return the columns of results that every comparison of two models has."""
-        return {
-            "value": ratio(moments.a + moments.d, moments.n),
-            "baseline_value": ratio(moments.a, moments.n),
-            "difference": moments.difference,
-            "ties": self.column("ties"),
-            "n_users": moments.n,
-            "n_differ": moments.differ,
-            "n_unpaired": self.column("unpaired"),
-            USERS: self.column(USERS) if USERS in self.rows.columns else moments.n,
-        }
-
-    def flags(self, name: str) -> Flags:
-        """Return a column of truths of the rows."""
-        return self.rows[name].to_numpy()
 
     def long(self, found: Mapping[str, Any], columns: Mapping[str, Any]) -> pl.DataFrame:
         """Return a result: the keys, and arrays of its rows as columns; who stands in several folds is one user."""

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal, get_args
+from typing import Literal
 
 from recframe.errors import RecframeError, shown
 from recframe.frames.options import plain_number
 
 Correction = Literal["holm", "benjamini-hochberg"]
 CorrectionOfSlices = Literal["holm", "benjamini-hochberg"]
-CHOICES = {
-    "correction": (*get_args(Correction), None),
-}
-
-
-def check_choices(**given: str | None) -> None:
-    """Say what an option takes that has a few values, by its name."""
-    for name, value in given.items():
-        one_of(name, value, CHOICES[name])
 
 
 def one_of(name: str, value: object, choices: Collection[str | None]) -> None:
