@@ -90,7 +90,7 @@ def test_a_process_without_recframe_has_the_same_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("plan", WITH_PYTHON.values(), ids=WITH_PYTHON)
-def test_p_values_and_resamples_are_one_function_of_a_plan(plan):
+def test_p_values_are_one_function_of_a_plan(plan):
     assert len(python_functions(plan)) == 1
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from lanes import crossed
-from recframe.statistics.p_values import adjusted, p_two_sided, t_quantile, t_statistic
+from recframe.statistics.p_values import t_quantile
 from recframe.statistics.shrinkage import (
     BORROWED_FOR_GAPS,
     BORROWED_USERS,
@@ -25,45 +25,6 @@ def within(events, low, high):
     events = np.asarray(events)
     n, seen = events.size, int(events.sum())
     return stats.binom.cdf(seen, n, low) > SURE and stats.binom.sf(seen - 1, n, high) > SURE
-
-
-def skewed(random, shape):
-    """Draw differences of the mean 0 and the skewness 2: many small losses and few large wins."""
-    return random.exponential(1, shape) - 1
-
-
-def correlated(random, n, trials, metrics):
-    """Draw n users' differences in metrics that are alike, a column for each metric of each trial."""
-    shared = skewed(random, (n, trials, 1))
-    return (0.8 * shared + 0.6 * skewed(random, (n, trials, metrics))).reshape(n, -1)
-
-
-def t_p_values(values):
-    return p_two_sided(t_statistic(values.mean(axis=0), stats.sem(values, axis=0)), len(values) - 1)
-
-
-def test_a_true_null_is_rejected_as_often_as_is_said():
-    p_values = t_p_values(skewed(np.random.default_rng(0), (300, 2_000)))
-
-    assert within(p_values <= 0.05, 0.04, 0.06)
-    assert within(p_values <= 0.01, 0.005, 0.02)
-
-
-def test_a_difference_that_is_there_is_found():
-    # .2 of a standard deviation: the power of 300 users is .93
-    values = skewed(np.random.default_rng(2), (300, 500)) + 0.2
-
-    assert within(t_p_values(values) <= 0.05, 0.85, 0.98)
-
-
-def test_a_table_of_ten_metrics_errs_as_often_as_is_said():
-    trials, metrics = 400, 10
-    nulls = correlated(np.random.default_rng(3), 300, trials, metrics)
-    p_values = t_p_values(nulls).reshape(trials, metrics)
-    holm = np.array([adjusted(one, method="holm") for one in p_values])
-
-    assert within((p_values <= 0.05).any(axis=1), 0.15, 0.35)
-    assert within((holm <= 0.05).any(axis=1), 0.0, 0.05)
 
 
 def of_segments(values):

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from recframe.frames.inputs import GROUP
 from recframe.statistics.pairs import BASELINE, MODEL, PLACE
 
 
@@ -28,11 +27,6 @@ def reciprocal_ranks(
     return np.where(luck < chance * better, 1.0 / random.integers(1, 6, shape), 0.0)
 
 
-def mean_of(lift: float, taste: float) -> float:
-    """Return the mean of `reciprocal_ranks`, where no chance is beyond 1."""
-    return (1.0 + lift) / (1.0 + taste) * sum(1.0 / rank for rank in range(1, 6)) / 5.0
-
-
 def sums_of(values: np.ndarray) -> pl.DataFrame:
     """Return the sums over all pairs of models, the first of which, `a`, is the baseline; each sample is a segment.
 
@@ -46,7 +40,7 @@ def sums_of(values: np.ndarray) -> pl.DataFrame:
         sums = {"n": n, "a": a.sum(axis=1), "d": d.sum(axis=1), "aa": (a * a).sum(axis=1)}
         sums |= {"ad": (a * d).sum(axis=1), "dd": (d * d).sum(axis=1), "dddd": 0.0 * n}
         sums |= {"wins": (d > 0).sum(axis=1), "ties": ties, "unpaired": 0 * n}
-        keys = {"sample": range(len(values)), MODEL: names[other], BASELINE: names[one], GROUP: 0}
+        keys = {"sample": range(len(values)), MODEL: names[other], BASELINE: names[one]}
         of_metric = {PLACE: 0, "metric": "mrr", "k": None, "least": 0.0, "most": 1.0}
         of_metric |= dict.fromkeys(("share", "of_each", "higher", "directed"), True)
         found.append(pl.DataFrame(keys | of_metric | sums))
