@@ -169,7 +169,7 @@ def test_intervals_are_those_of_summarize(by: str | None) -> None:
     metrics = ("ndcg@10", "recall@5", "novelty@5", "first_rank@10")
     made = added(rf.accumulator(*metrics, by=by, **bound), given["lists"], given["truth"], 7)
     rec = given["lists"].rec(truth=given["truth"], **bound)
-    for options in ({}, {"wide": True}, {"level": 0.8, "method": "t"}):
+    for options in ({}, {"level": 0.8}):
         whole = rec.summarize(*metrics, by=by, **options)
         assert_frame_equal(made.summarize(**options), whole, check_exact=True)
 
