@@ -28,7 +28,7 @@ def lazy(frame):
 
 
 def asked(rec, metrics, by=None):
-    return question(rec, metrics, None, by, None, None)
+    return question(rec, metrics, None, by, None)
 
 
 def pairing(one, baseline="a"):

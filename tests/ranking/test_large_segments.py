@@ -157,7 +157,7 @@ def test_lists_and_contributions_by_a_column_of_the_rows(column, has, order):
         ("compare", recs_of_two, {"model": "model"}, "week"),
     ):
         metrics = of_users if cluster else [*of_users, "entropy@3"]
-        asked = {"by": "segment", "cluster": cluster, "wide": True}
+        asked = {"by": "segment", "cluster": cluster}
         found = getattr(one.rec(**sides, **options), name)(*metrics, **asked)
         expected = getattr(one.lazy().rec(**lazy, **options), name)(*metrics, **asked)
         expected = expected.collect(engine="in-memory")
@@ -197,7 +197,7 @@ def test_segments_of_rows_that_are_those_of_items_change_nothing_else_of_items(h
 
 def test_users_contribute_whole_lists_where_a_column_of_the_rows_never_changes():
     rec = frame_of("Int64", "of users", "shuffled").rec(model="model")
-    one = question(rec, ["ndcg@3", "list_length@3"], None, "segment", None, None)
+    one = question(rec, ["ndcg@3", "list_length@3"], None, "segment", None)
 
     (found,) = contributions(one.inputs, one.conventions, Run(rec._kind.asks))
 

@@ -170,7 +170,7 @@ def _since(runs: pl.DataFrame, since: datetime | None) -> pl.DataFrame:
 def _show(result: pl.DataFrame, options: Options) -> None:
     """Show a result by its numbers, or write all of it."""
     if is_table(options):
-        keys = result.columns[: result.columns.index("k")]
+        keys = result.columns[: result.columns.index("metric") + 1]
         full = [key for key in keys if result[key].count() or result.is_empty()]
         names = [one for one in (*full, *SHOWN) if one in result.columns and one not in DROPPED]
         result = result.select(names)
