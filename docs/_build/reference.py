@@ -46,7 +46,7 @@ METHODS = {
     "Numbers": ["evaluate", "judge", "explain"],
     "Models together": ["agreement", "pareto"],
     "How sure they are": ["summarize", "compare", "power", "gaps", "slices", "require"],
-    "To look at": ["worst", "best", "audit", "findings", "plot", "report", "table"],
+    "To look at": ["worst", "best", "audit", "plot", "report", "table"],
     "Over time": ["track", "fingerprint"],
     "A log": ["split", "core"],
 }

@@ -108,7 +108,6 @@ def test_warnings_findings_and_reprs_too():
             ),
             repr(frame("u").rec(model=name).ndcg),
             str(twice.explain("ndcg", "trec_eval")),
-            str(again.rec.findings()),
             str(again.rec.audit().to_dicts()),
             str(twice.table("ndcg")),
         ]

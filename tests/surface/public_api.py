@@ -15,7 +15,6 @@ import recframe as rf
 from recframe.api.plots import Plot
 from recframe.api.split import Split
 from recframe.api.splits import Splits
-from recframe.audit.findings import Findings
 from recframe.charts.table import Table
 from recframe.cli.commands import main
 from recframe.metrics.language.definition import Metric
@@ -24,7 +23,7 @@ from recframe.reports.page import Page
 
 ROOT = Path(__file__).parents[2]
 LISTED = ROOT / "docs" / "public_api.txt"
-RESULTS = {"table": Table, "report": Page, "findings": Findings, "explain": Explanation}
+RESULTS = {"table": Table, "report": Page, "explain": Explanation}
 """What methods of `rec` return beside frames, floats and charts."""
 MADE = {"Bounds", "Requirement"}
 """Classes whose objects users make."""

@@ -101,7 +101,6 @@ def what_is_shown_keeps_the_kind_of_frame(
     assert_type(rf.rec(df.lazy(), model="model").compare("ndcg@10", baseline="svd"), pl.LazyFrame)
     assert_type(rf.rec(lf).best(rf.ndcg @ 10, by="country"), pl.LazyFrame)
     assert_type(rf.rec(pdf).group_by("country").worst("ndcg", k=10), pd.DataFrame)
-    assert_type(rf.rec(pdf).findings(10).frame, pd.DataFrame)
     assert_type(rf.rec(lf).evaluate("ndcg", k=[5, 10], tidy=True), pl.LazyFrame)
 
 

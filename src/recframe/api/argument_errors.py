@@ -33,7 +33,6 @@ METHODS = {
     "report": "'ndcg@10', by='country', baseline='popularity'",
     "judge": "",
     "audit": "",
-    "findings": "",
     "explain": "'ndcg@10'",
     "worst": "'ndcg@10'",
     "best": "'ndcg@10'",

@@ -45,11 +45,10 @@ BY_BUCKET = (
     "audit",
 )
 """Methods whose plans are sums over users, or users' rows."""
-HERE = ("explain", "table", "agreement", "pareto", "findings", "track", "fingerprint")
+HERE = ("explain", "table", "agreement", "pareto", "track", "fingerprint")
 """Methods that run in buckets of this machine too: they are made of those above, or stream."""
 INSTEAD = {
     "explain": "rf.explain(...), which says the same without numbers",
-    "findings": "audit(...), which has a row for each finding",
     "table": "summarize(...), whose values and intervals a table shows",
     "pareto": "evaluate(...) and compare(...), whose values and verdicts it reads",
     "agreement": "evaluate('rbo@10') for each model, bound as reference=",

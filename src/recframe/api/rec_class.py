@@ -246,7 +246,7 @@ class Rec(Methods[F], Answers[F]):
         "warning" (the number depends on a convention) or "info"; rows are sorted by it. `frame` is the frame ("judged",
         "recommendations", "truth", "users", "items" or "train"), `rows` the number of its rows and `users` of users concerned
         (0 if the frame has none); `example` is one of them. `treatment` says what recframe does about it, `remedy` how to fix
-        it. `findings` shows the same for reading.
+        it.
 
         `k` finds lists with fewer than k rows; without it, lists shorter than the longest. `by` names columns of segments, like
         `group_by`: it finds users with two values of one; with columns of lists and truth, the filtered frames are checked. Ids

@@ -45,7 +45,6 @@ from recframe.profiles import under_profile
 from recframe.statistics.pairs import MODEL
 
 if TYPE_CHECKING:
-    from recframe.audit.findings import Findings
     from recframe.charts.table import Table
     from recframe.reports.page import Page
 
@@ -122,30 +121,6 @@ class ResultsShown(Generic[F]):
         """
         result: F = _shown(self, metric, k, n, by, worst=False)
         return result
-
-    @argument_errors.understood
-    def findings(self, k: int | None = None, *, by: By = None) -> Findings[F]:
-        """Return the findings of `audit` for reading: what each check looks for, where, an example and the remedy, in full.
-
-        It prints as text, in a notebook as a table; `frame` is what `audit` returns. `k` and `by` are those of `audit`. A
-        LazyFrame is not collected, so its findings are only in `frame`.
-
-        >>> import polars as pl, recframe
-        >>> recs = pl.DataFrame({"user": [1, 1], "item": [1, 1], "rank": [1, 2]})
-        >>> recs.rec(truth=pl.DataFrame({"user": [1], "item": [1]})).findings()
-        1 finding: 1 error
-        <BLANKLINE>
-        1. duplicate_items (error): Items that are twice in one list.
-           in        the recommendations: 2 rows, 1 user
-           example   user 1, item 1, rows 2
-           recframe  the item counts once, at its best rank
-           remedy    keep one row for each user and item; rec(model=...), if several systems have it
-        """
-        from recframe.audit.findings import Findings  # noqa: PLC0415  importing recframe should take no time
-
-        rec: Any = self
-        frame = rec.audit(k, by=by)
-        return Findings(frame, rec._kind.rows(frame))  # noqa: SLF001  the method is one of a Rec
 
     @argument_errors.understood
     def table(  # noqa: PLR0913  those of summarize and compare, and how the table looks

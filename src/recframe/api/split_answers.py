@@ -22,10 +22,6 @@ from recframe.frames.roles import Segment, Side
 from recframe.splits.description import described, rows_of
 from recframe.splits.labelling import Labels
 
-if TYPE_CHECKING:
-    from recframe.audit.findings import Findings
-
-
 class SplitAnswers(Generic[F]):
     """Answers of a split, all of them read off its labels: `audit` and `describe`."""
 
@@ -61,28 +57,6 @@ class SplitAnswers(Generic[F]):
         labels = self._labels
         result: F = _audited(rows_of(labels), labels.log.kind)
         return result
-
-    def findings(self) -> Findings[F]:
-        """Return the findings of `audit` for reading: what each check looks for, where, an example and the remedy, in full.
-
-        It prints as text, in a notebook as a table; `frame` is what `audit` returns. A LazyFrame is not collected, so its
-        findings are only in `frame`.
-
-        >>> import polars as pl, recframe
-        >>> log = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 2, 3]})
-        >>> log.rec(time="day").split.by_time(at=3, cold="drop").findings()
-        1 finding: 1 warning
-        <BLANKLINE>
-        1. few_truth_users (warning): Folds with fewer than 30 users in truth.
-           in        the truth frame: 0 rows
-           example   n_users 0
-           recframe  means are over few users, so their intervals are wide and rough
-           remedy    take a longer window of truth, or fewer folds
-        """
-        from recframe.audit.findings import Findings  # noqa: PLC0415  importing recframe should take no time
-
-        frame = self.audit()
-        return Findings(frame, self._labels.log.kind.rows(frame))
 
     def describe(self) -> F:
         """Return what the split looks like: one row for each fold.

@@ -33,6 +33,11 @@ HOLDS = (
 COLUMNS = ("check", "severity", "frame", "rows", "users", "example", "treatment", "remedy")
 
 
+def meanings_of_checks() -> dict[str, str]:
+    """Return the meaning of each check, by name."""
+    return {check.name: check.meaning for check in [*CHECKS_OF_SPLITS, *CHECKS]}
+
+
 def audit(data: Audited, run: Run) -> pl.LazyFrame:
     """Return one row for each finding, the most severe first."""
     return _table(_findings(data), run).select(COLUMNS)

@@ -16,7 +16,7 @@ import recframe
 from recframe.audit import call_warnings
 from recframe.audit.call_context import Seen
 from recframe.audit.data import SEVERITIES
-from recframe.audit.findings import meanings_of_checks
+from recframe.audit.report import meanings_of_checks
 from recframe.charts.cutoff_charts import HIT_AT
 from recframe.charts.formatting import (
     Row,
