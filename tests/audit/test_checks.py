@@ -62,7 +62,6 @@ def test_nothing_is_found_of_two_models_that_are_told_apart(kind):
 LONG = rows(
     *(("u", item, rank) for rank, item in enumerate("abcde", 1)), schema=("user", "item", "rank")
 )
-SPLIT = pl.concat([RECS, TRUTH], how="diagonal")
 TWO_MODELS = pl.concat(
     [
         JUDGED.with_columns(model=pl.lit("x")),
@@ -141,12 +140,6 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         RECS.with_columns(pl.col("item") + "1"),
         {"truth": TRUTH},
         [("no_common_items", "error", "truth", 3, 0)],
-    ),
-    # u's ranks run against the scores, v's with them
-    "ranks upside down": (
-        RECS.with_columns(score=pl.Series([0.1, 0.9, 0.9, 0.1])),
-        {"truth": TRUTH},
-        [("ranks_against_scores", "warning", "recommendations", 2, 1)],
     ),
     "a user described twice": (
         RECS,
@@ -236,11 +229,6 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         {"truth": with_row(TRUTH, ("u", "b", -1))},
         [("negative_relevance", "info", "truth", 1, 1)],
     ),
-    "relevance that looks like a score": (
-        RECS,
-        {"truth": TRUTH.with_columns(relevance=pl.Series([0.9, 0.25, 0.75, 0.5]))},
-        [("relevance_like_scores", "warning", "truth", 4, 2)],
-    ),
     # of the four rows two have 0
     "two values that nobody bound": (
         RECS,
@@ -279,12 +267,6 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         with_row(SCORED, ("u", "a", 3.0)),
         {"truth": TRUTH, "k": 2},
         [("duplicate_items", "error", "recommendations", 2, 1)],
-    ),
-    # a of u and a of v are recommended in one row and judged in another: 4 rows
-    "recommendations and truth below one another": (
-        SPLIT,
-        {},
-        [("split_pairs", "error", "judged", 4, 2)],
     ),
     "a pair judged twice": (
         RECS,
@@ -368,22 +350,6 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
             ("users_in_two_segments", "info", "judged", 3, 1),
         ],
     ),
-    "a user in two halves of a judged frame": (
-        JUDGED.with_columns(country=pl.when(pl.col("rank").is_not_null()).then(pl.lit("DE"))),
-        {"by": "country"},
-        [
-            (
-                "users_in_two_halves",
-                "error",
-                "judged",
-                JUDGED["rank"].null_count(),
-                JUDGED["user"].n_unique(),
-            ),
-            # in DE are the lists, and in the null segment what is relevant beyond them
-            ("no_relevant_beyond_lists", "warning", "judged", 2, 2),
-            ("users_without_lists", "warning", "judged", 2, 2),
-        ],
-    ),
     "recommended again": (
         RECS,
         {"truth": TRUTH, "train": with_row(TRAIN, ("u", "b"))},
@@ -422,37 +388,6 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
             "train": with_row(TRAIN, ("w", "b"), ("u", None)).filter(pl.col("user") != "u"),
         },
         [("users_without_history", "info", "recommendations", 2, 1)],
-    ),
-    # one item without a genre; three without tags: null, no tag, a tag that is null
-    "items without features": (
-        RECS,
-        {
-            "truth": TRUTH,
-            "items": ITEMS.with_columns(
-                genre=pl.Series(["x", None, "y", "y", "x"]),
-                tags=pl.Series([["p"], [], None, [None], ["p", None]], dtype=pl.List(pl.String)),
-                price=pl.Series([None, 1.5, 2.5, None, 0.5]),
-            ),
-        },
-        [
-            ("items_without_features", "info", "items", 1, 0),
-            ("items_without_features", "info", "items", 3, 0),
-        ],
-    ),
-    # of both categories every item has each once
-    "vectors of 0 and 1": (
-        RECS,
-        {
-            "truth": TRUTH,
-            "items": ITEMS.with_columns(
-                bits=pl.Series([[0, 1, 0]] * 3 + [[1, 1, 1], None], dtype=pl.List(pl.Int8)),
-                both=pl.Series([[0, 1], [1, 0]] + [[0, 1]] * 3),
-            ),
-        },
-        [
-            ("multi_hot_lists", "warning", "items", 4, 0),
-            ("items_without_features", "info", "items", 1, 0),
-        ],
     ),
     # of the relevant pairs two have no chance to be seen and one none that is known; the fourth is not relevant
     "propensities that are none": (
@@ -580,7 +515,7 @@ def test_ids_of_any_dtype_can_be_shown_and_compared(ids):
 def test_every_check_has_a_case():
     cases = {name for _, _, findings in CASES.values() for name, *_ in findings}
     # those that are warned of too have theirs beside the warnings
-    cases |= {check for _, _, check, _ in MISTAKES.values()} | {"by_of_items_on_rows"}
+    cases |= {check for _, _, check, _ in MISTAKES.values()}
 
     assert cases | {"id_dtypes"} == {check.name for check in CHECKS}
 

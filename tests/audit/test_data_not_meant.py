@@ -75,21 +75,8 @@ JOINED = TRUTH.join(RECS, on=["user", "item"], how="semi").filter(pl.col("user")
 AT_ONCE = RECS.with_columns(rank=pl.int_range(1, pl.len() + 1))
 MEANS = RECS.with_columns(rank=(pl.col("rank") + 1) // 2 * 2 - 0.5)
 RARE = USERS.with_columns(w=pl.when(pl.col("user") < 10).then(1.0))
-HUGE = USERS.with_columns(w=1e308)
 # name: lists, options, the check of the audit, words of the warning
 MISTAKES: dict[str, tuple[pl.DataFrame, dict[str, Any], str, str]] = {
-    "a join of the truth failed": (
-        week(RECS),
-        {"truth": TRUTH.with_columns(week=NULL_WEEK), "by": "week"},
-        "by_null_in_one_frame",
-        r"by='week' is null on \d+ of the \d+ rows of the frame truth=, but not in the frame of recommendations",
-    ),
-    "a join of the lists failed for most": (
-        RECS.with_columns(week=pl.when(pl.col("user") < 9).then(pl.lit("w1"))),
-        {"truth": TRUTH.with_columns(week=pl.lit("w1")), "by": "week"},
-        "by_null_in_one_frame",
-        "by='week' is null on 310 of the 400 rows of the frame of recommendations",
-    ),
     "spelt otherwise": (
         RECS.with_columns(country=pl.lit("DE")),
         {"truth": TRUTH.with_columns(country=pl.lit("de")), "by": "country"},
@@ -183,12 +170,6 @@ MISTAKES: dict[str, tuple[pl.DataFrame, dict[str, Any], str, str]] = {
         {"truth": TRUTH, "users": RARE, "weight": "w"},
         "users_without_weight",
         "weight='w': 30 of the 40 users who count have no weight in the frame users=",
-    ),
-    "weights that overflow": (
-        RECS,
-        {"truth": TRUTH, "users": HUGE, "weight": "w"},
-        "weights_overflow",
-        r"weight='w' has weights up to 1e\+308, so large that their sum is infinite",
     ),
 }
 PLAIN = {
@@ -335,7 +316,7 @@ RIGHT: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
             "weight": "w",
         },
     ),
-    "large weights": (RECS, {"truth": TRUTH, "users": USERS.with_columns(w=1e200), "weight": "w"}),
+    "large weights": (RECS, {"truth": TRUTH, "users": USERS.with_columns(w=1e60), "weight": "w"}),
     "a few rows of all kinds of oddness": (
         pl.DataFrame(
             {"user": [1, 2], "item": [1, 2], "rank": [1, 2], "model": ["a", "b"], "week": [1, 2]}
@@ -358,7 +339,6 @@ def test_what_looks_like_a_mistake_and_is_none_is_let_be(right: str):
 
     assert told(lambda: rec.evaluate("ndcg", k=options.get("k", 5), by=by)) == []
     expected = {"no_relevant_beyond_lists"} if right == "a judged frame of listed rows" else set()
-    expected |= {"weights_overflow"} if right == "large weights" else set()
     assert NEW.intersection(checks(recs, **options)) == expected
 
 
@@ -439,19 +419,9 @@ def test_results_note_models_whose_lists_end_at_other_depths():
     assert summed.select("model", "note").rows() == [("a", None), ("b", own)]
 
 
-def test_intervals_are_made_of_powers_of_weights_which_overflow_earlier():
-    rec = rf.rec(RECS, truth=TRUTH, users=USERS.with_columns(w=1e200), weight="w")
+@pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame])
+def test_weights_whose_powers_overflow_are_an_error(kind):
+    rec = rf.rec(RECS, truth=TRUTH, users=kind(USERS.with_columns(w=1e100)), weight="w")
 
-    assert told(lambda: rec.evaluate("ndcg@5")) == []
-    assert "sums of their powers" in told(lambda: rec.summarize("ndcg@5"))[0]
-
-
-def test_a_genre_on_scored_rows_is_said_to_cut_lists_and_belongs_to_items():
-    scored, truth = (one.join(ITEMS, on="item") for one in (SCORED, TRUTH))
-    found = rf.rec(scored, truth=truth).audit(by="genre").filter(check="by_of_items_on_rows")
-
-    assert found["severity"].to_list() == ["warning"]
-    assert "rec(items=items)" in found["remedy"][0]
-    for recs, others in ((RECS.join(ITEMS, on="item"), truth), (week(SCORED), week(TRUTH))):
-        by = "genre" if "genre" in recs.columns else "week"
-        assert "by_of_items_on_rows" not in checks(recs, truth=others, by=by)
+    with pytest.raises((rf.DataError, pl.exceptions.PolarsError), match="weight='w' is above 1e"):
+        pl.LazyFrame.collect(rec.evaluate("ndcg@5").lazy())

@@ -286,22 +286,6 @@ def test_one_column_has_no_two_roles(names: dict[str, str]):
     assert rf.rec(RECS, truth=TRUTH.rename({"rating": "score"}), relevance="score").ndcg(k=10) > 0
 
 
-def test_ranks_upside_down_are_a_warning_of_the_audit():
-    turned = RECS.with_columns(rank=LENGTH + 1 - pl.col("rank"))
-    found = rf.rec(turned, **GRADED).audit().filter(check="ranks_against_scores")
-
-    assert found.select("severity", "rows", "users").rows() == [
-        ("warning", N_USERS * LENGTH, N_USERS)
-    ]
-    assert rf.rec(RECS, **GRADED).audit().filter(check="ranks_against_scores").is_empty()
-    assert (
-        rf.rec(turned.drop("rank"), **GRADED)
-        .audit()
-        .filter(check="ranks_against_scores")
-        .is_empty()
-    )
-
-
 def test_an_expression_over_several_lists_raises():
     judged = RECS.with_columns(relevance=1, week=pl.col("user") % 2)
 

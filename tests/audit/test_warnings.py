@@ -17,7 +17,7 @@ from frame_kinds import KINDS, Kind
 from recframe.cli import commands
 from recframe.frames import collecting
 
-# u1 likes a, which is listed, and b, which is not; u2 likes c, which is not listed. DE and FR stand on the listed rows alone.
+# u1 likes a, which is listed, and b, which is not; u2 likes c, which is not listed.
 JUDGED = pl.DataFrame(
     {
         "user": ["u1", "u1", "u2", "u2", "u3"],
@@ -26,11 +26,6 @@ JUDGED = pl.DataFrame(
         "relevance": [1, 1, 0, 1, 1],
         "country": ["DE", None, "FR", None, "FR"],
     }
-)
-WHOLE = JUDGED.with_columns(pl.col("country").max().over("user"))
-HALVES = (
-    "by='country': the judged frame has a value of this column on some rows of a user and null on others, so 2 users, such "
-    "as 'u1', count in two segments; fill it in on all rows of the user, or give it as a column of rec(users=...)"
 )
 NO_RANK = (
     "column 'place' of the judged frame is null, NaN or infinite in all of its 5 rows, so every list is empty; rank each "
@@ -57,56 +52,6 @@ def large(frame: pl.DataFrame) -> pl.DataFrame:
     others = pl.DataFrame({"user": [f"v{number}" for number in range(n)], "item": ["a"] * n})
     rest = frame[-1:].select(pl.exclude("user", "item"))
     return pl.concat([frame, others.join(rest, how="cross").select(frame.columns)])
-
-
-@EAGER
-def test_users_whom_a_half_filled_column_splits_are_warned_of(kind: Kind):
-    rec = kind(JUDGED).rec
-
-    assert told(lambda: rec.evaluate("recall", by="country")) == [HALVES]
-    assert told(lambda: rec.recall(k=1, by="country")) == [HALVES]
-    assert told(lambda: rec.evaluate("recall")) == []
-    assert told(rec.judge) == []
-
-
-@pytest.mark.parametrize("n", [1, 2])
-def test_buckets_warn_where_evaluate_of_a_lazy_frame_is_a_plan(n: int):
-    rec = JUDGED.lazy().rec(memory="1GB")
-    with buckets_of_users(n):
-        assert told(lambda: rec.evaluate("recall", by="country")) == [HALVES]
-    assert told(lambda: JUDGED.lazy().rec.evaluate("recall", by="country").collect()) == []
-
-
-def test_large_frames_warn_as_small_ones_do():
-    assert told(lambda: large(JUDGED).rec.evaluate("recall", by="country")) == [HALVES]
-    assert told(lambda: large(WHOLE).rec.evaluate("recall", by="country")) == []
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [
-        WHOLE,
-        # a property of the row: u1 has two values of it
-        JUDGED.with_columns(country=pl.Series(["DE", "FR", "FR", None, None])),
-        # users without a country at all
-        WHOLE.with_columns(country=pl.when(pl.col("user") != "u1").then("country")),
-        JUDGED.with_columns(country=pl.lit(None, dtype=pl.String)),
-        JUDGED.clear(),
-    ],
-    ids=["filled", "a property of the row", "a user of no country", "no country", "empty"],
-)
-def test_a_column_that_splits_nobody_is_no_reason_to_warn(frame: pl.DataFrame):
-    assert told(lambda: frame.rec.evaluate("recall", by="country")) == []
-
-
-def test_a_column_that_stands_on_the_judged_rows_alone_splits_users_too():
-    frame = JUDGED.with_columns(
-        relevance=pl.Series([1, None, 1, None, 1]),
-        country=pl.Series(["DE", None, "FR", None, "FR"]),
-        rank=pl.Series([1, 2, 1, 2, 1]),
-    )
-
-    assert told(lambda: frame.rec.evaluate("recall", by="country")) == [HALVES]
 
 
 @EAGER
@@ -155,15 +100,10 @@ def test_the_filters_of_python_hold():
 
 def test_the_command_line_prints_a_warning_as_a_note(tmp_path):
     path = tmp_path / "judged.parquet"
-    JUDGED.write_parquet(path)
+    JUDGED.with_columns(rank=pl.lit(math.nan)).write_parquet(path)
 
-    result = CliRunner().invoke(
-        commands.main, ["evaluate", str(path), "-m", "recall", "--by", "country"]
-    )
+    result = CliRunner().invoke(commands.main, ["evaluate", str(path), "-m", "recall"])
 
     assert result.exit_code == 0
-    assert (
-        f"note: --by 'country': {str(path)!r} has a value of this column on some rows of a user"
-        in result.stderr
-    )
-    assert result.stderr.rstrip().endswith("or give it as a column of --users FILE")
+    assert f"note: column 'rank' of {str(path)!r} is null, NaN or infinite" in result.stderr
+    assert "or name a column of scores: --columns score=NAME" in result.stderr

@@ -206,13 +206,3 @@ def test_a_multi_hot_vector_is_not_read_as_the_categories_0_and_1(
 def test_lists_of_categories_that_are_0_and_1_are_left_alone(lists: list[Any]):
     items = described(dict(zip("abc", lists, strict=True)), pl.List(pl.Int64))
     assert RECS.rec(items=items, **SIDES).evaluate("diversity@3", "category_coverage@3").height == 1
-    assert "multi_hot_lists" not in RECS.rec(items=items, **SIDES).audit()["check"]
-
-
-def test_the_audit_finds_multi_hot_vectors_in_any_frame(kind: Kind):
-    items = described(BITS, pl.List(pl.Int64))
-    found = kind.read(rf.rec(kind(RECS))(items=kind(items), truth=kind(SIDES["truth"])).audit())
-    row = found.filter(pl.col("check") == "multi_hot_lists").to_dicts()
-    assert [(one["severity"], one["frame"], one["rows"]) for one in row] == [
-        ("warning", "items", 5)
-    ]

@@ -68,60 +68,12 @@ def in_frames(train: pl.DataFrame, truth: pl.DataFrame) -> dict[str, int]:
     return found(rf.audit_split(train, truth, time="t"))
 
 
-def fresh(user: int) -> int:
-    """Return an item of train that a user never had."""
-    return min({*TRAIN["item"]} - {*LOG.filter(pl.col("user") == user)["item"]})
-
-
 SOON = HALF + timedelta(seconds=1)
 SEEN = TRAIN.row(0)[:2]
 OF_SEVEN = LOG.filter((pl.col("t") < HALF) | (pl.col("user") < 7))
-# each user has one row in train, and user 99 has every item
-ALL_ITEMS = TRAIN.sort("t").unique("item", keep="first").with_columns(user=pl.lit(99, pl.Int64))
-ONE_EACH = pl.concat([TRAIN.filter(pl.col("item") == 98), ALL_ITEMS])
-OFTEN = [user for user, n in Counter(LOG["user"]).items() if n >= 6]
-CORE = pl.concat([LOG.filter(pl.col("user").is_in(OFTEN)), ALL_ITEMS])
-TWO_EARLY = more((1, fresh(1), HALF), (2, fresh(2), HALF), log=TRUTH)
 LATEST = TRUTH["t"].max()
 LATE = [(user, 98, LATEST + user * DAY) for user in (1, 2, 3)]
 T = "warning truth"
-
-
-def moved() -> pl.DataFrame:
-    """Return a log in which the first 100 items have 30 rows each in train and one in truth, and the next 100 the reverse."""
-    rows = []
-    for item in range(200):
-        rows += [(user, item, START) for user in range(30 if item < 100 else 1)]
-        rows += [(user + 40, item, HALF) for user in range(30 if item >= 100 else 1)]
-    # users of truth have two rows in train, and one user has one
-    rows += [(user + 40, item, START) for user in range(30) for item in (200, 201)]
-    rows.append((999, 202, START))
-    places = range(1, len(rows) + 1)
-    timed = [
-        (user, item, start + timedelta(minutes=place))
-        for place, (user, item, start) in zip(places, rows, strict=True)
-    ]
-    return pl.DataFrame(timed, schema=LOG.schema, orient="row")
-
-
-MOVED = moved()
-# each item is sold first in the last day of train
-YOUNG = pl.concat(
-    [
-        TRAIN.with_columns(t=HALF - DAY + (pl.col("t") - START) / 20),
-        TRUTH,
-        pl.DataFrame([(99, 99, START - 20 * DAY)], schema=LOG.schema, orient="row"),
-    ]
-)
-
-
-def n_young() -> int:
-    """Return how many rows of truth come sooner after the first row of their item than the window is long."""
-    first: dict[int, datetime] = {}
-    for _, item, t in YOUNG.sort("t").rows():
-        first.setdefault(item, t)
-    length = LATEST - TRUTH["t"].min()
-    return sum(t - first[item] < length for _, item, t in TRUTH.rows())
 
 
 def windows_that_overlap() -> list[pl.DataFrame]:
@@ -141,37 +93,9 @@ CASES: dict[str, tuple[Any, dict[str, int]]] = {
         {f"truth_of_cold_users {T}": 2, f"users_wholly_in_truth {T}": 2},
     ),
     "a new item": (lambda: by_time(more((1, 500, SOON))), {f"truth_of_cold_items {T}": 1}),
-    # so the rate of truth falls too
     "few users": (
         lambda: by_time(OF_SEVEN),
-        dict.fromkeys([f"few_truth_users {T}", f"part_window {T}"], len(OF_SEVEN) - len(TRAIN)),
-    ),
-    "few rows in train": (
-        lambda: by_time(more((97, 98, START), log=pl.concat([ONE_EACH, TRUTH]))),
-        {f"few_train_rows {T}": len(TRUTH)},
-    ),
-    # of 30 days of the window rows end after 20
-    "a log that ends early": (
-        lambda: by_time(LOG, until=HALF + 30 * DAY),
-        {f"part_window {T}": len(TRUTH)},
-    ),
-    "rows at the border": (
-        lambda: by_time(pl.concat([TRAIN, TWO_EARLY])),
-        {"ties_at_border info truth": 2},
-    ),
-    "a filter of the log": (
-        lambda: by_time(CORE),
-        {
-            # each has 4 of 6 or more there, user 0 has 5
-            "filtered_by_the_future warning train": 4 * len(OFTEN) + 1,
-        },
-    ),
-    "days without hours": (
-        lambda: by_time(LOG.with_columns(pl.col("t").dt.truncate("1d"))),
-        {
-            "one_time warning log": len(LOG),
-            "ties_at_border info truth": len(TRUTH.filter(pl.col("t") < HALF + DAY)),
-        },
+        {f"few_truth_users {T}": len(OF_SEVEN) - len(TRAIN)},
     ),
     # all rows of truth are before the third of these, which are three rows of train
     "the future in train": (
@@ -183,7 +107,6 @@ CASES: dict[str, tuple[Any, dict[str, int]]] = {
         {
             "future_in_train error train": 1,
             "future_in_train error truth": len(TRUTH),
-            f"items_from_the_future {T}": len(TRUTH) - 1,
         },
     ),
     "a row in both": (
@@ -194,16 +117,6 @@ CASES: dict[str, tuple[Any, dict[str, int]]] = {
             "same_rows error truth": 1,
             f"truth_in_train {T}": 1,
         },
-    ),
-    # so the rate of train is twice as high
-    "one time": (
-        lambda: by_time(more(*[(1, 98, START)] * (len(LOG) + 1))),
-        {"one_time warning log": len(LOG) + 1, f"part_window {T}": len(TRUTH)},
-    ),
-    "other items": (lambda: by_time(MOVED), {"unlike_parts info truth": 3000}),
-    "young items": (
-        lambda: by_time(YOUNG),
-        {"unlike_parts info truth": n_young()},
     ),
     "windows that overlap": (
         lambda: in_frames(*windows_that_overlap()) | {f"truth_of_cold_items {T}": 0},
@@ -361,7 +274,6 @@ def test_lists_with_train_and_times_are_checked_for_leaks():
     assert more_found == {
         "future_in_train error train": 1,
         "future_in_train error truth": len(TRUTH),
-        "items_from_the_future warning recommendations": 1,
     }
     assert found(without).items() <= found(timed).items()
     assert found(lists.lazy().rec(truth=TRUTH, train=train, time="t").audit()) == found(timed)
@@ -442,16 +354,7 @@ def test_cold_and_seen_rows_that_are_dropped_are_not_found():
     log = more((*SEEN, SOON), (500, 98, SOON), (1, 500, SOON), (501, 501, SOON))
 
     assert by_time(log, cold="drop", seen="drop") == {}
-    assert len(by_time(log)) == 5
-
-
-def test_rows_of_a_users_first_truth_time_are_ordered_by_item():
-    log = pl.DataFrame({"user": [1, 1, 1, 2, 2], "item": [1, 2, 3, 1, 2], "t": [5, 5, 5, 1, 2]})
-    audit = log.rec(time="t").split.last_per_user(n=1).audit()
-
-    tied = audit.filter(pl.col("check") == "ties_at_border").to_dicts()
-
-    assert [(one["rows"], one["users"], one["frame"]) for one in tied] == [(2, 1, "train")]
+    assert len(by_time(log)) == 4
 
 
 def test_logs_of_many_rows_have_the_same_answers_on_each_engine():

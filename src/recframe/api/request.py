@@ -284,7 +284,7 @@ class Question(Request):
         return run(wide).rename(dict(zip(keys, names, strict=True)))
 
     def _seen(self, result: pl.DataFrame, run: Collect) -> Seen:
-        return Seen(one_of_each(self.home), self.metrics, result, run, with_spread=True)
+        return Seen(one_of_each(self.home), self.metrics, result, run)
 
 
 def _with_baseline(columns: list[pl.Series], at: int, values: pl.Series) -> list[pl.Series]:

@@ -33,16 +33,15 @@ class SplitAnswers(Generic[F]):
         Columns: `check`, `severity` ("error", "warning" or "info"), `frame` ("train", "truth" or "log"), `rows` and `users`
         concerned, an `example` (with its fold, where there are several), `treatment` (what follows for numbers) and `remedy`.
         `share` in an example is that of the fold's truth, or of its train; `ceiling` the recall, a mean over users, that a
-        model has at most without these rows. `findings` shows the same for reading.
+        model has at most without these rows.
 
-        It finds rows of train from after truth began, items that did not exist yet, pairs that are in both, users and items
-        that train does not know, folds that overlap or have few users, windows that the log does not fill, rows that share
-        one time, logs that were filtered by rows from the future, and items of truth that are unlike those of train.
+        It finds rows of train from after truth began, pairs that are in both, users and items that train does not know, and
+        folds that overlap or have few users.
 
         >>> import polars as pl, recframe
         >>> log = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 2, 3]})
         >>> log.rec(time="day").split.by_time(at=3).audit().select("check", "severity", "frame", "rows", "users")
-        shape: (4, 5)
+        shape: (3, 5)
         ┌───────────────────────┬──────────┬───────┬──────┬───────┐
         │ check                 ┆ severity ┆ frame ┆ rows ┆ users │
         │ ---                   ┆ ---      ┆ ---   ┆ ---  ┆ ---   │
@@ -51,7 +50,6 @@ class SplitAnswers(Generic[F]):
         │ truth_of_cold_users   ┆ warning  ┆ truth ┆ 1    ┆ 1     │
         │ users_wholly_in_truth ┆ warning  ┆ truth ┆ 1    ┆ 1     │
         │ few_truth_users       ┆ warning  ┆ truth ┆ 1    ┆ 1     │
-        │ few_train_rows        ┆ warning  ┆ truth ┆ 1    ┆ 1     │
         └───────────────────────┴──────────┴───────┴──────┴───────┘
         """
         labels = self._labels

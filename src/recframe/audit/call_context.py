@@ -47,8 +47,6 @@ class Seen:
     metrics: Sequence[Metric[...]]
     result: pl.DataFrame
     run: Collect
-    with_spread: bool = False
-    """Whether the result has intervals or tests, which sums of squares and of fourth powers are made of."""
     depths: Mapping[Any, int] | None = None
     """The models whose lists end before others', where they were looked for; see `model_depths.unequal_depths`."""
 

@@ -13,7 +13,6 @@ from recframe.audit.call_context import SOME, Seen
 from recframe.audit.model_depths import model_without_common_ids, models_of_unequal_depth
 from recframe.audit.suspects import ranked
 from recframe.audit.warnings_of_truth import (
-    by_null_in_one_frame,
     by_without_common_values,
     few_users_with_a_weight,
     hardly_any_in_common,
@@ -22,13 +21,12 @@ from recframe.audit.warnings_of_truth import (
     relevance_not_bound,
     truth_is_the_lists,
     truth_of_the_lists_alone,
-    weights_overflow,
 )
 from recframe.errors import warn
 from recframe.frames.dtypes import text_of
-from recframe.frames.hints import NAMED, Either, Given, bind
+from recframe.frames.hints import NAMED, Either, bind
 from recframe.frames.inputs import Inputs
-from recframe.frames.roles import Segment, names_trainings
+from recframe.frames.roles import names_trainings
 from recframe.frames.rows.joins import aggregate, beside_one_another
 from recframe.ranking.relevance import is_rank
 
@@ -58,35 +56,6 @@ def lists_of_other_samples(seen: Seen) -> str | None:
                 "n_negatives= how many were drawn, and give the whole lists as they were ranked"
             )
     return None
-
-
-def users_in_two_halves(seen: Seen) -> str | None:
-    """Users of a judged frame who have a value of a `by` column on some rows and null on others, and nobody has two."""
-    # clusters of users are no rows of the result
-    segments = [one for one in seen.inputs.segments if one.inside not in seen.inputs.units]
-    for segment in segments:
-        if segment.owner == "row" and seen.inputs.truth is None and _may_be_halved(seen, segment):
-            users = seen.run(seen.inputs.in_two_halves(segment))
-            if len(users):
-                return (
-                    f"{Given('by', segment.name)}: {seen.title} has a value of this column on some rows of a user and null "
-                    f"on others, so {len(users):,} users, such as {users['user'][0]!r}, count in two segments; fill it in on "
-                    f"all rows of the user, or give it as a column of {bind(users='...')}"
-                )
-    return None
-
-
-def _may_be_halved(seen: Seen, segment: Segment) -> bool:
-    """Return whether the result has a null segment, and no row without a rank, or none without a relevance, has a value."""
-    values = seen.result[segment.name]
-    if not 0 < values.null_count() < len(values):
-        return False
-    rank, value = pl.col("rank"), pl.col(segment.inside).is_not_null()
-    missing = [] if seen.inputs.scored else [~is_rank(rank, seen.inputs.schema["rank"])]
-    if "relevance" in seen.inputs.schema:
-        missing.append(pl.col("relevance").is_null())
-    lone = [none.any() & ~(none & value).any() for none in missing]
-    return bool(seen.run(seen.inputs.lists.select(pl.any_horizontal(lone))).item())
 
 
 def several_models(seen: Seen) -> str | None:
@@ -320,8 +289,6 @@ NOTICES: Mapping[Notice, set[str]] = {
     ranks_over_all_lists: {"ranks", "lists at hand"},
     ranks_as_means: {"fractions", "lists at hand"},
     scores_without_order: {"scores", "lists at hand"},
-    users_in_two_halves: {"segments"},
-    by_null_in_one_frame: {"segments", "lists at hand", "truth at hand"},
     by_without_common_values: {"segments", "truth"},
     several_models: {"labels"},
     model_without_common_ids: {"models"},
@@ -332,7 +299,6 @@ NOTICES: Mapping[Notice, set[str]] = {
     hardly_any_in_common: {"sides"},
     truth_of_the_lists_alone: {"lists at hand", "truth at hand"},
     most_users_without_a_list: {"truth"},
-    weights_overflow: {"weights", "users at hand"},
     few_users_with_a_weight: {"weights", "users at hand"},
 }
 """The warnings, each with the traits without which it cannot apply."""

@@ -140,39 +140,10 @@ def repeated_keys(data: Audited) -> Findings:
             yield Finding(f"{role}s", counts.filter(n_rows > 1), (role, "rows"))
 
 
-UPSIDE_DOWN = 0.5
-"""Rank-score correlation above which ranks count as reversed; re-ranking for variety stays below it."""
-
-
 @check("error", "a metric raises", "ranks start at 1; if they count from 0, add 1 to them", "ranks")
 def rank_below_1(data: Audited) -> Findings:
     """Ranks below 1."""
     yield Finding(data.main, data.lists.filter(rank < 1), ("user", "item", "rank"))
-
-
-@check(
-    "warning",
-    "ranks count, scores do not",
-    text(
-        "if higher scores are better, rank by them: drop the ranks, or ",
-        bind(score=NAMED),
-        " alone",
-    ),
-    "ranks",
-)
-def ranks_against_scores(data: Audited) -> Findings:
-    """Lists with ranks and scores where larger ranks have higher scores: one of the two is upside down."""
-    side = data.inputs.sides["recommendations"]
-    # of several trainings it would be those of all
-    if data.context.names["score"] not in side.kind.numbers() or side.context.training is not None:
-        return
-    parts = [segment for segment in data.inputs.segments if segment.inside in data.parts]
-    names = [*data.inputs.model, "user", "rank", "score"]
-    scored = side.take(names, parts).lazy().drop_nulls(names)
-    if scored.collect_schema()["score"].is_numeric():
-        turned = pl.corr("rank", "score").fill_nan(None) > UPSIDE_DOWN
-        lists = scored.group_by(data.keys).agg(turned.alias("turned"), ROWS)
-        yield Finding(data.main, lists.filter("turned"), ("user", "rows"))
 
 
 @check("warning", "the item counts as not recommended", "drop the row, or give it a rank", "ranks")
@@ -238,12 +209,11 @@ def pooled_models(data: Audited) -> Findings:
         sizes = beside_one_another([n_users, data.lists.select(n_names=label)])
         groups = groups.filter(pl.col(often) > 1).join(sizes, how="cross")
         explains = (pl.col("names") == n_rows).all()
-        is_named = names_trainings(name) or (scored and names_systems(name))
         # a column of such a name may have more values than an item has rows, and few users such items
-        if not is_named:
-            explains &= pl.col("n_names") == n_rows.max()
-        if not (scored and is_named):
-            explains &= 2 * user.n_unique() >= pl.col("n_users")
+        if not (names_trainings(name) or names_systems(name)):
+            explains &= (pl.col("n_names") == n_rows.max()) & (
+                2 * user.n_unique() >= pl.col("n_users")
+            )
         remedy = f"column {name!r} distinguishes the rows; {told_apart_by(name)}"
         shown = ("user", place, often)
         yield Finding(data.main, groups.filter(explains), shown, remedy=remedy)

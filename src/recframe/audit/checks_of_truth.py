@@ -51,19 +51,6 @@ def negative_relevance(data: Audited) -> Findings:
         yield Finding(data.judging, rows, ("user", "item", "relevance"))
 
 
-@check(
-    "warning",
-    "every value above 0 is relevant, and is its gain",
-    text("give grades, or a threshold: ", bind(min_relevance="...")),
-    of_all=True,
-)
-def relevance_like_scores(data: Audited) -> Findings:
-    """Relevances without a whole number among them, like scores of a model."""
-    if data.relevance_dtype.is_float():
-        fractions = data.truth.filter((relevance != relevance.floor()).all())
-        yield Finding(data.judging, fractions, ("user", "item", "relevance"))
-
-
 def _unbound(
     data: Audited, may_be: Callable[[pl.Series], bool]
 ) -> Iterator[tuple[str, pl.LazyFrame]]:
@@ -153,7 +140,6 @@ def _same_pair(data: Audited) -> pl.LazyFrame:
         *counts,
         ranked=is_ranked.sum(),
         judged=is_judged.sum(),
-        both=(is_ranked & is_judged).sum(),
     )
 
 
@@ -168,18 +154,6 @@ def duplicate_items(data: Audited) -> Findings:
     """Items that are twice in one list."""
     twice = _same_pair(data).filter(pl.col("ranked") > 1)
     yield Finding(data.main, twice, ("user", "item", "rows"))
-
-
-@check(
-    "error",
-    "the ranked row is not relevant, and the relevant row has no rank",
-    text("join the two frames, or give ", bind(truth="...")),
-    "judged",
-)
-def split_pairs(data: Audited) -> Findings:
-    """Pairs of a judged frame with the rank in one row and the relevance in another."""
-    split = (pl.col("ranked") > 0) & (pl.col("judged") > 0) & (pl.col("both") == 0)
-    yield Finding(data.main, _same_pair(data).filter(split), ("user", "item", "rows"))
 
 
 @check(

@@ -17,17 +17,14 @@ from recframe.audit.data import (
     check,
     item,
     n_rows,
-    value,
 )
 from recframe.audit.model_depths import ALIKE, LEAST_LISTS, depths_of, foreign_ids
-from recframe.audit.warnings_of_truth import MOST_NULL, apart
+from recframe.audit.warnings_of_truth import apart
 from recframe.frames.hints import A_FRAME, Either, bind, text
 from recframe.frames.kinds.engine import POPULARITY
 from recframe.frames.roles import Segment
-from recframe.frames.rows.joins import beside_one_another
 from recframe.ranking.judged_frame import PAIR
 from recframe.ranking.relevance import rows_of_models
-from recframe.side_info.features import are_bits, may_be_bits
 
 
 @check(
@@ -146,56 +143,9 @@ def users_in_two_segments(data: Audited) -> Findings:
         yield finding
 
 
-@check(
-    "error",
-    "the user counts in two segments, the value's and null's, each with its own rows",
-    text(
-        "fill the column in on all rows of the user, or give it as a column of ", bind(users="...")
-    ),
-    "judged",
-    of_all=True,
-)
-def users_in_two_halves(data: Audited) -> Findings:
-    """Users whose value of a column of `by` is null on some rows of a judged frame, though nobody has two values."""
-    for segment in data.inputs.segments:
-        if segment.owner == "row":
-            rows = data.pairs_of_lists.filter(pl.col(segment.inside).is_null())
-            rows = rows.join(data.inputs.in_two_halves(segment), on="user", how="semi")
-            users = rows.group_by("user").agg(ROWS).with_columns(column=pl.lit(segment.name))
-            yield Finding(data.main, users, ("user", "column", "rows"))
-
-
-LEAST_REPEATED = 2
-"""Least mean number of rows per item for a property of items."""
-
-
 def _of_rows(data: Audited) -> Iterator[Segment]:
     """Give the segments that cut rows into parts."""
     yield from (segment for segment in data.inputs.segments if segment.inside in data.parts)
-
-
-@check(
-    "error",
-    "the rows are in the null segment, where they match no row of the other frame",
-    text("check the keys of the join, or give the column once, in ", bind(users="users")),
-    "truth",
-    of_all=True,
-)
-def by_null_in_one_frame(data: Audited) -> Findings:
-    """Rows with null in a column of `by` that is null on most rows of one frame and on few of the other."""
-    frames = {name: rows for name, rows in data.pairs.items() if name != "train"}
-    for segment in _of_rows(data):
-        null = pl.col(segment.inside).is_null()
-        shares = beside_one_another(
-            [rows.select(null.mean().alias(f"share in {name}")) for name, rows in frames.items()]
-        )
-        for name, rows in frames.items():
-            here = pl.col(f"share in {name}")
-            least = pl.min_horizontal(pl.all())
-            failed = shares.filter((here > MOST_NULL) & (least <= here / 2))
-            found = rows.filter(null).join(failed, how="cross")
-            named = found.select("user", "item", column=pl.lit(segment.name))
-            yield Finding(name, named, ("user", "item", "column"))
 
 
 @check(
@@ -216,34 +166,6 @@ def by_without_common_values(data: Audited) -> Findings:
             pl.col("there").cast(pl.Int64).alias("rows"), lists="such_here", truth="such_there"
         )
         yield Finding("truth", counts, ("lists", "truth"))
-
-
-@check(
-    "warning",
-    "each part is ranked by its scores as a list of its own",
-    text(
-        "give a property of items as a column of ",
-        bind(items="items"),
-        ": ranks are then those of whole lists",
-    ),
-    "scores",
-    of_all=True,
-)
-def by_of_items_on_rows(data: Audited) -> Findings:
-    """Lists with scores that are cut by a column of `by` on the rows, though it describes items."""
-    for segment in _of_rows(data):
-        value = pl.col(segment.inside)
-        frames = [rows for name, rows in data.pairs.items() if name != "train"]
-        rows = pl.concat([frame.select("user", "item", value).drop_nulls() for frame in frames])
-        items = rows.group_by("item").agg(values=value.n_unique(), rows=pl.len())
-        of_items = items.select(
-            of_items=(pl.col("values").max() == 1) & (n_rows.sum() >= LEAST_REPEATED * pl.len())
-        )
-        lists = data.lists.group_by(*data.inputs.model, "user")
-        cut = lists.agg(ROWS, values=value.drop_nulls().n_unique()).filter(pl.col("values") > 1)
-        cut = cut.join(of_items.filter("of_items"), how="cross")
-        named = cut.select("user", "rows", column=pl.lit(segment.name))
-        yield Finding(data.main, named, ("user", "column"))
 
 
 @check(
@@ -349,34 +271,6 @@ def users_without_history(data: Audited) -> Findings:
 
 
 @check(
-    "info",
-    "metrics of this column leave the item out",
-    "describe the item, or choose another column: of=...",
-)
-def items_without_features(data: Audited) -> Findings:
-    """Items of the catalogue, `items=`, whose categories or embedding are empty."""
-    for name, rows in data.features.items():
-        is_empty = value.is_null()
-        if rows.collect_schema()["value"].is_nested():
-            is_empty = value.list.drop_nulls().list.len().fill_null(0) == 0
-        missing = rows.filter(is_empty).select("item", column=pl.lit(name))
-        yield Finding("items", missing, ("item", "column"))
-
-
-@check(
-    "warning",
-    "a metric of the column raises; in a LazyFrame each list counts as the categories 0 and 1",
-    "cast it to a vector, pl.col('...').cast(pl.Array(pl.Float64, n)), or give the names of each item's categories",
-)
-def multi_hot_lists(data: Audited) -> Findings:
-    """Columns of items with lists of 0 and 1, all of one length, which look like vectors, not categories."""
-    for name, rows in data.features.items():
-        if may_be_bits(rows.collect_schema()["value"]):
-            found = rows.filter(are_bits(value) & (value.list.len() > 0))
-            yield Finding("items", found.select("item", column=pl.lit(name)), ("item", "column"))
-
-
-@check(
     "warning",
     "n_users counts the user, weighted means do not",
     "give each user a weight, such as 1 or 0",
@@ -388,23 +282,6 @@ def users_without_weight(data: Audited) -> Findings:
     known = data.having("user")["users"].filter(WEIGHT.is_not_null()).select("user")
     rows = data.judged_users.join(known, on="user", how="anti")
     yield Finding(data.judging, rows, ("user",))
-
-
-@check(
-    "error",
-    "weighted means are 0 or NaN",
-    "divide all weights by the largest one, which changes no mean",
-    "weights",
-    "users",
-    of_all=True,
-)
-def weights_overflow(data: Audited) -> Findings:
-    """Weights so large that their sum, or that of their fourth powers (for intervals), is infinite."""
-    users = data.having("user")["users"].filter(WEIGHT.is_finite()).with_columns(weight=WEIGHT)
-    total, powers = WEIGHT.sum().is_infinite(), (WEIGHT**4).sum().is_infinite()
-    yield Finding("users", users.filter(total), ("user", "weight"))
-    said = "weighted means have no interval"
-    yield Finding("users", users.filter(~total & powers), ("user", "weight"), "warning", said)
 
 
 @check(

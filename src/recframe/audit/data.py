@@ -19,7 +19,6 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, Text, bind, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import Context
-from recframe.frames.roles import Segment
 from recframe.frames.rows.integer_keys import key_hash, repeated
 from recframe.ranking.relevance import is_rank, is_relevant
 
@@ -140,26 +139,6 @@ class Audited:
         """The rows of the frame of the relevance that have a user and an item."""
         return self.inputs.identified("truth")
 
-    @property
-    def features(self) -> dict[str, pl.LazyFrame]:
-        """The columns of items that may be categories or embeddings, by their names: item, value; arrays as lists."""
-        side = self.inputs.sides.get("items")
-        found: dict[str, pl.LazyFrame] = {}
-        if side is None:
-            return found
-        for name in side.columns:
-            rows = self.inputs.feature_rows(Segment("value", name, "items")).lazy()
-            rows = rows.drop_nulls("item")
-            dtype = rows.collect_schema()["value"]
-            is_category = dtype in {*TEXT, pl.Boolean} or dtype.is_integer()
-            if isinstance(dtype, pl.Array):
-                rows = rows.with_columns(pl.col("value").arr.to_list())
-            if name != side.context.names["item"] and (
-                is_category or isinstance(dtype, pl.List | pl.Array)
-            ):
-                found[name] = rows
-        return found
-
     @cached_property
     def split(self) -> dict[int, SplitRows]:
         """Train and truth as folds of a split, where the time of their rows is bound; none of some users alone."""
@@ -168,7 +147,7 @@ class Audited:
             return {}
         sides = (self.inputs.sides["train"], self.inputs.sides[name])
         numbers = () if self.inputs.folds is None else self.inputs.folds.numbers
-        folds = in_frames(train, self.relevant_rows, sides, numbers, self.lists)
+        folds = in_frames(train, self.relevant_rows, sides, numbers)
         of = self.context.split
         order = None if of is None else of.rule.parted_by
         return {fold: replace(rows, order=order) for fold, rows in folds.items()}

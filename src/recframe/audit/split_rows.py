@@ -42,23 +42,15 @@ class SplitRows:
     """part, user, item, and time if it is known."""
     order: Order | None = None
     """None where somebody else split the frames."""
-    window: pl.LazyFrame | None = None
-    """One row, where truth begins and ends by the rule: start, end."""
-    lists: pl.LazyFrame | None = None
-    """Lists to check: user, item."""
     earlier_truth: pl.LazyFrame | None = None
     """The truth of the folds before."""
-    is_last: bool = True
-    """Whether it is the last fold, of which what concerns the whole log is asked."""
     size: int = 0
     """Number of rows of an eager log; 0 of a lazy one."""
 
     @cached_property
     def traits(self) -> set[str]:
         """Traits of the split, by which checks that cannot apply are left out."""
-        has_time = "time" in self.rows.collect_schema()
-        found = {"time": has_time, "frames": self.order is None, "last": self.is_last}
-        found["line"] = has_time and self.order in {None, "line"}
+        found = {"time": "time" in self.rows.collect_schema(), "frames": self.order is None}
         return {name for name, is_so in found.items() if is_so}
 
     def in_parts(self, *parts: str) -> pl.LazyFrame:
@@ -75,22 +67,6 @@ class SplitRows:
         """The rows of truth."""
         return self.in_parts("truth")
 
-    @property
-    def log(self) -> pl.LazyFrame:
-        """The rows that have what the rule reads."""
-        return self.rows.filter(pl.col("part") != "null")
-
-    def _held(self, plan: pl.LazyFrame) -> pl.LazyFrame:
-        """Return a table that several checks read, collected once where the log is in memory."""
-        return run_by_size(plan, self.size).lazy() if self.size else plan
-
-    @cached_property
-    def items(self) -> pl.LazyFrame:
-        """The items of the log: `first_row`, its time, and whether it is `in_train`."""
-        in_train = (pl.col("part") == "train").any()
-        items = self.log.group_by("item").agg(first_row=time.min(), in_train=in_train)
-        return self._held(items)
-
     @cached_property
     def pairs(self) -> pl.LazyFrame:
         """The pairs of truth: their `rows`; whether `seen` in train; `of_user` and `of_item`, whether train has these."""
@@ -106,7 +82,9 @@ class SplitRows:
             keys = rows.collect_schema().names()
             table = rows.unique().with_columns(pl.lit(value=True).alias(name))
             pairs = pairs.join(table, on=keys, how="left")
-        return self._held(pairs.with_columns(pl.col(*tables).fill_null(value=False)))
+        pairs = pairs.with_columns(pl.col(*tables).fill_null(value=False))
+        # collected once where the log is in memory, since several checks read it
+        return run_by_size(pairs, self.size).lazy() if self.size else pairs
 
     def shares(self, concerned: pl.Expr) -> pl.LazyFrame:
         """Return what pairs of truth make of it: the `share` of its rows, and the `ceiling` of recall without them."""
@@ -123,10 +101,6 @@ class SplitRows:
         """One row with the first and last times of train and truth."""
         return self.rows.select(**ENDS)
 
-    def beside(self, rows: pl.LazyFrame, end: str) -> pl.LazyFrame:
-        """Return rows with one of the `ends`."""
-        return rows.join(self.ends.select(end), how="cross")
-
     def compared(
         self, part: str, end: str, holds: Callable[[pl.Expr, pl.Expr], pl.Expr]
     ) -> pl.LazyFrame:
@@ -136,16 +110,8 @@ class SplitRows:
         """
         if self.size:
             return self.rows.filter((pl.col("part") == part) & holds(time, ENDS[end]))
-        rows = self.beside(self.in_parts(part), end)
+        rows = self.in_parts(part).join(self.ends.select(end), how="cross")
         return rows.filter(holds(time, pl.col(end))).drop(end)
-
-    def with_later(
-        self, rows: pl.LazyFrame, others: pl.LazyFrame, *, or_same: bool
-    ) -> pl.LazyFrame:
-        """Return rows with `later`: the number of others after their time, or at it."""
-        both = [rows.with_columns(other=0), others.select("time", other=1)]
-        stacked = pl.concat(both, how="diagonal").sort("time", "other", descending=[True, or_same])
-        return stacked.with_columns(later=pl.col("other").cum_sum()).filter(pl.col("other") == 0)
 
 
 def in_frames(
@@ -153,7 +119,6 @@ def in_frames(
     truth: pl.LazyFrame,
     sides: tuple[Side, Side],
     folds: Sequence[int] = (),
-    lists: pl.LazyFrame | None = None,
     *,
     size: int = 0,
 ) -> dict[int, SplitRows]:
@@ -170,13 +135,9 @@ def in_frames(
         parts.append(rows.select(*column, *PAIR, *columns, part=pl.lit(part)).drop_nulls([*PAIR]))
     both = pl.concat(parts)
     if not folds:
-        return {0: SplitRows(both, lists=lists, size=size)}
-    found = {}
-    for fold in folds:
-        of_fold = None if lists is None else lists.filter(pl.col(FOLD) == fold)
-        rows = both.filter(pl.col(FOLD) == fold).drop(FOLD)
-        found[fold] = SplitRows(rows, lists=of_fold, is_last=fold == folds[-1], size=size)
-    return _with_earlier(found)
+        return {0: SplitRows(both, size=size)}
+    of_folds = {fold: both.filter(pl.col(FOLD) == fold).drop(FOLD) for fold in folds}
+    return _with_earlier({fold: SplitRows(own, size=size) for fold, own in of_folds.items()})
 
 
 def _with_earlier(folds: dict[int, SplitRows]) -> dict[int, SplitRows]:
@@ -192,18 +153,16 @@ def _with_earlier(folds: dict[int, SplitRows]) -> dict[int, SplitRows]:
 def in_folds(
     by_fold: Mapping[int, pl.LazyFrame],
     order: Order,
-    windows: Mapping[int, pl.LazyFrame],
     *,
     size: int = 0,
 ) -> dict[int, SplitRows]:
     """Return the folds of a split: the rows of its log with their parts."""
-    last = max(by_fold)
     names = (*PAIR, "time", "part")
     found = {}
     for fold, rows in by_fold.items():
         there = rows.collect_schema()
         columns = rows.select([name for name in names if name in there])
-        found[fold] = SplitRows(columns, order, windows.get(fold), is_last=fold == last, size=size)
+        found[fold] = SplitRows(columns, order, size=size)
     return _with_earlier(found)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -302,20 +301,6 @@ LIKELY_WEIGHTED = 0.7
 """The share of sampled users with a weight from which the others are not read."""
 
 
-def weights_overflow(seen: Seen) -> str | None:
-    """Warn of weights so large that their sums are infinite, as are those of fourth powers behind intervals."""
-    weights = seen.inputs.given["users"]["weight"].cast(pl.Float64)
-    power = 4 if seen.with_spread else 1
-    if weights.is_empty() or math.isfinite((weights**power).fill_nan(None).sum()):
-        return None
-    highest: Any = weights.max()
-    sums = "the sums of their powers (for intervals) are" if power > 1 else "their sum is"
-    return (
-        f"{Given('weight', seen.inputs.context.weight)} has weights up to {highest:.3g}, so large that {sums} infinite; "
-        "divide all weights by the largest one, which changes no mean"
-    )
-
-
 def few_users_with_a_weight(seen: Seen) -> str | None:
     """Warn that most counted users have no weight, and are left out."""
     if _have_mostly_weights(seen):
@@ -347,29 +332,6 @@ def _have_mostly_weights(seen: Seen) -> bool:
     weighted = users.filter(pl.col("weight").is_not_null())
     n_weighted = len(weighted.join(some.to_frame(), on="user", how="semi"))
     return n_weighted >= LIKELY_WEIGHTED * len(some)
-
-
-MOST_NULL = 0.5
-"""Share of null rows that looks like a failed join, if the other frame has at most half of it."""
-
-
-def by_null_in_one_frame(seen: Seen) -> str | None:
-    """Warn of a `by` column that is null on most rows of one frame, and of few rows of the other."""
-    if seen.lists.is_empty() or seen.truth.is_empty():
-        return None
-    titles = {seen.title: seen.lists, str(FrameOf("truth")): seen.truth}
-    for segment in _of_both_frames(seen):
-        columns = {title: rows[segment.inside] for title, rows in titles.items()}
-        nulls = {title: column.null_count() for title, column in columns.items()}
-        other, worse = sorted(titles, key=lambda title: nulls[title] / len(columns[title]))
-        least, most = (nulls[title] / len(columns[title]) for title in (other, worse))
-        if most > MOST_NULL and least <= most / 2:
-            return (
-                f"{Given('by', segment.name)} is null on {nulls[worse]:,} of the {len(columns[worse]):,} rows of {worse}, "
-                f"but not in {other}, as after a failed join, so these rows match none of the other frame: check the keys of "
-                f"the join, or give the column once, in {bind(users='users')}"
-            )
-    return None
 
 
 def by_without_common_values(seen: Seen) -> str | None:

@@ -27,6 +27,8 @@ RELEVANT_PROPENSITIES = {f"relevant_{name}" for name in PROPENSITIES}
 LISTED_PROPENSITIES = {f"listed_{name}" for name in PROPENSITIES}
 OF_PROPENSITIES = PROPENSITIES | RELEVANT_PROPENSITIES | LISTED_PROPENSITIES
 USER_WEIGHT = "user_weight"
+LARGEST_WEIGHT = 1e70
+"""The fourth powers of weights up to it, of which intervals are made, add up over any number of users."""
 
 
 def sides_of(judged: Judged) -> Sides:
@@ -120,7 +122,12 @@ def weights(judged: Judged) -> pl.LazyFrame:
         f"{Given('weight', inputs.context.weight)} is below 0 or infinite for a user of {FrameOf('users')}; a weight is a "
         "number from 0 up, and null leaves the user out"
     )
+    too_large = (
+        f"{Given('weight', inputs.context.weight)} is above {LARGEST_WEIGHT:g} for a user of {FrameOf('users')}, so that sums "
+        "of powers of weights may be infinite; divide all weights by the largest one, which changes no mean"
+    )
     wrong = fails_if((weight < 0) | weight.is_infinite(), message)
+    wrong += fails_if(weight > LARGEST_WEIGHT, too_large)
     if inputs.users is None:
         users = pl.LazyFrame(schema={"user": inputs.schema["user"], USER_WEIGHT: pl.Float64})
     else:

@@ -238,17 +238,6 @@ class Inputs:
             return self.identified(owner).select(check=fails_whole_if(wrong.any(), message))
         return self.identified(owner, where=wrong).select(_fails_with_rows(message))
 
-    def in_two_halves(self, segment: Segment) -> pl.LazyFrame:
-        """Return the users of a judged frame who have a value of a segment on some rows and null on others.
-
-        There are none where a user has two values, which makes it a property of the row.
-        """
-        pairs = self.identified("recommendations").select("user", segment.inside).unique()
-        users = pairs.group_by("user").agg(values=pl.col(segment.inside).count(), halves=pl.len())
-        values, one_each = pl.col("values"), pl.col("values").max() <= 1
-        found = users.filter(one_each & (values > 0) & (pl.col("halves") > values))
-        return found.select("user").sort("user")
-
     def drawn(self, n_groups: int, cluster: str | None = None) -> Inputs:
         """Return the inputs with random groups of users as the last segment, which divide no cluster.
 

@@ -88,7 +88,7 @@ def _check_number(dtype: pl.DataType, of: str, call: str) -> None:
     raise ColumnError(msg)
 
 
-def are_bits(value: pl.Expr) -> pl.Expr:
+def _are_bits(value: pl.Expr) -> pl.Expr:
     """Return whether lists all have one length and hold 0 and 1 alone, and one of them a value twice.
 
     NOTE: that is a vector of 0 and 1 for each item, and no list of categories, since these name none twice. Two categories 0
@@ -104,19 +104,19 @@ def are_bits(value: pl.Expr) -> pl.Expr:
     return one_length & bits.filter(listed).all() & repeats
 
 
-def may_be_bits(dtype: pl.DataType) -> bool:
-    """Return whether a column of a dtype can hold lists of 0 and 1."""
-    return isinstance(dtype, pl.List) and (dtype.inner.is_integer() or dtype.inner == pl.Boolean)
-
-
 def _check_bits(inputs: Inputs, of: str, call: str, takes: tuple[Shape, ...]) -> None:
     """Say that a column holds vectors of 0 and 1, where it would be read as the categories 0 and 1; of eager items alone."""
     column = inputs.feature_at_hand(of, call)
-    if column is None or not may_be_bits(dtype := column.schema["value"]):
+    if column is None:
+        return
+    dtype = column.schema["value"]
+    inner = dtype.inner if isinstance(dtype, pl.List) else None
+    if inner is None or not (inner.is_integer() or inner == pl.Boolean):
         return
     column = column.filter(VALUE.list.len() > 0)
-    first = column.head(_FIRST).select(are_bits(VALUE)).item()  # most others are told by a few rows
-    if not (first and column.select(are_bits(VALUE)).item()):
+    # most others are told by a few rows
+    first = column.head(_FIRST).select(_are_bits(VALUE)).item()
+    if not (first and column.select(_are_bits(VALUE)).item()):
         return
     width = column.select(VALUE.list.len().max()).item()
     named = repr(of) if of else "the column beside the item"

@@ -24,10 +24,7 @@ SHARES = {
 
 def rows_of(labels: Labels) -> dict[int, SplitRows]:
     """Return the folds of a split for its audit and description."""
-    rule = labels.rule
-    return in_folds(
-        labels.by_fold, rule.parted_by, rule.windows(labels.log), size=labels.log.kind.size
-    )
+    return in_folds(labels.by_fold, labels.rule.parted_by, size=labels.log.kind.size)
 
 
 def described(folds: Mapping[int, SplitRows]) -> pl.LazyFrame:

@@ -63,10 +63,6 @@ class Rule(ABC):
     def part(self, fold: int, scalar: Scalar) -> pl.Expr:
         """Return the part of a row without nulls in a fold, by this rule alone."""
 
-    def windows(self, _log: Log) -> dict[int, pl.LazyFrame]:
-        """Return one row with where the truth of each fold begins and ends, start and end; none where the rule does not say."""
-        return {}
-
     @property
     def asked_share(self) -> float | None:
         """The share of truth that a random rule was asked for; None where none was."""

@@ -50,12 +50,6 @@ class AtPoint(Rule):
         place = ((1 - self.share) * pl.len()).round(9).floor().cast(pl.Int64)
         return times.select(time.gather(place).first().alias("train end 0"))
 
-    def windows(self, _log: Log) -> dict[int, pl.LazyFrame]:
-        """Return the window of truth, where the call says both of its ends."""
-        if self.at is None or self.until is None:
-            return {}
-        return {0: pl.select(start=self.at, end=self.until).lazy()}
-
     def part(self, fold: int, scalar: Scalar) -> pl.Expr:
         """Return train before the point, truth from it on, later from the second one on."""
         del fold
@@ -125,14 +119,6 @@ class Rolling(Rule):
         point = pl.col(from_)
         point = point if length is None else before(point, length, self.dtype)
         return borders.with_columns(point.alias(to))
-
-    def windows(self, log: Log) -> dict[int, pl.LazyFrame]:
-        """Return the window of truth of each fold."""
-        borders = self.scalars(log)
-        return {
-            fold: borders.select(start=f"start {fold}", end=f"end {fold}")
-            for fold in range(self.n_folds)
-        }
 
     def part(self, fold: int, scalar: Scalar) -> pl.Expr:
         """Return the window that a row is in: earlier, train, gap, truth or later."""
