@@ -363,8 +363,8 @@ def test_help_shows_what_a_metric_is(capsys):
     ],
 )
 def test_the_repr_names_the_kind_of_frame(frame, kind):
-    assert repr(frame.rec).startswith(f"<rec of a {kind}")
-    assert repr(frame.rec.ndcg) == f"<ndcg of a {kind}>"
+    assert repr(frame.rec).startswith(f"rec of a {kind}")
+    assert repr(frame.rec.ndcg).startswith(f"<ndcg of a {kind}")
 
 
 @pytest.mark.parametrize(

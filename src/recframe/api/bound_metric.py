@@ -72,7 +72,7 @@ class BoundMetric(Generic[F]):
         return float("nan") if value is None else float(value)
 
     def __repr__(self) -> str:
-        return f"<{self.metric} of {reprs.kind_of_frame(self.rec._frame)}>"  # noqa: SLF001  as below
+        return f"<{self.metric} of {reprs.of_frame(self.rec._frame)}>"  # noqa: SLF001  as below
 
     if not TYPE_CHECKING:
 

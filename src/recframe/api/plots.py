@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Cutoffs
-from recframe.api.reprs import Card
+from recframe.api.reprs import card
 from recframe.charts.bin_charts import PlotsOfBins
 from recframe.charts.comparison_charts import PlotsOfDifferences
 from recframe.charts.cutoff_charts import PlotsOverCutoffs
@@ -108,21 +108,13 @@ class Plot(
         name = history_charts.name_of(lines.judged, metric, k)
         return lines.chart(name, split, self._look, most)
 
-    @property
-    def _card(self) -> Card:
-        """The charts, with what each of them draws."""
-        firsts = {name: (getattr(Plot, name).__doc__ or "").partition("\n\n")[0] for name in CHARTS}
-        drawn = {
-            name: " ".join(first.split()).removeprefix("Draw ") for name, first in firsts.items()
-        }
-        rows = {name: text.partition(": ")[0].rstrip(".") for name, text in drawn.items()}
-        return Card("The charts of rec.plot, such as rec.plot.curve('ndcg'):", rows)
-
     def __repr__(self) -> str:
-        return self._card.text
-
-    def _repr_html_(self) -> str:
-        return self._card.html
+        rows = {}
+        for name in CHARTS:
+            first = (getattr(Plot, name).__doc__ or "").partition("\n\n")[0]
+            drawn = " ".join(first.split()).removeprefix("Draw ")
+            rows[name] = drawn.partition(": ")[0].rstrip(".")
+        return card("The charts of rec.plot, such as rec.plot.curve('ndcg'):", rows)
 
     if not TYPE_CHECKING:
 

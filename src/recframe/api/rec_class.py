@@ -433,13 +433,7 @@ class Rec(Methods[F], Answers[F]):
         return sorted({*METHODS, *registry.registered()})
 
     def __repr__(self) -> str:
-        return reprs.of(self._frame, self._context).line
-
-    def __str__(self) -> str:
-        return reprs.of(self._frame, self._context).text
-
-    def _repr_html_(self) -> str:
-        return reprs.of(self._frame, self._context).html
+        return reprs.of(self._frame, self._context)
 
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic
 
 import polars as pl
 
+from recframe.api import reprs
 from recframe.api.bound_metric import F
-from recframe.api.reprs import Card, kind_of_frame
 from recframe.audit.split_rows import SplitRows, in_frames
 from recframe.charts.formatting import counted
 from recframe.errors import RecframeError
@@ -85,26 +85,15 @@ class SplitAnswers(Generic[F]):
         return result
 
 
-    def _card(self) -> Card:
+    def __repr__(self) -> str:
         """Return the rule, the log and the rows of each part; nothing of a LazyFrame is collected."""
         labels = self._labels
-        rows = {"log": kind_of_frame(labels.log.kind.frame)}
-        n_folds = len(labels.folds)
+        rows, n_folds = {"log": reprs.of_frame(labels.log.kind.frame)}, len(labels.folds)
         if n_folds > 1:
             rows["folds"] = str(n_folds)
         if not labels.log.is_lazy:
-            rows["log"] += f" of {counted(labels.log.kind.size, 'row')}"
             rows |= _parts(labels)
-        return Card(f"split by {labels.rule.words}", rows)
-
-    def __repr__(self) -> str:
-        return self._card().line
-
-    def __str__(self) -> str:
-        return self._card().text
-
-    def _repr_html_(self) -> str:
-        return self._card().html
+        return reprs.card(f"split by {labels.rule.words}", rows)
 
 
 def _audited(folds: Mapping[int, SplitRows], kind: Kind) -> Any:
