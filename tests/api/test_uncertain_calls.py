@@ -362,19 +362,6 @@ WRONG = [
 ]
 
 
-def test_words_of_others_say_how_it_is_written_here():
-    with pytest.raises(AttributeError, match=r"'ttest'; compare\('ndcg@10', baseline="):
-        asked_of().ttest  # noqa: B018
-    with pytest.raises(AttributeError, match=r"'CI'; summarize\('ndcg@10'\) gives intervals"):
-        asked_of().CI  # noqa: B018
-    with pytest.raises(rf.UnknownMetricError, match=r"If it is a model .* write baseline=$"):
-        asked_of().compare("ndcg@3", "a")
-    with pytest.raises(rf.UnknownMetricError, match=r"did you mean 'ndcg@3'\? If it is a model"):
-        asked_of().compare("ndgc@3")
-    with pytest.raises(rf.UnknownMetricError, match=r"did you mean 'ndcg@3'\?$"):
-        asked_of().compare("ndgc@3", baseline="a")
-
-
 @pytest.mark.parametrize(("call", "options", "words"), WRONG, ids=lambda one: str(one)[:50])
 def test_a_wrong_call_says_what_to_write(call, options, words):
     with pytest.raises(rf.RecframeError) as raised:

@@ -330,11 +330,6 @@ def test_what_is_wrong_is_told():
     ):
         with pytest.raises(rf.RecframeError, match=said):
             call()
-    for name in ("timeline", "drift"):
-        with pytest.raises(AttributeError, match=r"rf\.(history|changes)\("):
-            getattr(rf, name)
-        with pytest.raises(AttributeError, match=r"rf\.(history|changes)\("):
-            getattr(runs.rec, name)
 
 
 def test_nothing_is_nan():

@@ -459,7 +459,7 @@ def accumulator(
         if name in options:
             msg = f"rf.accumulator() takes no {name}=: {instead}"
             raise RecframeError(msg)
-    argument_errors.check_options("", (), options, {})
+    argument_errors.check_options(options)
     given = {name: value for name, value in options.items() if value is not None}
     context, asked = under_profile.bind(Context(), given), registry.asked(registry.each(metrics), k)
     return Accumulator(asked, by, context, pad=pad, check_users=check_users)

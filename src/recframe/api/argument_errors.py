@@ -20,46 +20,6 @@ from recframe.statistics import options
 
 ASKED = {"k": "10", "by": "'country'"}
 """Arguments of a metric that `rec(...)` does not take, with an example value."""
-METHODS = {
-    "evaluate": "'ndcg@10'",
-    "summarize": "'ndcg@10'",
-    "compare": "'ndcg@10', baseline='popularity'",
-    "power": "'ndcg@10', baseline='popularity'",
-    "agreement": "'rbo@10'",
-    "pareto": "'ndcg@10', 'novelty@10', 'coverage@10'",
-    "track": "'ndcg@10', history='history.parquet', as_of='2026-11-22'",
-    "fingerprint": "",
-    "table": "'ndcg@10'",
-    "report": "'ndcg@10', by='country', baseline='popularity'",
-    "judge": "",
-    "audit": "",
-    "explain": "'ndcg@10'",
-    "worst": "'ndcg@10'",
-    "best": "'ndcg@10'",
-    "require": "'ndcg@10 >= 0.28'",
-    "gaps": "'ndcg@10', by='country'",
-    "slices": "'ndcg@10', by=['country', 'age']",
-    "plot": "theme='dark').curve('ndcg'",
-    "plot.curve": "'ndcg', k=range(1, 51)",
-    "plot.hits_by_rank": "",
-    "plot.precision_recall": "",
-    "plot.segments": "'ndcg@10', by='country'",
-    "plot.distribution": "'ndcg@10'",
-    "plot.compare": "'ndcg@10', baseline='popularity'",
-    "plot.tradeoff": "'ndcg@10', 'novelty@10'",
-    "plot.pareto": "'ndcg@10', 'novelty@10', 'coverage@10'",
-    "plot.exposure": "",
-    "plot.overlap": "'rbo@10'",
-    "plot.timeline": "'ndcg@10'",
-    "split": "",
-    "core": "",
-    "split.by_time": "last='7d'",
-    "split.rolling": "folds=4, horizon='7d'",
-    "split.last_per_user": "",
-    "split.random": "share=0.2, seed=0",
-    "split.by_user": "folds=5",
-}
-"""Methods other than metrics, with example arguments."""
 
 OF_ONE_TRAINING = {
     "power": "compare('ndcg@10', baseline='old') tests models over users and trainings, and summarize('ndcg@10') has intervals",
@@ -79,96 +39,44 @@ NUMBERS = {"seed": 0} | dict.fromkeys(("min_users", "depth", "bins", "most"), 1)
 FLAGS = {"wide", "per_user"}
 """The options that take True or False."""
 CHECKED = {*SHARES, *NUMBERS, *FLAGS}
+VARIABLE = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
 Takes = Mapping[str, Parameter]
 C = TypeVar("C", bound=Callable[..., Any])
 
 
 def check_call(
-    call: str, arguments: Sequence[object], options: Mapping[str, Any], takes: Takes
+    call: str, arguments: Sequence[object], given: Mapping[str, Any], named: Sequence[str]
 ) -> None:
-    """Reject invalid arguments of a method or metric."""
-    asks = f"{call}({METHODS.get(call, 'k=10')})"
-    for argument in (*arguments, *map(options.get, ASKED)):
+    """Reject frames that are not bound, and unknown options; those that a metric does not have are its own to reject."""
+    for argument in (*arguments, *map(given.get, ASKED)):
         if not isinstance(argument, PLAIN) and is_side(argument):
-            msg = f"rec.{call}() takes no frame, but found {kind_of(argument)}; bind it first: frame.rec(truth=truth).{asks}"
+            first = f"bind it first: frame.rec(truth=truth).{call}(...)"
+            msg = f"rec.{call}() takes no frame, but found {kind_of(argument)}; {first}"
             raise CallError(msg)
-    own = {name: one for name, one in takes.items() if name != "self"}
-    named = [name for name, one in own.items() if one.kind is not Parameter.VAR_POSITIONAL]
-    for name in options:
-        if name in named:
-            continue
+    for name in (one for one in given if one not in named):
+        said = f"rec.{call}() has no option {name!r}"
         if name in OPTIONS:
             value = name if name in SIDES else "'...'"
-            msg = f"rec.{call}() has no option {name!r}, which is bound first: frame.rec({name}={value}).{asks}"
-            raise CallError(msg)
-        if (meant := argument_of(name)) in named:
-            msg = f"rec.{call}() has no option {name!r}, which is {meant}= here; write {meant}={shown(options[name])}"
-            raise CallError(msg)
-        if call in METHODS:
-            found = sentence(f"rec.{call}() has no option {name!r}", suggestion(name, named))
-            msg = f"{found} It has {', '.join(named) or 'none'}"
-            raise CallError(msg)
-    if call in METHODS:
-        _check_places(call, arguments, options, own)
-
-
-def _check_places(
-    call: str, arguments: Sequence[object], options: Mapping[str, Any], takes: Takes
-) -> None:
-    """Reject too many or too few positional arguments."""
-    example = f"write rec.{call}({METHODS[call]})"
-    kinds = {name: one.kind for name, one in takes.items()}
-    places = [name for name, kind in kinds.items() if kind is Parameter.POSITIONAL_OR_KEYWORD]
-    given = {*options, *places[: len(arguments)]}
-    lacking = [
-        name
-        for name, one in takes.items()
-        if one.default is Parameter.empty
-        and one.kind is not Parameter.VAR_POSITIONAL
-        and name not in given
-    ]
-    if len(arguments) > len(places) and Parameter.VAR_POSITIONAL not in kinds.values():
-        takes_some = f"takes {', '.join(places) or 'nothing'} by position"
-        beyond = ", ".join(map(shown, arguments[len(places) :]))
-        msg = f"rec.{call}() {takes_some}, but found {beyond} after it; {example}"
-        raise CallError(msg if places else msg.replace(" after it", ""))
-    if lacking:
-        msg = f"rec.{call}() needs {' and '.join(lacking)}; {example}"
+            msg = f"{said}, which is bound first: frame.rec({name}={value}).{call}(...)"
+        elif (meant := argument_of(name)) in named:
+            msg = f"{said}, which is {meant}= here; write {meant}={shown(given[name])}"
+        elif call in registry.registered():
+            continue
+        else:
+            msg = f"{sentence(said, suggestion(name, named))} It has {', '.join(named) or 'none'}"
         raise CallError(msg)
 
 
-def check_options(
-    _call: str, arguments: Sequence[object], options: Mapping[str, Any], _takes: Takes
-) -> None:
-    """Reject invalid arguments of `rec(...)`: the truth, and named options."""
-    if arguments:
-        _check_truth(arguments, options)
-    for name in options:
-        own = argument_of(name)
+def check_options(given: Iterable[str]) -> None:
+    """Reject unknown options of `rec(...)`."""
+    for name in given:
+        said, own = f"rec() has no option {name!r}", argument_of(name)
         if own in ASKED:
-            msg = f"rec() has no option {name!r}, which is given with the metric: frame.rec(...).ndcg({own}={ASKED[own]})"
+            msg = f"{said}, which is given with the metric: frame.rec(...).ndcg({own}={ASKED[own]})"
             raise CallError(msg)
         if name not in OPTIONS:
-            msg = f"{sentence(f'rec() has no option {name!r}', suggestion(name, OPTIONS))} It has {', '.join(OPTIONS)}"
+            msg = f"{sentence(said, suggestion(name, OPTIONS))} It has {', '.join(OPTIONS)}"
             raise CallError(msg)
-
-
-def _check_truth(arguments: Sequence[object], options: Mapping[str, Any]) -> None:
-    """Reject positional arguments of `rec(...)` other than the truth."""
-    first, *others = arguments
-    by_name = "rec() takes the truth by position and its options by name"
-    if others:
-        option = "train=train" if is_side(others[0]) else "user='user_id'"
-        msg = (
-            f"{by_name}, but found {kind_of(others[0])} after the truth: frame.rec(truth, {option})"
-        )
-        raise CallError(msg)
-    if first is not None and not is_side(first):
-        msg = f"{by_name}, but found {kind_of(first)} in its place: frame.rec(user='user_id')"
-        raise CallError(msg)
-    if "truth" in options:
-        msg = "rec() got the truth twice, by position and as truth=; write one of them: frame.rec(truth)"
-        raise CallError(msg)
 
 
 def _check_one_list(name: str, rec: Any) -> None:
@@ -212,30 +120,39 @@ def plain(name: str, value: Any) -> Any:
 
 
 def understood(method: C) -> C:
-    """Decorate a method to answer unknown arguments with the right spelling; its signature stays."""
-    takes = inspect.signature(method).parameters
+    """Decorate a method to answer unknown options with the right spelling, and to check those of all methods."""
+    takes = inspect.signature(method).parameters.items()
+    own = [one for one, how in takes if how.kind not in VARIABLE and one != "self"]
     owner = method.__qualname__.partition(".")[0]
     place = "split." if owner == "Splits" else "plot." * owner.startswith("Plot")
-    binds = method.__qualname__ == "Rec.__call__"
-    checked = check_options if binds else check_call
+    name = "plot" if method.__qualname__ == "Plot.__call__" else place + method.__name__
 
     @wraps(method)
     def called(self: Any, *arguments: Any, **given: Any) -> Any:
         # of a metric that is bound; a Rec would look for a metric of that name
         metric = vars(self).get("metric")
-        own_name = "plot" if method.__qualname__ == "Plot.__call__" else place + method.__name__
-        name, own = (
-            (own_name, {}) if metric is None else (metric.name, metric.definition.parameters)
-        )
-        checked(name, arguments, given, {**takes, **own})
+        if metric is None:
+            check_call(name, arguments, given, own)
+        else:
+            check_call(metric.name, arguments, given, [*own, *metric.definition.parameters])
         if name in OF_ONE_TRAINING:
             _check_one_list(name, vars(self).get("_of", self))
         for option in CHECKED.intersection(given):
             given[option] = plain(option, given[option])
         return method(self, *arguments, **given)
 
-    if binds:
-        vars(called)["__signature__"] = _signature_of_rec(takes)
+    return cast("C", called)
+
+
+def bound(method: C) -> C:
+    """Decorate `rec(...)` to answer unknown options with the right spelling, and to show all options it has."""
+
+    @wraps(method)
+    def called(self: Any, *truth: Any, **given: Any) -> Any:
+        check_options(given)
+        return method(self, *truth, **given)
+
+    vars(called)["__signature__"] = _signature_of_rec(inspect.signature(method).parameters)
     return cast("C", called)
 
 
@@ -250,32 +167,9 @@ def _signature_of_rec(takes: Takes) -> inspect.Signature:
     return inspect.Signature([*of_position, *named[1:]], return_annotation="Rec[F]")
 
 
-_TESTS = "compare('ndcg@10', baseline='...') tests differences of models"
-_INTERVALS = "summarize('ndcg@10') gives intervals"
-_GATES = "require('ndcg@10 >= 0.28') is a gate"
-_TIMELINE = "rf.history('history.parquet').rec.plot.timeline('ndcg@10') draws a history"
-_CHANGES = "rf.changes('history.parquet') flags the runs of a history that are not as expected"
-_HISTORY = "rf.history('history.parquet') has the runs that were tracked"
-OVER_TIME = {
-    **dict.fromkeys(("timeline", "plot_timeline", "plot_history"), _TIMELINE),
-    **dict.fromkeys(("changes", "drift", "alerts", "anomalies", "monitor", "flagged"), _CHANGES),
-}
-"""Foreign names of history functions, with the own call."""
-MEANT = {
-    **OVER_TIME,
-    "history": _HISTORY,
-    **dict.fromkeys(("test", "ttest", "t_test", "significance", "significant", "wilcoxon"), _TESTS),
-    **dict.fromkeys(
-        ("ci", "interval", "intervals", "confidence_interval", "bootstrap"), _INTERVALS
-    ),
-    **dict.fromkeys(("gate", "check", "assert_", "require_that"), _GATES),
-}
-"""Foreign names of methods, with the own call."""
-
-
 def no_method(name: str, methods: Iterable[str]) -> str:
     """Return the words on a method that `rec` does not have."""
-    told = MEANT.get(name.casefold()) or registry.elsewhere(name)
+    told = registry.elsewhere(name)
     known = [*registry.registered(), *methods]
     found = f"; {told}" if told else _meant(name, known, _call)
     return f"rec has no method {name!r}{found or '; rf.list_metrics() has the metrics'}"
@@ -283,10 +177,13 @@ def no_method(name: str, methods: Iterable[str]) -> str:
 
 def no_attribute(name: str, names: Iterable[str]) -> str:
     """Return the words on a name that the package does not have."""
-    told = OVER_TIME.get(name.casefold())
-    if told is None and name in METHODS:
-        told = f"call it on a frame: frame.rec.{name}({METHODS[name]})"
-    told = told or registry.elsewhere(name)
+    from recframe.api.rec_class import METHODS  # noqa: PLC0415  which imports this
+
+    told = (
+        f"call it on a frame: frame.rec.{name}(...)"
+        if name in METHODS
+        else registry.elsewhere(name)
+    )
     found = f"; {told}" if told else _meant(name, [*names], _attribute)
     return f"module 'recframe' has no attribute {name!r}{found}"
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 import polars as pl
 
-from recframe.api import argument_errors
 from recframe.api.bound_metric import F
 from recframe.api.gates import gate_of
 from recframe.api.rec_class import Rec
@@ -115,9 +114,7 @@ def _of_this_machine(name: str) -> Callable[..., Any]:
     return called
 
 
-REFUSED = tuple(
-    name for name in argument_errors.METHODS if "." not in name and name not in BY_BUCKET + HERE
-)
+REFUSED = ("report", "worst", "best", "core")
 
 
 class InBuckets(Rec[F]):

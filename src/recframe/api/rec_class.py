@@ -75,7 +75,7 @@ class Rec(Methods[F], Answers[F]):
     def __call__(
         self, truth: Any = None, *, model: str, **options: Unpack[Options]
     ) -> Segmented[F]: ...
-    @argument_errors.understood
+    @argument_errors.bound
     def __call__(self, truth: Any = None, **options: Any) -> Rec[F]:
         """Bind column names, side frames and policies, and return a new object; the frame and this object do not change.
 
