@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -145,14 +144,6 @@ def test_columns_are_by_then_the_support_then_metric_by_metric_each_with_its_ks(
     assert found["n_users"].dtype == pl.Int64
 
 
-@pytest.mark.parametrize("make", [kind.make for kind in KINDS if kind.name.startswith("pandas")])
-def test_pandas_results_have_plain_columns(make):
-    found = make(FRAME).rec.evaluate("mrr", by="country")
-
-    assert found.columns.tolist() == ["country", "n_users", "mrr"]
-    assert [str(dtype) for dtype in found.dtypes[1:]] == ["int64", "float64"]
-
-
 def test_rows_are_sorted_by_the_by_columns_with_nulls_last(kind):
     frame = FRAME.with_columns(
         country=pl.Series(["FR", None, None, "DE"]), device=pl.Series(["tv", "tv", None, "tv"])
@@ -209,25 +200,6 @@ def test_names_and_objects_of_a_metric_are_the_same_thing():
     assert len({rf.ndcg @ 10, rf.parse("ndcg@10"), rf.ndcg(gain="linear") @ 10, rf.ndcg}) == 2
 
 
-def test_methods_take_the_parameters_of_their_metric(kind):
-    found = kind.read(kind(FRAME).rec.ndcg(k=[2], gain="exp"))
-
-    assert found.columns == ["n_users", "ndcg(gain=exp)@2"]
-
-
-def test_columns_have_the_names_that_are_bound(kind):
-    names = {
-        "user": "who",
-        "item": "what",
-        "rank": "place",
-        "relevance": "stars",
-        "model": "system",
-    }
-    frame = FRAME.with_columns(model=pl.lit("one")).rename(names)
-
-    assert ask(kind, frame, "mrr", "recall@1", **names).rows() == [("one", 2, 0.75, 0.5)]
-
-
 def test_roles_may_exchange_their_names(kind):
     frame = FRAME.rename({"user": "item", "item": "user", "rank": "relevance", "relevance": "rank"})
     names = {"user": "item", "item": "user", "rank": "relevance", "relevance": "rank"}
@@ -246,29 +218,6 @@ def test_an_expression_takes_the_names_of_its_columns():
     )
     assert found.rows() == [("u", 0.5), ("v", 1.0)]
     assert found.columns == ["user", "mrr@2"]
-
-
-def test_no_frame_is_changed(kind):
-    def frames() -> list[Any]:
-        recs = recommended(v="ba", u="ab").with_columns(country=pl.lit("FR"), model=pl.lit("one"))
-        sides = [
-            liked(v="b", u="b"),
-            rows(("u", "x"), schema=("user", "taste")),
-            rows(("a", "y"), schema=("item", "genre")),
-        ]
-        return [kind(one) for one in [recs, *sides]]
-
-    used, untouched = frames(), frames()
-    recs, truth, users, items = used
-    rec = recs.rec(truth=truth, users=users, items=items, model="model")
-    for result in (rec.evaluate("ndcg", "err", by=["taste", "genre"]), rec.judge()):
-        kind.read(result)
-    for one, before in zip(used, untouched, strict=True):
-        if isinstance(one, pd.DataFrame):
-            pd.testing.assert_frame_equal(one, before)
-            assert one.attrs == {}
-        else:
-            assert_frame_equal(one, before)
 
 
 @pytest.mark.filterwarnings("ignore:users have several rows of one rank")  # items as users
@@ -315,12 +264,6 @@ def test_rec_of_a_frame_is_the_same_as_its_namespace(kind):
 )
 def test_k_is_a_list_or_range_of_whole_numbers(kind, k):
     assert ask(kind, FRAME, "mrr", k=k).to_dicts() == [{"n_users": 2, "mrr@1": 0.5, "mrr@2": 0.75}]
-
-
-def test_a_metric_asked_twice_comes_once(kind):
-    found = ask(kind, FRAME, "mrr@1", "mrr", rf.mrr @ 1, "RR", "recall", k=[1, 2, 1])
-
-    assert found.columns == ["n_users", "mrr@1", "mrr@2", "recall@1", "recall@2"]
 
 
 def test_k_leaves_a_metric_with_a_cut_off_of_its_own(kind):

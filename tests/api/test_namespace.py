@@ -18,7 +18,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from recframe.metrics.language import registry
-from two_users import FRAME, RECS, TRUTH, value
+from two_users import FRAME, RECS, TRUTH
 
 TRAIN = TRUTH.select("user", "item")
 ITEMS = TRUTH.select("item").unique().with_columns(genre=pl.lit("drama"))
@@ -35,15 +35,6 @@ def run(script: str, *options: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
-
-
-def test_every_kind_of_frame_has_it(kind):
-    frame = kind(FRAME)
-
-    assert hasattr(frame, "rec")
-    assert "rec" in dir(frame)
-    assert isinstance(frame.rec, rf.Rec)
-    assert value(kind, frame.rec.recall(k=10), "recall@10") == 0.75
 
 
 def test_the_class_is_what_the_frames_have():
@@ -143,17 +134,6 @@ print([f"recframe {{rf.__version__}}" in page for page in made])
 
 
 @pytest.mark.slow
-def test_looking_for_pandas_without_importing_it_is_not_an_import():
-    script = f"""
-import importlib.util, sys, recframe
-spec = importlib.util.find_spec("pandas")
-print(spec.name, spec.origin == spec.loader.get_filename("pandas"), spec.loader.is_package("pandas"), "pandas" in sys.modules)
-import pandas
-{USES_PANDAS}"""
-    assert run(script).splitlines() == ["pandas True True False", "0.5 pandas"]
-
-
-@pytest.mark.slow
 def test_an_import_of_pandas_that_failed_can_be_made_again():
     script = f"""
 import sys, recframe
@@ -184,17 +164,6 @@ print([type(finder).__module__ for finder in sys.meta_path if "recframe" in type
     assert plain.splitlines()[1:] == ["True True", "[]"]
 
 
-@pytest.mark.slow
-def test_reloading_recframe_registers_again_without_harm():
-    script = f"""
-import importlib, warnings, pandas, recframe
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # Polars and pandas warn of any second registration
-    importlib.reload(recframe)
-{USES_PANDAS}"""
-    assert run(script) == "0.5 pandas"
-
-
 @pytest.mark.parametrize(
     "make", [lambda frame: frame, lambda frame: frame.lazy(), lambda frame: frame.to_pandas()]
 )
@@ -209,28 +178,6 @@ def test_a_frame_without_any_right_column_has_it_and_raises_only_when_asked(make
     assert rec.group_by("x") is not None
     with pytest.raises(rf.ColumnError, match="the judged frame has no column"):
         rec.ndcg(k=10)
-
-
-def test_rec_of_a_frame_is_the_frames_own(kind):
-    frame = kind(FRAME)
-
-    for made in (rf.rec(frame), rf.Rec(frame), frame.rec):
-        assert isinstance(made, rf.Rec)
-        assert_frame_equal(
-            kind.read(made.evaluate("ndcg@2", by="user")),
-            kind.read(frame.rec.evaluate("ndcg@2", by="user")),
-        )
-
-
-def test_rec_of_a_frame_binds_options(kind):
-    bound = rf.rec(kind(RECS), truth=kind(TRUTH), universe="recs")
-
-    assert_frame_equal(
-        kind.read(bound.evaluate("recall@2", by="user")),
-        kind.read(
-            kind(RECS).rec(truth=kind(TRUTH), universe="recs").evaluate("recall@2", by="user")
-        ),
-    )
 
 
 @pytest.mark.parametrize("thing", [[1, 2], {"user": [1]}, pl.Series([1]), None, "frame"], ids=repr)
@@ -251,47 +198,6 @@ def test_a_frame_that_changed_in_place_gives_the_new_numbers():
 
     assert frame.rec.recall(k=1) == rec.recall(k=1) == 0.75
     assert frame.rec.recall(k=1, by="device")["device"].to_list() == ["phone"]
-
-
-def test_a_pandas_frame_that_changed_in_place_gives_the_new_numbers():
-    frame = FRAME.to_pandas()
-    rec = frame.rec
-
-    frame["rank"] = [2, 1, None, 2, 1]
-
-    assert frame.rec.recall(k=1) == rec.recall(k=1) == 0.75
-
-
-def test_binding_returns_a_new_object_and_leaves_the_first_as_it_was(kind):
-    first = kind(FRAME.rename({"user": "who"})).rec(user="who")
-    second = first(min_relevance=2)
-    grouped = first.group_by("country")
-
-    assert second is not first
-    # of relevance 2 and more: u1's c, which is not listed; u2 has nothing relevant
-    assert value(kind, second.recall(), "recall") == 0
-    assert value(kind, first.recall(), "recall") == 0.75
-    assert kind.read(grouped.recall()).columns == ["country", "n_users", "recall"]
-    assert kind.read(first.evaluate("recall")).columns == ["n_users", "recall"]
-
-
-def test_what_is_bound_later_holds():
-    rec = FRAME.rec(min_relevance=2, no_relevant="skip")
-
-    assert rec(min_relevance=1, no_relevant="zero").recall() == 0.75
-    assert rec(min_relevance=1).group_by("country").group_by("user").recall().columns == [
-        "country",
-        "user",
-        "recall",
-    ]
-
-
-def test_nothing_is_bound_to_the_frame(kind):
-    frame = kind(FRAME)
-    frame.rec(min_relevance=2, no_relevant="skip").evaluate("recall")
-    frame.rec.group_by("country").evaluate("recall")
-
-    assert value(kind, frame.rec.recall(), "recall") == 0.75
 
 
 # the items have a category and no price; lists of other samples are warned of
@@ -333,13 +239,6 @@ def test_a_frame_keeps_no_trace():
     assert vars(frame.rec) == {"_frame": frame}
 
 
-def test_dir_has_the_methods_and_the_metrics():
-    names = dir(FRAME.rec)
-
-    assert names == sorted(names)
-    assert set(names) >= {"evaluate", "judge", "group_by", *registry.registered()}
-
-
 def test_a_metric_explains_itself_on_the_frame():
     for name, metric in registry.registered().items():
         bound = getattr(FRAME.rec, name)
@@ -348,47 +247,10 @@ def test_a_metric_explains_itself_on_the_frame():
     assert "discounted cumulative gain" in FRAME.rec.ndcg.__doc__
 
 
-def test_help_shows_what_a_metric_is(capsys):
-    help(FRAME.rec.ndcg)
-
-    assert "Järvelin and Kekäläinen" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("frame", "kind"),
-    [
-        (FRAME, "polars.DataFrame"),
-        (FRAME.lazy(), "polars.LazyFrame"),
-        (FRAME.to_pandas(), "pandas.DataFrame"),
-    ],
-)
-def test_the_repr_names_the_kind_of_frame(frame, kind):
-    assert repr(frame.rec).startswith(f"rec of a {kind}")
-    assert repr(frame.rec.ndcg).startswith(f"<ndcg of a {kind}")
-
-
-@pytest.mark.parametrize(
-    ("typo", "meant"),
-    [("ndgc", "ndcg"), ("evalute", "evaluate"), ("Recall", "recall"), ("jugde", "judge")],
-)
-def test_an_unknown_method_is_an_attribute_error_with_the_closest_name(typo, meant):
-    for frame in (FRAME, FRAME.lazy(), FRAME.to_pandas()):
-        with pytest.raises(
-            AttributeError, match=f"rec has no method '{typo}'; did you mean '{meant}'"
-        ):
-            getattr(frame.rec, typo)
-
-
 @pytest.mark.parametrize("name", ["evaluate", "compare", "report", "plot"])
 def test_a_method_that_is_looked_for_in_the_package_is_asked_of_a_frame(name):
     with pytest.raises(AttributeError, match=rf"; call it on a frame: frame\.rec\.{name}\("):
         getattr(rf, name)
-
-
-def test_an_unknown_method_without_a_close_one_says_where_to_look():
-    with pytest.raises(AttributeError, match=r"rec has no method 'xyzzy'; rf.list_metrics\(\)"):
-        FRAME.rec.xyzzy  # noqa: B018
-    assert not hasattr(FRAME.rec, "xyzzy")
 
 
 @pytest.mark.parametrize(

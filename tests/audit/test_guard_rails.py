@@ -106,17 +106,6 @@ def test_ids_of_another_space_are_warned_of_and_an_error_of_the_audit(kind: str,
     ]
 
 
-@pytest.mark.parametrize("role", ["user", "item"])
-def test_text_that_was_written_otherwise_is_of_another_space(role: str):
-    recs, truth = (one.with_columns(pl.col(role).cast(pl.String)) for one in (RECS, TRUTH))
-    recs = recs.with_columns(pl.col(role) + "u")
-
-    with pytest.warns(rf.RecframeWarning, match=f"have no {role} ids in common: .* such as '0u'"):
-        rf.rec(recs, truth=truth, relevance="rating").ndcg(k=10)
-    with pytest.raises(rf.DataError, match=f"no_common_{role}s"):
-        rf.rec(recs, truth=truth, relevance="rating", strict=True).ndcg(k=10)
-
-
 def test_hardly_any_ids_in_common_are_fewer_than_one_in_a_hundred():
     recs = pl.DataFrame({"user": range(500), "item": [0] * 500, "rank": [1] * 500})
     truth = recs.select(pl.col("user") + 497, "item")

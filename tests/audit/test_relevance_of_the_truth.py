@@ -62,13 +62,6 @@ def test_a_column_of_two_values_warns_with_both_answers(kind: Kind, dtype: Any):
     )
 
 
-def test_values_that_are_missing_hide_no_two_values():
-    for values in ([None, True, False, None], [None, 1.0, 0.0, float("nan")]):
-        truth = TRUTH.with_columns(clicked=pl.Series(values, strict=False))
-        assert len(asked(truth)) == 1
-        assert len(told(lambda truth=truth: RECS.to_pandas().rec(truth.to_pandas()).mrr(k=2))) == 1
-
-
 @pytest.mark.parametrize("last", [0, 1])
 def test_the_other_value_may_stand_behind_many_rows(last: int):
     n = 30_000
@@ -95,11 +88,6 @@ def test_all_columns_make_one_warning_that_begins_with_two_values():
         in words
     )
     assert "write rec(relevance='label') or rec(relevance='stars'), with min_relevance=" in words
-
-
-def test_what_the_call_uses_is_no_answer():
-    assert told(lambda: RECS.rec(TRUTH).recall(k=2, by="clicked")) == []
-    assert told(lambda: RECS.rec(TRUTH).recall(k=2, by=(pl.col("clicked") + 1).alias("x"))) == []
 
 
 def test_a_weight_of_users_is_no_answer():
@@ -226,13 +214,6 @@ def test_each_judged_row_of_a_judged_frame_counts():
         judged.drop("relevance").rec(relevance=False).mrr(k=1)
 
 
-def test_an_engine_lets_each_row_count():
-    truth = TRUTH.rename({"clicked": "relevance"})
-    rec = rf.rec(ManyFrame(RECS.to_arrow()), truth=ManyFrame(truth.to_arrow()), relevance=False)
-
-    assert rec.evaluate("recall@1", "mrr").collected.row(0) == (2, 0.5, 1.0)
-
-
 def test_a_frame_of_its_own_names_wins_over_false():
     rec = RECS.rec(rf.frame(TRUTH, relevance="clicked"), relevance=False)
 
@@ -282,10 +263,3 @@ def test_a_level_above_all_grades_is_warned_of_with_the_highest(kind: Kind):
     assert told(lambda: rec(min_relevance=4).recall(k=1)) == []
     judged = kind(GRADED.select("user", "item", rank=1, relevance="clicked"))
     assert "no row of the judged frame" in told(lambda: judged.rec(min_relevance=2).recall(k=1))[0]
-
-
-def test_a_level_for_binary_metrics_alone_is_warned_of_beside_gains():
-    rec = RECS.rec(GRADED, relevance="stars", min_relevance=5, min_relevance_for="binary")
-
-    assert len(told(lambda: rec.evaluate("ndcg@2", "recall@2"))) == 1
-    assert told(lambda: rec.evaluate("ndcg@2")) == []

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from audited_frames import ITEMS, JUDGED, POOLED, RECS, TRAIN, TRUTH, audit, found, with_row
-from frame_kinds import KINDS, Kind
+from frame_kinds import Kind
 from frame_sizes import SIZE
 from lanes import in_turn
 from recframe.audit.data import SEVERITIES
@@ -33,28 +33,10 @@ def test_the_remedy_names_the_column_that_seems_to_tell_systems_apart(kind):
     assert "pooled_models" not in audit(kind, POOLED, truth=TRUTH, model="system", k=1)["check"]
 
 
-def test_a_column_named_model_that_is_not_bound_is_one_that_seems_to_tell_systems_apart(kind):
-    first = audit(kind, POOLED.rename({"system": "model"}), truth=TRUTH).row(0, named=True)
-
-    assert first["check"] == "pooled_models"
-    assert "rec(model='model')" in first["remedy"]
-
-
 def test_a_column_that_does_not_tell_all_rows_of_a_rank_apart_names_no_system(kind):
     labelled = POOLED.with_columns(system=pl.Series(["x", "x", "y", "x", "x", "y", "y", "x"]))
 
     assert "pooled_models" not in audit(kind, labelled, truth=TRUTH)["check"]
-
-
-def test_a_column_of_places_names_no_system(kind):
-    """Of three rows two are tied in rank, and each has a place of its own."""
-    frame = with_row(
-        RECS.with_columns(place=pl.Series([1, 2, 1, 2])), ("u", "x", 2, 3), ("v", "x", 2, 3)
-    )
-
-    assert found(kind, frame, truth=TRUTH, k=1) == [
-        ("repeated_ranks", "warning", "recommendations", 4, 2)
-    ]
 
 
 def test_errors_come_before_warnings_and_those_before_the_rest(kind):
@@ -181,18 +163,6 @@ def test_a_relevance_of_any_dtype_is_audited(kind, dtype):
     ]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if "pandas" not in kind.name], ids=repr)
-def test_columns_without_a_value_or_a_dtype_are_audited(kind):
-    nothing = pl.Series([None, None], dtype=pl.Null)
-    judged = JUDGED[:2].with_columns(rank=nothing, relevance=nothing)
-
-    assert audit(kind, judged).is_empty()
-    assert (
-        found(kind, RECS[:2], truth=TRUTH[:2].with_columns(relevance=nothing))[0][0]
-        == "null_relevance"
-    )
-
-
 @pytest.mark.parametrize(
     ("dtype", "order", "defects"),
     in_turn(
@@ -315,22 +285,6 @@ def test_strict_lists_every_error_with_its_counts_and_an_example(kind):
     )
 
 
-def test_strict_holds_for_the_judged_frame_and_for_a_metric_alone(kind):
-    strict = kind(with_row(RECS, ("u", "a", 3))).rec(truth=kind(TRUTH), strict=True)
-
-    raises(kind, strict.judge, "duplicate_items: ")
-    with pytest.raises((rf.RecframeError, pl.exceptions.PolarsError)):
-        kind.read(strict.ndcg(k=[1, 2]))
-    assert "duplicate_items" in kind.read(strict.audit())["check"]
-    assert kind.read(strict(strict=False).evaluate("recall@3"))["n_users"].item() == 2
-
-
 def test_strict_is_true_or_false():
     with pytest.raises(rf.RecframeError, match=re.escape("strict='yes': write True")):
         RECS.rec(strict="yes")
-
-
-def test_a_kind_is_given_back(kind):
-    result = kind(RECS).rec(truth=kind(TRUTH)).audit()
-
-    assert type(result) is type(kind(RECS))

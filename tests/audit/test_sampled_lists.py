@@ -79,14 +79,6 @@ def test_a_ranking_of_the_whole_catalogue_is_none_of_a_sample():
     assert not is_found(recs, truth(truth_of(found, np.random.default_rng(1))))
 
 
-def test_items_at_random_that_miss_what_is_relevant_are_no_sample_with_it():
-    found = scores(1)
-    liked = truth_of(found, np.random.default_rng(1))
-    drawn = np.random.default_rng(1).permuted(np.tile(np.arange(N_ITEMS), (N_USERS, 1)), axis=1)
-
-    assert not is_found(frame(drawn[:, :50].tolist()), truth(liked))
-
-
 def test_the_remedy_is_a_call_that_gives_an_estimate_near_the_real_number():
     found = scores(1)
     liked = truth_of(found, np.random.default_rng(1))

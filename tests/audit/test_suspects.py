@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,21 +47,6 @@ def test_spellings_of_one_id_are_those_that_are_plain_the_same(
     assert dict(found.select("frame", "rows").rows()) == {
         name: rows for name, rows in expected.items() if rows
     }
-
-
-@pytest.mark.parametrize("dtype", [pl.Int64, pl.String, pl.Categorical, pl.Binary])
-def test_two_lists_of_a_user_one_far_behind_the_other_are_one(dtype: Any):
-    # each of three users has items 0 and 1 at the ranks 1 and 2, and then items 1 and 2
-    rows = [
-        (user, item + more, item + 1) for more in (0, 1) for user in range(3) for item in (0, 1)
-    ]
-    frame = pl.DataFrame(rows, ["user", "item", "rank"], orient="row").with_columns(relevance=1)
-    frame = frame.with_columns(pl.col("user").cast(pl.String).cast(dtype, strict=False))
-
-    found = frame.rec.audit(2)
-
-    counts = found.select("check", "rows").rows()
-    assert {("duplicate_items", 6), ("repeated_ranks", 12)} <= {*counts}
 
 
 @given(
