@@ -82,4 +82,4 @@ def over_folds(
     frames: Frames, make: Callable[[Any], Any] = as_it_is, folds: Folds = FOLDS, **options: Any
 ) -> Any:
     """The same over the folds."""
-    return rec_of(frames, make, **options)._in_folds(folds)
+    return rec_of(frames, make, **options)._split(None, folds, ())

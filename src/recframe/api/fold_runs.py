@@ -27,15 +27,14 @@ Makes = Callable[..., Any]
 
 def check_models(models: object) -> dict[str, Makes]:
     """Return the functions by name, or say what is to be given."""
-    write = "run({'mine': function}), where function(train, users) returns lists"
-    if not isinstance(models, Mapping) or not models:
-        msg = f"run() takes functions by the names of their models, and found {kind_of(models)}: {write}"
+    named = dict(models) if isinstance(models, Mapping) else {}
+    if not named or not all(isinstance(name, str) and callable(one) for name, one in named.items()):
+        msg = (
+            f"run() takes functions by the names of their models, and found {shown(models)}: run({{'mine': function}}), where "
+            "function(train, users) returns lists"
+        )
         raise CallError(msg)
-    for name, function in models.items():
-        if not isinstance(name, str) or not callable(function):
-            msg = f"run() takes functions by the names of their models, and found {shown(name)}: {kind_of(function)}; {write}"
-            raise CallError(msg)
-    return dict(models)
+    return named
 
 
 def run(folds: Sequence[Any], models: Mapping[str, Makes], k: int) -> pl.LazyFrame:

@@ -361,10 +361,6 @@ class Rec(Methods[F], Answers[F]):
         collected: Rec[pl.DataFrame] = bound
         return collected
 
-    def _in_folds(self, folds: Folds) -> Rec[F]:
-        """Return the same over the folds of a split, whose column cuts every frame that has it."""
-        return self._with(replace(self._context, folds=folds))
-
     def _split(self, labels: Any, folds: Folds | None, bounds: Sequence[str]) -> Rec[F]:
         """Return the same over the folds of a split, with models that are bounds and no candidates."""
         of_split = {"split": labels, "folds": folds, "bounds": tuple(bounds)}
