@@ -201,14 +201,6 @@ def test_no_number_is_printed_as_less_than_nothing():
     assert _cells(pl.Series([-0.0, 0.5])) == ["0.0", "0.5"]
 
 
-def test_an_explanation_is_readable_in_a_notebook():
-    assert (
-        rf.explain("mrr@5", "ranx", "lenskit")
-        ._repr_html_()
-        .startswith("<pre>mrr@5, from ranx to lenskit\n\n1. universe")
-    )
-
-
 @pytest.mark.parametrize("old", PROFILES)
 @pytest.mark.parametrize("new", ["recframe", "rectools", "evidently"])
 def test_the_switches_in_which_two_profiles_differ_are_those_of_their_tables(old: str, new: str):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import inspect
 import math
 import textwrap
@@ -57,13 +56,8 @@ class Explanation(Generic[T]):
     text: str
     frame: T
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return readable(self.text)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text)}</pre>"
 
 
 def explain(
