@@ -14,22 +14,17 @@ class Methods(Generic[F]):
     @overload
     def hit_rate(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Share of the users whose list has at least one relevant item: 1 if every list has one, 0 if none has."""
     @overload
     def hit_rate(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the users whose list has at least one relevant item: 1 if every list has one, 0 if none has."""
     @overload
     def precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -41,7 +36,6 @@ class Methods(Generic[F]):
     def precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -53,7 +47,6 @@ class Methods(Generic[F]):
     def recall(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         denominator: Literal["relevant", "capped"] = "relevant",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -65,7 +58,6 @@ class Methods(Generic[F]):
     def recall(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["relevant", "capped"] = "relevant",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -77,7 +69,6 @@ class Methods(Generic[F]):
     def f_score(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         beta: float = 1,
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "means", "pooled"] = "users",
@@ -87,7 +78,6 @@ class Methods(Generic[F]):
     def f_score(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         beta: float = 1,
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "means", "pooled"] = "users",
@@ -97,7 +87,6 @@ class Methods(Generic[F]):
     def map(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
         without_relevant: Literal["zero", "one"] = "zero",
@@ -107,7 +96,6 @@ class Methods(Generic[F]):
     def map(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
         without_relevant: Literal["zero", "one"] = "zero",
@@ -116,22 +104,17 @@ class Methods(Generic[F]):
     @overload
     def mrr(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Mean reciprocal rank, 1 / rank of the first relevant item: 1 if it comes first, 1/2 if second, 0 if it is not listed."""
     @overload
     def mrr(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Mean reciprocal rank, 1 / rank of the first relevant item: 1 if it comes first, 1/2 if second, 0 if it is not listed."""
     @overload
     def dcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         discount: Literal["shifted", "unshifted"] = "shifted",
@@ -145,7 +128,6 @@ class Methods(Generic[F]):
     def dcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         discount: Literal["shifted", "unshifted"] = "shifted",
@@ -159,7 +141,6 @@ class Methods(Generic[F]):
     def ndcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         ideal: Literal["relevant", "k", "list", "all"] = "relevant",
@@ -175,7 +156,6 @@ class Methods(Generic[F]):
     def ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         ideal: Literal["relevant", "k", "list", "all"] = "relevant",
@@ -191,7 +171,6 @@ class Methods(Generic[F]):
     def r_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         without_hit: Literal["zero", "null"] = "zero",
     ) -> float:
         """Precision of the list cut at the user's number of relevant items: 1 if it holds them all, 0 if none."""
@@ -199,7 +178,6 @@ class Methods(Generic[F]):
     def r_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         without_hit: Literal["zero", "null"] = "zero",
     ) -> F:
         """Precision of the list cut at the user's number of relevant items: 1 if it holds them all, 0 if none."""
@@ -207,7 +185,6 @@ class Methods(Generic[F]):
     def rbp(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         p: float = 0.8,
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -218,7 +195,6 @@ class Methods(Generic[F]):
     def rbp(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         p: float = 0.8,
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -229,7 +205,6 @@ class Methods(Generic[F]):
     def err(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         max_grade: float = 4,
     ) -> float:
         """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
@@ -237,71 +212,53 @@ class Methods(Generic[F]):
     def err(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         max_grade: float = 4,
     ) -> F:
         """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
     @overload
     def n_hits(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
     @overload
     def n_hits(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
     @overload
     def first_rank(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
     @overload
     def first_rank(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
     @overload
     def list_length(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Number of items in the list, up to k: k if it is full, 0 without a list."""
     @overload
     def list_length(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Number of items in the list, up to k: k if it is full, 0 without a list."""
     @overload
     def judged(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
     @overload
     def judged(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
     @overload
     def interpolated_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         recall: float = 0.5,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> float:
@@ -310,7 +267,6 @@ class Methods(Generic[F]):
     def interpolated_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         recall: float = 0.5,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
@@ -319,7 +275,6 @@ class Methods(Generic[F]):
     def eleven_point_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> float:
         """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed."""
@@ -327,7 +282,6 @@ class Methods(Generic[F]):
     def eleven_point_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
         """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed."""
@@ -335,7 +289,6 @@ class Methods(Generic[F]):
     def auc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
         weights: Literal["none", "snips", "ips"] = "none",
@@ -347,7 +300,6 @@ class Methods(Generic[F]):
     def auc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
         weights: Literal["none", "snips", "ips"] = "none",
@@ -358,22 +310,17 @@ class Methods(Generic[F]):
     @overload
     def bpref(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Binary preference, how often relevant items come before those judged not relevant: 1 is always, 0 never."""
     @overload
     def bpref(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Binary preference, how often relevant items come before those judged not relevant: 1 is always, 0 never."""
     @overload
     def partial_auc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         misses: float = 10,
         hits: Literal["all", "first"] = "all",
     ) -> float:
@@ -382,7 +329,6 @@ class Methods(Generic[F]):
     def partial_auc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         misses: float = 10,
         hits: Literal["all", "first"] = "all",
     ) -> F:
@@ -391,7 +337,6 @@ class Methods(Generic[F]):
     def gauc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> float:
         """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
@@ -399,7 +344,6 @@ class Methods(Generic[F]):
     def gauc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> F:
         """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
@@ -407,7 +351,6 @@ class Methods(Generic[F]):
     def miscalibration(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         divergence: Literal["kl", "js", "hellinger"] = "kl",
         alpha: float = 0.01,
@@ -419,7 +362,6 @@ class Methods(Generic[F]):
     def miscalibration(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         divergence: Literal["kl", "js", "hellinger"] = "kl",
         alpha: float = 0.01,
@@ -430,22 +372,17 @@ class Methods(Generic[F]):
     @overload
     def coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Share of the catalogue that is in anybody's list: 1 if every item is, 0 if none is."""
     @overload
     def coverage(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the catalogue that is in anybody's list: 1 if every item is, 0 if none is."""
     @overload
     def user_coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         at_least: Literal["one", "k"] = "one",
     ) -> float:
         """Share of the users who get a list at all: 1 if everybody does, 0 if nobody does."""
@@ -453,7 +390,6 @@ class Methods(Generic[F]):
     def user_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         at_least: Literal["one", "k"] = "one",
     ) -> F:
         """Share of the users who get a list at all: 1 if everybody does, 0 if nobody does."""
@@ -461,7 +397,6 @@ class Methods(Generic[F]):
     def gini(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> float:
@@ -470,7 +405,6 @@ class Methods(Generic[F]):
     def gini(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> F:
@@ -479,7 +413,6 @@ class Methods(Generic[F]):
     def entropy(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalized: bool = False,
         log_base: float = 2,
@@ -489,7 +422,6 @@ class Methods(Generic[F]):
     def entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalized: bool = False,
         log_base: float = 2,
@@ -498,22 +430,17 @@ class Methods(Generic[F]):
     @overload
     def fall_out(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Share of the catalogue's not relevant items that are listed: 0 if none is, 1 if all are; smaller is better."""
     @overload
     def fall_out(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the catalogue's not relevant items that are listed: 0 if none is, 1 if all are; smaller is better."""
     @overload
     def mcc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         denominator: Literal["list", "k"] = "list",
     ) -> float:
         """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
@@ -521,7 +448,6 @@ class Methods(Generic[F]):
     def mcc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
         """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
@@ -529,7 +455,6 @@ class Methods(Generic[F]):
     def mean_percentile_rank(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         average: Literal["users", "pairs"] = "users",
     ) -> float:
         """Place of the relevant items in an order of the whole catalogue, as a share: 0 is the top, about 0.5 random order."""
@@ -537,7 +462,6 @@ class Methods(Generic[F]):
     def mean_percentile_rank(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         average: Literal["users", "pairs"] = "users",
     ) -> F:
         """Place of the relevant items in an order of the whole catalogue, as a share: 0 is the top, about 0.5 random order."""
@@ -545,7 +469,6 @@ class Methods(Generic[F]):
     def diversity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         distance: Literal["cosine", "jaccard"] = "cosine",
         scaled: bool = False,
@@ -556,7 +479,6 @@ class Methods(Generic[F]):
     def diversity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         distance: Literal["cosine", "jaccard"] = "cosine",
         scaled: bool = False,
@@ -567,7 +489,6 @@ class Methods(Generic[F]):
     def category_coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
         relevance: bool = False,
@@ -577,7 +498,6 @@ class Methods(Generic[F]):
     def category_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
         relevance: bool = False,
@@ -587,7 +507,6 @@ class Methods(Generic[F]):
     def category_entropy(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         weight: Literal["none", "geometric"] = "none",
         p: float = 0.85,
@@ -598,7 +517,6 @@ class Methods(Generic[F]):
     def category_entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         weight: Literal["none", "geometric"] = "none",
         p: float = 0.85,
@@ -609,7 +527,6 @@ class Methods(Generic[F]):
     def alpha_ndcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
     ) -> float:
@@ -618,7 +535,6 @@ class Methods(Generic[F]):
     def alpha_ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
     ) -> F:
@@ -627,7 +543,6 @@ class Methods(Generic[F]):
     def err_ia(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
@@ -637,7 +552,6 @@ class Methods(Generic[F]):
     def err_ia(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
@@ -647,7 +561,6 @@ class Methods(Generic[F]):
     def nrbp(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         beta: float = 0.5,
@@ -658,7 +571,6 @@ class Methods(Generic[F]):
     def nrbp(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         beta: float = 0.5,
@@ -669,7 +581,6 @@ class Methods(Generic[F]):
     def exposure_share(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log"] = "none",
     ) -> float:
         """Share of the places of all lists that a group of items gets: 1 is all of them, 0 none."""
@@ -677,7 +588,6 @@ class Methods(Generic[F]):
     def exposure_share(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log"] = "none",
     ) -> F:
         """Share of the places of all lists that a group of items gets: 1 is all of them, 0 none."""
@@ -685,7 +595,6 @@ class Methods(Generic[F]):
     def exposure_disparity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> float:
@@ -694,7 +603,6 @@ class Methods(Generic[F]):
     def exposure_disparity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> F:
@@ -703,7 +611,6 @@ class Methods(Generic[F]):
     def personalization(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         similarity: Literal["cosine", "overlap"] = "cosine",
         against: Literal["segment", "all"] = "segment",
     ) -> float:
@@ -712,7 +619,6 @@ class Methods(Generic[F]):
     def personalization(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         similarity: Literal["cosine", "overlap"] = "cosine",
         against: Literal["segment", "all"] = "segment",
     ) -> F:
@@ -721,7 +627,6 @@ class Methods(Generic[F]):
     def novelty(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         cold: Literal["one", "drop"] = "one",
         normalized: bool = False,
         log_base: float = 2,
@@ -732,7 +637,6 @@ class Methods(Generic[F]):
     def novelty(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         cold: Literal["one", "drop"] = "one",
         normalized: bool = False,
         log_base: float = 2,
@@ -743,7 +647,6 @@ class Methods(Generic[F]):
     def epc(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
     ) -> float:
@@ -752,7 +655,6 @@ class Methods(Generic[F]):
     def epc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
     ) -> F:
@@ -761,7 +663,6 @@ class Methods(Generic[F]):
     def efd(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
         log_base: float = 2,
@@ -773,7 +674,6 @@ class Methods(Generic[F]):
     def efd(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
         log_base: float = 2,
@@ -785,7 +685,6 @@ class Methods(Generic[F]):
     def popularity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none",
     ) -> float:
         """Mean number of train users who have a listed item: 0 if nobody has one; the larger, the better known the items."""
@@ -793,7 +692,6 @@ class Methods(Generic[F]):
     def popularity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none",
     ) -> F:
         """Mean number of train users who have a listed item: 0 if nobody has one; the larger, the better known the items."""
@@ -801,7 +699,6 @@ class Methods(Generic[F]):
     def long_tail_share(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> float:
@@ -810,7 +707,6 @@ class Methods(Generic[F]):
     def long_tail_share(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -819,7 +715,6 @@ class Methods(Generic[F]):
     def long_tail_count(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> float:
@@ -828,7 +723,6 @@ class Methods(Generic[F]):
     def long_tail_count(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -837,7 +731,6 @@ class Methods(Generic[F]):
     def tail_coverage(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> float:
@@ -846,7 +739,6 @@ class Methods(Generic[F]):
     def tail_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -855,7 +747,6 @@ class Methods(Generic[F]):
     def popularity_lift(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         average: Literal["ratio", "users"] = "ratio",
     ) -> float:
         """How much more popular the listed items are than the same users' train items: 0 is as popular, 1 twice as popular."""
@@ -863,29 +754,23 @@ class Methods(Generic[F]):
     def popularity_lift(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         average: Literal["ratio", "users"] = "ratio",
     ) -> F:
         """How much more popular the listed items are than the same users' train items: 0 is as popular, 1 twice as popular."""
     @overload
     def repeat_rate(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Share of the list that the user already has in train: 1 is all of it, 0 none."""
     @overload
     def repeat_rate(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the list that the user already has in train: 1 is all of it, 0 none."""
     @overload
     def ncrr(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         denominator: Literal["relevant", "list"] = "relevant",
     ) -> float:
         """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
@@ -893,7 +778,6 @@ class Methods(Generic[F]):
     def ncrr(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["relevant", "list"] = "relevant",
     ) -> F:
         """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
@@ -901,7 +785,6 @@ class Methods(Generic[F]):
     def compatibility(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         p: float = 0.95,
         normalize: bool = True,
     ) -> float:
@@ -910,7 +793,6 @@ class Methods(Generic[F]):
     def compatibility(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         p: float = 0.95,
         normalize: bool = True,
     ) -> F:
@@ -918,22 +800,17 @@ class Methods(Generic[F]):
     @overload
     def infap(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
     @overload
     def infap(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
     @overload
     def recall_at_precision(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         precision: float = 0.5,
         denominator: Literal["k", "list"] = "k",
     ) -> float:
@@ -942,7 +819,6 @@ class Methods(Generic[F]):
     def recall_at_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         precision: float = 0.5,
         denominator: Literal["k", "list"] = "k",
     ) -> F:
@@ -951,7 +827,6 @@ class Methods(Generic[F]):
     def insq(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -961,7 +836,6 @@ class Methods(Generic[F]):
     def insq(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -971,7 +845,6 @@ class Methods(Generic[F]):
     def inst(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -981,7 +854,6 @@ class Methods(Generic[F]):
     def inst(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -991,7 +863,6 @@ class Methods(Generic[F]):
     def bpm(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1001,7 +872,6 @@ class Methods(Generic[F]):
     def bpm(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1011,7 +881,6 @@ class Methods(Generic[F]):
     def nerr(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         form: Literal["patience", "target", "discount", "gain"] = "patience",
         p: float = 0.9,
         target: float = 1,
@@ -1023,7 +892,6 @@ class Methods(Generic[F]):
     def nerr(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         form: Literal["patience", "target", "discount", "gain"] = "patience",
         p: float = 0.9,
         target: float = 1,
@@ -1035,7 +903,6 @@ class Methods(Generic[F]):
     def sdcg(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         max_grade: float = 4,
         min_grade: float = 0,
     ) -> float:
@@ -1044,7 +911,6 @@ class Methods(Generic[F]):
     def sdcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         max_grade: float = 4,
         min_grade: float = 0,
     ) -> F:
@@ -1053,7 +919,6 @@ class Methods(Generic[F]):
     def overlap(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
     ) -> float:
@@ -1062,7 +927,6 @@ class Methods(Generic[F]):
     def overlap(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
@@ -1071,7 +935,6 @@ class Methods(Generic[F]):
     def unexpectedness(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
         without_reference: Literal["one", "zero"] = "one",
@@ -1081,7 +944,6 @@ class Methods(Generic[F]):
     def unexpectedness(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
         without_reference: Literal["one", "zero"] = "one",
@@ -1090,22 +952,17 @@ class Methods(Generic[F]):
     @overload
     def least_item_promoted(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
-        *,
-        profile: str | None = None,
     ) -> float:
         """Number of places below the cut-off from which the list took an item of the reference list: 0 if from none."""
     @overload
     def least_item_promoted(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Number of places below the cut-off from which the list took an item of the reference list: 0 if from none."""
     @overload
     def rbo(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         p: float = 0.9,
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> float:
@@ -1114,7 +971,6 @@ class Methods(Generic[F]):
     def rbo(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         p: float = 0.9,
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> F:
@@ -1123,7 +979,6 @@ class Methods(Generic[F]):
     def corrected(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         metric: Literal["recall", "ndcg", "mrr"] = "recall",
         n_items: float = 10000,
         n_negatives: float = 100,
@@ -1135,7 +990,6 @@ class Methods(Generic[F]):
     def corrected(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         metric: Literal["recall", "ndcg", "mrr"] = "recall",
         n_items: float = 10000,
         n_negatives: float = 100,
@@ -1147,7 +1001,6 @@ class Methods(Generic[F]):
     def serendipity(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> float:
@@ -1156,7 +1009,6 @@ class Methods(Generic[F]):
     def serendipity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> F:
@@ -1165,7 +1017,6 @@ class Methods(Generic[F]):
     def value(
         self: Methods[pl.DataFrame] | Methods[pd.DataFrame], k: int | None = None, by: None = None,
         *,
-        profile: str | None = None,
         of: str = "",
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",
@@ -1175,7 +1026,6 @@ class Methods(Generic[F]):
     def value(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",
@@ -1185,14 +1035,11 @@ class Methods(Generic[F]):
 class SegmentedMethods(Generic[F]):
     def hit_rate(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the users whose list has at least one relevant item: 1 if every list has one, 0 if none has."""
     def precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["k", "list", "achievable"] = "k",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -1203,7 +1050,6 @@ class SegmentedMethods(Generic[F]):
     def recall(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["relevant", "capped"] = "relevant",
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -1214,7 +1060,6 @@ class SegmentedMethods(Generic[F]):
     def f_score(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         beta: float = 1,
         denominator: Literal["k", "list", "achievable"] = "k",
         average: Literal["users", "means", "pooled"] = "users",
@@ -1223,7 +1068,6 @@ class SegmentedMethods(Generic[F]):
     def map(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         normalizer: Literal["relevant", "min", "list", "hits", "k", "ranks"] = "relevant",
         average: Literal["arithmetic", "geometric"] = "arithmetic",
         without_relevant: Literal["zero", "one"] = "zero",
@@ -1231,14 +1075,11 @@ class SegmentedMethods(Generic[F]):
         """Mean average precision, how early the relevant items come: 1 if all come before any other, 0 if none is found."""
     def mrr(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Mean reciprocal rank, 1 / rank of the first relevant item: 1 if it comes first, 1/2 if second, 0 if it is not listed."""
     def dcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         discount: Literal["shifted", "unshifted"] = "shifted",
@@ -1251,7 +1092,6 @@ class SegmentedMethods(Generic[F]):
     def ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         gain: Literal["linear", "exp", "binary"] = "linear",
         log_base: float = 2,
         ideal: Literal["relevant", "k", "list", "all"] = "relevant",
@@ -1266,14 +1106,12 @@ class SegmentedMethods(Generic[F]):
     def r_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         without_hit: Literal["zero", "null"] = "zero",
     ) -> F:
         """Precision of the list cut at the user's number of relevant items: 1 if it holds them all, 0 if none."""
     def rbp(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         p: float = 0.8,
         weights: Literal["none", "snips", "ips"] = "none",
         exponent: float = 1.5,
@@ -1283,38 +1121,28 @@ class SegmentedMethods(Generic[F]):
     def err(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         max_grade: float = 4,
     ) -> F:
         """Expected reciprocal rank of the item that satisfies the user: near 1 if the first does, 0 if nothing listed is relevant."""
     def n_hits(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Number of relevant items among the first k: 0 if none is, at most k; more is better."""
     def first_rank(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Rank of the first relevant item in lists that have one: 1 if it always comes first; smaller is better."""
     def list_length(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Number of items in the list, up to k: k if it is full, 0 without a list."""
     def judged(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the first k items whose relevance is known: 1 if all were judged, 0 if none was."""
     def interpolated_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         recall: float = 0.5,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
@@ -1322,14 +1150,12 @@ class SegmentedMethods(Generic[F]):
     def eleven_point_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         rounding: Literal["up", "tenth", "nearest"] = "up",
     ) -> F:
         """Mean of the precision-recall curve at recalls 0, 0.1, ..., 1: 1 if all relevant items come first, 0 if none is listed."""
     def auc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         over: Literal["list", "catalogue"] = "list",
         without_pair: Literal["null", "hit"] = "null",
         weights: Literal["none", "snips", "ips"] = "none",
@@ -1339,14 +1165,11 @@ class SegmentedMethods(Generic[F]):
         """Chance that a relevant item of the list ranks above a not relevant one: 1 is always, 0.5 random order, 0 never."""
     def bpref(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Binary preference, how often relevant items come before those judged not relevant: 1 is always, 0 never."""
     def partial_auc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         misses: float = 10,
         hits: Literal["all", "first"] = "all",
     ) -> F:
@@ -1354,14 +1177,12 @@ class SegmentedMethods(Generic[F]):
     def gauc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["impressions", "relevant", "pairs"] = "impressions",
     ) -> F:
         """Grouped AUC, how often a user's relevant items rank above the others, weighted by list length: 1 always, 0.5 random."""
     def miscalibration(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         divergence: Literal["kl", "js", "hellinger"] = "kl",
         alpha: float = 0.01,
@@ -1371,21 +1192,17 @@ class SegmentedMethods(Generic[F]):
         """Distance of the list's mix of categories from that of the user's history: 0 is the same mix; larger is further."""
     def coverage(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the catalogue that is in anybody's list: 1 if every item is, 0 if none is."""
     def user_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         at_least: Literal["one", "k"] = "one",
     ) -> F:
         """Share of the users who get a list at all: 1 if everybody does, 0 if nobody does."""
     def gini(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalizer: Literal["corrected", "n"] = "corrected",
     ) -> F:
@@ -1393,7 +1210,6 @@ class SegmentedMethods(Generic[F]):
     def entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log", "geometric"] = "none",
         normalized: bool = False,
         log_base: float = 2,
@@ -1401,28 +1217,23 @@ class SegmentedMethods(Generic[F]):
         """How evenly the catalogue's items are shown, in bits: 0 if only one is shown; larger is more even."""
     def fall_out(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the catalogue's not relevant items that are listed: 0 if none is, 1 if all are; smaller is better."""
     def mcc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
         """Correlation between being listed and being relevant: 1 if the same items are both, 0 if unrelated, -1 if opposite."""
     def mean_percentile_rank(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         average: Literal["users", "pairs"] = "users",
     ) -> F:
         """Place of the relevant items in an order of the whole catalogue, as a share: 0 is the top, about 0.5 random order."""
     def diversity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         distance: Literal["cosine", "jaccard"] = "cosine",
         scaled: bool = False,
@@ -1432,7 +1243,6 @@ class SegmentedMethods(Generic[F]):
     def category_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         denominator: Literal["catalogue", "k", "relevant"] = "catalogue",
         relevance: bool = False,
@@ -1441,7 +1251,6 @@ class SegmentedMethods(Generic[F]):
     def category_entropy(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         weight: Literal["none", "geometric"] = "none",
         p: float = 0.85,
@@ -1451,7 +1260,6 @@ class SegmentedMethods(Generic[F]):
     def alpha_ndcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
     ) -> F:
@@ -1459,7 +1267,6 @@ class SegmentedMethods(Generic[F]):
     def err_ia(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         normalizer: Literal["any", "best"] = "any",
@@ -1468,7 +1275,6 @@ class SegmentedMethods(Generic[F]):
     def nrbp(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         alpha: float = 0.5,
         beta: float = 0.5,
@@ -1478,14 +1284,12 @@ class SegmentedMethods(Generic[F]):
     def exposure_share(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         weight: Literal["none", "log"] = "none",
     ) -> F:
         """Share of the places of all lists that a group of items gets: 1 is all of them, 0 none."""
     def exposure_disparity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         target: Literal["catalogue", "relevant"] = "catalogue",
     ) -> F:
@@ -1493,7 +1297,6 @@ class SegmentedMethods(Generic[F]):
     def personalization(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         similarity: Literal["cosine", "overlap"] = "cosine",
         against: Literal["segment", "all"] = "segment",
     ) -> F:
@@ -1501,7 +1304,6 @@ class SegmentedMethods(Generic[F]):
     def novelty(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         cold: Literal["one", "drop"] = "one",
         normalized: bool = False,
         log_base: float = 2,
@@ -1511,7 +1313,6 @@ class SegmentedMethods(Generic[F]):
     def epc(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
     ) -> F:
@@ -1519,7 +1320,6 @@ class SegmentedMethods(Generic[F]):
     def efd(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         discount: Literal["none", "log"] = "none",
         relevance: bool = False,
         log_base: float = 2,
@@ -1530,14 +1330,12 @@ class SegmentedMethods(Generic[F]):
     def popularity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         normalizer: Literal["none", "users", "max", "interactions", "quantile"] = "none",
     ) -> F:
         """Mean number of train users who have a listed item: 0 if nobody has one; the larger, the better known the items."""
     def long_tail_share(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -1545,7 +1343,6 @@ class SegmentedMethods(Generic[F]):
     def long_tail_count(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -1553,7 +1350,6 @@ class SegmentedMethods(Generic[F]):
     def tail_coverage(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         tail: Literal["interactions", "items"] = "interactions",
         share: float = 0.8,
     ) -> F:
@@ -1561,41 +1357,33 @@ class SegmentedMethods(Generic[F]):
     def popularity_lift(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         average: Literal["ratio", "users"] = "ratio",
     ) -> F:
         """How much more popular the listed items are than the same users' train items: 0 is as popular, 1 twice as popular."""
     def repeat_rate(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Share of the list that the user already has in train: 1 is all of it, 0 none."""
     def ncrr(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         denominator: Literal["relevant", "list"] = "relevant",
     ) -> F:
         """Normalized cumulative reciprocal rank of all relevant items: 1 if they come before all others, 0 if none is found."""
     def compatibility(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         p: float = 0.95,
         normalize: bool = True,
     ) -> F:
         """Agreement of the list with the ideal list that is nearest to it: 1 if it begins with it, 0 if no relevant item is listed."""
     def infap(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Average precision inferred from a sample of the judgements: 1 if the relevant items come first, 0 if none is found."""
     def recall_at_precision(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         precision: float = 0.5,
         denominator: Literal["k", "list"] = "k",
     ) -> F:
@@ -1603,7 +1391,6 @@ class SegmentedMethods(Generic[F]):
     def insq(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1612,7 +1399,6 @@ class SegmentedMethods(Generic[F]):
     def inst(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1621,7 +1407,6 @@ class SegmentedMethods(Generic[F]):
     def bpm(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         target: float = 1,
         max_grade: float = 4,
         min_grade: float = 0,
@@ -1630,7 +1415,6 @@ class SegmentedMethods(Generic[F]):
     def nerr(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         form: Literal["patience", "target", "discount", "gain"] = "patience",
         p: float = 0.9,
         target: float = 1,
@@ -1641,7 +1425,6 @@ class SegmentedMethods(Generic[F]):
     def sdcg(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         max_grade: float = 4,
         min_grade: float = 0,
     ) -> F:
@@ -1649,7 +1432,6 @@ class SegmentedMethods(Generic[F]):
     def overlap(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
     ) -> F:
@@ -1657,7 +1439,6 @@ class SegmentedMethods(Generic[F]):
     def unexpectedness(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         reference_k: float = 0,
         denominator: Literal["list", "k"] = "list",
         without_reference: Literal["one", "zero"] = "one",
@@ -1665,14 +1446,11 @@ class SegmentedMethods(Generic[F]):
         """Share of the list that the user's reference list does not have: 1 is all of it, 0 none."""
     def least_item_promoted(
         self, k: Cutoffs = None, by: By = None,
-        *,
-        profile: str | None = None,
     ) -> F:
         """Number of places below the cut-off from which the list took an item of the reference list: 0 if from none."""
     def rbo(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         p: float = 0.9,
         form: Literal["extrapolated", "min", "truncated"] = "extrapolated",
     ) -> F:
@@ -1680,7 +1458,6 @@ class SegmentedMethods(Generic[F]):
     def corrected(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         metric: Literal["recall", "ndcg", "mrr"] = "recall",
         n_items: float = 10000,
         n_negatives: float = 100,
@@ -1691,7 +1468,6 @@ class SegmentedMethods(Generic[F]):
     def serendipity(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         against: Literal["history", "popularity", "reference"] = "history",
     ) -> F:
@@ -1699,7 +1475,6 @@ class SegmentedMethods(Generic[F]):
     def value(
         self, k: Cutoffs = None, by: By = None,
         *,
-        profile: str | None = None,
         of: str = "",
         normalizer: Literal["none", "best", "relevant"] = "none",
         discount: Literal["none", "log"] = "none",

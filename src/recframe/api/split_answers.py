@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic
+from typing import Any, Generic
 
 import polars as pl
 
@@ -21,6 +21,7 @@ from recframe.frames.options import FOLD, Context
 from recframe.frames.roles import Segment, Side
 from recframe.splits.description import described, rows_of
 from recframe.splits.labelling import Labels
+
 
 class SplitAnswers(Generic[F]):
     """Answers of a split, all of them read off its labels: `audit` and `describe`."""
@@ -83,7 +84,6 @@ class SplitAnswers(Generic[F]):
         plan = described(rows_of(labels))
         result: F = labels.log.kind.give(plan, {})
         return result
-
 
     def __repr__(self) -> str:
         """Return the rule, the log and the rows of each part; nothing of a LazyFrame is collected."""
