@@ -127,7 +127,7 @@ def _is_of_columns(inputs: Inputs, asked: Sequence[Convention], *, in_one_round:
     dtypes = [dtype for frame in inputs.given.values() for dtype in frame.dtypes]
     return (
         all(convention.metric.definition.builtin for convention in asked)
-        and not any(need.facts or need.groups for need in needs)
+        and not any(need.facts for need in needs)
         and not any(isinstance(one, pl.Enum) and len(one.categories) > FEW for one in dtypes)
     )
 

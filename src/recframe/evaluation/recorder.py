@@ -17,7 +17,6 @@ HITS = {"rank", "gain", "discount", "hits_so_far", "place_in_best_order"}
 EXPECTED = {"hit", "first_hit", "exp_gain"}
 BEST_ORDER = {"ideal_gain", "ideal_rank", "ideal_discount"}
 RELEVANT = {"relevant_gain"} | BEST_ORDER
-NOT_RELEVANT = {"not_relevant"}
 ABOVE = {"misses_above", "judged_misses_above", "graded_misses_above", "hits_above"}
 LISTED = {
     "listed_rank",
@@ -36,12 +35,11 @@ WHOLE = {"whole_rank"}
 PLACES = {"listed_place"}
 PLACED = PLACES | ABOVE
 """Columns of listed rows that depend on other rows of the list."""
-FLAGS = ("listed_judged", "not_relevant", "catalogue_relevant")
+FLAGS = ("listed_judged", "catalogue_relevant")
 DTYPES = {"hits_so_far": pl.Int64} | dict.fromkeys(FLAGS, pl.Boolean)
 """Dtypes of columns other than Float64."""
 KINDS = (
     RELEVANT,
-    NOT_RELEVANT,
     WHOLE,
     PLACES,
     PLACES | {"listed_rank"},
@@ -128,14 +126,13 @@ class Recorder:
         return read and not others and self.asked <= of_relevant
 
     def reads_hits(self) -> bool:
-        """Whether a word needs columns of hits, not only of listed, relevant and non-relevant rows."""
-        return bool(self.windows) or not self.read <= {*LISTED, *RELEVANT, *NOT_RELEVANT}
+        """Whether a word needs columns of hits, not only of listed and relevant rows."""
+        return bool(self.windows) or not self.read <= {*LISTED, *RELEVANT}
 
     def reads_lists(self) -> bool:
         """Whether a word needs more than the hits and the relevant rows."""
         others = {
             *LISTED,
-            *NOT_RELEVANT,
             *side_rows.OF_LISTS,
             *side_rows.OF_PROPENSITIES,
             "each_n_not_relevant",

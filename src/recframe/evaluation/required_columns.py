@@ -24,8 +24,6 @@ class Needs:
     """Row columns that words of `At` read, including those of metrics whose means are requested."""
     facts: tuple[FromSides, ...]
     """Facts requested from side frames."""
-    groups: frozenset[str]
-    """Requested sums over item groups, by name."""
     levels: frozenset[str]
     """Levels on which words of `AtLists` request columns."""
     means: tuple[Metric[...], ...]
@@ -83,7 +81,6 @@ def _needs(
     return Needs(
         columns=frozenset(columns),
         facts=tuple(facts),
-        groups=frozenset(recorder.levels.sums_of_groups),
         levels=frozenset(levels).union(recorder.levels.speaks_of.values()),
         means=means,
         value=value,

@@ -17,7 +17,6 @@ from recframe.evaluation.recorder import (
     HITS,
     LIST_IDEAL,
     LISTED,
-    NOT_RELEVANT,
     OF_LISTED_RELEVANT,
     PLACED,
     RELEVANT,
@@ -57,8 +56,6 @@ def rows_of_branches(
         branches += _relevant(judged, words)
     if read & LISTED:
         branches += branches_of(_listed(judged, read, deepest), LISTED.union(TOTALS))
-    if read & NOT_RELEVANT:
-        branches += branches_of(judged.not_relevant(), NOT_RELEVANT)
     if read & side_rows.OF_LISTS:
         branches += side_rows.catalogue_branches(judged, read, deepest, branches_of)
     if read & side_rows.RELEVANT_PROPENSITIES:

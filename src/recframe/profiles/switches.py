@@ -14,7 +14,7 @@ OTHER = object()
 
 # Columns that a metric asks for where it counts hits, and where it places them by the number of relevant items.
 OF_HITS = {"rank", "gain", "discount", "hits_so_far", "relevant_rank"}
-PLACED_BY_RELEVANT = {"each_n_relevant", "not_relevant"}
+PLACED_BY_RELEVANT = {"each_n_relevant"}
 
 
 @dataclass(frozen=True)

@@ -327,7 +327,7 @@ class Judged:
         return self.for_each_model(self.counted(rows, {"recs", "both"}))
 
     def not_relevant(self) -> pl.LazyFrame:
-        """Return the rows judged not relevant, one for each item: keys, and True in `not_relevant`."""
+        """Return the rows judged not relevant, one for each item: keys."""
         if self.context.relevant_from == "list":
             items = (
                 self.listed()
@@ -345,10 +345,9 @@ class Judged:
                 else judged.group_by(pair).agg(self._relevant.any().alias("relevant"))
             )
         misses = self.counted(items.filter(~pl.col("relevant")), {"recs", "both"})
-        misses = misses.with_columns(not_relevant=pl.lit(value=True))
         if self.context.relevant_from == "truth":
             misses = self.for_each_model(misses)
-        return misses.select(*self.list_keys, "not_relevant")
+        return misses.select(self.list_keys)
 
     def listed(self, k: int | None = None) -> pl.LazyFrame:
         """Return the rows of the lists, one for each item: keys, item, rank, and what its relevance says.

@@ -32,9 +32,7 @@ class Rows:
     def beside(self, lists: pl.LazyFrame) -> pl.LazyFrame:
         """Return lists with plain sums, joined with all requested sums by feature."""
         for one in self.asked.sums_of_lists.values():
-            sums = one.build(replace(self, lists=lists))
-            on = [key for key in self.keys if key in sums.collect_schema()]
-            lists = lists.join(sums, on=on, how="left", nulls_equal=True)
+            lists = joined(lists, one.build(replace(self, lists=lists)), self.keys)
         return lists
 
     def with_facts(self, *levels: str) -> pl.LazyFrame:

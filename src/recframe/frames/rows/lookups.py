@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,25 +24,19 @@ class Lookup:
     lowest: int
     table: pl.DataFrame
 
-    def beside(self, rows: pl.LazyFrame, names: Sequence[str] | Mapping[str, str]) -> pl.LazyFrame:
-        """Return rows left-joined with columns of the table.
-
-        `names` may have other names that they are to have there.
-        """
-        place = self.place(pl.col(self.key))
-        named = names if isinstance(names, Mapping) else dict(zip(names, names, strict=True))
-        return rows.with_columns(
-            pl.lit(self.table[name]).gather(place).alias(there) for name, there in named.items()
-        )
+    def beside(self, rows: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
+        """Return rows left-joined with columns of the table."""
+        return rows.with_columns(pl.lit(self.table[name]).gather(self._place) for name in names)
 
     def value(self, name: str, otherwise: Any) -> pl.Expr:
         """Return a column's value for each row's key, or `otherwise` without one."""
-        found = pl.lit(self.table[name]).gather(self.place(pl.col(self.key)))
+        found = pl.lit(self.table[name]).gather(self._place)
         return found.fill_null(otherwise).alias(name)
 
-    def place(self, key: pl.Expr) -> pl.Expr:
-        """Return the number of the table's row that has a key; null where none has."""
-        place = key.cast(pl.Int64) - self.lowest
+    @property
+    def _place(self) -> pl.Expr:
+        """The number of the table's row that has a row's key; null where none has."""
+        place = pl.col(self.key).cast(pl.Int64) - self.lowest
         return pl.when(place.is_between(0, self.table.height - 1)).then(place)
 
 

@@ -111,12 +111,12 @@ class At:
     `place_in_best_order`, `agreement_before(...)`; `sum(...)` of a value of theirs; `reader(...)` of the probability to
     read on; `over_hits_by_category(...)` and `over_best_by_category(...)`, `n_categories_of_relevant(...)`;
     `over_hits_by_value(...)` and `over_best_by_value(...)`; `over_most_worth(...)`.
-    Relevant rows, listed or not, in their best order up to k: `ideal_gain`, `ideal_discount`, all words of `ideal(...)`;
+    Relevant rows, listed or not, in their best order up to k: all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `relevant_rank`, `misses_above`,
     `judged_misses_above`, `graded_misses_above`, `hits_above`, `relevant_inverse_propensity(...)`.
     On each of those rows, for comparisons row by row: `each_n_relevant`, `each_n_not_relevant`.
-    Per list: `n_listed`, `n_hits`, `n_relevant`, `n_not_relevant`, of items of the catalogue `n_listed_in_catalogue`,
+    Per list: `n_listed`, `n_hits`, `n_relevant`, of items of the catalogue `n_listed_in_catalogue`,
     `n_hits_in_catalogue`, `ranks_of_hits_in_catalogue`, `n_relevant_in_catalogue`, `n_catalogue`; `k`, `cutoff`,
     `up_to_k(...)`, `list_length`, `all_discounts`, `all_unshifted_discounts(...)`, `inverse_propensities(...)`;
     `over_places(...)`; `certain(...)` for a count of hits that is not only summed; `user_weight`.
@@ -323,16 +323,6 @@ class At:
             return value(self.ideal(order))
         return self.source.of_rows(lambda source: value(replace(self.ideal(order), source=source)))
 
-    @property
-    def ideal_gain(self) -> pl.Expr:
-        """The relevance of the relevant rows in their best order, up to k of them."""
-        return self.ideal().gain
-
-    @property
-    def ideal_discount(self) -> pl.Expr:
-        """1 / log2(rank + 1) of the relevant rows in their best order, up to k of them."""
-        return self.ideal().discount
-
     # Words of the list's rows
 
     @property
@@ -453,18 +443,13 @@ class At:
         return self._over(columns, inverse, cut=False)
 
     @property
-    def n_not_relevant(self) -> pl.Expr:
-        """The number of rows judged not relevant, listed or not."""
-        return self._count("not_relevant")
-
-    @property
     def each_n_relevant(self) -> pl.Expr:
         """`n_relevant` on every hit and every listed row, for comparisons row by row."""
         return self.source.column("each_n_relevant")
 
     @property
     def each_n_not_relevant(self) -> pl.Expr:
-        """`n_not_relevant` on every hit and every listed row, for comparisons row by row."""
+        """The number of rows judged not relevant, listed or not, on every hit and every listed row."""
         return self.source.column("each_n_not_relevant")
 
     @property

@@ -235,12 +235,9 @@ class JudgedList:
 
     # The counts of the whole list
 
-    def _not_relevant(self) -> pl.Expr:
-        judged = self._by_item(self._is_judged, ~self._is_judged)
-        return pl.when(judged & self._best_gain.is_null()).then(statement=True)
-
     def _each_n_relevant(self) -> pl.Expr:
         return self._relevant_gain().is_not_null().sum()
 
     def _each_n_not_relevant(self) -> pl.Expr:
-        return self._not_relevant().is_not_null().sum()
+        judged = self._by_item(self._is_judged, ~self._is_judged)
+        return (judged & self._best_gain.is_null()).sum()
