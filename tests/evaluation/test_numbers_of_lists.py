@@ -219,15 +219,6 @@ def test_any_number_of_categories_has_the_numbers_of_the_lazy_plan(n_parts: int,
         assert_same(given, [*made, "miscalibration(of=one)@3"], None)
 
 
-def test_any_number_of_items_has_the_numbers_of_the_lazy_plan():
-    given = frames(pl.col, in_order=True)
-    others = pl.DataFrame({"item": range(N_ITEMS, 40_000)}, schema={"item": pl.Int64})
-    given["items"] = items(pl.col, pl.List(pl.String))
-    given["items"] = pl.concat([given["items"], others], how="diagonal")
-
-    assert_same(given, OF_CATEGORIES, None)
-
-
 def test_users_of_any_number_have_references_of_any_ranks():
     given = frames(pl.col, in_order=False)
     rank = pl.col("rank")

@@ -209,66 +209,6 @@ def test_ones_own_metric_may_use_every_word(kind):
     ].to_list() == pytest.approx([first, second], abs=1e-12)
 
 
-def same_name(name):
-    def metric(at):
-        return at.n_hits
-
-    metric.__name__ = name
-    return metric
-
-
-@pytest.mark.parametrize(
-    "name", ["evaluate", "judge", "group_by", "groupby", "audit", "plot", "ndcg"]
-)
-def test_a_name_of_recframes_own_is_not_given_away(name):
-    with pytest.raises(rf.RecframeError, match=f"'{name}' is a name that recframe uses"):
-        rf.metric(same_name(name))
-
-
-@pytest.mark.parametrize("name", ["P", "hit", "AP", "Ndcg"])
-def test_a_name_that_reads_as_another_metrics_is_not_given_away(name):
-    with pytest.raises(rf.RecframeError, match=f"'{name}' already names the metric"):
-        rf.metric(same_name(name))
-
-
-def test_a_name_that_is_no_name_is_refused():
-    with pytest.raises(
-        rf.RecframeError, match="cannot name a metric; write the metric as a function with `def`"
-    ):
-        rf.metric(lambda at: at.n_hits)
-
-
-def test_a_metric_with_positional_parameters_is_refused():
-    with pytest.raises(
-        rf.RecframeError, match=r"parameter 'page' of first_page .* \(at, \*, page=\.\.\.\)"
-    ):
-
-        @rf.metric
-        def first_page(at, page=5):
-            return (at.rank <= page).sum()
-
-
-def test_a_metric_that_gives_no_expression_or_a_value_for_each_row_says_so():
-    @rf.metric
-    def number(_at):
-        return 1.0
-
-    @rf.metric
-    def every_rank(at):
-        return at.rank
-
-    with pytest.raises(
-        rf.RecframeError,
-        match=r"the metric 'number' returned 1.0; a metric returns a Polars expression",
-    ):
-        FRAME.rec.number()
-    for frame in (FRAME, FRAME.lazy(), FRAME.to_pandas()):
-        with pytest.raises(
-            rf.RecframeError, match="the metric 'every_rank' has a value for each row of a list"
-        ):
-            frame.rec.every_rank(k=2)
-
-
 def test_the_best_order_takes_any_function_of_its_hits():
     @rf.metric
     def by_itself(at):
