@@ -20,7 +20,6 @@ from lanes import crossed
 from recframe.engines import bucket_store, local_buckets
 from recframe.engines.memory_bound import Bound
 from recframe.frames.collecting import in_threads
-from recframe.frames.kinds.engine import Routed
 
 N_USERS, N_ITEMS = 400, 60
 CALLS = {
@@ -134,55 +133,6 @@ def test_any_number_of_threads_gives_the_same_bits():
     assert len(one) > 100
 
 
-@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt8, pl.String])
-def test_sorted_frames_are_cut_at_users_and_not_copied(dtype):
-    users = pl.Series("user", [1, 1, 1, 2, 2, 5, 7, 7]).cast(dtype)
-    truth = pl.Series("user", [0, 1, 5, 5, 9]).cast(dtype)
-    routed = {
-        name: Routed(rows.lazy(), rows.schema, "user", in_memory=True)
-        for name, rows in (("recs", users.to_frame()), ("truth", truth.to_frame()))
-    }
-
-    with buckets_of_users(3):
-        found = bucket_store.cut(routed, Bound(1_000_000_000))
-
-    assert found is not None
-    numbers = [
-        (one["recs"]["user"].cast(int).to_list(), one["truth"]["user"].cast(int).to_list())
-        for one in found
-    ]
-    assert numbers == [([], [0]), ([1, 1, 1, 2, 2], [1]), ([5, 7, 7], [5, 5, 9])]
-    if dtype != pl.String:
-        places = [
-            one.to_numpy(allow_copy=False).__array_interface__["data"][0]
-            for one in (users, found[1]["recs"]["user"])
-        ]
-        assert places[0] == places[1]
-
-
-@pytest.mark.parametrize(
-    ("users", "truth"),
-    [
-        ([2, 1], [1, 2]),
-        ([1, 2], [2, 1]),
-        ([None, 1], [1, 2]),
-        (["a", "b"], [1, 2]),
-        ([1.0, 2.0], [1.0, 2.0]),
-        ([True, True], [True, True]),
-    ],
-)
-def test_frames_in_no_common_order_are_not_cut(users, truth):
-    routed = {
-        name: Routed(rows.lazy(), rows.schema, "user", in_memory=True)
-        for name, rows in (
-            ("recs", pl.DataFrame({"user": users})),
-            ("truth", pl.DataFrame({"user": truth})),
-        )
-    }
-
-    assert bucket_store.cut(routed, Bound(1_000_000_000)) is None
-
-
 def test_an_error_is_raised_before_other_tasks_start():
     started = []
 
@@ -195,22 +145,6 @@ def test_an_error_is_raised_before_other_tasks_start():
     with pytest.raises(rf.DataError, match="of the third"):
         [*in_threads((partial(task, number) for number in range(100)), 2)]
     assert len(started) <= 6
-
-
-def test_what_is_read_is_never_far_ahead_of_the_threads():
-    ahead, n_read = [], 0
-
-    def reads():
-        nonlocal n_read
-        for _ in range(30):
-            n_read += 1
-            yield partial(time.sleep, 0.002)
-
-    for n_done, _ in enumerate(in_threads(reads(), 3), 1):
-        ahead.append(n_read - n_done)
-
-    assert n_done == n_read == 30
-    assert max(ahead) <= 4
 
 
 STOPPED = """

@@ -180,14 +180,3 @@ def test_a_metric_as_an_expression_makes_no_column():
         made(judged)["x"] = expression
     by_user = judged.group_by("user").agg(pickle.loads(pickle.dumps(expression)))  # noqa: S301  our own
     assert_same(recs.rec(truth=truth).ndcg(k=2, by="user"), by_user, ordered=False)
-
-
-def test_rec_can_be_registered():
-    recs, truth = eager(model=False)
-    rf.register(dd.DataFrame)
-
-    assert_same(
-        recs.rec(truth=truth).evaluate("mrr"),
-        read(made(recs).rec(truth=made(truth)).mrr()),
-        ordered=True,
-    )

@@ -295,19 +295,6 @@ def test_a_limit_of_the_first_version_counts_and_none_is_a_number_beyond_the_mac
     assert memory_bound.default_memory() == 4_000_000
 
 
-def test_slices_are_of_plans_that_skip_rows_alone(tmp_path):
-    frame = pl.DataFrame({"user": [1, 2, 3], "item": [4, 5, 6]})
-    frame.write_parquet(tmp_path / "a.parquet")
-    frame.write_csv(tmp_path / "a.csv")
-    file = pl.scan_parquet(tmp_path / "a.parquet")
-    skipping = [file, file.select(pl.col("user").cast(pl.String)), frame.lazy()]
-    reading = [file.filter(pl.col("user") > 1), file.unique(), pl.concat([file, file])]
-    reading += [file.join(file, on="user"), pl.scan_csv(tmp_path / "a.csv"), file.sort("user")]
-
-    assert [len(bucket_store.slices(one, 2)) for one in skipping] == [2, 2, 2]
-    assert [len(bucket_store.slices(one, 2)) for one in reading] == [1] * len(reading)
-
-
 MEASURED = """
 import sys
 from pathlib import Path

@@ -17,7 +17,7 @@ from asked_twice import COLLECTED, asked_twice, assert_same, eager
 from frame_kinds import slow_after_the_first
 from lanes import in_turn
 from many_frames import MANY, ManyFrame, many, read
-from parted_frames import ALL_SIDES, LISTS_ARE_NO_SAMPLES, every
+from parted_frames import ALL_SIDES
 from recframe.audit.report import CHECKS
 
 asked = partial(asked_twice, MANY)
@@ -274,17 +274,6 @@ def test_what_no_engine_holds_has_no_rec_registered(wrong):
         assert one in str(error.value)
 
 
-def test_what_can_be_read_once_is_read_once():
-    recs, truth = eager(model=False)
-
-    one = recs.rec(truth=truth).evaluate("recall", k=[1, 2], by=["week"])
-    found = rf.rec(many(recs), truth=many(truth)).evaluate(
-        "recall", k=(k for k in (1, 2)), by=(name for name in ["week"])
-    )
-
-    assert_same(one, read(found), ordered=True)
-
-
 def test_requirements_as_objects_and_users_by_a_name_of_their_own_travel():
     recs, truth = eager(model=False)
     named = rf.frame(many(truth.rename({"user": "who"})), user="who")
@@ -373,43 +362,3 @@ def test_what_stands_behind_the_largest_cut_off_changes_nothing(policies):
             "evaluate", recs, truth.select("user", "item", *graded), policies, metric
         )
         assert_same(one, other, ordered=True)
-
-
-def large_frames() -> tuple[pl.DataFrame, pl.DataFrame, dict[str, pl.DataFrame]]:
-    """Frames whose buckets are large, so that their rows are asked before a plan is made."""
-    n_users, n_rows = 3_000, 20
-    users = pl.DataFrame({"user": range(n_users + 100)}).with_columns(country=pl.col("user") % 7)
-    lists = users.head(n_users).join(pl.DataFrame({"rank": range(1, n_rows + 1)}), how="cross")
-    item = (pl.col("user") * 31 + pl.col("rank") * (17 + pl.col("model").str.len_chars())) % 500
-    models = [lists.with_columns(model=pl.lit(name)) for name in ("a", "bb")]
-    recs = pl.concat(models).with_columns(item=item).drop("country")
-    truth = users.join(pl.DataFrame({"n": range(4)}), how="cross")
-    truth = truth.select(
-        "user", item=(pl.col("user") * 13 + pl.col("n") * 37) % 520, relevance=pl.col("n")
-    )
-    items = pl.DataFrame({"item": range(510)}).with_columns(
-        genre=pl.format("g{}", pl.col("item") % 5), price=pl.col("item") % 7 / 2
-    )
-    train = recs.filter(pl.col("rank") % 5 == 0).select("user", "item")
-    return recs, truth, {"users": users, "items": items, "train": train}
-
-
-@LISTS_ARE_NO_SAMPLES
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("call", "metrics", "arguments"),
-    [
-        ("evaluate", tuple(every(*ALL_SIDES)), {"by": "country"}),
-        ("evaluate", tuple(every(*ALL_SIDES)), {}),
-        ("summarize", ("ndcg@5", "auc", "novelty@3"), {"by": "country"}),
-        ("compare", ("ndcg@5", "recall", "novelty@3"), {"by": "country"}),
-    ],
-    ids=lambda one: one if isinstance(one, str) else "",
-)
-def test_large_buckets_have_the_numbers_of_one_machine(call, metrics, arguments, monkeypatch):
-    monkeypatch.setattr(many_frames, "N_BUCKETS", 2)
-    recs, truth, sides = large_frames()
-
-    one, other = asked(call, recs, truth, {"model": "model"}, *metrics, sides=sides, **arguments)
-
-    assert_same(one, other, ordered=True)

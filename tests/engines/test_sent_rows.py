@@ -62,21 +62,6 @@ def test_rows_come_out_as_they_went_in_and_users_whole(held, of_part, monkeypatc
         assert max(part[0].height for part in parts) < 700
 
 
-def test_the_more_buckets_the_more_rows_are_held_so_that_pieces_stay_large(monkeypatch):
-    monkeypatch.setattr(sent_rows, "FEWEST_SENT", 100)
-    rows = pl.DataFrame({"user": range(5_000)})
-
-    def n_pieces(n_buckets: int) -> int:
-        side = side_of(rows, "user")
-        there = rows.with_columns((pl.col("user") % n_buckets).cast(pl.Int32).alias(BUCKET))
-        named = there.to_arrow().rename_columns([*side.names, BUCKET])
-        batches = named.to_batches(max_chunksize=50)
-        return sum(one.num_rows for one in sending(side, 0, n_buckets)(iter(batches)))
-
-    assert n_pieces(10) == 20  # two times 10, of some 400 rows for each
-    assert n_pieces(500) == 500
-
-
 def test_a_bucket_to_which_nothing_is_sent_has_tables_without_rows():
     sides = [side_of(rows, user) for rows, user in FRAMES]
 

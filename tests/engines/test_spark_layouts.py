@@ -45,8 +45,9 @@ def setting():
         _ = session().conf.unset(name) if value is None else session().conf.set(name, value)
 
 
-@pytest.mark.parametrize("bucketed", ["recs truth users", "recs", "truth"])
-@pytest.mark.parametrize("adaptive", ["true", "false"])
+@pytest.mark.parametrize(
+    ("bucketed", "adaptive"), [("recs truth users", "true"), ("recs", "false")]
+)
 def test_tables_bucketed_by_user_have_the_same_numbers(bucketed, adaptive, tmp_path, setting):
     setting("spark.sql.adaptive.enabled", adaptive)
     recs, truth = eager(model=False)
@@ -68,16 +69,6 @@ def test_tables_bucketed_by_user_have_the_same_numbers(bucketed, adaptive, tmp_p
     found = rf.rec(lists.cache(), **given).evaluate(*METRICS, by="country")
     assert_same(expected, read(found), ordered=True)
     # Spark would read the same rows of other tests from there
-    lists.unpersist()
-
-
-def test_rows_that_were_partitioned_by_hand_have_the_same_numbers():
-    recs, truth = eager(model=False)
-    lists, relevant = made(recs).repartition(4, "user").cache(), made(truth).repartition(4, "user")
-
-    found = rf.rec(lists, truth=relevant).evaluate(*METRICS)
-
-    assert_same(recs.rec(truth=truth).evaluate(*METRICS), read(found), ordered=True)
     lists.unpersist()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import random
-import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -24,7 +23,7 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from frame_kinds import KINDS, Kind
 from frame_sizes import SIZE
-from recframe.evaluation import caching, required_columns
+from recframe.evaluation import caching
 from recframe.frames.hints import InShell, in_words
 
 EAGER = [kind for kind in KINDS if kind.name not in {"lazy", "streaming"}]
@@ -124,14 +123,6 @@ def test_some_thousand_rows_have_a_kept_plan_too_and_the_answers_of_frames_that_
         assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
-def test_metrics_that_read_whole_lists_ask_them_from_few_rows_up():
-    rows = middling(1)["rows"]
-    with mock.patch.object(caching, "MIDDLING", 2 * SIZE):
-        rows.rec.evaluate("auc", "ndcg@10")
-
-    assert not n_kept()
-
-
 OPTIONS: list[dict[str, Any]] = [
     {},
     *({"universe": one} for one in ("truth", "recs", "both", "all")),
@@ -139,7 +130,7 @@ OPTIONS: list[dict[str, Any]] = [
     *({"min_relevance": one} for one in (2, 2.0, 3, Decimal(2), Decimal(3), "any")),
     {"min_relevance": 2, "min_relevance_for": "binary"},
     {"relevant_from": "list"},
-    *({"ties": one} for one in ("item", "expected", "last", "pessimistic")),
+    *({"score": "rank", "ties": one} for one in ("item", "expected", "last", "pessimistic")),
     {"decimals": 1},
     *({"profile": one} for one in ("trec_eval", "ranx", "jurity")),
     {"profile": "jurity", "universe": "truth"},
@@ -235,26 +226,6 @@ def test_errors_of_a_kept_plan_are_in_the_words_of_their_own_surface():
         assert FRAME.rec.ndcg(k=2) > 0
 
 
-def test_a_second_frame_runs_the_plan_of_the_first_on_the_thread_that_asks():
-    me, seen = threading.get_native_id(), []
-    given = caching._given
-
-    def watched(*asked: Any) -> pl.DataFrame:
-        seen.append(threading.get_native_id())
-        return given(*asked)
-
-    with mock.patch.object(caching, "_given", watched):
-        first = FRAME.rec(truth=OTHER).evaluate("ndcg@2", "recall", by="user")
-        (kept,) = caching._kept.values()
-        with mock.patch("recframe.evaluation.evaluation.evaluate", side_effect=AssertionError):
-            second = OTHER.to_pandas().rec(truth=FRAME).evaluate("ndcg@2", "recall", by="user")
-
-    assert [len(first), len(second)] == [3, 2]
-    assert [*caching._kept.values()] == [kept]
-    # of each of the two frames once a call: a worker of Polars that waited for Python would keep others from theirs
-    assert seen == [me] * 4
-
-
 UNCERTAIN: list[Callable[[Any], pl.DataFrame]] = [
     lambda rec: rec.summarize("ndcg@3", "gauc", "personalization@3"),
     lambda rec: rec.summarize("ndcg@3", level=0.9),
@@ -328,32 +299,6 @@ def test_no_frame_outlives_its_call():
     # of ranks that hold, and of others, which are checked
     assert n_kept() == 2
     assert found() is None
-
-
-def test_the_plans_that_ran_last_are_kept_by_how_many_metrics_they_have(monkeypatch):
-    monkeypatch.setattr(caching, "MOST", 60)
-
-    for k in range(1, 20):
-        FRAME.rec.ndcg(k=k)
-    assert kept_ks() == [{k} for k in range(10, 20)]
-
-    FRAME.rec.ndcg(k=12)
-    FRAME.rec.evaluate("ndcg", k=range(1, 26))
-    assert kept_ks() == [{16}, {17}, {18}, {19}, {12}, {*range(1, 26)}]
-
-
-def kept_ks() -> list[set[int]]:
-    return [{k for *_, k, _ in key[1:]} for key in caching._kept]
-
-
-def test_what_hundreds_of_metrics_need_is_found_out_once():
-    frame = FRAME.lazy()  # of which no plan is kept
-    frame.rec.evaluate("recall", "map", "ndcg", k=range(1, 301))
-    found = required_columns._needs.cache_info().misses
-
-    frame.rec.evaluate("recall", "map", "ndcg", k=range(1, 301))
-
-    assert required_columns._needs.cache_info().misses == found
 
 
 def test_threads_that_ask_the_same_of_other_frames_get_their_own_answers():

@@ -1,4 +1,4 @@
-"""The plans of metrics over lists: what is cut before what, and that they stream."""
+"""The plans of metrics over lists: no Python function in them, and that they stream."""
 
 from __future__ import annotations
 
@@ -9,16 +9,10 @@ import recframe as rf
 from lanes import in_turn
 from plans import (
     POLARS_2,
-    SIX,
     Files,
     fallbacks,
-    is_of_the_result,
-    logical,
     python_functions,
     scans,
-    sorts,
-    whole_frames,
-    windows,
 )
 from recframe.metrics.language.registry import registered
 
@@ -89,33 +83,12 @@ def test_no_python_function_is_in_the_plan(files, by):
     assert not python_functions(asked(files, VARIANTS, **by))
 
 
-@each_by
-def test_lists_are_cut_before_they_are_grouped_sorted_or_ranked(files, by):
-    cut = [one for one in VARIANTS if one.k is not None and one.definition.over_lists]
-    plan = asked(files, cut, **by)
-
-    for node in [
-        *(one for one in sorts(plan) if "key" not in one.label and not is_of_the_result(one)),
-        *windows(plan),
-    ]:
-        assert not [scan for scan in whole_frames(node) if "recs" in scan], node.label
-
-
 @pytest.mark.skipif(not POLARS_2, reason="Polars 1 runs windows in memory")
 @each_by
 def test_every_metric_over_lists_streams(files, by):
     found = {str(metric): fallbacks(asked(files, [metric], **by)) for metric in VARIANTS}
 
     assert not {metric: nodes for metric, nodes in found.items() if nodes}
-
-
-def test_metrics_over_users_alone_have_no_plan_of_lists(files):
-    plain = files.recs.rec(truth=files.truth, items=files.items, users=files.users).evaluate(*SIX)
-
-    def shape(plan: pl.LazyFrame) -> list[str]:
-        return sorted(node.kind for node in logical(plan).below())
-
-    assert shape(asked(files, [rf.parse(name) for name in SIX])) == shape(plain)
 
 
 def test_metrics_of_the_lists_alone_read_three_columns_of_them(files):

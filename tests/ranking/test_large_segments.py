@@ -12,14 +12,7 @@ from test_large_frames import IDS, METRICS, NUMBER, OF_ROWS, ORDERS, judged
 import recframe as rf
 from frame_sizes import SIZE
 from lanes import crossed
-from recframe.api.request import question
-from recframe.evaluation.contributions import contributions
-from recframe.evaluation.execution import Run
-from recframe.evaluation.segments import described
-from recframe.frames.collecting import ask
 from recframe.metrics.language.definition import Definition, Metric
-from recframe.ranking.judged_frame import judge
-from recframe.ranking.precomputed import Reads, precompute, with_users
 
 # the truth of these frames is made of their lists
 pytestmark = pytest.mark.filterwarnings("ignore:all .* relevant rows:recframe.RecframeWarning")
@@ -71,18 +64,6 @@ def test_by_a_column_of_a_judged_frame(column, order, policies):
 
     for by in ("segment", ["segment", "week"], ["user", "segment"], ["segment", "item"]):
         check(frame.rec(**options), frame.lazy().rec(**options), by)
-
-
-@pytest.mark.parametrize("order", ["sorted", "shuffled"])
-@pytest.mark.parametrize("column", COLUMNS)
-def test_a_column_that_never_changes_within_a_user_is_looked_up_by_it(column, order):
-    rec = frame_of("Int64", column, order).rec
-
-    (segment,) = described(rec._inputs("segment"), rec._kind.asks).segments
-
-    # a null is a value like others
-    changes = column in {"of items", "of rows", "half null", "null in one row"}
-    assert segment.owner == ("row" if changes else "constant")
 
 
 @pytest.mark.parametrize(("dtype", "order", "column"), crossed([*IDS], [*ORDERS], [*COLUMNS][:3]))
@@ -195,15 +176,6 @@ def test_segments_of_rows_that_are_those_of_items_change_nothing_else_of_items(h
         assert_frame_equal(found, expected, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def test_users_contribute_whole_lists_where_a_column_of_the_rows_never_changes():
-    rec = frame_of("Int64", "of users", "shuffled").rec(model="model")
-    one = question(rec, ["ndcg@3", "list_length@3"], None, "segment", None)
-
-    (found,) = contributions(one.inputs, one.conventions, Run(rec._kind.asks))
-
-    assert found[0].judged.list_keys == ["model", "user"]
-
-
 ITEMS = pl.select(number=pl.int_range(15)).select(
     item=NUMBER - 2,
     kind=pl.when(NUMBER % 4 > 0).then(NUMBER % 4).cast(pl.String),
@@ -215,30 +187,11 @@ ITEMS = pl.select(number=pl.int_range(15)).select(
 DTYPES = ["Int64", "negative", "wide", "String", "Categorical", "UInt64"]
 
 
-@pytest.mark.parametrize(
-    ("universe", "dtype", "order"),
-    crossed(["truth", "recs", "both", "all"], DTYPES, ["sorted", "shuffled"], fast=6),
-)
-def test_users_of_segments_of_items_are_counted_as_they_are_listed(universe, dtype, order):
-    frame = frame_of(dtype, "of users", order).drop("segment", "week", "model")
-    truth = frame.filter(pl.col("relevance") > 0, pl.col("user").hash() % 7 > 0).drop("rank")
-    frame = frame.drop("relevance").filter(pl.col("user").hash() % 5 > 0)
-    rec = frame.rec(truth=truth, items=ITEMS, universe=universe)
-    judged = judge(rec._inputs("kind"))
-
-    counts = with_users(judged, ask).precomputed.n_of_segments
-
-    (name,) = judged.rows
-    listed = judged.members().group_by(name).agg(n_users=pl.len().cast(pl.Int64))
-    assert (counts is None) == (universe == "both")  # of which no rows alone say who counts
-    assert_frame_equal(listed if counts is None else counts, listed, check_row_order=False)
-
-
 # what a list without a hit leaves is not what an empty list leaves
 MISSED: Metric[...] = Metric(Definition("missed", lambda at: at.n_relevant - at.n_hits))
 OF_HITS = ["ndcg", "recall", "map", "err", "first_rank", "ndcg(gain=exp)"]
 MORE_POLICIES = [
-    *({"no_relevant": "null"}, {"no_relevant": "skip"}, {"ties": "expected"}),
+    *({"no_relevant": "null"}, {"no_relevant": "skip"}),
     {"model": "model", "relevant_from": "list"},
 ]
 
@@ -250,7 +203,6 @@ def test_lists_without_a_hit_in_a_segment_of_items_may_be_left_out(policies, ord
     frame, items = frame_of(dtype, "of users", order).drop("week"), ITEMS
     if dtype == "String":
         frame, items = (one.with_columns(pl.col("item").cast(pl.String)) for one in (frame, items))
-    metrics = ["recall", "precision"] if policies.get("ties") == "expected" else OF_HITS
     truth = frame.filter(pl.col("relevance") > 0, pl.col("user").hash() % 7 > 0)
     recs, truth = frame.drop("relevance", "segment"), truth.select("user", "item", "relevance")
     scores = recs.select("user", "item", "model", score=-pl.col("rank"))
@@ -259,10 +211,8 @@ def test_lists_without_a_hit_in_a_segment_of_items_may_be_left_out(policies, ord
     for one, sides in ((frame, {"items": items}), (recs, both), (scores, both)):
         lazy = {name: side.lazy() for name, side in sides.items()}
         given = one.rec(**sides, **policies), one.lazy().rec(**lazy, **policies)
-        check(*given, "kind", metrics)
-        check(*given, "year" if sides is both else ["kind", "year"], metrics)
-        if metrics == OF_HITS and "ties" not in policies:
-            check(*given, "kind", [*metrics, MISSED])
+        check(*given, "kind", [*OF_HITS, MISSED])
+        check(*given, "year" if sides is both else ["kind", "year"], OF_HITS)
 
 
 @pytest.mark.filterwarnings("ignore:by='segment'.*two segments:recframe.RecframeWarning")
@@ -274,7 +224,6 @@ def test_lists_without_a_hit_in_a_segment_of_items_may_be_left_out(policies, ord
 )
 def test_lists_without_a_hit_in_a_segment_of_rows_may_be_left_out(policies, order, dtype, column):
     frame = frame_of(dtype, column, order).drop("week").with_columns(day=pl.col("rank") % 3)
-    metrics = ["recall", "precision"] if policies.get("ties") == "expected" else OF_HITS
     truth = frame.filter(pl.col("relevance") > 0, pl.col("user").hash() % 7 > 0)
     recs, truth = frame.drop("relevance"), truth.drop("rank", "model")
     # rows of which the other frame alone says in which segment they stand, or neither
@@ -286,9 +235,8 @@ def test_lists_without_a_hit_in_a_segment_of_rows_may_be_left_out(policies, orde
         lazy = {name: side.lazy() for name, side in sides.items()}
         given = one.rec(**sides, **policies), one.lazy().rec(**lazy, **policies)
         for by in ("segment", ["day", "segment"], ["user", "day"]):
-            check(*given, by, metrics)
-        if metrics == OF_HITS and "ties" not in policies:
-            check(*given, "segment", [*metrics, MISSED])
+            check(*given, by, OF_HITS)
+        check(*given, "segment", [*OF_HITS, MISSED])
 
 
 @pytest.mark.parametrize(
@@ -316,28 +264,16 @@ OF_RANKED_USERS = {"model": "model", "universe": "recs"}
 
 @pytest.mark.parametrize(
     ("order", "policies"),
-    crossed([*ORDERS], [*POLICIES, {"ties": "expected"}, OF_RANKED_USERS], fast=6),
+    crossed([*ORDERS], [*POLICIES, OF_RANKED_USERS], fast=6),
 )
 def test_metrics_of_whole_lists_by_a_property_of_items(order, policies):
     frame = frame_of("Int64", "of users", order).drop("segment", "week")
     truth = frame.filter(pl.col("relevance").is_not_null()).select("user", "item", "relevance")
     recs = frame.select("user", "item", "rank", "model")
-    # how many of a segment tie at the cut is not known where ties have no order
-    metrics = ["recall", "precision"] if policies.get("ties") == "expected" else OF_ROWS
 
     for one, sides in ((frame, {"items": ITEMS}), (recs, {"items": ITEMS, "truth": truth})):
         lazy = {name: side.lazy() for name, side in sides.items()}
         for by in ("kind", ["user", "kind"]):
             given = one.rec(**sides, **policies), one.lazy().rec(**lazy, **policies)
-            check(*given, by, [*metrics, "ndcg"])
-            check(*given, by, metrics)
-
-
-@pytest.mark.parametrize("order", ["sorted", "with duplicates"])
-def test_whether_a_list_repeats_an_item_is_asked_of_whole_lists(order):
-    rec = frame_of("Int64", "of users", order).rec(items=ITEMS)
-    judged = judge(rec._inputs("kind"))
-
-    found = precompute(judged, Reads(k=10, listed=True), ask)
-
-    assert found.precomputed.once == (order == "sorted")
+            check(*given, by, [*OF_ROWS, "ndcg"])
+            check(*given, by, OF_ROWS)

@@ -1,4 +1,4 @@
-"""Lazy frames in files, calls on them, and the graphs of their plans: what is scanned, sorted and windowed."""
+"""Lazy frames in files, calls on them, and their plans: what is scanned, and what does not stream."""
 
 from __future__ import annotations
 
@@ -65,10 +65,6 @@ class Node:
     def __hash__(self) -> int:
         return id(self)
 
-    @property
-    def kind(self) -> str:
-        return re.split(r"\\n|\n|\[", self.label, maxsplit=1)[0]
-
     def below(self) -> Iterator[Node]:
         """Walk the node and all that feeds it, each once."""
         seen, waiting = set(), [self]
@@ -97,81 +93,11 @@ def graph(text: str) -> Node:
     return nodes[last]
 
 
-def logical(plan: pl.LazyFrame) -> Node:
-    return graph(plan.show_graph(plan_stage="ir", raw_output=True) or "")
-
-
-def physical(plan: pl.LazyFrame) -> Node:
-    return graph(plan.show_graph(plan_stage="physical", engine="streaming", raw_output=True) or "")
-
-
 def fallbacks(plan: pl.LazyFrame) -> list[str]:
     """Return the nodes that the streaming engine leaves to the other one; its own legend says how they are colored."""
     text = plan.show_graph(plan_stage="physical", engine="streaming", raw_output=True) or ""
     color = re.findall(r'COLOR="([^"]*)">[^<]*</FONT> in-memory engine fallback', text)
     return [node.label for node in graph(text).below() if node.color in color]
-
-
-def keys(group_by: Node) -> set[str]:
-    """Return the columns that a physical group-by runs over, which it knows under names of its own."""
-    head = group_by.label.partition("aggs:")[0]
-    inside = re.findall(r'col\(\\"(\w+)\\"\)', head)
-    defined = [
-        re.search(rf'(?:\\n|\s){name} += (?:col\(\\")?(\w+)', group_by.inputs[0].label)
-        for name in inside
-    ]
-    return {found.group(1) if found else name for name, found in zip(inside, defined, strict=True)}
-
-
-def is_small(node: Node) -> bool:
-    """Whether a physical node gives one row, or one for each model."""
-    if node.kind in {"reduce", "input-independent-select"}:
-        return True
-    # all frames of the calls stand in files, so this one is recframe's own
-    if node.kind == "in-memory-source":
-        return True
-    if node.kind == "group-by":
-        return keys(node) == {"model"}
-    passes = {"select", "with-columns", "filter", "multiplexer", "cross-join", "equi-join"}
-    return (node.kind in passes or node.kind.startswith("zip")) and all(
-        is_small(one) for one in node.inputs
-    )
-
-
-FILTERED = re.compile(
-    r'col\(\\"relevance\\"\)[^&|]*>|col\(\\"rank\\"\)[^&|]*(<=|is_not_null|is_finite)'
-)
-
-
-def whole_frames(node: Node) -> list[str]:
-    """Return the scans that give a logical node rows that no filter on relevance or rank, and no group-by, made fewer."""
-    if node.kind.startswith(("Parquet SCAN", "FILTER")) and FILTERED.search(node.label):
-        return []
-    if node.kind.startswith("Parquet SCAN"):
-        return [node.label]
-    if node.kind.startswith("AGG") and r"col(\"item\")" not in node.label.rpartition("BY")[2]:
-        return []
-    # the right side of a left or semi join gives columns, or takes rows away
-    givers = node.inputs[:1] if node.kind.startswith(("JOIN LEFT", "JOIN SEMI")) else node.inputs
-    return [scan for one in givers for scan in whole_frames(one)]
-
-
-def sorts(plan: pl.LazyFrame) -> list[Node]:
-    return [node for node in logical(plan).below() if node.kind.startswith("SORT")]
-
-
-def is_of_the_result(sort: Node) -> bool:
-    """Whether a sort is by segments, models or users alone, as the rows of a result are."""
-    return set(re.findall(r'col\(\\"(\w+)[^"]*\\"\)', sort.label)) <= {
-        "segment",
-        "model",
-        "user",
-        "key",
-    }
-
-
-def windows(plan: pl.LazyFrame) -> list[Node]:
-    return [node for node in logical(plan).below() if ".over(" in node.label]
 
 
 def python_functions(plan: pl.LazyFrame) -> list[str]:
