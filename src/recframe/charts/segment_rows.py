@@ -1,4 +1,4 @@
-"""Rows of segments on charts: their choice, their order and the ends of their axis."""
+"""Rows of segments on charts: choice, order and ends of their axis."""
 
 from __future__ import annotations
 

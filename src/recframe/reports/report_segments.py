@@ -1,4 +1,4 @@
-"""Section of a report on segments: for whom the best model is better, and values."""
+"""Section of a report on segments."""
 
 from __future__ import annotations
 
