@@ -1,8 +1,7 @@
-"""Pipes are read where a file is, and packed files that are damaged or without an end are told of."""
+"""Pipes are read where a file is, and a packed file that is cut off is an error."""
 
 from __future__ import annotations
 
-import errno
 import gzip
 import json
 import os
@@ -149,18 +148,6 @@ def test_what_is_wrong_with_a_pipe_names_it():
         assert said.startswith("line 1 of 'pipe0.run' is")
 
 
-def test_a_pipe_that_fills_the_disk_is_told_of_its_folder(monkeypatch):
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr("shutil.copyfileobj", full)
-    with pipes(csv(TWO)) as (recs,):
-        said = failure("evaluate", recs, "two_truth.parquet")
-
-    assert said.startswith(f"cannot read {recs!r}: No space left on device in '")
-    assert said.endswith("temporary', where pipes are laid down; another is that of TMPDIR")
-
-
 # packed files
 
 
@@ -171,10 +158,7 @@ def test_a_packed_file_is_read_and_damage_is_told(form, ending):
     Path(path).write_bytes(whole)
     assert evaluate(path, "two_truth.parquet", "-m", "dcg@1")["dcg@1"].item() == 1.0
 
-    # cut off, and with other bytes in its middle, of which a short file of zstd tells nothing
-    middle = len(whole) // 2
-    changed = whole[:middle] + bytes(4) + whole[middle + 4 :]
-    for damaged in (whole[:-5], whole[:middle], *([changed] if ending == ".gz" else [])):
-        Path(path).write_bytes(damaged)
+    for cut_off in (whole[:-5], whole[: len(whole) // 2]):
+        Path(path).write_bytes(cut_off)
         said = failure("evaluate", path, "two_truth.parquet")
         assert said.startswith((f"cannot read {path!r}: ", "the files cannot be read: "))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import glob
 import os
 import re
@@ -42,6 +41,8 @@ STARTS = {
     b"[": ".json",
 }
 """The first bytes of a pipe's content, with the ending of a file of it."""
+HEAD = 1 << 16
+"""Bytes by which the content of a pipe is known, the first line of text among them."""
 LAID_DOWN = "recframe: places of pipes"
 """Key of the temporary files in click's context, kept while the command runs."""
 
@@ -73,12 +74,7 @@ def lay_down(path: str) -> None:
         laid_down()[path] = str(place)
         laid_down()[path] = str(_with_ending(place))
     except OSError as error:
-        folder = (
-            f" in {tempfile.gettempdir()!r}, where pipes are laid down; another is that of TMPDIR"
-        )
-        raise RecframeError(
-            f"cannot read {path!r}: {reason(error)}{folder * (error.errno == errno.ENOSPC)}"
-        ) from None
+        raise RecframeError(f"cannot read {path!r}: {reason(error)}") from None
 
 
 def _folder() -> str:
@@ -94,8 +90,8 @@ def _with_ending(place: Path) -> Path:
     if ending_of(str(place)) in READERS:
         return place
     with place.open("rb") as file:
-        start = file.readline()
-    head = start.rstrip()
+        start = file.read(HEAD)
+    head = start.partition(b"\n")[0]
     text = ".tsv" if b"\t" in head and b"," not in head else ".csv"
     known = (ending for first, ending in STARTS.items() if start.startswith(first))
     return place.rename(f"{place}{next(known, text)}")

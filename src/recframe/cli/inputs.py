@@ -69,7 +69,7 @@ def scanned(paths: Paths, options: Options) -> Frames:
     schemas = {name: frame.collect_schema() for name, frame in frames.items()}
     ids = [columns.get(one, one) for one in ("user", "item")]
     dtypes = [column for schema in schemas.values() for column in schema.items()]
-    text = [one for one in ids if (one, pl.String) in dtypes]
+    text = [one for one in ids if (one, pl.String()) in dtypes]
     for name, schema in schemas.items():
         numbers = [one for one in text if schema.get(one, pl.String) != pl.String]
         if numbers and _is_text(name, paths[name], options):
