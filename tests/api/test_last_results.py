@@ -1,130 +1,102 @@
-"""What `rec.require` makes of an earlier result: users that are paired, models and segments that are missing."""
+"""What `rec.require` makes of an earlier result: intervals as of other users, and models and segments that are missing."""
 
 from __future__ import annotations
 
+import datetime as dt
+
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from frame_kinds import KINDS
 from hits_of_models import first, hits, rec, truth
-from lanes import in_turn
+
+TEXT = "hit_rate@1 >= 0.9 * last"
 
 
 def states(found: object) -> dict[tuple[object, ...], str]:
+    found = pl.DataFrame(found)
     keys = found.columns[: found.columns.index("requirement")]
     return dict(zip(found.select(keys).rows(), found["state"], strict=True))
 
 
-@pytest.mark.parametrize("form", ["summarize", "require", "users", "both", "csv"])
+def countries(*counts: tuple[str | None, int]) -> pl.DataFrame:
+    named = [country for country, n in counts for _ in range(n)]
+    return pl.DataFrame(
+        {"user": range(len(named)), "country": named}, schema_overrides={"country": pl.String}
+    )
+
+
+@pytest.mark.parametrize("form", ["summary", "csv", "history"])
 def test_a_model_and_a_segment_that_the_earlier_result_had_are_missing(kind, form, tmp_path):
-    # 40 users of A, 30 of B, 20 of C and 10 of null; today only A is left, and of the models svd
-    users = pl.DataFrame(
-        {"user": range(100), "country": [*"A" * 40, *"B" * 30, *"C" * 20, *[None] * 10]}
-    )
+    # today only A is left, and of the models svd
+    users = countries(("A", 40), ("B", 30), ("C", 20), (None, 10))
     then = rec(hits(svd=first(1.0), pop=first(1.0)), users=users)
-    asked = ("hit_rate@1",) if form != "require" else ("hit_rate@1 >= 0.1",)
-    made = then.require if form == "require" else then.summarize
-    summary, values = (
-        made(*asked, by="country"),
-        then.evaluate("hit_rate@1", by=["country", "user"]),
-    )
-    last = {"users": values, "both": [summary, values]}.get(form, summary)
+    last = then.summarize("hit_rate@1", by="country")
     if form == "csv":
-        summary.write_csv(tmp_path / "last.csv")
+        last.write_csv(tmp_path / "last.csv")
         last = pl.read_csv(tmp_path / "last.csv")
+    if form == "history":
+        rf.track(last, tmp_path, as_of="2026-11-22")
+        last = rf.history(tmp_path)
     now = kind(hits(svd=first(1.0))).rec(
         truth=kind(truth(40)), model="model", users=kind(users.head(40))
     )
-    text = "hit_rate@1 >= 0.9 * last"
+    asked = {"by": "country", "last": last, "min_users": 20}
 
-    found = pl.DataFrame(
-        kind.read(now.require(text, by="country", last=last, min_users=20, raises=False, wide=True))
-    )
+    found = pl.DataFrame(kind.read(now.require(TEXT, **asked, raises=False)))
 
     # C and B of both models, and A of pop; null had 10 users, fewer than 20
     lost = {("pop", "A"), ("pop", "B"), ("pop", "C"), ("svd", "B"), ("svd", "C")}
-    # of users who all hit then and now nothing says how far others would be apart
-    state = "open" if form in {"users", "both"} else "holds"
-    assert states(found) == {("svd", "A"): state} | dict.fromkeys(lost, "missing")
+    assert states(found) == {("svd", "A"): "holds"} | dict.fromkeys(lost, "missing")
     row = found.filter(pl.col("country") == "B").row(0, named=True)
     assert row["note"] == "in the earlier result, of 30 users, but not in today's"
-    assert (row["value"], row["n_users"], row["baseline_value"], row["bound"]) == (
-        None,
-        0,
-        1.0,
-        0.9,
-    )
+    assert (row["value"], row["n_users"], row["bound"]) == (None, 0, 0.9)
     with pytest.raises(rf.RequirementError, match="of 6 rows, 5 are missing"):
-        now.require(text, by="country", last=last, min_users=20, wide=True)
-    now.require(text, by="country", last=last, min_users=20, missing="open", wide=True)
-    with pytest.raises(rf.RequirementError, match="of 6 rows, 5 are missing"):
-        now.require(
-            text, by="country", last=last, min_users=20, missing="open", strict=True, wide=True
-        )
-    one = now.require(
-        text, by="country", last=last, models="svd", min_users=25, raises=False, wide=True
-    )
-    assert states(pl.DataFrame(kind.read(one))) == {("svd", "A"): state, ("svd", "B"): "missing"}
-    gone = now.require(
-        text, last=last, by="country", models="pop", min_users=40, raises=False, wide=True
-    )
-    assert states(pl.DataFrame(kind.read(gone))) == {("pop", "A"): "missing"}
+        now.require(TEXT, **asked)
+    one = now.require(TEXT, models="svd", raises=False, **asked | {"min_users": 25})
+    assert states(kind.read(one)) == {("svd", "A"): "holds", ("svd", "B"): "missing"}
+    gone = now.require(TEXT, models="pop", raises=False, **asked | {"min_users": 40})
+    assert states(kind.read(gone)) == {("pop", "A"): "missing"}
 
 
-def test_a_summary_tells_of_segments_that_values_of_users_do_not_name():
-    users = pl.DataFrame({"user": range(100), "country": ["A", "B"] * 50})
-    then = rec(hits(svd=first(1.0)), users=users)
-    last = [
-        then.summarize("hit_rate@1", by="country"),
-        then.evaluate("hit_rate@1", by="user"),
+def test_what_is_missing_is_so_of_every_requirement_but_of_a_baseline():
+    last = rec(hits(pop=first(1.0), svd=first(1.0), knn=first(1.0))).summarize("hit_rate@1")
+    now = rec(hits(pop=first(1.0), svd=first(1.0)))
+    asked = ("hit_rate@1 >= 0.5", "hit_rate@1 >= 0.9 * pop")
+
+    found = now.require(*asked, last=last, raises=False)
+
+    # of pop nothing is required by the second
+    assert found.select("model", "requirement", "state").rows() == [
+        ("knn", asked[0], "missing"),
+        ("knn", asked[1], "missing"),
+        ("pop", asked[0], "holds"),
+        ("svd", asked[0], "holds"),
+        # of users with the same value by both nothing says how far others would be apart
+        ("svd", asked[1], "open"),
     ]
-    of_a = users.filter(country="A")
-    now = hits(svd=first(1.0)).rec(truth=truth(100)[::2], model="model", users=of_a)
-
-    found = now.require(
-        "hit_rate@1 >= 0.9 * last", by="country", last=last, raises=False, wide=True
-    )
-    assert states(found) == {("svd", "A"): "open", ("svd", "B"): "missing"}
-
-
-def test_a_segment_of_new_users_is_not_missing():
-    users = pl.DataFrame({"user": range(200), "country": "A"})
-    then = hits(svd=first(1.0)).rec(truth=truth(100), model="model", users=users)
-    later = pl.col("user") + 100
-    now = (
-        hits(svd=first(1.0))
-        .with_columns(later)
-        .rec(truth=truth(100).with_columns(later), model="model", users=users)
-    )
-    last = [
-        then.summarize("hit_rate@1", by="country"),
-        then.evaluate("hit_rate@1", by=["country", "user"]),
-    ]
-
-    found = now.require(
-        "hit_rate@1 >= 0.9 * last", by="country", last=last, raises=False, wide=True
-    )
-    assert states(found) == {("svd", "A"): "open"}
+    for one in asked:
+        with pytest.raises(rf.RequirementError, match="1 is missing"):
+            now.require(one, last=last)
+        now.require(one, last=last, models="svd")
+    with pytest.raises(rf.DataError, match="'pop' is not a model: the column 'model' has knn, svd"):
+        rec(hits(svd=first(1.0), knn=first(1.0))).require(asked[1], last=last)
+    # a metric that the earlier result lacks misses nothing
+    assert now.require("mrr >= 0.5", last=last)["state"].to_list() == ["holds"] * 2
 
 
 def test_a_renamed_model_is_missing_and_open():
-    then, now = rec(hits(old=first(0.5))), rec(hits(new=first(0.5)))
+    last = rec(hits(old=first(0.5))).summarize("hit_rate@1")
 
-    found = now.require(
-        "hit_rate@1 >= last", last=then.summarize("hit_rate@1"), raises=False, wide=True
-    )
+    found = rec(hits(new=first(0.5))).require("hit_rate@1 >= last", last=last, raises=False)
+
     assert states(found) == {("new",): "open", ("old",): "missing"}
-    # of a gate with nothing else nothing was judged, whatever is said of what is missing
+    assert found["note"][0] == "the earlier result has no such row"
     empty = hits(old=[1])[:0].rec(truth=truth(100), model="model")
-    with pytest.raises(rf.RequirementError, match="1 is missing"):
-        empty.require(
-            "hit_rate@1 >= last",
-            last=then.summarize("hit_rate@1"),
-            missing="open",
-            wide=True,
-        )
+    with pytest.raises(rf.RequirementError, match=r"^of 1 row, 1 is missing"):
+        empty.require("hit_rate@1 >= last", last=last)
 
 
 @pytest.mark.parametrize(
@@ -141,95 +113,129 @@ def test_a_renamed_model_is_missing_and_open():
     ],
     ids=lambda keys: str(keys.dtype),
 )
-@pytest.mark.parametrize("as_text", [False, True])
-def test_a_segment_that_is_missing_has_its_own_value(keys, as_text, tmp_path):
+@pytest.mark.parametrize("form", ["frame", "text", "history"])
+def test_a_segment_that_is_missing_has_its_own_value(keys, form, tmp_path):
     users = pl.DataFrame({"user": range(100), "part": pl.concat([keys] * 50)})
     last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="part")
-    if as_text:
+    if form == "text":
         last.write_csv(tmp_path / "last.csv")
         last = pl.read_csv(tmp_path / "last.csv", infer_schema=False)
+    if form == "history":
+        rf.track(last, tmp_path, as_of="2026-11-22")
+        last = rf.history(tmp_path)
     of_first = users.filter(pl.col("user") % 2 == 0)
     now = hits(svd=first(1.0)).rec(
         truth=truth(100).join(of_first, on="user", how="semi"), model="model", users=of_first
     )
 
-    found = now.require("hit_rate@1 >= 0.5 * last", last=last, by="part", raises=False, wide=True)
+    found = now.require("hit_rate@1 >= 0.5 * last", last=last, by="part", raises=False)
 
     assert states(found) == {("svd", keys[0]): "holds", ("svd", keys[1]): "missing"}
     assert found.schema["part"] == keys.dtype
 
 
 def test_a_category_that_is_gone_is_named_in_the_note():
-    kinds = pl.Enum(["a"])
-    users = pl.DataFrame({"user": range(100), "part": ["a", "b"] * 50})
-    last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="part")
-    of_a = users.filter(part="a").cast({"part": kinds})
-    now = hits(svd=first(1.0)).rec(truth=truth(100)[::2], model="model", users=of_a)
+    users = countries(("A", 50), ("B", 50))
+    last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="country")
+    of_a = users.filter(country="A").cast({"country": pl.Enum(["A"])})
+    now = hits(svd=first(1.0)).rec(truth=truth(50), model="model", users=of_a)
 
-    found = now.require("hit_rate@1 >= 0.5 * last", last=last, by="part", raises=False, wide=True)
-    assert found["note"][1] == ("in the earlier result, of 50 users, but not in today's: svd, b")
-
-
-@pytest.mark.parametrize(("kind", "n"), in_turn(KINDS, [100, 20_100], fast=3))
-def test_users_of_then_are_paired_and_intervals_of_then_are_not(n, kind):
-    before, after = first(0.7, n), first(0.72, n)
-    then = kind(hits(svd=before)).rec(truth=kind(truth(n)), model="model")
-    now = kind(hits(svd=after)).rec(truth=kind(truth(n)), model="model")
-    both = rec(hits(svd=after, last=before), n)
-    expected = both.require("hit_rate@1 >= 0.99 * last", raises=False, wide=True)
-
-    def asked(last: object) -> pl.DataFrame:
-        found = now.require("hit_rate@1 >= 0.99 * last", last=last, raises=False, wide=True)
-        return kind.read(found)
-
-    paired = asked(then.evaluate("hit_rate@1", by="user"))
-    assert_frame_equal(paired, expected)
-    summary = asked(then.summarize("hit_rate@1"))
-    assert summary["difference"].to_list() == pytest.approx(paired["difference"].to_list())
-    assert summary["detectable"][0] > 2 * paired["detectable"][0]
-    assert summary["note"][0] == "compared with an interval as if of other users, so hard to show"
-    in_both = asked([then.summarize("hit_rate@1"), then.evaluate("hit_rate@1", by="user")])
-    assert_frame_equal(in_both, expected)
-    assert_frame_equal(asked(then.require("hit_rate@1 >= 0.1", wide=True)), summary)
+    found = now.require(TEXT, last=last, by="country", raises=False)
+    assert found["note"][1] == "in the earlier result, of 50 users, but not in today's: svd, B"
 
 
-def test_an_earlier_result_of_other_segments_is_not_taken():
-    users = pl.DataFrame({"user": range(100), "country": ["A", "B"] * 50})
-    asked = rec(hits(svd=first(0.5)), users=users)
-    overall, split = (
-        asked.summarize("hit_rate@1"),
-        asked.summarize("hit_rate@1", by="country"),
+def test_an_earlier_interval_is_that_of_other_users():
+    before, after = first(0.7, 1000), first(0.72, 1000)
+    last = rec(hits(svd=before), 1000).summarize("hit_rate@1")
+    both = rec(hits(svd=after, last=before), 1000)
+
+    paired = both.require("hit_rate@1 >= 0.99 * last", raises=False)
+    found = rec(hits(svd=after), 1000).require("hit_rate@1 >= 0.99 * last", last=last, raises=False)
+
+    assert found["difference"].to_list() == pytest.approx(paired["difference"].to_list())
+    assert found["difference_low"][0] < paired["difference_low"][0]
+    assert found["note"][0] == "compared with an interval as if of other users, so hard to show"
+
+
+# ---- histories
+
+
+def test_of_a_history_the_latest_run_of_the_same_split_counts(tmp_path):
+    users = countries(("A", 50), ("B", 50))
+    for day, share in ((22, 0.3), (23, 0.9), (21, 0.6)):
+        rec(hits(svd=first(share)), users=users).track(
+            "hit_rate@1", history=tmp_path, as_of=dt.date(2026, 11, day)
+        )
+    of_parts = rec(hits(svd=first(0.5)), users=users)
+    of_parts.track("hit_rate@1", by="country", history=tmp_path, as_of="2026-11-24")
+    now, runs = rec(hits(svd=first(0.4)), users=users), rf.history(tmp_path)
+
+    found = now.require("hit_rate@1 >= last", last=runs, raises=False)
+    assert found.select("state", "bound").rows() == [("fails", 0.9)]
+    earlier = runs.filter(pl.col("as_of") < dt.date(2026, 11, 23))
+    assert now.require("hit_rate@1 >= last", last=earlier)["bound"].to_list() == [0.3]
+    parts = now.require("hit_rate@1 >= last", by="country", last=runs, raises=False)
+    assert dict(parts.select("country", "bound").rows()) == {"A": 1.0, "B": 0.0}
+    assert_frame_equal(
+        parts, now.require("hit_rate@1 >= last", by="country", last=runs.to_pandas(), raises=False)
     )
+    nothing = now.require("hit_rate@1 >= last", last=runs.clear(), raises=False)
+    assert nothing["note"].to_list() == ["the earlier result has no such row"]
+
+
+def test_of_runs_of_several_names_and_data_one_is_chosen(tmp_path):
+    now = rec(hits(svd=first(0.5)))
+    for name, share in ((None, 0.2), ("canary", 0.3), ("canary", 0.4)):
+        made = rec(hits(svd=first(share)))
+        made.track("hit_rate@1", history=tmp_path, as_of="2026-11-22", name=name)
+    runs = rf.history(tmp_path)
+
+    said = (
+        r"several names, None, 'canary'; choose one: last=rf.history\(...\).filter\(name='canary'\)"
+    )
+    with pytest.raises(rf.RecframeError, match=said):
+        now.require("hit_rate@1 >= last", last=runs)
+    # of one time the run that was written last
+    canary = runs.filter(name="canary")
+    assert now.require("hit_rate@1 >= last", last=canary)["bound"].to_list() == [0.4]
+
+
+def test_an_earlier_result_of_other_segments_is_not_taken(tmp_path):
+    asked = rec(hits(svd=first(0.5)), users=countries(("A", 50), ("B", 50)))
+    overall, split = (asked.summarize("hit_rate@1", by=by) for by in (None, "country"))
+    rf.track(overall, tmp_path, as_of="2026-11-22")
     text = "hit_rate@1 >= 0.9 * last"
 
     with pytest.raises(rf.RecframeError, match="is split by 'country', this one is not"):
-        asked.require(text, last=split, wide=True)
-    with pytest.raises(rf.ColumnError, match="has no column 'country'; use the same"):
-        asked.require(text, last=overall, by="country", wide=True)
-    with pytest.raises(rf.ColumnError, match="nothing of 'mrr'; request that metric by user"):
-        asked.require("mrr >= last", last=asked.evaluate("hit_rate@1", by="user"), wide=True)
-    with pytest.raises(rf.ColumnError, match="last= takes the result of summarize"):
-        asked.require(text, last=asked.evaluate("hit_rate@1"), wide=True)
+        asked.require(text, last=split)
+    for last in (overall, rf.history(tmp_path)):
+        with pytest.raises(rf.ColumnError, match="has no column 'country'; use the same"):
+            asked.require(text, last=last, by="country")
+    for last in (asked.evaluate("hit_rate@1"), asked.evaluate("hit_rate@1", by="user")):
+        with pytest.raises(rf.ColumnError, match="has no column 'metric'; it comes from summarize"):
+            asked.require(text, last=last)
     with pytest.raises(rf.ColumnError, match="has no column 'value_low'; it comes from summarize"):
-        asked.require(text, last=asked.evaluate("hit_rate@1", tidy=True), wide=True)
-    twice = pl.concat([asked.evaluate("hit_rate@1", by="user")] * 2)
-    with pytest.raises(rf.DataError, match="the earlier result has a user twice in one segment"):
-        asked.require(text, last=twice, wide=True)
-    # a user stands in one segment of a property of users, so that values by user alone will do
-    by_user = asked.evaluate("hit_rate@1", by="user")
-    text = "hit_rate@1 >= 0.8 * last"
-    assert (
-        asked.require(text, last=by_user, by="country", wide=True)["state"].to_list()
-        == ["holds"] * 2
-    )
-    judged = asked.require(
-        text, last=overall.with_columns(model=pl.lit("knn")), raises=False, wide=True
-    )
-    assert judged.select("model", "state", "note").rows() == [
-        (
-            "knn",
-            "missing",
-            "in the earlier result, of 100 users, but not in today's",
-        ),
-        ("svd", "open", "the earlier result has no such row"),
-    ]
+        asked.require(text, last=asked.evaluate("hit_rate@1", tidy=True))
+
+
+# ---- names
+
+
+@pytest.mark.parametrize(
+    "name",
+    [7, np.int64(7), 7.0, dt.date(2026, 11, 7), dt.datetime(2026, 11, 7, 6)],  # noqa: DTZ001  models have no zone
+)
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_names_that_are_no_text_are_those_of_models(name, unit):
+    other = name - 1 if isinstance(name, int | float | np.int64) else name - dt.timedelta(1)
+    frames = [truth(40).with_columns(rank=1, model=pl.lit(one)) for one in (name, other)]
+    frame = pl.concat(frames, how="vertical_relaxed")
+    if isinstance(name, dt.datetime):
+        frame = frame.with_columns(pl.col("model").dt.cast_time_unit(unit))
+    asked = frame.rec(truth=truth(40), model="model")
+
+    found = asked.require(rf.Requirement("mrr", ">=", 0.9, name))
+    # all users have the same value by both, so that nothing says how far others would be apart
+    assert (len(found), found["state"].item()) == (1, "open")
+    for models in (name, [name]):
+        assert len(asked.require("mrr >= 0.5", models=models)) == 1

@@ -386,7 +386,7 @@ def test_of_many_models_a_few_are_named():
     with pytest.raises(
         rf.DataError, match=r"those with one are 'm00', 'm01', .*, 'm19' and 5 more$"
     ):
-        frame.rec(model="model").require("recall >= 0.1", models="svd", wide=True)
+        frame.rec(model="model").require("recall >= 0.1", models="svd")
 
 
 @pytest.mark.parametrize("metric", ["recall", "novelty@3", "coverage@3"])
@@ -483,7 +483,7 @@ def test_a_baseline_is_given_as_the_value_that_its_column_has(names):
     # half of the users have 1 in place of 1/2
     assert found.select("model", "baseline", "difference").rows() == [(names[1], names[0], 0.25)]
     assert rec.power("mrr", baseline=names[0]).height == 1
-    required = rec.require("mrr >= 0.1", models=[names[1]], on="value", min_users=4, wide=True)
+    required = rec.require("mrr >= 0.1", models=[names[1]], min_users=4)
     assert required["model"].to_list() == [names[1]]
     # and in a report each of them is one model
     report = rec.report("mrr", baseline=names[0]).data

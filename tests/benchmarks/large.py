@@ -3,7 +3,7 @@
     python tests/benchmarks/large.py --folder /somewhere/with/space --json tests/benchmarks/large.json
 
 Each run is a process of its own, which starts its clocks after its imports. All ways give the same numbers to 1e-9, or it
-fails. It needs the `[test]` and `[duckdb]` extras and some gigabyte of disk for ten million rows.
+fails. It needs the `[test]` extra and some gigabyte of disk for ten million rows.
 """
 
 from __future__ import annotations

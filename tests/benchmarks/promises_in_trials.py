@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,12 +23,10 @@ from scenes_in_trials import (
     together,
 )
 
-import recframe as rf
 from recframe.statistics.p_values import adjusted
 
 ALPHA = 0.05
 MARGIN = 0.05
-BEFORE = [f"2026-10-{day:02}" for day in range(1, 9)]
 """The days of eight runs of a history."""
 ROUGH = pl.col("note").str.contains("rough")
 
@@ -70,16 +67,17 @@ def gates(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Se
 
         def ask(samples: int, users: int = users) -> pl.DataFrame:
             rec = asked(lowered(random, scene.draw(random, (samples, users), 2), MARGIN))
-            gate = rec.require(requirement, by="sample", raises=False, wide=True)
+            gate = rec.require(requirement, by="sample", raises=False)
+            gate = gate.select("sample", "state", shown_low=pl.col("difference_high") < 0)
             beside = rec.compare("mrr", baseline="m0", by="sample", margin=MARGIN, correction=None)
-            return gate.select("sample", "state", "p_value").join(beside, on="sample", suffix="_of")
+            return gate.join(beside, on="sample")
 
         rows = in_batches(trials, users, ask)
         yield seen(
             f"`require`, {users} users at the bound, holds", rows, pl.col("state") == "holds", 0.025
         )
         if users in {30, 300}:
-            fails = pl.col("p_value") <= ALPHA
+            fails = pl.col("shown_low")
             yield seen(f"`require`, {users} users at the bound, one row fails", rows, fails, 0.05)
         shown = pl.col("p_not_worse") <= ALPHA / 2
         if users in {30, 300}:
@@ -116,7 +114,7 @@ def households(random: np.random.Generator, scene: Scene, trials: int) -> Iterat
             alone = rec.compare("mrr", baseline="m0", by="sample", correction=None)
             value = rec.summarize("mrr", by="sample", cluster="cluster").filter(model="m0")
             gate = rec.require(
-                f"mrr >= {1 - MARGIN} * m0", by="sample", cluster="cluster", raises=False, wide=True
+                f"mrr >= {1 - MARGIN} * m0", by="sample", cluster="cluster", raises=False
             )
             return (
                 whole.join(alone, on="sample", suffix="_alone")
@@ -208,61 +206,6 @@ def of_households(random: np.random.Generator, scene: Scene, trials: int) -> Ite
     yield seen("`slices(cluster=)`, 5 of 60 clusters, some differs", found, pl.col("slice"), 0.05)
 
 
-def runs_of_users(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
-    """Say how often a gate fails against eight runs of the same users, where nothing changed and where all of them lose."""
-    gate = {"by": "sample", "raises": False, "wide": True, "window": len(BEFORE)}
-
-    def ask(samples: int, users: int, loss: float) -> pl.DataFrame:
-        # the first model differs from the others, which are weeks of the same users
-        runs = np.moveaxis(scene.draw(random, (samples, users), len(BEFORE) + 2)[..., 1:], -1, 0)
-        *before, now = (one[..., None] for one in runs)
-        today = asked(now * (1 - loss))
-        with tempfile.TemporaryDirectory() as place:
-            for as_of, one in zip(BEFORE, before, strict=True):
-                asked(one).track("mrr", by="sample", history=place, as_of=as_of, per_user=True)
-            known = today.require("mrr >= trailing", history=place, **gate)
-            band = today.require("mrr >= trailing", history=rf.history(place), **gate)
-        return known.join(band, on="sample", suffix="_band")
-
-    for users, loss in ((30, 0.0), (100, 0.0), (300, 0.0), (300, 0.1)):
-        rows = in_batches(trials, users, lambda one, of=(users, loss): ask(one, *of))
-        of, promised = f"{users} users", 0.025
-        if loss:
-            of, promised = f"{users} users who lose {100 * loss:.0f} %", None
-        for end, words in (("", "user by user"), ("_band", "by the band")):
-            fails = (pl.col(f"difference{end}") < 0) & (pl.col(f"p_value{end}") <= ALPHA)
-            yield seen(f"`trailing` {words}, {of}, fails", rows, fails, promised)
-
-
-def mixes(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
-    """Say how often a gate fails where the share of a segment of lower values goes from 30 to 42 %, and nothing else."""
-    gate = {"by": "sample", "raises": False, "wide": True, "window": len(BEFORE)}
-
-    def of_week(samples: int, users: int, share: float) -> rf.Rec:
-        values = scene.draw(random, (samples, users), 1)
-        low = random.random(values.shape) < share
-        lost = low & (random.random(values.shape) < 2 / 3)
-        return asked(np.where(lost, 0.0, values), segment=low[..., 0].astype(int))
-
-    def ask(samples: int, users: int) -> pl.DataFrame:
-        with tempfile.TemporaryDirectory() as place:
-            for as_of in BEFORE:
-                rec = of_week(samples, users, 0.3)
-                for by in ("sample", ["sample", "segment"]):
-                    rec.track("mrr", by=by, history=place, as_of=as_of)
-            today = of_week(samples, users, 0.42)
-            whole = today.require("mrr >= trailing", history=place, **gate)
-            mixed = today.require("mrr >= trailing", history=place, mix="segment", **gate)
-        return mixed.join(whole, on="sample", suffix="_without")
-
-    users = 3_000
-    rows = in_batches(trials // 4, users, lambda samples: ask(samples, users))
-    for end, words, promised in (("", "with", 0.025), ("_without", "without", None)):
-        fails = (pl.col(f"difference{end}") < 0) & (pl.col(f"p_value{end}") <= ALPHA)
-        what = f"`trailing` {words} `mix=`, {users:,} users whose shares moved, fails"
-        yield seen(what, rows, fails, promised)
-
-
 def trainings_apart(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
     """Say how often two sets of trainings of one algorithm, each of which loses a share of its own, are said to differ."""
 
@@ -291,8 +234,6 @@ PROMISES: dict[str, tuple[int, Callable[[np.random.Generator, Scene, int], Itera
     "clusters": (3, households),
     "segments": (4, segments),
     "segments of clusters": (5, of_households),
-    "users of runs": (10, runs_of_users),
-    "mixes": (11, mixes),
     "trainings": (12, trainings_apart),
 }
 """What was seen of a promise on a scene, by functions, each with the number of its draws, which stays when others go."""

@@ -77,13 +77,13 @@ def test_a_line_ends_where_runs_are_missing():
 
 
 def test_segments_are_views_of_their_own():
-    runs = history(runs=12, models=("a", "b"), countries=("FR", "DE", None))
+    runs = history(runs=12, models=("a", "b"), countries=("FR", "DE", "null"))
     more = pl.col("country").replace_strict({"DE": 0.2, "FR": 0.1}, default=0.0)
     runs = runs.with_columns(value=pl.col("value") + more, n_users=pl.lit(1200))
     chart = runs.rec.plot.timeline("ndcg@10", by="country")
     titles = [view["title"]["text"] for view in chart.to_dict()["vconcat"]]
 
-    assert titles == [["DE (1,200)"], ["FR (1,200)"], ["(none) (1,200)"]]
+    assert titles == [["DE (1,200)"], ["FR (1,200)"], ["null (1,200)"]]
     assert chart.to_dict() == runs.rec.group_by("country").plot.timeline("ndcg@10").to_dict()
     few = runs.rec.plot.timeline("ndcg@10", by="country", most=2)
     assert len(few.to_dict()["vconcat"]) == 2
@@ -96,7 +96,7 @@ def test_names_of_runs_are_told_apart_as_models_are():
     runs = pl.concat([history(runs=9), history(runs=9, seed=1).with_columns(name=pl.lit("canary"))])
 
     assert set(runs.rec.plot.timeline("ndcg@10").data["model"]) == {"all lists", "canary"}
-    bound = RUNS.rename({"model": "system"}).with_columns(split_by=pl.lit("system"))
+    bound = RUNS.rename({"model": "system"})
     assert set(bound.rec(model="system").plot.timeline("ndcg@10").data["model"]) == {"a", "b"}
 
 

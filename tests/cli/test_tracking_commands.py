@@ -49,7 +49,7 @@ def test_a_run_is_shown_and_kept_as_the_library_does():
 
     assert result.stdout.split()[:5] == ["country", "metric", "value", "value_low", "value_high"]
     assert result.stderr == "tracked in history\n"
-    own, other = (rf.history(one).drop("tracked_at") for one in ("history", "library"))
+    own, other = (rf.history(one) for one in ("history", "library"))
     assert own.equals(other)
 
 
@@ -131,53 +131,3 @@ def test_a_metric_that_the_history_does_not_have_is_told():
 
         assert result.exit_code == 1, result.output
         assert "the history has nothing of 'ndcg'; did you mean 'ndcg@10'?" in result.stderr
-
-
-def test_no_result_is_written_over_a_run_or_beside_it_as_one(tmp_path):
-    track("--as-of", "2026-11-22")
-    (run_of_history,) = (tmp_path / "history").glob("run-*.parquet")
-    (tmp_path / "link.parquet").symlink_to(run_of_history)
-    before = run_of_history.read_bytes()
-
-    for path in (str(run_of_history), "history/run-all.parquet", "link.parquet"):
-        said = f"cannot write {path!r}: it belongs to a history; name a file elsewhere"
-        for command in (
-            ("history", "history"),
-            ("changes", "history"),
-            ("evaluate", "two.parquet", "two_truth.parquet", "-m", "mrr"),
-        ):
-            assert failure(*command, "-o", path) == said
-    assert run_of_history.read_bytes() == before
-    assert len(list((tmp_path / "history").iterdir())) == 1
-    # files that are called like one, where there is no history
-    for _ in range(2):
-        assert run("history", "history", "-o", "run-1.parquet").exit_code == 0
-
-
-def test_no_result_is_written_over_a_history_of_duckdb():
-    pytest.importorskip("duckdb")
-    asked = (*TRACK[:-1], "h.duckdb", "--as-of", "2026-11-22")
-    assert run(*asked).exit_code == 0
-
-    said = failure("history", "h.duckdb", "--format", "csv", "-o", "h.duckdb")
-
-    assert said == "cannot write 'h.duckdb': it belongs to a history; name a file elsewhere"
-    assert rf.history("h.duckdb").height == 2
-
-
-def test_runs_beside_a_damaged_one_are_printed_and_it_is_an_error(tmp_path):
-    for day in ("2026-11-21", "2026-11-22"):
-        track("--as-of", day)
-    first = next(
-        one
-        for one in (tmp_path / "history").iterdir()
-        if pl.read_parquet(one)["as_of"].dt.day()[0] == 21
-    )
-    first.write_bytes(first.read_bytes()[:-9])
-
-    result = run("history", "history")
-
-    assert result.exit_code == 1
-    assert "2026-11-22" in result.stdout
-    assert "2026-11-21" not in result.stdout
-    assert f"{first.name}' cannot be read as a run of a history" in result.stderr

@@ -201,10 +201,10 @@ def test_a_gate_that_is_not_met_raises_where_its_result_is_made():
     recs, truth = eager(model=False)
 
     with pytest.raises(rf.RequirementError, match="ndcg@3"):
-        rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99", wide=True)
-    met = rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.0001", strict=False, wide=True)
+        rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99")
+    met = rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.0001", strict=False)
     assert isinstance(met, pl.DataFrame)
-    plan = rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99", raises=False, wide=True)
+    plan = rf.rec(many(recs), truth=many(truth)).require("ndcg@3 >= 0.99", raises=False)
     assert isinstance(plan, ManyFrame)
 
 
@@ -216,13 +216,12 @@ def test_what_an_earlier_result_had_is_missing_in_buckets_too():
     one = rf.rec(alone, truth=truth, model="model")
     other = rf.rec(many(alone), truth=many(truth), model="model")
 
-    asked_for = partial(one.require, "ndcg@3 >= 0.1 * last", last=last, raises=False, wide=True)
-    found = read(other.require("ndcg@3 >= 0.1 * last", last=last, raises=False, wide=True))
+    asked_for = partial(one.require, "ndcg@3 >= 0.1 * last", last=last, raises=False)
+    found = read(other.require("ndcg@3 >= 0.1 * last", last=last, raises=False))
     assert_same(asked_for(), found, ordered=True)
     assert dict(found.select("model", "state").rows())["b"] == "missing"
     with pytest.raises(rf.RequirementError, match="missing"):
-        other.require("ndcg@3 >= 0.1 * last", last=last, wide=True)
-    other.require("ndcg@3 >= 0.1 * last", last=last, missing="open", wide=True)
+        other.require("ndcg@3 >= 0.1 * last", last=last)
 
 
 @pytest.mark.parametrize("rank", [None, float("nan"), float("inf")])
@@ -282,8 +281,8 @@ def test_requirements_as_objects_and_users_by_a_name_of_their_own_travel():
     assert_same(home.evaluate("mrr", by="user"), read(rec.evaluate("mrr", by="who")), ordered=False)
     needed = rf.Requirement(twice_the_first_metric() @ 3, ">=", 0.1)
     assert_same(
-        home.require(needed, raises=False, wide=True),
-        read(rec.require(needed, raises=False, wide=True)),
+        home.require(needed, raises=False),
+        read(rec.require(needed, raises=False)),
         ordered=True,
     )
 

@@ -169,7 +169,7 @@ def test_a_session_that_was_stopped_is_said_in_words():
         with says():
             rf.rec(made(recs), truth=relevant).evaluate("mrr")
         with says():
-            rf.rec(made(recs), truth=truth).require("mrr >= 0.9 * last", last=earlier, wide=True)
+            rf.rec(made(recs), truth=truth).require("mrr >= 0.9 * last", last=earlier)
         assert "pyspark.DataFrame" in repr(rec)
     finally:
         session()

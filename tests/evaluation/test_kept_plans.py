@@ -234,16 +234,10 @@ UNCERTAIN: list[Callable[[Any], pl.DataFrame]] = [
     lambda rec: rec.compare("ndcg@3", "gauc", "personalization@3"),
     lambda rec: rec.compare("ndcg@3", baseline="a", margin=0.1, by="segment"),
     lambda rec: rec.compare("ndcg@3", baseline="b", cluster="segment"),
-    lambda rec: rec.require(
-        "ndcg@3 >= 0.1", "gauc <= 0.6", "personalization@3 >= 0", raises=False, wide=True
-    ),
-    lambda rec: rec.require("ndcg@3 >= 0.2", by="segment", level=0.9, raises=False, wide=True),
-    lambda rec: rec.require(
-        "ndcg@3 >= 0.9 * a", "gauc >= a", cluster="segment", raises=False, wide=True
-    ),
-    lambda rec: rec.require(
-        "ndcg@3 >= 0.8 * a", "gauc >= a", cluster="segment", raises=False, wide=True
-    ),
+    lambda rec: rec.require("ndcg@3 >= 0.1", "gauc <= 0.6", "personalization@3 >= 0", raises=False),
+    lambda rec: rec.require("ndcg@3 >= 0.2", by="segment", level=0.9, raises=False),
+    lambda rec: rec.require("ndcg@3 >= 0.9 * a", "gauc >= a", cluster="segment", raises=False),
+    lambda rec: rec.require("ndcg@3 >= 0.8 * a", "gauc >= a", cluster="segment", raises=False),
     lambda rec: rec.gaps("ndcg@3", by="segment", wide=True),
     lambda rec: rec.gaps("ndcg@3", by=["segment", "item"], baseline="a", wide=True),
     lambda rec: rec.slices("ndcg@3", by="segment", wide=True),

@@ -79,22 +79,6 @@ def test_of_segments_the_flagged_ones_are_shown():
     assert table.notes == ["1 number of segments, as expected or open, left out."]
 
 
-def test_what_changed_behind_the_numbers_is_told():
-    later = pl.col("as_of") >= FIRST + pl.duration(days=10)
-    runs = WHOLE.with_columns(
-        definition=pl.when(later).then(pl.lit("another")).otherwise("definition"),
-    )
-    page = rf.dashboard(runs)
-
-    assert rows(page, "definitions") == [
-        ["ndcg@10", "2026-10-11", "ndcg@10; universe=truth", "another"],
-        ["recall@10", "2026-10-11", "recall@10; universe=truth", "another"],
-    ]
-    assert (
-        rf.dashboard(WHOLE).content.sections[3].lead == "Every metric means the same in all runs."
-    )
-
-
 def test_runs_of_the_same_data_are_told():
     stuck = (
         pl.when(pl.col("as_of") > FIRST + pl.duration(days=27))
@@ -108,12 +92,12 @@ def test_runs_of_the_same_data_are_told():
     assert note.blocks[0].startswith("2 runs are of the same data as an earlier one")
     assert shown.rows[0][2].small == "as on 2026-10-28"
     assert [one.title for one in shown.columns] == [
-        *("as of", "name", "data", "recframe", "polars", "commit", "metrics", "flagged"),
-    ]  # fmt: skip
+        *("as of", "name", "data", "commit", "metrics", "flagged"),
+    ]
 
 
 def test_a_history_of_one_run_and_one_without_anything_else_can_be_shown():
-    bare = history(runs=1).select("as_of", "metric", "k", "value")
+    bare = history(runs=1).select("as_of", "metric", "value")
     page = rf.dashboard(bare)
 
     assert "too few runs before it" in section(page, "newest").lead
@@ -154,17 +138,10 @@ def test_what_is_wrong_is_told():
 
 
 def test_a_column_of_models_that_is_none_is_told():
-    renamed = history(runs=3, models=("a", "b")).rename({"model": "system"})
-    runs = renamed.with_columns(split_by=pl.lit("system"))
+    runs = history(runs=3, models=("a", "b")).rename({"model": "system"})
 
     assert rf.dashboard(runs, model="system").data["newest"]
     with pytest.raises(
         rf.ColumnError, match=r"model='sytem' is no column .*; did you mean 'system'\?"
     ):
         rf.dashboard(runs, model="sytem")
-    with pytest.raises(rf.ColumnError, match="numbers of one time differ by 'system', of which"):
-        rf.dashboard(renamed)
-    with pytest.raises(
-        rf.ColumnError, match="was split by 'model', and the frame has no such column"
-    ):
-        rf.dashboard(renamed, model="system")

@@ -23,31 +23,23 @@ def history(  # noqa: PLR0913  what runs differ in
 ) -> pl.DataFrame:
     """Return a history of a run a day, whose values are normal; `drop` has what is added to the values of some days."""
     chance = random.Random(seed)  # noqa: S311
-    split = ", ".join([*(["model"] if models else []), *(["country"] if countries else [])])
     rows = [
         {
             "as_of": FIRST + dt.timedelta(days=day),
             "name": None,
-            "run": f"run {day}",
-            "fingerprint": f"data {day}",
-            "tracked_at": FIRST + dt.timedelta(days=day, hours=5),
-            "recframe": "0.1.0",
-            "polars": "2.1.0",
-            "definition": f"{metric}; universe=truth",
-            "split_by": split or None,
             **({"model": model} if models else {}),
             **({"country": country} if countries else {}),
             "metric": metric,
-            "k": 10,
             "value": (value := 0.3 + chance.gauss(0, spread) + (drop or {}).get(day, 0.0)),
             "value_low": value - 0.005,
             "value_high": value + 0.005,
             "std": 0.2,
             "n_users": 6147,
+            "fingerprint": f"data {day}",
         }
         for day in range(runs)
         for model in models or [None]
         for country in countries or [None]
         for metric in metrics
     ]
-    return pl.DataFrame(rows, schema_overrides={"name": pl.String, "split_by": pl.String})
+    return pl.DataFrame(rows, schema_overrides={"name": pl.String})

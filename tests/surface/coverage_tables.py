@@ -14,9 +14,7 @@ HEAD_OF_PROMISES = (
     "lowers the rest by 15 %; one cluster in 25 has 40 users, the others one to three. *Few heavy users*: precisions of "
     "lists of one to 60 items; a tenth of the users have long lists and gain, all others lose a little; clusters of four on "
     "average. Half of a cluster's users share the values of its first user. Models are equal on average; *at the bound* the "
-    "new one is worse by the 5 % that a gate allows. `trailing` has eight earlier runs: the same users in other weeks, "
-    "whose values vary around their own means; or, for `mix=`, other users each week, where a segment with a third of the "
-    "values grows from 30 to 42 % in the last. Each training loses a random share of its values, 0 to 40 %."
+    "new one is worse by the 5 % that a gate allows. Each training loses a random share of its values, 0 to 40 %."
 )
 
 

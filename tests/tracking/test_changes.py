@@ -70,7 +70,7 @@ def test_a_path_is_read(tmp_path):
         "1 run before it, fewer than 7",
     ]
     assert found.equals(rf.changes(rf.history(tmp_path)))
-    assert rf.changes(tmp_path).columns[:5] == ["as_of", "name", "fingerprint", "metric", "k"]
+    assert rf.changes(tmp_path).columns[:5] == ["as_of", "name", "fingerprint", "metric", "value"]
 
 
 # ---- the family
@@ -122,47 +122,28 @@ def test_segments_models_names_and_metrics_are_apart():
         assert found.to_list() == pytest.approx(alone)
 
 
-def test_all_users_and_those_of_a_null_segment_are_apart():
+def test_all_users_and_those_of_a_segment_are_apart():
     of_all = history(runs=10)
-    of_null = history(runs=10, countries=(None, "FR"), seed=1)
-    found = rf.changes(pl.concat([of_all, of_null], how="diagonal"))
+    of_segments = history(runs=10, countries=("null", "FR"), seed=1)
+    found = rf.changes(pl.concat([of_all, of_segments], how="diagonal"))
 
     assert found.height == 30
-    apart = [rf.changes(one)["expected"] for one in (of_all, of_null)]
+    apart = [rf.changes(one)["expected"] for one in (of_all, of_segments)]
     expected = pl.concat(apart).drop_nulls().sort().to_list()
     assert found["expected"].drop_nulls().sort().to_list() == pytest.approx(expected)
 
 
-def test_of_several_runs_of_one_time_the_last_tracked_counts():
+def test_of_several_runs_of_one_time_the_last_counts():
     runs = history(runs=10)
     again = runs[5:6].with_columns(
         fingerprint=pl.lit("grown"),
         value=pl.lit(0.5),
-        tracked_at=pl.col("tracked_at") + pl.duration(days=30),
     )
-    found = rf.changes(pl.concat([again, runs]))
+    found = rf.changes(pl.concat([runs, again]))
 
     assert found.height == 10
     assert at(found, 5)["value"] == 0.5
-    assert at(found, 5)["note"].endswith(
-        "tracked with several data or definitions; the last one counts"
-    )
-
-
-def test_results_without_the_number_take_nobodys_place(tmp_path):
-    df = pl.DataFrame({"user": [1, 2, 3], "item": 1, "rank": [1, 2, 3], "relevance": 1})
-    rec = rf.rec({"a": df, "b": df.with_columns(rank=1)})
-    for result in (rec.summarize("mrr"), rec.compare("mrr", baseline="a")):
-        rf.track(result, tmp_path, as_of="2026-11-22")
-    found = rf.changes(tmp_path)
-
-    assert found.select("model", "baseline", "value").rows() == [
-        ("a", None, pytest.approx(11 / 18)),
-        ("b", None, 1.0),
-        ("b", "a", 1.0),
-    ]
-    assert rf.changes(tmp_path, of="difference")["value"].to_list() == [pytest.approx(7 / 18)]
-    assert not found["note"].str.contains("several").any()
+    assert at(found, 5)["note"].endswith("tracked with several data; the last one counts")
 
 
 def test_runs_of_the_same_data_are_one():
@@ -184,17 +165,6 @@ def test_runs_of_unknown_data_are_all_there():
     runs = history(runs=16).with_columns(fingerprint=pl.lit(None, pl.String))
 
     assert rf.changes(runs)["n_runs"].to_list() == [*range(14), 14, 14]
-
-
-def test_a_metric_that_stands_for_something_else_begins_anew():
-    runs = history(runs=20).with_columns(
-        definition=pl.when(pl.col("as_of") >= day(15)).then(pl.lit("other")).otherwise("definition")
-    )
-    found = rf.changes(runs)
-
-    assert found["n_runs"].to_list() == [*range(15)[:14], 14, 0, 1, 2, 3, 4]
-    assert "the metric had another definition before" in at(found, 15)["note"]
-    assert "something else" not in at(found, 3)["note"]
 
 
 @pytest.mark.parametrize("nothing", [None, math.nan, math.inf, -math.inf])
@@ -239,18 +209,6 @@ def test_a_verdict_goes_by_the_better_end_of_the_metric(metric, up, down):
         assert at(found, 14)["verdict"] == "as expected"
 
 
-def test_another_number_is_watched():
-    runs = history(runs=10).rename(
-        {"value": "difference", "value_low": "difference_low", "value_high": "difference_high"}
-    )
-    found = rf.changes(runs, of="difference")
-
-    assert found["value"].equals(runs["difference"].alias("value"))
-    assert at(found, 9)["verdict"] in {"as expected", "higher", "lower"}
-    with pytest.raises(rf.ColumnError, match="found a frame without 'value'"):
-        rf.changes(runs)
-
-
 def test_no_band_goes_beyond_the_range_of_its_metric():
     found = rf.changes(history(runs=20, spread=0.3)).drop_nulls("expected")
 
@@ -263,23 +221,11 @@ def test_no_band_goes_beyond_the_range_of_its_metric():
 
 def test_an_older_history_lacks_columns():
     runs = history(runs=10, countries=("FR", None))
-    bare = runs.select("as_of", "country", "metric", "k", "value")
+    bare = runs.select("as_of", "country", "metric", "value")
     found = rf.changes(bare)
 
     assert found["n_runs"].to_list() == rf.changes(runs)["n_runs"].to_list()
     assert found["rule"].str.ends_with("users of the run").any() is not True
-
-
-def test_files_of_an_older_version_are_read(tmp_path):
-    df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
-    df.rec.track("mrr", history=tmp_path, as_of="2026-11-21")
-    file = next(tmp_path.glob("run-*.parquet"))
-    pl.read_parquet(file).drop("definition", "polars", "name", "std").write_parquet(file)
-    df[:1].rec.track("mrr", history=tmp_path, as_of="2026-11-22")
-
-    assert rf.history(tmp_path)["value"].to_list() == [0.75, 1.0]
-    assert rf.history(tmp_path)["definition"].null_count() == 1
-    assert rf.changes(tmp_path).height == 2
 
 
 @pytest.mark.parametrize("zone", [None, "Europe/Paris"])
@@ -324,7 +270,6 @@ def test_what_is_wrong_is_told():
         ),
         (lambda: rf.changes(runs, window=4), "window=4: window takes a whole number from 5 up"),
         (lambda: rf.changes(runs, level=99), "level=99: level takes a number between 0 and 1"),
-        (lambda: rf.changes(runs, of=None), "of=None: of takes the name of a number"),
         (lambda: rf.changes([1]), r"the first argument of changes\(\) is a list"),
         (lambda: rf.changes("nowhere"), "there is no history at 'nowhere'"),
     ):
@@ -343,12 +288,10 @@ def test_nothing_is_nan():
 def test_numbers_that_nothing_tells_apart_are_told_and_not_one_of_them_taken():
     runs = history(runs=8, models=("a", "b"), countries=("FR", "DE"))
     said = "several values of ndcg@10 for 2026-10-01, such as .* and no column to distinguish them"
-    behind = runs.select("as_of", "metric", "k", "value", "model", "country")
     for lacking in (
         runs.drop("model"),
         runs.drop("country"),
-        runs.drop("country", "split_by", "run", "tracked_at", "fingerprint"),
-        behind,
+        runs.drop("country", "fingerprint"),
     ):
         with pytest.raises(rf.DataError, match=said):
             rf.changes(lacking)
@@ -365,7 +308,7 @@ def test_columns_may_stand_in_any_order():
     expected = rf.changes(runs).select(asked)
 
     assert rf.changes(runs.select(reversed(runs.columns))).select(asked).equals(expected)
-    first = ["as_of", "n_users", "std", "value", "model", "country", "metric", "k"]
+    first = ["as_of", "n_users", "std", "value", "model", "country", "metric"]
     assert rf.changes(runs.select(first))["n_runs"].max() == 11
 
 

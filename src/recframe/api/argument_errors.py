@@ -36,7 +36,7 @@ SHARES = {"level": "0.95", "margin": "0.01", "wanted": "0.01"}
 """The options that take a number between 0 and 1, each with an example."""
 NUMBERS = {"seed": 0} | dict.fromkeys(("min_users", "depth", "bins", "most"), 1)
 """The options that take a whole number, each with the smallest."""
-FLAGS = {"wide", "per_user"}
+FLAGS = {"wide"}
 """The options that take True or False."""
 CHECKED = {*SHARES, *NUMBERS, *FLAGS}
 VARIABLE = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}

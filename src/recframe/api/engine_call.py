@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, overload
 import polars as pl
 
 from recframe.api.bound_metric import F
-from recframe.api.gates import gate_of
 from recframe.api.rec_class import Rec
 from recframe.errors import RecframeError, shown
 from recframe.frames.kinds.kind import Kind, with_results_of_polars
@@ -23,8 +22,7 @@ from recframe.frames.kinds.lookup import (
 )
 from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import Context, NamedFrame
-from recframe.statistics import options
-from recframe.statistics.requirements import check_collected, required
+from recframe.statistics.requirements import Gate, check, required
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -106,9 +104,6 @@ def _of_this_machine(name: str) -> Callable[..., Any]:
     def called(self: Any, *arguments: Any, **options: Any) -> Any:
         if kind_for(self._frame).engine is not None:
             raise _no_sum(self, name)
-        if options.get("per_user"):
-            msg = "per_user=True keeps the values of all users, so it does not run in buckets: leave memory= or per_user= out"
-            raise RecframeError(msg)
         return getattr(Rec, name)(self, *arguments, **options)
 
     return called
@@ -125,23 +120,18 @@ class InBuckets(Rec[F]):
 
     @wraps(Rec.require)
     def require(  # type: ignore[override]  # takes what that of a Rec does
-        self, *requirements: Any, raises: bool = True, wide: bool = False, **given: Any
+        self, *requirements: Any, raises: bool = True, **given: Any
     ) -> Any:
         """Raise where a requirement fails; see `Rec.require`."""
         from recframe.api.engine_plan import run  # noqa: PLC0415  which imports this
 
         if kind_for(self._frame).engine is None:
-            return run(self, "require", requirements, {**given, "raises": raises, "wide": wide})
-        wide = options.yes_or_no("wide", wide)
-        of_result = {"raises": False, "wide": wide or raises}
-        result = run(self, "require", requirements, {**given, **of_result})
+            return run(self, "require", requirements, {**given, "raises": raises})
+        result = run(self, "require", requirements, {**given, "raises": False})
         if not raises:
             return result
-        of_gate = {
-            name: given[name] for name in ("strict", "min_users", "missing") if name in given
-        }
-        gate = gate_of(required(requirements, given.get("k")), **of_gate)
-        return check_collected(collected(result), gate, wide=wide)
+        of_gate = {name: given[name] for name in ("strict", "min_users") if name in given}
+        return check(collected(result), Gate(required(requirements, given.get("k")), **of_gate))
 
     for _name in REFUSED:
         locals()[_name] = _refused(_name)

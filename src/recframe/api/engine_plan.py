@@ -29,7 +29,7 @@ from recframe.errors import DataError, NeedsAllUsersError, RecframeError, silent
 from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.required_columns import needs_of
-from recframe.frames.hints import Either, Hint, in_words, words
+from recframe.frames.hints import Hint, in_words, words
 from recframe.frames.kinds.engine import (
     CATALOGUE,
     MODELS,
@@ -52,7 +52,6 @@ from recframe.profiles import under_profile
 from recframe.ranking.relevance import WITHOUT_MODEL
 from recframe.side_info.aggregation_levels import Level
 from recframe.statistics.requirements import Requirement, metrics_of, required
-from recframe.statistics.stored_results import is_summary
 
 LISTS = "recommendations"
 NO_FRAMES: Frames = {}
@@ -393,7 +392,6 @@ class Divided:
                 "rec(item='item_id')"
             )
             raise RecframeError(msg)
-        self._check_earlier()
         for one in () if divided else self.metrics:
             if {*OF_OTHERS} & needs_of(one).levels:
                 msg = (
@@ -401,18 +399,6 @@ class Divided:
                     "segment"
                 )
                 raise RecframeError(msg)
-
-    def _check_earlier(self) -> None:
-        """Reject earlier results with users' values."""
-        last = self.options.get("last")
-        for one in last if isinstance(last, list | tuple) else [last]:
-            if is_frame(one) and not is_summary(kind_for(one).columns):
-                alone = Either(
-                    "give its summary alone as last=",
-                    "give --reference a result that was stored without --users-values",
-                )
-                msg = "an earlier result's values of users need all lists at once, but buckets hold only some users; "
-                raise NeedsAllUsersError(f"{msg}{alone}")
 
     @property
     def _goes_by_order(self) -> bool:

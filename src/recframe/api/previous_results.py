@@ -1,133 +1,178 @@
-"""Earlier results as baselines: summaries, gates or users' values."""
+"""Earlier results of `require(last=)`: summaries, and the latest run of a history."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, suggestion
-from recframe.evaluation.required_columns import is_of_segment
-from recframe.frames.hints import Either, bind
-from recframe.frames.inputs import Inputs
+from recframe.errors import ColumnError, RecframeError, shown, shown_in_plan
+from recframe.frames.collecting import stream
+from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
-from recframe.metrics.language.definition import Metric
-from recframe.statistics import requirements, summary
-from recframe.statistics.pairs import MODEL
-from recframe.statistics.requirements import EARLIER, TRAILING
-from recframe.statistics.stored_results import is_summary, with_intervals
+from recframe.statistics.pairs import MODEL, PLACE
+from recframe.statistics.requirements import ROW, Gate
 
-NAMES = ("metric", "value", "value_low", "value_high", "n_users")
-"""Columns read from a summary."""
-OF_SHORT = {"requirement", "bound", "difference_low", "difference_high"}
-"""Columns of a short `require` result from which `NAMES` are computed."""
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """Earlier result: intervals, users' values, or both."""
-
-    summary: pl.LazyFrame | None = None
-    """Some of the keys under their names inside the plan, and the columns of `NAMES`."""
-    users: pl.LazyFrame | None = None
-    """Some of the keys, `user`, and the metrics under their strings."""
-
-    def has_users_of(self, metric: Metric[...]) -> bool:
-        """Return whether users' values of a metric are known; one function of a segment has none."""
-        is_there = self.users is not None and str(metric) in self.users.collect_schema()
-        return is_there and not is_of_segment(metric)
-
-    def check(self, metric: Metric[...]) -> None:
-        """Reject metrics that the earlier result lacks."""
-        if self.summary is None and not self.has_users_of(metric):
-            names = [] if self.users is None else self.users.collect_schema().names()
-            close = suggestion(str(metric), names)
-            instead = close or "; request that metric by user, or summarize it"
-            msg = f"the earlier result has nothing of {str(metric)!r}{instead}"
-            raise ColumnError(msg)
+NUMBERS = {
+    "other": "value",
+    "other_low": "value_low",
+    "other_high": "value_high",
+    "other_n": "n_users",
+}
+"""Columns that are read, by the names of `ROW`."""
+NULL = "null"
+"""Text of a key that is null, also in the files of histories."""
+BEFORE = "in the earlier result, of {} users, but not in today's"
+TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
+"""Dtypes other than numbers to which text can be cast."""
 
 
-def earlier(
-    given: object, keys: Mapping[str, str], inputs: Inputs, metrics: Sequence[Metric[...]]
-) -> Earlier | None:
-    """Return the earlier result from `last=`, a frame or several; `keys` maps internal key names to own names."""
-    if given is None:
-        return None
-    found, user = Earlier(), inputs.context.names["user"]
-    # a user stands in one segment of these, so that nothing is to be told apart by them
-    of_users = {MODEL, *inputs.inside("users", "recommendations", "user id")}
-    for one in given if isinstance(given, list | tuple) else (given,):
-        kind = kind_for(one, "last=")
-        if is_summary(kind.columns):
-            found = Earlier(_summary(kind, keys, [*map(str, metrics)]), found.users)
-        else:
-            _check_users(kind, user)
-            asked = {str(metric): str(metric) for metric in metrics if str(metric) in kind.columns}
-            users = _taken(kind, keys, {"user": user, **asked}, of_users, ids=["user"])
-            found = Earlier(found.summary, users)
-    return found
-
-
-def _summary(kind: Kind, keys: Mapping[str, str], metrics: Sequence[str]) -> pl.LazyFrame:
-    is_short = {*kind.columns} >= OF_SHORT and "metric" not in kind.columns
-    names = sorted({*OF_SHORT, "value", "n_users"}) if is_short else NAMES
-    missing = [name for name in names if name not in kind.columns]
-    if missing:
-        msg = f"the earlier result has no column {missing[0]!r}; it comes from summarize(...) or require(...)"
-        raise ColumnError(msg)
-    known = {
-        *summary.COLUMNS,
-        *requirements.COLUMNS,
-        *keys.values(),
-        "baseline",
-    }
-    beyond = [name for name in kind.columns if name not in known]
-    if beyond:
-        msg = f"the earlier result is split by {beyond[0]!r}, this one is not; use the same by= for both"
-        raise RecframeError(msg)
-    taken = _taken(kind, keys, {name: name for name in names}, {MODEL})
-    return with_intervals(taken, metrics) if is_short else taken
-
-
-def _check_users(kind: Kind, user: str) -> None:
-    if user not in kind.columns:
-        msg = (
-            f"last= takes the result of summarize(...), or of evaluate(..., by={user!r}) for values of users; found a frame "
-            f"with the columns {', '.join(map(repr, kind.columns))}"
-        )
-        raise ColumnError(msg)
-
-
-def _taken(
-    kind: Kind,
-    keys: Mapping[str, str],
-    columns: Mapping[str, str],
-    may_lack: Collection[str],
-    ids: Sequence[str] = (),
+def with_earlier(
+    rows: pl.LazyFrame, last: Any, names: Mapping[str, str], gate: Gate
 ) -> pl.LazyFrame:
-    """Return some columns and the existing keys, or raise an error for a missing column."""
-    shared = {inside: name for inside, name in keys.items() if name in kind.columns}
-    for inside, name in keys.items():
-        if inside not in shared and inside not in may_lack:
-            msg = f"the earlier result has no column {name!r}; use the same by= for both"
-            raise ColumnError(msg)
-    return kind.take(shared | dict(columns), ids).lazy()
+    """Return rows of `requirements.ROW` with the earlier values, and those that only the earlier result has.
+
+    `names` has the keys' own names by those in the rows. Keys are matched as text, since files keep no dtypes.
+    """
+    dtypes, then = rows.collect_schema(), _read(kind_for(last, "last="), names, gate)
+    there = then.collect_schema()
+    texts = {f"key {at}": key for at, key in enumerate(names) if key in there}
+    earlier = then.select(
+        *(_text(key, there[key], dtypes[key]).alias(text) for text, key in texts.items()),
+        "metric",
+        *(pl.col(name).cast(ROW[name]) for name in NUMBERS),
+    )
+    once = earlier.unique([*texts, "metric"], keep="last", maintain_order=True)
+    own = (
+        as_text(pl.col(key), dtypes[key]).fill_null(NULL).alias(text) for text, key in texts.items()
+    )
+    here = rows.drop(NUMBERS).with_columns(*own, here=True)
+    both = here.join(
+        _at_places(once, texts, gate), on=[*texts, PLACE], how="full", coalesce=True
+    ).with_columns(
+        pl.coalesce(key, _of_text(pl.col(text), dtypes[key])).alias(key)
+        for text, key in texts.items()
+    )
+    n, is_here = pl.col("other_n"), pl.col("here").is_not_null()
+    was_there = pl.any_horizontal(pl.col(*NUMBERS).is_not_null())
+    gone = was_there & pl.col("value").is_null() & (n.is_null() | (n >= gate.min_users))
+    places = [place for place, one in enumerate(gate.requirements) if gate.is_earlier(one)]
+    return (
+        both.filter(is_here | gone)
+        .with_columns(
+            missing=gone,
+            note=pl.when(gone).then(_note(texts)).otherwise("note"),
+            n_users=pl.when(is_here).then("n_users").otherwise(0),
+        )
+        .with_columns(pl.when(pl.col(PLACE).is_in(places)).then(pl.col(*NUMBERS)))
+        .select(*names, *ROW)
+    )
 
 
-def lacking(model: str) -> str:
-    """Return what a name is no model without: what the words for earlier numbers take."""
-    options = dict.fromkeys(EARLIER, Either("last=", "--reference"))
-    options[TRAILING] = Either("history=", "--history")
-    return f"without {options[model]} " if model in options else ""
+def _at_places(rows: pl.LazyFrame, texts: Mapping[str, str], gate: Gate) -> pl.LazyFrame:
+    """Return rows of metrics once for each requirement of them, with its place, but those of its baseline."""
+    asked = [str(one.metric) for one in gate.requirements]
+    places = pl.LazyFrame(
+        {PLACE: range(len(asked)), "metric": asked}, schema={PLACE: pl.Int64, "metric": pl.String}
+    )
+    found = rows.join(places, on="metric").drop("metric")
+    return found.filter(~_is_baseline(gate, texts))
 
 
-def without_model(what: str, model: str = "") -> str:
-    """Return what a requirement about another model lacks: the models, or the earlier numbers."""
-    frames = Either(", or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)")
-    msg = f"{what} needs a column of models: {bind(model=repr('model'))}{frames}"
-    result = Either("require(..., last=frame)", "--reference FILE")
-    history = Either("require(..., history='history.parquet')", "--history DIR")
-    msg += f"; or an earlier result: {result}" * (model in EARLIER)
-    return msg + f"; or the runs before: {history}" * (model == TRAILING)
+def _note(texts: Mapping[str, str]) -> pl.Expr:
+    """Return the note of a row that is missing, with its keys where one is no value of today's dtype."""
+    n = pl.col("other_n").cast(pl.Int64).cast(pl.String)
+    told = pl.format(BEFORE, n.fill_null("some"))
+    if not texts:
+        return told
+    lost = [pl.col(key).is_null() & (pl.col(text) != NULL) for text, key in texts.items()]
+    keys = pl.concat_str(map(shown_in_plan, map(pl.col, texts)), separator=", ")
+    named = pl.format("{}: {}", told, keys)
+    return pl.when(pl.any_horizontal(lost)).then(named).otherwise(told)
+
+
+def _is_baseline(gate: Gate, texts: Mapping[str, str]) -> pl.Expr:
+    """Return whether an earlier row is of a model that others are compared with, which has no row."""
+    model = next((pl.col(text) for text, key in texts.items() if key == MODEL), pl.lit(NULL))
+    others = {
+        place: one.model for place, one in enumerate(gate.requirements) if not gate.is_earlier(one)
+    }
+    found = [
+        (pl.col(PLACE) == place) & (model == other) for place, other in others.items() if other
+    ]
+    return pl.any_horizontal(found or pl.lit(value=False))
+
+
+def _read(kind: Kind, names: Mapping[str, str], gate: Gate) -> pl.LazyFrame:
+    """Return the keys, `metric` and the columns of `NUMBERS` of an earlier result."""
+    columns = [*map(str, kind.columns)]
+    for lacking in (one for one in ("metric", *NUMBERS.values()) if one not in columns):
+        msg = f"the earlier result has no column {lacking!r}; it comes from summarize(...) or rf.history(...)"
+        raise ColumnError(msg)
+    for lacking in (name for key, name in names.items() if name not in columns and key != MODEL):
+        msg = f"the earlier result has no column {lacking!r}; use the same by= for both"
+        raise ColumnError(msg)
+    taken = {key: name for key, name in names.items() if name in columns}
+    taken |= {"metric": "metric", **NUMBERS}
+    if "as_of" in columns:
+        return _latest(kind, taken, [key for key in names if key in taken], gate)
+    keys = columns[: columns.index("metric")]
+    for beyond in (one for one in keys if one not in names.values()):
+        msg = (
+            f"the earlier result is split by {beyond!r}, this one is not; use the same by= for both"
+        )
+        raise RecframeError(msg)
+    return kind.take(taken).lazy()
+
+
+def _latest(kind: Kind, taken: Mapping[str, str], keys: Sequence[str], gate: Gate) -> pl.LazyFrame:
+    """Return the latest run of a history that has a metric of the gate and was split by the same columns."""
+    from recframe.tracking.histories import keys_of  # noqa: PLC0415  importing recframe should take no time
+
+    columns = [*map(str, kind.columns)]
+    others = [one for one in keys_of(columns) if one not in taken.values()]
+    named = {f"other {place}": one for place, one in enumerate(others)}
+    named |= {"as_of": "as_of", **({"name": "name"} if "name" in columns else {})}
+    rows = stream(kind.take({**taken, **named}).lazy())
+    same = [
+        *(pl.col(key).is_not_null() for key in keys),
+        *(pl.col(one).is_null() for one in named if one.startswith("other ")),
+    ]
+    rows = rows.filter(
+        pl.col("metric").is_in([str(one.metric) for one in gate.requirements]), *same
+    )
+    rows = rows.filter(pl.col("as_of") == pl.col("as_of").max())
+    runs = rows["name"].unique().sort().to_list() if "name" in rows.columns else []
+    if len(runs) > 1:
+        some = f"last=rf.history(...).filter(name={shown(next(filter(None, runs)))})"
+        msg = f"the latest runs of the history have several names, {', '.join(map(repr, runs))}; choose one: {some}"
+        raise RecframeError(msg)
+    return rows.lazy()
+
+
+def _text(key: str, dtype: pl.DataType, today: pl.DataType) -> pl.Expr:
+    """Return the text of an earlier key as today's dtype writes it.
+
+    NOTE: a file may have 2026-11-01T10:00 or 1.0 as text, which a column writes in another way.
+    """
+    text = as_text(pl.col(key), dtype)
+    if dtype != today:
+        text = pl.coalesce(as_text(_of_text(text, today), today), text)
+    return text.fill_null(NULL)
+
+
+def _of_text(text: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Return a key in its dtype from its text, null where the dtype has no such value, as a category that is gone."""
+    text = pl.when(text != NULL).then(text)
+    if dtype == pl.Boolean:
+        return pl.when(text.is_in(["true", "false"])).then(text == "true")
+    if isinstance(dtype, pl.Datetime):
+        read = text.str.to_datetime(time_unit=dtype.time_unit, strict=False)
+        return read.dt.replace_time_zone(dtype.time_zone)
+    if dtype == pl.Date:
+        return text.str.to_date("%Y-%m-%d", strict=False)
+    if dtype.is_numeric() or dtype in TEXTUAL:
+        return text.cast(dtype, strict=False)
+    return pl.lit(None).cast(dtype)

@@ -26,7 +26,7 @@ from recframe.evaluation.segments import SPREAD, keys_of, name_beside, numbered
 from recframe.evaluation.trainings import TRAINING, one_of_each
 from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.hints import Given
-from recframe.frames.inputs import GROUP, Inputs, check_is_one_fold
+from recframe.frames.inputs import GROUP, Inputs
 from recframe.frames.kinds.kind import Kind, chosen
 from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import aggregate
@@ -365,24 +365,6 @@ def _unit(inputs: Inputs, metrics: Sequence[Metric[...]], cluster: str) -> str:
         )
         raise RecframeError(msg)
     return segment.inside
-
-
-def values_of_users(
-    asked: Question, by: Sequence[Any], conventions: Sequence[Convention]
-) -> pl.LazyFrame:
-    """Return users' values: the keys inside the plan, clusters, `user`, and each metric's as `value` and its place."""
-    check_is_one_fold(asked.inputs)
-    rec, metrics = asked.rec, [convention.metric for convention in conventions]
-    user = asked.inputs.context.names["user"]
-    inputs = rec._inputs([*by, *asked.clusters, user], metrics)  # noqa: SLF001
-    inside = [*keys_of(inputs, metrics)]
-    wide = numbered(rec._evaluated(inputs, conventions), inside)  # noqa: SLF001
-    return wide.select(*inside, *by_number(metrics))
-
-
-def by_number(metrics: Sequence[Metric[...]]) -> list[pl.Expr]:
-    """Return the columns of metrics under their numbers."""
-    return [pl.col(str(one)).alias(f"value {number}") for number, one in enumerate(metrics)]
 
 
 def check_contributions(metrics: Sequence[Metric[...]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,8 +32,8 @@ from recframe.charts.style import (
 from recframe.charts.themes import ALL, Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.metrics.language.definition import Metric
-from recframe.tracking.changed_runs import judged, runs_of, watched
-from recframe.tracking.time_series import Runs, metric_of
+from recframe.tracking.changed_runs import judged, watched
+from recframe.tracking.time_series import Runs, metric_of, runs_of
 
 MOST = 6
 """Most segments in one chart."""
@@ -108,7 +108,6 @@ class Lines:
             raise RecframeError(_no_such_split(split, [*columns.values()]))
         rows = found.filter(pl.col("split_by").is_in(kept, nulls_equal=True))
         inside = dict(zip(self.runs.keys, self.runs.inside, strict=True))
-        _check_columns(rows, inside, split, self.model)
         model = [inside[self.model]] if self.model in inside else []
         names = [*model, *(["name"] if rows["name"].n_unique() > 1 else [])]
         texts = [pl.col(name).cast(pl.String) for name in names]
@@ -136,33 +135,14 @@ class Lines:
         )
 
 
-def _check_columns(
-    rows: pl.DataFrame, inside: Mapping[str, str], split: Sequence[str], model: str
-) -> None:
-    """Reject histories whose segment columns were dropped or renamed."""
-    for gone in (name for name in split if name not in inside):
-        msg = (
-            f"the history was split by {gone!r}, and the frame has no such column: keep it under its name, "
-            "or drop the rows that were split by it"
-        )
-        raise ColumnError(msg)
-    for other in (name for name in inside if name not in {*split, model}):
-        if rows[inside[other]].n_unique() > 1:
-            msg = (
-                f"numbers of one time differ by {other!r}, of which the history does not know that they were split by it: "
-                "keep its columns under their names, or filter the rows of one"
-            )
-            raise ColumnError(msg)
-
-
 def lines_of(rec: Any, window: int, level: float) -> Lines:
     """Return the runs of a frame that is a history, with the columns of `rf.changes`."""
     kind = rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
-    for missing in (one for one in ("as_of", "metric", "k", "value") if one not in kind.columns):
+    for missing in (one for one in ("as_of", "metric", "value") if one not in kind.columns):
         msg = f"plot.timeline draws a history, {A_HISTORY}; found a frame without the column {missing!r}"
         raise ColumnError(msg)
     how = watched(window, level)
-    runs = runs_of(kind, how)
+    runs = runs_of(kind)
     model = rec._context.model or "model"  # noqa: SLF001
     return Lines(runs, judged(runs, how), model, window, level)
 

@@ -126,11 +126,8 @@ OF_NAMES: Mapping[str, Decorator] = {
         "--models", "The models that are asked about.  [default: all]", "NAME", values_of
     ),
     "track.history": HISTORY(
-        "The folder that the run goes into, which is made where it is missing; or a .duckdb file.",
+        "The folder that the run goes into, which is made where it is missing.",
         required=True,
-    ),
-    "require.history": HISTORY(
-        "The runs of recframe track, whose last ones 'ndcg@10 >= 0.95 * trailing' compares values with."
     ),
     "as_of": option(
         "--as-of",
@@ -167,18 +164,11 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
     "depth": ("N", "The number of columns to cross."),
     "support": "Add after each metric the number of users or lists that were averaged.",
     "strict": "Fail for open requirements too.",
-    "on": "What is judged: the interval of a value, or the value alone.",
-    "missing": "What a model or a segment of the earlier result, or of every last run, counts if it is missing now.",
     "window": (
         "N",
         "The number of earlier runs for a prediction; half of them are enough to begin.",
     ),
-    "mix": (
-        "COLUMN",
-        "A column of users that the runs were tracked by: values are standardised to its shares of users in the window.",
-    ),
     "name": ("WORD", "A name of the run, if several have the same time."),
-    "per_user": "Keep the values of users too, under hashed ids, so that require --history compares each with their own mean.",
     "title": ("TEXT", "The title of the page."),
     "title_of": ("COLUMN", "The column of ITEMS that names an item."),
     "step": ("LENGTH", "From the end of one window to the next.  [default: that of --rolling]"),
@@ -205,7 +195,7 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
     "wide": "Show or write all columns, not only those of the short form, in full precision.",
 }
 """The help of an option, behind the word for its value where it has one, by its argument, or the method's name before it."""
-FLAGS = {"per_user": "users-values", "wide": "all-columns"}
+FLAGS = {"wide": "all-columns"}
 """Options that have another name than their argument."""
 LONGEST_METAVAR = 60
 """Length above which the words that an option takes stand in its help."""

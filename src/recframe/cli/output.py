@@ -29,7 +29,6 @@ from recframe.cli.readers import is_address
 from recframe.errors import CUT, RecframeError, readable, visible, wrong_ending
 from recframe.frames import atomic_write, hints
 from recframe.frames.hints import InShell
-from recframe.tracking.histories import is_kept
 
 Options: TypeAlias = dict[str, Any]
 """A command's options by their names."""
@@ -482,14 +481,12 @@ def check_output(path: str | None, form: str | None, inputs: Iterable[str] = ())
 
 
 def check_place(path: str, inputs: Iterable[str]) -> None:
-    """Say that there is no such directory, or that an input or a run of a history would be overwritten."""
+    """Say that there is no such directory, or that an input would be overwritten."""
     target = Path(path).expanduser()
     read = (place for name in inputs if not is_address(name) for place in files.places(name))
     reason = None
     if not target.parent.is_dir():
         reason = f"there is no directory {str(target.parent)!r}"
-    elif is_kept(target):
-        reason = "it belongs to a history; name a file elsewhere"
     elif target.exists() and any(target.samefile(place) for place in read):
         reason = "it is one of the input files"
     if reason is not None:

@@ -42,12 +42,7 @@ from recframe.cli.statistics import command_of, view
 from recframe.cli.values import time_of
 from recframe.errors import RecframeError, plan_errors, suggestion
 from recframe.reports.page import Page, check_ending
-from recframe.tracking import histories
 
-DROPPED = (
-    *("run", "fingerprint", "tracked_at", "recframe", "polars", "definition", "split_by", "note"),
-)
-"""Columns of a history that a table to look at leaves out."""
 SHOWN = (
     *("value", "value_low", "value_high", "n_users", "expected_low", "expected_high", "difference"),
     *("p_adjusted", "verdict"),
@@ -58,12 +53,9 @@ OF_A_HISTORY = {"history", "output", "title", "window", "model", "metrics", "lev
 
 
 def _show_tracked(result: pl.DataFrame, options: Options) -> None:
-    """Show the rows of a run, and say where it is, with how many users' values."""
+    """Show the rows of a run, and say where it is."""
     _show(result, options)
-    # with which the note begins
-    has_users = options["per_user"] and len(result)
-    users = f", {result['note'][0].partition('; ')[0]}" if has_users else ""
-    say(f"tracked in {options['history']}{users}", err=True)
+    say(f"tracked in {options['history']}", err=True)
 
 
 @command_of(
@@ -98,10 +90,9 @@ RUNS = declared(
 @click.command(short_help="Print the runs of a history.")
 @declared(RUNS, OUTPUT)
 def history(history: str, metrics: list[str], since: datetime | None, **options: Any) -> None:
-    """Print the runs that recframe track has put into DIR, a folder or a .duckdb file, by time.
+    """Print the runs that recframe track has put into DIR, by time.
 
-    The table has the numbers; a --format, or -o FILE, has everything in the history: fingerprints of the data, versions, and
-    the metrics' definitions.
+    The table has the numbers; a --format, or -o FILE, has everything in the history, fingerprints of the data too.
 
     \b
     Examples:
@@ -111,10 +102,7 @@ def history(history: str, metrics: list[str], since: datetime | None, **options:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     check_output(options["output"], options["form"])
     with words_of_the_shell({}):
-        runs, damaged = _runs(history)
-        _show(_since(of_metrics(runs, metrics), since), options)
-        if damaged is not None:
-            raise damaged
+        _show(_since(of_metrics(rf.history(history), metrics), since), options)
 
 
 @click.command(short_help="Print the runs of a history that are not as expected.")
@@ -137,18 +125,10 @@ def changes(history: str, metrics: list[str], since: datetime | None, **options:
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     check_output(options["output"], options["form"])
     with words_of_the_shell({}):
-        runs = of_metrics(histories.runs(history), metrics)
+        runs = of_metrics(rf.history(history), metrics)
         found = rf.changes(runs, **arguments_of(rf.changes, options))
     found = found.filter("flagged") if options["flagged"] else found
     _show(_since(found, since), options)
-
-
-def _runs(history: str) -> tuple[pl.DataFrame, RecframeError | None]:
-    """Return the runs of a history, and what is wrong with those that cannot be read."""
-    try:
-        return histories.runs(history), None
-    except histories.DamagedRunsError as error:
-        return error.others, error
 
 
 def of_metrics(runs: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
@@ -172,7 +152,7 @@ def _show(result: pl.DataFrame, options: Options) -> None:
     if is_table(options):
         keys = result.columns[: result.columns.index("metric") + 1]
         full = [key for key in keys if result[key].count() or result.is_empty()]
-        names = [one for one in (*full, *SHOWN) if one in result.columns and one not in DROPPED]
+        names = [one for one in (*full, *SHOWN) if one in result.columns and one != "fingerprint"]
         result = result.select(names)
         times = result.get_column("as_of", default=pl.Series("as_of", [], pl.Datetime("us")))
         days = times.dt.date()
@@ -239,7 +219,7 @@ def _of_history(recs: str | None, options: Options) -> None:
     output, given = options["output"], arguments_of(rf.dashboard, written)
     with words_of_the_shell({}):
         _check_output(output, [])
-        runs = of_metrics(histories.runs(options["history"]), options["metrics"])
+        runs = of_metrics(rf.history(options["history"]), options["metrics"])
         with plan_errors():
             page = rf.dashboard(**given | {"history": runs})
         _write(page, output)

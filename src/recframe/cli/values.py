@@ -17,7 +17,7 @@ from recframe.errors import RecframeError, suggestion
 from recframe.frames.hints import NAMED_COLUMNS
 from recframe.frames.options import MinRelevance
 from recframe.frames.options import bytes_of as number_of_bytes
-from recframe.tracking.runs import moment
+from recframe.tracking.histories import moment
 
 Values: TypeAlias = tuple[str, ...]
 """The texts of an option that may be repeated."""

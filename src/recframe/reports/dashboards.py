@@ -28,9 +28,9 @@ from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.reports.page import Content, Page, Section, Text, figure
 from recframe.tracking import histories
-from recframe.tracking.changed_runs import changed, judged, runs_of, watched
-from recframe.tracking.runs import ABOUT, UNSEEN
-from recframe.tracking.time_series import LEVEL, WINDOW
+from recframe.tracking.changed_runs import LEVEL, WINDOW, changed, judged, watched
+from recframe.tracking.histories import OF_RUN, TAGS
+from recframe.tracking.time_series import runs_of
 
 MOST_CHARTS = 12
 """Most charts of metrics, to keep a page small."""
@@ -43,7 +43,6 @@ MARKS = {
     "lower": "warning",
     "open": "open",
 }
-VERSIONS = ("recframe", "polars")
 
 
 def dashboard(
@@ -57,8 +56,8 @@ def dashboard(
     """Return a page of all runs of a history, which a notebook shows and `.save("dashboard.html")` writes as one file.
 
     It has the newest numbers with their intervals beside what the runs before predict, all numbers that were ever flagged, a
-    chart over time of each metric, metrics that stood for something else from some run on, and the runs: their data by
-    fingerprint and which of them are of the same, versions and tags. What is flagged is what `rf.changes` flags.
+    chart over time of each metric, and the runs: their data by fingerprint and which of them are of the same, and tags. What is
+    flagged is what `rf.changes` flags.
 
         history: a frame of `rf.history(...)`, of any kind, or its path.
         window, level: those of `rf.changes`. title: what stands above the page. model: the column of models.
@@ -70,9 +69,9 @@ def dashboard(
 
     >>> import polars as pl, recframe as rf
     >>> days = pl.date_range(pl.date(2026, 11, 1), pl.date(2026, 11, 3), eager=True)
-    >>> runs = pl.DataFrame({"as_of": days, "metric": "ndcg@10", "k": 10, "value": [0.30, 0.31, 0.29]})
+    >>> runs = pl.DataFrame({"as_of": days, "metric": "ndcg@10", "value": [0.30, 0.31, 0.29]})
     >>> rf.dashboard(runs, title="Nightly")
-    <Nightly: 5 sections; .save('report.html') writes it>
+    <Nightly: 4 sections; .save('report.html') writes it>
     """
     from recframe.charts.history_charts import Lines  # noqa: PLC0415  Altair is an extra
 
@@ -82,9 +81,9 @@ def dashboard(
     how = watched(window, level)
     path = isinstance(history, str | os.PathLike)
     kind = kind_for(
-        histories.runs(history) if path else history, "the first argument of dashboard()"
+        histories.history(history) if path else history, "the first argument of dashboard()"
     )
-    runs = runs_of(kind, how)
+    runs = runs_of(kind)
     found = judged(runs, how)
     if found.is_empty():
         msg = "the history has no numbers yet; track some: rec.track(..., history='history.parquet', as_of='2026-11-22')"
@@ -99,7 +98,7 @@ def dashboard(
         metric: lines.chart(metric, lines.splits_of(metric)[0], look)
         for metric in metrics[:MOST_CHARTS]
     }
-    numbers = changed(runs, found).with_columns(found.select("split_by", "n_users"))
+    numbers = changed(runs, found).with_columns(found["n_users"])
     return Page(
         Dashboard(numbers, runs.keys, metrics, model, window, level).content(
             title, charts, _about(kind)
@@ -109,11 +108,11 @@ def dashboard(
 
 def _about(kind: Kind) -> pl.DataFrame:
     """Return the columns about the runs, a row for each of their metrics."""
-    tags = [column for column in kind.columns if str(column).startswith("tag_")]
-    taken = [one for one in (*ABOUT, *tags, "metric") if one in kind.columns]
+    tags = [column for column in kind.columns if str(column).startswith(TAGS)]
+    taken = [one for one in (*OF_RUN, *tags, "metric") if one in kind.columns]
     rows = stream(kind.take({one: one for one in taken}).lazy()).unique(maintain_order=True)
-    lacking = [one for one in ABOUT if one not in (*rows.columns, *UNSEEN)]
-    return rows.with_columns(pl.lit(None, ABOUT[one]).alias(one) for one in lacking)
+    lacking = [one for one in OF_RUN if one not in rows]
+    return rows.with_columns(pl.lit(None, OF_RUN[one]).alias(one) for one in lacking)
 
 
 def _time(of: Any) -> str:
@@ -152,7 +151,7 @@ class Dashboard:
     """The numbers of a history, and the sections that they make."""
 
     numbers: pl.DataFrame
-    """The columns of `changes`, with `split_by` and `n_users`."""
+    """The columns of `changes`, with `n_users`."""
     keys: Sequence[str]
     """The columns of segments and models."""
     metrics: Sequence[str]
@@ -161,7 +160,7 @@ class Dashboard:
     level: float
 
     def content(self, title: str, charts: dict[str, Any], about: pl.DataFrame) -> Content:
-        """Return all of the page; `about` are the runs and their metrics: `tracked_run.ABOUT` and tags."""
+        """Return all of the page; `about` are the runs and their metrics: `histories.OF_RUN` and tags."""
         runs = self.numbers.select("as_of", "name").unique()
         first, last = runs["as_of"].min(), runs["as_of"].max()
         is_newest = pl.col("as_of") == pl.col("as_of").max().over("name")
@@ -176,7 +175,6 @@ class Dashboard:
                 self._newest(newest),
                 self._flagged(flags),
                 self._over_time(charts),
-                _definitions(about),
                 _runs(about, self.numbers),
             ],
             facts=[("newest run", _time(last)), *((name, f"{n:,}") for name, n in facts.items())],
@@ -233,49 +231,28 @@ class Dashboard:
         return Section("over-time", "Over time", lead, figures, missing=missing)
 
     def _is_of_segment(self, row: Row) -> bool:
-        others = [key for key in self.keys if key != self.model and row[key] is not None]
-        return bool(others) or (row["split_by"] or self.model) != self.model
+        return any(key != self.model and row[key] is not None for key in self.keys)
 
     def _line(self, row: Row) -> Row:
         """Return a number with the users that it covers, and how its verdict looks."""
-        split = (row["split_by"] or "").split(", ")
         parts = [row["name"], row.get(self.model) if self.model in self.keys else None]
         about = [str(part) for part in parts if part is not None]
         about += [
             f"{key}={named(row[key])}"
             for key in self.keys
-            if key != self.model and (key in split or row[key] is not None)
+            if key != self.model and row[key] is not None
         ]
         users = " · ".join(about) or "all users"
         return {**row, "metric_small": users, "verdict_mark": MARKS.get(row["verdict"], "same")}
 
 
-def _definitions(about: pl.DataFrame) -> Section:
-    """Return the section on metrics whose meaning changed."""
-    of = ["name", "metric"]
-    known = about.filter(pl.col("definition").is_not_null())
-    rows = known.select("as_of", *of, now="definition").unique(maintain_order=True)
-    rows = rows.sort("as_of", maintain_order=True)
-    rows = rows.with_columns(before=pl.col("now").shift().over(of))
-    turns = rows.filter(pl.col("before") != pl.col("now")).to_dicts()
-    lead = (
-        "The meaning of a metric changed: numbers from before and after the change are not compared."
-        if turns
-        else "Every metric means the same in all runs."
-    )
-    start = Column("from", field="as_of", write=_time)
-    values = [Column("stood for", field="before"), Column("stands for", field="now")]
-    found = table("Metrics whose meaning changed", [Column("metric"), start, *values], turns)
-    return Section("definitions", "What the numbers stand for", lead, [found] if turns else [])
-
-
 def _runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
-    """Return the section on the runs: when, of which data, made by which versions, with which tags."""
-    tags = [column for column in about.columns if column.startswith("tag_")]
+    """Return the section on the runs: when, of which data, with which tags."""
+    tags = [column for column in about.columns if column.startswith(TAGS)]
     key = ["as_of", "name", "fingerprint"]
     runs = about.group_by(key, maintain_order=True).agg(
         pl.col("metric").n_unique().alias("metrics"),
-        *(pl.col(one).last() for one in (*VERSIONS, *tags)),
+        pl.col(tags).last(),
     )
     runs = runs.sort("as_of", descending=True, nulls_last=True, maintain_order=True)
     flags = numbers.group_by("as_of", "name").agg(pl.col("flagged").sum())
@@ -289,7 +266,7 @@ def _runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
         AS_OF,
         Column("name", write=_said),
         Column("data", field="fingerprint", write=_said),
-        *(Column(one.removeprefix("tag_"), field=one, write=_said) for one in (*VERSIONS, *tags)),
+        *(Column(one.removeprefix(TAGS), field=one, write=_said) for one in tags),
         *(Column(one, "number", write=lambda n: f"{n or 0:,}") for one in ("metrics", "flagged")),
     ]
     lines = [

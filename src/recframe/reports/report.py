@@ -56,7 +56,7 @@ from recframe.reports.report_tables import (
     values_table,
 )
 from recframe.side_info.requirements import check_needs
-from recframe.tracking.definitions import fingerprint
+from recframe.tracking.fingerprints import fingerprint
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
 """The cut-offs of curves."""

@@ -342,13 +342,10 @@ def by_metric(
     """Return sums in long form: a row for each place in `metrics`, whose metric has its own or another number in `sums`.
 
     The columns are the keys, those of `properties_of`, the ends of what a user's value can be, `SUMS`, and where there are any
-    those of trainings, and whether earlier values are rounded and values are present now.
+    those of trainings.
     """
     there = sums.collect_schema().names()
-    parts = [
-        *SUMS,
-        *(part for part in (*OF_TRAININGS, "rounded", "present") if f"{part} 0" in there),
-    ]
+    parts = [*SUMS, *(part for part in OF_TRAININGS if f"{part} 0" in there)]
     rows = []
     for place, metric in metrics.items():
         number = place if numbers is None else numbers[str(metric)]
@@ -434,12 +431,8 @@ def units_of_clusters(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) ->
     }
     if USERS in cells.collect_schema():
         summed[USERS] = pl.col(USERS).cast(pl.Float64)
-    # each is the same in all clusters of a row, but for whether earlier values are rounded, in all of them, and whether a value
-    # is present, in any
+    # each is the same in all clusters of a row
     others = {*cells.collect_schema()} - {*keys, cluster, *summed}
-    same = [
-        pl.col(other).max() if other == "present" else pl.col(other).min()
-        for other in sorted(others)
-    ]
+    same = [pl.col(other).min() for other in sorted(others)]
     found = ExactSums(summed).of(with_weights(cells, keys, cluster, "n"), keys, same)
     return found.with_columns(effective=pl.col("n") ** 2 / pl.col("sizes"))

@@ -81,13 +81,6 @@ class Series:
             places = [self._at(place) for place in range(len(values))]
         self.windows = Windows(*map(np.stack, zip(*places, strict=True)))
 
-    def counted(self, place: int) -> Flags:
-        """Return a mask of the runs that count in the window of a place, places x series."""
-        found = np.zeros(self._there.shape, dtype=bool)
-        at = slice(max(place - self._window, 0), place)
-        found[at] = self._counted(at)
-        return found
-
     def _at(self, place: int) -> Windows:
         """Return the window statistics at a place, and record its run's error."""
         found = self._of(slice(max(place - self._window, 0), place))
@@ -120,12 +113,14 @@ class Series:
         return np.where(few, there, near) if few.any() else near
 
 
-def series_of(places: Labels, series: Labels, values: Numbers, own: Numbers, window: int) -> Series:
-    """Return series from the values of runs, with room behind the last one, for what all runs predict of the next."""
+def windows_of(
+    places: Labels, series: Labels, values: Numbers, own: Numbers, window: int
+) -> Windows:
+    """Return the windows of runs, places x series, with one behind the last place of all."""
     shape = int(places.max(initial=-1)) + 2, int(series.max(initial=-1)) + 1
     runs, errors = np.full(shape, np.nan), np.full(shape, np.nan)
     runs[places, series], errors[places, series] = values, own
-    return Series(runs, errors, window)
+    return Series(runs, errors, window).windows
 
 
 def distance(values: Numbers, expected: Numbers) -> Numbers:

@@ -13,10 +13,10 @@ import polars as pl
 
 from recframe.errors import RecframeError, RequirementError, short, shown
 from recframe.frames.dtypes import text_of
-from recframe.frames.hints import Either
 from recframe.frames.options import plain_number
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import cutoffs_for, each, parse
+from recframe.statistics.pairs import OF_UNITS
 from recframe.statistics.stored_results import rounded, with_interval
 
 Direction = Literal[">=", "<="]
@@ -28,35 +28,37 @@ MEANT: dict[str, Direction] = {
 """Misspelt comparison signs, with the intended ones."""
 EARLIER = ("last", "reference")
 """Names of an earlier result, where one is given; otherwise they are model names."""
-TRAILING = "trailing"
-"""Name of the prediction from a history, where one is given."""
 EXAMPLE = "'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
 
-On = Literal["interval", "value"]
-Missing = Literal["fails", "open"]
 HOLDS, FAILS, OPEN, MISSING = "holds", "fails", "open", "missing"
 COLUMNS = {
-    **dict.fromkeys(("requirement", "metric"), pl.String),
-    "k": pl.Int64,
-    **dict.fromkeys(("value", "value_low", "value_high", "bound", "baseline_value"), pl.Float64),
-    **dict.fromkeys(("difference", "difference_low", "difference_high"), pl.Float64),
-    "state": pl.String,
-    **dict.fromkeys(("n_users", "n_differ"), pl.Int64),
-    **dict.fromkeys(("detectable", "p_value", "p_adjusted"), pl.Float64),
+    **dict.fromkeys(("requirement", "state"), pl.String),
+    **dict.fromkeys(("value", "bound", "difference", "difference_low"), pl.Float64),
+    **dict.fromkeys(("difference_high", "p_adjusted"), pl.Float64),
+    "n_users": pl.Int64,
     "note": pl.String,
 }
 """Columns behind the keys; `difference` is that of the value to the bound."""
-SHORT = (
-    *("requirement", "state", "value", "bound", "baseline_value"),
-    *("difference", "difference_low", "difference_high", "p_adjusted", "n_users", "note"),
-)
-"""Columns of the short form behind the keys."""
+OF_METRIC = {"metric": pl.String, "k": pl.Int64}
+"""Columns of the metric, which the result does not show."""
+ROW = {
+    "place": pl.Int64,
+    **dict.fromkeys(("value", "value_low", "value_high", "mean", "error"), pl.Float64),
+    **dict.fromkeys(("freedom", "own_freedom", "least", "most", "a", "d", *OF_UNITS), pl.Float64),
+    **dict.fromkeys(("n_users", "unpaired"), pl.Int64),
+    **dict.fromkeys(("of_each", "share", "few", "missing"), pl.Boolean),
+    "note": pl.String,
+    **dict.fromkeys(("other", "other_low", "other_high", "other_n"), pl.Float64),
+}
+"""Columns of the rows that are judged, behind the keys: the place of the requirement; the value with its interval, squared
+standard error and degrees of freedom; the lowest and the highest value that a user can have, and the sums over users with
+both values; how many users there are, and how many have but one of two values; whether a value hangs on so few lists that no
+interval is known to hold, and whether an earlier result has the row and today's does not; the other value, of an earlier
+result with its interval and its number of users."""
 GAP = "   "
 MOST_SHOWN = 20
 """Rows shown in an error."""
 FOUND = ("requirement", "state", "value", "bound", "difference", "n_users")
-LET_PASS = ("missing='open'", "--missing open")
-"""Option that lets missing rows pass, in Python and in a shell."""
 NO_ROW = "no model and no segment has a row for it"
 
 # the metric has signs of equality of its own, inside brackets
@@ -89,7 +91,7 @@ class Requirement:
     bound: float
     """Number, or factor of the other model's value."""
     model: str | None = None
-    """The other model, `last` for an earlier result, or `trailing` for the last runs of a history."""
+    """The other model, or `last` for an earlier result."""
 
     def __init__(
         self,
@@ -187,7 +189,6 @@ class Gate:
 
     requirements: Sequence[Requirement]
     level: float = 0.95
-    on: On = "interval"
     strict: bool = False
     """Open rows raise, too."""
     min_users: int = 5
@@ -197,14 +198,6 @@ class Gate:
     raises: bool = True
     earlier: bool = False
     """Values are compared with an earlier result."""
-    trailing: bool = False
-    """Values are compared with a history."""
-    missing: Missing = "fails"
-    """State that a row counts as which earlier numbers have and today's lack."""
-
-    def is_trailing(self, one: Requirement) -> bool:
-        """Return whether a requirement is about the last runs of a history."""
-        return self.trailing and one.model == TRAILING
 
     def is_earlier(self, one: Requirement) -> bool:
         """Return whether a requirement is about an earlier result."""
@@ -287,39 +280,27 @@ def _wrong_bound(text: str, before: str, right: str) -> str:
     return f"{text!r}: {right!r} is neither a number nor a share of a model's value, as in '0.99 * popularity'"
 
 
-def check(result: pl.DataFrame, names: Mapping[str, str], gate: Gate) -> pl.DataFrame:
-    """Return a gate's result, or raise a RequirementError with the failure message; `names` has the keys' own names."""
+def check(result: pl.DataFrame, gate: Gate, names: Mapping[str, str] | None = None) -> pl.DataFrame:
+    """Return a gate's result, or raise a RequirementError with the failure message; see `failure_message`."""
     message = failure_message(result, gate, names)
     if message is not None:
         raise RequirementError(message)
     return result
 
 
-def check_collected(result: pl.DataFrame, gate: Gate, *, wide: bool) -> pl.DataFrame:
-    """Check a wide result with own key names, and return it wide or short."""
-    check(result, {key: key for key in keys_of(result)}, gate)
-    return result if wide else short_of(result)
-
-
-def short_of(result: pl.DataFrame) -> pl.DataFrame:
-    """Return the short form of a gate's result."""
-    return pl.DataFrame([result.get_column(name) for name in (*keys_of(result), *SHORT)])
-
-
 def failure_message(
     result: pl.DataFrame, gate: Gate, names: Mapping[str, str] | None = None
 ) -> str | None:
-    """Return the failure message, None if all requirements are met; without `names` the keys have their own.
+    """Return the failure message, None if all requirements are met.
 
-    They are a sentence, and below it a table of what was found, the bound and the number of users.
+    It is a sentence, and below it a table of what was found, the bound and the number of users. `names` has the keys' own
+    names; without it they have these.
     """
     unmet = result.filter(is_unmet(gate))
     if unmet.is_empty() and not without_rows(result, gate):
         return None
     names = {key: key for key in keys_of(result)} if names is None else names
     told = [*_of_nothing(result, gate), *_counted(unmet, names, result.height)]
-    if gate.missing == "fails" and not gate.strict and (unmet["state"] == MISSING).any():
-        told.append(f"{Either(*LET_PASS)} counts what is missing as open")
     sentence = "; ".join(told)
     if unmet.is_empty():
         return sentence
@@ -345,9 +326,7 @@ def is_unmet(gate: Gate) -> pl.Expr:
     judged in no segment at all.
     """
     state = pl.col("state")
-    unmet = (state == FAILS) | _is_nowhere(gate)
-    if gate.missing == "fails" or gate.strict:
-        unmet |= state == MISSING
+    unmet = state.is_in([FAILS, MISSING]) | _is_nowhere(gate)
     return unmet | ((state == OPEN) & ~_is_small(gate)) if gate.strict else unmet
 
 
@@ -396,8 +375,7 @@ def _of_nothing(result: pl.DataFrame, gate: Gate) -> list[str]:
     absent = without_rows(result, gate)
     if result.is_empty():
         return ["nothing was judged: no model and no segment has a requirement"]
-    told_already = (pl.col("state") == MISSING) & (gate.missing == "fails" or gate.strict)
-    rows = result.filter(_is_nowhere(gate) & ~told_already)
+    rows = result.filter(_is_nowhere(gate) & (pl.col("state") != MISSING))
     names = rows["requirement"].unique(maintain_order=True).to_list()
     n = "a user" if gate.min_users == 1 else f"{gate.min_users} users"
     told = [f"nothing was judged of {name!r}: no row has {n} with a value" for name in names]
@@ -405,10 +383,9 @@ def _of_nothing(result: pl.DataFrame, gate: Gate) -> list[str]:
 
 
 def _cells(shown: pl.DataFrame) -> list[list[str]]:
-    ends = "", "_low", "_high"
-    value = map(with_interval, *(shown[f"value{end}"] for end in ends))
-    difference = map(with_interval, *(shown[f"difference{end}"] for end in ends))
-    bound, n_users = map(rounded, shown["bound"]), (f"{one or 0:,}" for one in shown["n_users"])
+    difference = map(with_interval, *(shown[f"difference{end}"] for end in ("", "_low", "_high")))
+    value, bound = (map(rounded, shown[name]) for name in ("value", "bound"))
+    n_users = (f"{one or 0:,}" for one in shown["n_users"])
     named = (shown["requirement"], shown["state"])
     cells: list[Iterable[str]] = [*named, value, bound, difference, n_users]
     return [[name, *column] for name, column in zip(FOUND, cells, strict=True)]

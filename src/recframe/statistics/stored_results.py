@@ -1,67 +1,16 @@
-"""Results as shown, and earlier results as read back."""
+"""Results as shown: rounded numbers, alone and with their intervals."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TypeVar
 
 import polars as pl
 
-from recframe.errors import fails_if
-
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
-METRIC = pl.col("requirement").cast(pl.String).str.extract(r"^(.*) [<>]= ")
-"""The metric of a requirement."""
-OF_NUMBER = pl.col("requirement").cast(pl.String).str.contains(r" [<>]= -?[\d.]+(e[-+]?\d+)?$")
-"""Whether the bound of a requirement is a number: the interval of the difference is then that of the value, less the bound."""
-CUT_OFF = r"@(\d+)$"
 MOST_DECIMALS = 9
-WITHOUT_INTERVAL = (
-    "the earlier result is a short one of require(...), which has no interval for a comparison of two values; keep the "
-    "result of summarize(...), or of require(..., wide=True)"
-)
-
-
-def is_summary(columns: Collection[str]) -> bool:
-    """Return whether columns are those of a tidy result with values, and not of users' values."""
-    return "value" in columns and not {"metric", "requirement"}.isdisjoint(columns)
-
-
-def is_short(columns: Collection[str]) -> bool:
-    """Return whether columns are those of a short result."""
-    has_metric = not {"metric", "requirement"}.isdisjoint(columns)
-    return has_metric and "note" in columns and "k" not in columns
-
-
-def tidy(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return a result with `metric` and `k` after its keys, where it has no `k`."""
-    names = rows.columns
-    if not is_short(names):
-        return rows
-    last = "metric" if "metric" in names else "requirement"
-    metric = METRIC if last == "requirement" else pl.col("metric")
-    known = rows.select(metric=metric, k=metric.str.extract(CUT_OFF).cast(pl.Int64))
-    at = names.index(last)
-    keys = [*names[:at], *(["requirement"] if last == "requirement" else [])]
-    found = {name: rows.get_column(name) for name in keys} | known.to_dict()
-    return pl.DataFrame(found | {name: rows.get_column(name) for name in names[at + 1 :]})
-
-
-def with_intervals(rows: Frame, metrics: Collection[str]) -> Frame:
-    """Return rows of a short gate with `metric` and the interval of its value, of some metrics.
-
-    Of a metric whose interval no row says the plan fails.
-    """
-    rows = rows.with_columns(METRIC.alias("metric"), OF_NUMBER.alias("of_number"))
-    rows = rows.filter(pl.col("metric").is_in(list(metrics)))
-    unknown = ~pl.col("of_number").any().over("metric") & pl.col("value").is_not_null()
-    low, high = (pl.col("bound") + pl.col(f"difference_{end}") for end in ("low", "high"))
-    check = fails_if(unknown, WITHOUT_INTERVAL)
-    rows = rows.with_columns(value_low=low, value_high=high, check=check)
-    # NOTE: one condition on both, of which none is asked before the other
-    return rows.filter(pl.col("of_number") | (pl.col("check") != 0))
 
 
 def with_interval(value: float | None, low: float | None, high: float | None) -> str:

@@ -1,1 +1,1 @@
-"""History of runs: tracking, reading, prediction bands and changes."""
+"""Histories of runs: tracking, reading and changes."""

@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 import polars as pl
 
-from recframe.errors import RecframeError, shown
-from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.statistics import options
-from recframe.statistics.arrays import np, numbers
-from recframe.statistics.p_values import p_two_sided, t_statistic
+from recframe.statistics.arrays import Numbers, np, numbers
+from recframe.statistics.p_values import p_two_sided, t_quantile, t_statistic
 from recframe.statistics.prediction import (
     FEWEST_RUNS,
     PARTS,
+    Windows,
     distance,
     half_width,
     least,
     squared_error,
     widest,
+    windows_of,
 )
 from recframe.statistics.summary import joined_notes
 from recframe.tracking.histories import history as runs_at
-from recframe.tracking.prediction_bands import counted_runs, of_mix, squared_errors, windows_of
-from recframe.tracking.time_series import (
-    LEVEL,
-    WINDOW,
-    Runs,
-    Watched,
-    metric_of,
-    numbered,
-    read,
-    time_shown,
-)
+from recframe.tracking.time_series import Runs, metric_of, runs_of, time_shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,30 +40,26 @@ COLUMNS = {
 }
 """Columns behind the keys."""
 EXPECTED, OPEN = "as expected", "open"
-ANEW = "the metric had another definition before"
+WINDOW, LEVEL = 14, 0.99
+USUAL = 0.95
+"""Assumed level of tracked intervals, which a history does not store. Intervals of another level scale the standard
+errors, but the spread between values counts as well."""
+
+
+class Watched(NamedTuple):
+    """Options of a watched history."""
+
+    window: int
+    level: float
 
 
 @overload
 def changes(
-    history: str | os.PathLike[str],
-    *,
-    window: int = ...,
-    level: float = ...,
-    of: str = ...,
-    mix: str | None = ...,
+    history: str | os.PathLike[str], *, window: int = ..., level: float = ...
 ) -> pl.DataFrame: ...
 @overload
-def changes(
-    history: F, *, window: int = ..., level: float = ..., of: str = ..., mix: str | None = ...
-) -> F: ...
-def changes(
-    history: Any,
-    *,
-    window: int = WINDOW,
-    level: float = LEVEL,
-    of: str = "value",
-    mix: str | None = None,
-) -> Any:
+def changes(history: F, *, window: int = ..., level: float = ...) -> F: ...
+def changes(history: Any, *, window: int = WINDOW, level: float = LEVEL) -> Any:
     """Return each number of a history with its prediction from earlier runs, and whether it is flagged as a change.
 
     Of the last n runs of the window before a run, with mean m and standard deviation s, the band is m ± t · error, with t the
@@ -93,18 +79,13 @@ def changes(
             0.6 to 1.1 in 100, whether runs are independent, correlated (AR(1) of .5 and .8) or their level drifts (up to 2.3 of
             the first ones, until prediction errors are known), and 2 to 4 where tails are heavy. A drop of 5 standard
             deviations is found by 14 runs in 94 of 100 cases, one of 3 in 46.
-        of: the watched number: "value", or another one of the result, such as "difference" of `compare`.
 
-        mix: a column of users that runs were tracked by, such as "country": the values of these runs' segments are weighted by
-            the mean shares of their users in the window before the last run. So no number falls because users of another
-            country came; a note names the shares that moved. Runs that were not tracked by it are left out.
-
-    A number is compared with those of the same `name`, segment, model, metric, k and definition, in the order of `as_of`. Of
-    several runs of one `as_of` the last tracked one counts. Runs with the same fingerprint count as one, the first of them.
+    A number is compared with those of the same `name`, segment, model and metric, in the order of `as_of`. Of several runs of
+    one `as_of` the last one counts. Runs with the same fingerprint count as one, the first of them.
     Flagged runs stay in the window, but a run with a p value below .001 is left out of later windows, so that a broken day does
     not hide the next, until most runs of the window are like that: then the level is new.
 
-    Columns: `as_of`, `name`, `fingerprint`, the columns of segments and models, `metric`, `k`, the value with its interval,
+    Columns: `as_of`, `name`, `fingerprint`, the columns of segments and models, `metric`, the value with its interval,
     `expected` with the band `expected_low` to `expected_high`, `change` (the value minus the expected one), `n_runs` in the
     window, `p_value`, `p_adjusted` for all numbers of the run, `flagged`, `verdict`, `rule`, `note`. The verdict is better or
     worse (higher or lower, for a metric without a direction), "as expected", or "open" with too few earlier runs, whose
@@ -116,7 +97,7 @@ def changes(
     >>> import polars as pl, recframe as rf
     >>> days = pl.date_range(pl.date(2026, 11, 1), pl.date(2026, 11, 8), eager=True)
     >>> values = [0.30, 0.31, 0.29, 0.30, 0.31, 0.30, 0.29, 0.20]
-    >>> runs = pl.DataFrame({"as_of": days, "metric": "ndcg@10", "k": 10, "value": values})
+    >>> runs = pl.DataFrame({"as_of": days, "metric": "ndcg@10", "value": values})
     >>> rf.changes(runs).tail(1).select("as_of", "value", "expected_low", "expected_high", "verdict")
     shape: (1, 5)
     ┌────────────┬───────┬──────────────┬───────────────┬─────────┐
@@ -129,43 +110,29 @@ def changes(
 
     Source: Shewhart 1931 (charts of runs); Hahn 1969 (the interval of one more observation).
     """
-    how, path = watched(window, level, of), isinstance(history, str | os.PathLike)
+    how, path = watched(window, level), isinstance(history, str | os.PathLike)
     kind = kind_for(runs_at(history) if path else history, "the first argument of changes()")
-    runs = runs_of(kind, how) if mix is None else of_mix(read(kind, how), how, mix)
+    runs = runs_of(kind)
     return kind.give(changed(runs, judged(runs, how)).lazy(), {})
 
 
-def watched(window: object, level: object, of: object = "value") -> Watched:
-    """Return the options for watching, or raise an error where they are invalid."""
-    if not isinstance(of, str):
-        msg = (
-            f"of={shown(of)}: of takes the name of a number, such as of='value' or of='difference'"
-        )
-        raise RecframeError(msg)
+def watched(window: object, level: object) -> Watched:
+    """Return the window and the level, or raise an error where they are invalid."""
     sure = options.share("level", level, "0.99")
-    return Watched(options.whole("window", window, FEWEST_RUNS), sure, of)
-
-
-def runs_of(kind: Kind, how: Watched) -> Runs:
-    """Return the numbers of a history, in the order of their time, each with its series and its place in it."""
-    runs = read(kind, how)
-    return Runs(numbered(runs.rows, runs.inside), runs.keys)
+    return Watched(options.whole("window", window, FEWEST_RUNS), sure)
 
 
 def judged(runs: Runs, how: Watched) -> pl.DataFrame:
     """Return the rows of a history with the columns of `changes`."""
     rows = _with_bands(runs.rows, how)
-    return rows.with_columns(
-        verdict=_verdict(), rule=_rule(how), note=_note(how, of_mix="mix_note" in rows.columns)
-    )
+    return rows.with_columns(verdict=_verdict(), rule=_rule(how), note=_note(how))
 
 
 def changed(runs: Runs, rows: pl.DataFrame) -> pl.DataFrame:
     """Return the columns of `changes` for rows that are judged."""
-    kept = rows.select("as_of", "name", "fingerprint", *runs.inside, "metric", "k", *COLUMNS)
-    columns = kept.get_columns()
-    names = ["as_of", "name", "fingerprint", *runs.keys, "metric", "k", *COLUMNS]
-    return pl.DataFrame(dict(zip(names, columns, strict=True)))
+    inside = ["as_of", "name", "fingerprint", *runs.inside, "metric", *COLUMNS]
+    names = ["as_of", "name", "fingerprint", *runs.keys, "metric", *COLUMNS]
+    return pl.DataFrame(dict(zip(names, rows.select(inside), strict=True)))
 
 
 def _with_bands(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
@@ -173,7 +140,8 @@ def _with_bands(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
     tested = pl.col("first") & (pl.col("place") >= least(how.window))
     tests = tested.sum().over("as_of", "name").cast(pl.Int64).clip(1)
     rows = rows.with_columns(tests=tests)
-    found, own = windows_of(rows, rows, how.window), np.nan_to_num(squared_errors(rows))
+    own = _squared_errors(rows)
+    found, own = _windows_of(rows, own, how.window), np.nan_to_num(own)
     n, squared = found.n.astype(np.int64), squared_error(found, own)
     half = half_width(squared, n, how.level, rows["tests"].to_numpy())
     change = distance(numbers(rows["value"].to_numpy()), found.mean)
@@ -189,7 +157,7 @@ def _with_bands(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
         "alike": squared == 0,
     }
     rows = rows.with_columns(*pl.DataFrame(bands).fill_nan(None))
-    rows = rows.join(_metrics(rows, how), on="metric", how="left", maintain_order="left")
+    rows = rows.join(_metrics(rows), on="metric", how="left", maintain_order="left")
     return rows.with_columns(
         expected_low=pl.col("expected_low").clip(lower_bound=pl.col("least")),
         expected_high=pl.col("expected_high").clip(upper_bound=pl.col("most")),
@@ -197,10 +165,33 @@ def _with_bands(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
     ).with_columns(flagged=pl.col("p_adjusted") <= 1.0 - how.level)
 
 
-def _metrics(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
+def _windows_of(rows: pl.DataFrame, errors: Numbers, window: int) -> Windows:
+    """Return what the runs before each number predict of it."""
+    places, series, values = (rows[one].to_numpy() for one in ("place", "series", "value"))
+    first = rows["first"].to_numpy()
+    windows = windows_of(places[first], series[first], values[first], errors[first], window)
+    # of what stands behind the last run too
+    return Windows(*(one[places, series] for one in windows))
+
+
+def _squared_errors(rows: pl.DataFrame) -> Numbers:
+    """Return the squared standard error of each value: by the spread of users, or by its interval, whichever is larger.
+
+    Wilson's interval says how far 0 of 20 users may be from the next 20, where the spread says 0; and that of clusters is
+    wider than the spread of users.
+    """
+    n = numbers(rows["n_users"].to_numpy())
+    by_spread = numbers((rows["std"] ** 2).to_numpy()) / np.where(n > 0, n, np.nan)
+    freedom = np.where(np.isnan(n), np.inf, n - 1.0)
+    half = numbers(((rows["value_high"] - rows["value_low"]) / 2).to_numpy())
+    by_interval = (half / t_quantile(USUAL, freedom)) ** 2
+    return np.fmax(by_spread, by_interval)
+
+
+def _metrics(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the metrics with their ranges, which limit bands, and their better ends."""
     names = rows["metric"].drop_nulls().unique(maintain_order=True).to_list()
-    found = [(name, metric_of(name)) for name in names if how.of == "value"]
+    found = [(name, metric_of(name)) for name in names]
     known = [(one, *metric.range, metric.direction) for one, metric in found if metric]
     schema = {"metric": pl.String, "least": pl.Float64, "most": pl.Float64, "direction": pl.String}
     return pl.DataFrame(known, schema=schema, orient="row")
@@ -231,24 +222,20 @@ def _rule(how: Watched) -> pl.Expr:
     return pl.when(pl.col("p_value").is_not_null()).then(words)
 
 
-def _note(how: Watched, *, of_mix: bool = False) -> pl.Expr:
+def _note(how: Watched) -> pl.Expr:
     """Return each row's note, null without one."""
     few, tests, known = pl.col("expected").is_null(), pl.col("tests"), pl.col("known")
     alone = (pl.col("p_value") <= 1.0 - how.level) & ~pl.col("flagged")
-    before = counted_runs(pl.col("n_runs"))
+    n_runs = pl.col("n_runs")
+    words = pl.when(n_runs == 1).then(pl.lit("run")).otherwise(pl.lit("runs"))
+    before = pl.format("{} {} before it, fewer than {}", n_runs, words, pl.lit(least(how.window)))
     far = pl.format("without {} of the runs before, which are far off", "n_far")
     again = pl.format("the same data as on {}, and judged as then", time_shown(pl.col("of")))
     told = [
-        pl.col("mix_note") if of_mix else pl.lit(None, pl.String),
         pl.when(~known).then(pl.lit("it has no value")),
-        pl.when(few & pl.col("anew")).then(pl.lit(ANEW)),
-        pl.when(few).then(
-            pl.format("{} before it, fewer than {}", before, pl.lit(least(how.window)))
-        ),
+        pl.when(few).then(before),
         pl.when(~pl.col("first") & known).then(again),
-        pl.when("twice").then(
-            pl.lit("tracked with several data or definitions; the last one counts")
-        ),
+        pl.when("twice").then(pl.lit("tracked with several data; the last one counts")),
         pl.when((pl.col("n_far") > 0) & ~few).then(far),
         pl.when(alone).then(
             pl.format("outside the band for one number, not after correcting for {}", tests)

@@ -10,9 +10,6 @@ import polars as pl
 from recframe.errors import RecframeError
 from recframe.frames.collecting import stream
 from recframe.frames.kinds.lookup import kind_for
-from recframe.statistics.stored_results import is_short, tidy
-from recframe.tracking.histories import rows_of
-from recframe.tracking.runs import LAST_KEY
 
 NOT_TAKEN = re.compile(r"[^\w.-]")
 """Characters that MLflow, Weights & Biases or TensorBoard do not take in a part of a name; a slash stands between parts."""
@@ -41,13 +38,12 @@ def flat(result: Any, *, model: str = "model") -> dict[str, float]:
     {'mrr/country_DE': 0.5, 'recall_at_1/country_DE': 0.0, 'mrr/country_FR': 1.0, 'recall_at_1/country_FR': 1.0}
     """
     kind = kind_for(result, "the first argument of flat()")
-    kind = kind_for(tidy(rows_of(kind))) if is_short(kind.columns) else kind
     columns = kind.columns
     numbers = _numbers(columns)
-    if "metric" not in columns or LAST_KEY not in columns or not numbers:
+    if "metric" not in columns or not numbers:
         msg = (
-            "flat takes a tidy result, a row for each number with its columns metric and k: "
-            f"of summarize or compare, or of evaluate(..., tidy=True); found the columns {', '.join(map(str, columns))}"
+            "flat takes a tidy result, a row for each number: of summarize or compare, or of evaluate(..., tidy=True); "
+            f"found the columns {', '.join(map(str, columns))}"
         )
         raise RecframeError(msg)
     if "as_of" in columns and "fingerprint" in columns:
@@ -56,8 +52,9 @@ def flat(result: Any, *, model: str = "model") -> dict[str, float]:
             "what rec.track(...) returns"
         )
         raise RecframeError(msg)
-    keys = [one for one in columns[: columns.index(LAST_KEY)] if one not in {"metric", model}]
-    taken = [*keys, *([model] if model in columns else []), "metric", LAST_KEY, *numbers]
+    keys = [one for one in columns[: columns.index("metric")] if one != model]
+    others = [one for one in (model, "k") if one in columns]
+    taken = [*keys, *others, "metric", *numbers]
     rows = stream(kind.take({one: one for one in taken}).lazy())
     if rows.is_empty():
         return {}
@@ -88,7 +85,8 @@ def _numbers(columns: list[str]) -> list[str]:
 def _names(rows: pl.DataFrame, keys: list[str], model: str) -> list[str]:
     """Return the name of each row's value."""
     parts = [list(map(_part, rows[model]))] if model in rows.columns else []
-    parts.append([_metric(*row) for row in rows.select("metric", LAST_KEY).rows()])
+    cutoffs = rows["k"] if "k" in rows.columns else [None] * len(rows)
+    parts.append([*map(_metric, rows["metric"], cutoffs)])
     parts += [_segments(rows[key]) for key in keys]
     return ["/".join(row) for row in zip(*parts, strict=True)]
 

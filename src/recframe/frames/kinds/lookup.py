@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, Protocol, cast
 
 import polars as pl
@@ -54,13 +53,6 @@ def collected(frame: Any) -> pl.DataFrame:
     if kind.engine is not None:
         return pl.DataFrame(kind.engine.read(frame, kind.columns))
     return stream(kind.take({name: name for name in kind.columns}).lazy())
-
-
-def in_library(rows: pl.DataFrame, library: str | None) -> Any:
-    """Return rows as a frame of a library, where it is there to be imported; None is Polars."""
-    if library is None or find_spec(library) is None:
-        return rows
-    return kind_for(import_module(library).DataFrame()).give(rows.lazy(), {})
 
 
 def is_frame(thing: object) -> bool:

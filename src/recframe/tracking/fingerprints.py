@@ -1,105 +1,16 @@
-"""Definitions of tracked numbers, and fingerprints of their data."""
+"""Fingerprints of the data of a call."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 
 import polars as pl
 
-from recframe.errors import RecframeError
-from recframe.evaluation.evaluation import Convention
 from recframe.frames.collecting import stream
 from recframe.frames.inputs import Inputs
-from recframe.frames.options import DEFAULTS, plain_number
 from recframe.frames.rows.joins import beside_one_another
 from recframe.metrics.language.definition import Metric
-from recframe.metrics.language.registry import parse
-
-PARTS = "; by "
-"""Separator before the columns that filter rows, items or the truth; those of users are never named."""
-FILTERED = {
-    "row": "rows",
-    "items": "items",
-    "item": "items",
-    "role": "items",
-    "truth": "the truth",
-}
-"""Filtered rows in words, by the owner of a `by` column; models and users filter none."""
-
-
-def definitions(conventions: Sequence[Convention], inputs: Inputs) -> dict[str, str]:
-    """Return the definition of each metric, by its string: parameters, policies and filtering columns."""
-    parts = _parts(inputs)
-    return {
-        str(convention.metric): f"{convention.metric.in_full}; {_policies(convention)}{parts}"
-        for convention in conventions
-    }
-
-
-def _policies(convention: Convention) -> str:
-    context = convention.context
-    given = {name: getattr(context, name) for name in DEFAULTS}
-    if context.universe is None and context.truth is None:
-        # every user of a judged frame counts
-        del given["universe"]
-    elif context.universe is None:
-        given["universe"] = DEFAULTS["universe"]
-    return _written(given | {"profile": context.profile})
-
-
-def _written(policies: Mapping[str, object]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in policies.items() if value is not None)
-
-
-def _parts(inputs: Inputs) -> str:
-    """Return the columns that filter rows, items or the truth, in the order of their names."""
-    found = [
-        f"{segment.name!r} of {FILTERED[segment.owner]}"
-        for segment in sorted(inputs.segments, key=lambda one: one.name)
-        if segment.owner in FILTERED and segment.inside not in {"user", "model", *inputs.units}
-    ]
-    return f"{PARTS}{', '.join(found)}" if found else ""
-
-
-def read_definition(definition: str) -> str:
-    """Return a definition in the present notation, whichever version wrote it: 4.0 is 4, unknown parts are defaults.
-
-    Of a metric that nobody knows now the parameters stay as they are.
-    """
-    whole, by, parts = definition.partition(PARTS)
-    metric, about, policies = whole.rpartition("; ")
-    if not about:
-        # a result at hand, of which nothing but the metric is known
-        return definition
-    given = dict(one.partition("=")[::2] for one in policies.split(", "))
-    known = {name: value for name, value in DEFAULTS.items() if name != "universe"} | given
-    ordered = {name: known.pop(name) for name in DEFAULTS if name in known} | known
-    plain = {name: _number(value) for name, value in ordered.items()}
-    return f"{_in_full(metric)}{about}{_written(plain)}{by}{parts}"
-
-
-def _in_full(metric: str) -> str:
-    try:
-        return parse(metric).in_full
-    except RecframeError:
-        return metric
-
-
-def _number(value: object) -> object:
-    try:
-        number = plain_number(float(value)) if isinstance(value, str) else None
-    except ValueError:
-        return value
-    return value if number is None else number
-
-
-def as_now(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of a history with their definitions as they are written now."""
-    known = rows["definition"].drop_nulls().unique().to_list()
-    now = {one: read_definition(one) for one in known}
-    return rows.with_columns(pl.col("definition").replace(now))
-
 
 SEED = 20_261
 HALF = 2**32
