@@ -147,7 +147,7 @@ def test_segments_of_users_have_the_numbers_of_compare(n):
     asked = rec(models, n, users=users)
 
     result = asked.require("hit_rate@1 >= pop", by="country", raises=False)
-    compared = asked.compare("hit_rate@1", baseline="pop", by="country", wide=True)
+    compared = asked.compare("hit_rate@1", baseline="pop", by="country")
 
     same = ["value", "difference", "difference_low", "difference_high", "n_users"]
     assert_frame_equal(result.select(same), compared.select(same))

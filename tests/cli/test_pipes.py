@@ -129,8 +129,6 @@ def test_a_pipe_is_an_earlier_result_too():
             "mrr >= 0.9 * reference",
             "--reference",
             last,
-            "--on",
-            "value",
             "--min-users",
             "1",
         )

@@ -239,7 +239,7 @@ def _earlier(options: Options) -> pl.DataFrame | pl.LazyFrame | None:
     path = options["reference"]
     if path is None or not (ending_of(path) in READERS or Path(path).exists()):
         return None
-    found = files.scan(path, most=options["max_bytes"])
+    found = files.scan(path)
     columns = {*found.collect_schema()}
     if not {"metric", "value"} <= columns:
         return None
