@@ -233,7 +233,7 @@ def test_a_terminal_shows_all_that_a_pipe_does_in_its_width_and_breaks_no_word(s
 def test_a_row_takes_two_lines_at_most(shop, name):
     body = re.split("─{9,}\n|\n\n|note 1:", printed(shop, name, 80))[1].splitlines()
     # what several rows have in common stands above them
-    heads = [line for line in body if re.match("(model|baseline|country) ", line)]
+    heads = [line for line in body if re.match("(model|baseline|country|activity) ", line)]
     n_rows = len(printed(shop, name).partition("\n\n")[0].splitlines()) - 2
     assert 0 < len(body) - len(heads) <= 2 * n_rows
 
@@ -247,7 +247,7 @@ def test_a_history_has_values_with_their_intervals(shop):
 
 def test_what_is_the_same_in_all_rows_stands_once_above_them(shop):
     caption, head, *_ = printed(shop, "baseline", 80).splitlines()
-    assert caption.startswith("n_users 150 · baseline popularity · test paired t")
+    assert caption.startswith("baseline popularity · n_users 150 · correction holm")
     assert "n_users" not in head
     assert len(re.findall(r" 150\b", printed(shop, "baseline"))) == 4
 
@@ -274,7 +274,7 @@ GREEN, RED, YELLOW = "\x1b[32m", "\x1b[31m", "\x1b[33m"
     ids=["colours", "no_color", "dumb"],
 )
 def test_words_have_colours_where_a_terminal_has_them(shop, environment, colours):
-    pair = ("compare", *(one.replace("SHOP", str(shop)) for one in LISTS), "--test", "t")
+    pair = ("compare", *(one.replace("SHOP", str(shop)) for one in LISTS))
     sent = on_a_terminal(*pair, columns=80, environment={"TERM": "xterm-256color"} | environment)
 
     assert {*re.findall(r"\x1b\[3\dm", sent)} == colours
