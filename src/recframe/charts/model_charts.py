@@ -56,6 +56,7 @@ from recframe.charts.style import (
 )
 from recframe.charts.themes import Look
 from recframe.errors import RecframeError
+from recframe.frames.hints import Given
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import By
 
@@ -207,6 +208,9 @@ class PlotsOfModels(Canvas):
         found = summary(rec, [metric], how, by)
         if not found.by:
             msg = "plot.segments needs the columns that make segments: segments(..., by='country')"
+            if by is not None:
+                model = rec._context.model  # noqa: SLF001  the methods of this room are those of a Rec
+                msg = f"{Given('by', model)}: plot.segments draws segments; compare(...) compares models"
             raise RecframeError(msg)
         lower, kind = metric.direction == "lower", number_format(metric)
         rows = safe(in_order(largest(found.data, most), own=found.own_order, lower=lower))
