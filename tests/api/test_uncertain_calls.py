@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import sys
 
 import polars as pl
 import pytest
@@ -404,60 +405,6 @@ def test_one_model_is_compared_with_nothing(metric):
         ).compare("recall")
 
 
-class Shown:
-    """What is done with a bar."""
-
-    task_ids = (0,)
-
-    def __init__(self):
-        self.said = []
-
-    def start(self):
-        self.said.append("start")
-
-    def update(self, _task, *, completed, total):
-        self.said.append((completed, total))
-
-    def stop(self):
-        self.said.append("stop")
-
-
-def test_a_bar_comes_after_two_seconds_and_goes_at_the_end(monkeypatch):
-    shown, now = Shown(), iter([0.0, 1.9, 2.1, 9.0, 20.0, 21.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
-    bar = progress.Bar("calls", lambda _title: shown)
-
-    for done in (1, 2, 3, 4):
-        bar(done, 4)
-    # a second run of the same plan begins anew
-    bar(1, 2)
-    bar(2, 2)
-
-    assert shown.said == ["start", (3, 4), (4, 4), "stop"]
-
-
-@pytest.mark.parametrize(("terminal", "rich"), [(True, True), (True, False), (False, True)])
-def test_nobody_is_shown_a_bar_without_a_terminal_and_rich(terminal, rich, monkeypatch):
-    monkeypatch.setattr(progress.sys.stderr, "isatty", lambda: terminal, raising=False)
-    if not rich:
-        monkeypatch.setitem(progress.sys.modules, "rich", None)
-
-    assert (progress.of("calls") is not None) == (terminal and rich)
-
-
-def test_richs_bar_is_one(monkeypatch):
-    pytest.importorskip("rich")
-    now = iter([0.0, 5.0, 6.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now, 7.0))
-    monkeypatch.setattr(progress, "_is_seen", lambda: True)
-    bar = progress.of("calls")
-
-    for done in (1, 2, 3):
-        bar(done, 3)
-
-    assert bar._shown is None
-
-
 @pytest.mark.parametrize(
     "names",
     [
@@ -490,3 +437,20 @@ def test_a_baseline_is_given_as_the_value_that_its_column_has(names):
     gained = {one["model"] for one in report["cases"]["cases"] if one["kind"] == "gained most"}
     assert gained == {*report["models"]} - {report["baseline"]}
     assert len(gained) == 1
+
+
+@pytest.mark.parametrize(("terminal", "rich"), [(True, True), (True, False), (False, True)])
+def test_a_bar_is_shown_on_a_terminal_with_rich_and_goes_at_the_end(
+    terminal, rich, monkeypatch, capsys
+):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    if rich:
+        pytest.importorskip("rich")
+    else:
+        monkeypatch.setitem(sys.modules, "rich", None)
+
+    with progress.over(2) as moved:
+        moved()
+        moved()
+
+    assert ("2/2" in capsys.readouterr().err) == (terminal and rich)

@@ -39,20 +39,15 @@ def check_models(models: object) -> dict[str, Makes]:
 
 def run(folds: Sequence[Any], models: Mapping[str, Makes], k: int) -> pl.LazyFrame:
     """Return the lists of functions over folds: fold, model, user, item, rank."""
-    bar = progress.of("calls")
-    found, total = [], len(folds) * len(models)
-    try:
+    found = []
+    with progress.over(len(folds) * len(models)) as moved:
         for split in folds:
             labels = split._labels  # noqa: SLF001  of this room
             users = users_of(labels)
             for name, function in models.items():
                 lists = _Lists(labels, name, users)
                 found.append(lists.of(_called(function, split, lists), k))
-                if bar is not None:
-                    bar(len(found), total)
-    finally:
-        if bar is not None:
-            bar.close()
+                moved()
     return pl.concat(found).lazy()
 
 

@@ -19,8 +19,6 @@ Order = Literal["line", "user", "random"]
 """Orders by which train and truth are parted: the time line, each user's own rows, or chance."""
 KNOWN: tuple[Literal["train"], Literal["fold_in"]] = ("train", "fold_in")
 """The parts of which a model knows when it makes lists."""
-FILTERED = ("not_target", "not_relevant", "seen", "cold_user", "cold_item")
-"""Parts of rows that the rule puts into the window of truth, and a filter takes out."""
 PAIR = ("user", "item")
 EVENT = (*PAIR, "time")
 time = pl.col("time")
