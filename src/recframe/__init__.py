@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from recframe import metrics as _metrics
 from recframe.api.argument_errors import no_attribute as _no_attribute
 from recframe.api.engine_call import rec as rec
+from recframe.api.rec_class import METHODS as _METHODS
 from recframe.api.rec_class import Rec as Rec
 from recframe.api.rec_class import register as _register
 from recframe.errors import ColumnError as ColumnError
@@ -112,4 +113,4 @@ if not TYPE_CHECKING:
             return getattr(import_module(f"recframe.{_LATER[name]}"), name)
         # NOTE: how a module's own names are looked for is Python's affair: it asks for __path__ and such.
         msg = f"module 'recframe' has no attribute {name!r}"
-        raise AttributeError(msg if name.startswith("_") else _no_attribute(name, _names))
+        raise AttributeError(msg if name.startswith("_") else _no_attribute(name, _names, _METHODS))

@@ -108,7 +108,7 @@ def test_a_rec_lists_its_methods_and_nothing_else(frame):
     names = dir(frame.rec)
 
     assert {*names} > registered().keys()
-    assert {"evaluate", "judge", "audit", "explain", "group_by", "collect"} < {*names}
+    assert {"evaluate", "judge", "audit", "explain", "group_by"} < {*names}
     assert all(callable(getattr(frame.rec, name)) for name in names if name != "split")
     assert not [name for name in names if name.startswith("_")]
 

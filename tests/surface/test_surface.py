@@ -303,7 +303,6 @@ def test_there_are_words_to_write_metrics_in():
         "hits_so_far",
         "discount",
         "n_relevant",
-        "ideal_gain",
         "list_length",
     }
 

@@ -175,13 +175,11 @@ def no_method(name: str, methods: Iterable[str]) -> str:
     return f"rec has no method {name!r}{found or '; rf.list_metrics() has the metrics'}"
 
 
-def no_attribute(name: str, names: Iterable[str]) -> str:
-    """Return the words on a name that the package does not have."""
-    from recframe.api.rec_class import METHODS  # noqa: PLC0415  which imports this
-
+def no_attribute(name: str, names: Iterable[str], methods: Iterable[str]) -> str:
+    """Return the words on a name that the package does not have, which may be one of the methods of `rec`."""
     told = (
         f"call it on a frame: frame.rec.{name}(...)"
-        if name in METHODS
+        if name in methods
         else registry.elsewhere(name)
     )
     found = f"; {told}" if told else _meant(name, [*names], _attribute)
