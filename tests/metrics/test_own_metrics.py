@@ -156,7 +156,7 @@ def test_ones_own_metric_may_use_every_word(kind):
             at.exp_gain,
             at.discount,
             at.hits_so_far,
-            at.ideal().gain,
+            at.ideal_gain,
             at.ideal().discount,
         ]
         row_words += [

@@ -95,6 +95,6 @@ def exposure_disparity(at: AtLists, *, of: str = "", target: Target = "catalogue
 
     Source: Zhu, Wang and Caverlee 2020, Measuring and mitigating item under-recommendation bias in personalized ranking.
     """
-    share = at.unseen_share(of, target, call="exposure_disparity")
+    share = at.unseen_share(of, target)
     groups, mean = at.over_groups(share.is_not_null().sum()), at.over_groups(share.mean())
     return pl.when(groups > 1).then(ratio(at.over_groups(share.std(ddof=0)), mean, empty=None))

@@ -16,6 +16,8 @@ from recframe.side_info import attributes, features
 from recframe.side_info.sources import Fact, Sides, summing
 
 Target = Literal["catalogue", "relevant"]
+CALL = "exposure_disparity"
+"""The metric whose groups these are."""
 HEAD_SHARE = 0.8
 """The share of the interactions that the head of popularity holds."""
 
@@ -59,13 +61,13 @@ class Listed:
 
 
 @summing("catalogue", reads=(attributes.in_history,))
-def unseen(listed: Listed, of: str, target: Target, k: int, call: str) -> pl.LazyFrame:
+def unseen(listed: Listed, of: str, target: Target, k: int) -> pl.LazyFrame:
     """Return sums by segment and group: listed and possible items that users do not have in train.
 
     The groups are the categories of a column of items, or the head and the tail of popularity, where items have none.
     """
     listed = listed.up_to(k)
-    groups = listed.sides.with_item_keys(_groups(listed.sides, of, call))
+    groups = listed.sides.with_item_keys(_groups(listed.sides, of))
     counts = {"catalogue": _of_catalogue, "relevant": _of_relevant}[target](listed, groups)
     keys = [*listed.keys, "group"]
     merged = (
@@ -124,22 +126,22 @@ def _history(sides: Sides) -> pl.LazyFrame:
     return sides.train if sides.inputs.train is not None else sides.held.lists.select(PAIR).clear()
 
 
-def _groups(sides: Sides, of: str, call: str) -> pl.LazyFrame:
+def _groups(sides: Sides, of: str) -> pl.LazyFrame:
     """Return each item of the catalogue in each of its groups: item, group."""
     described = sides.inputs.sides.get("items")
     if not of and (described is None or len(described.columns) == 1):
-        return _head_and_tail(sides, call)
-    features.check_feature(sides.inputs, of, call, features.CATEGORIES)
+        return _head_and_tail(sides)
+    features.check_feature(sides.inputs, of, CALL, features.CATEGORIES)
     return sides.feature(of).parts().select("item", group="part")
 
 
-def _head_and_tail(sides: Sides, call: str) -> pl.LazyFrame:
+def _head_and_tail(sides: Sides) -> pl.LazyFrame:
     """Return the catalogue in the most popular items that hold 80 % of the pairs of train, and the others."""
     if sides.inputs.train is None:
         msg = (
-            f"{call} needs groups of items: a column of {SideFrame('items')}, "
-            f"{Either(f'recs.rec(items=items).{call}', call)}(of='genre'), or popularity, "
-            f"{Either(f'recs.rec(train=train).{call}()', str(SideFrame('train')))}"
+            f"{CALL} needs groups of items: a column of {SideFrame('items')}, "
+            f"{Either(f'recs.rec(items=items).{CALL}', CALL)}(of='genre'), or popularity, "
+            f"{Either(f'recs.rec(train=train).{CALL}()', str(SideFrame('train')))}"
         )
         raise ColumnError(msg)
     head: Any = attributes.in_head.build(sides, HEAD_SHARE)

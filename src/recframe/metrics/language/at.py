@@ -111,7 +111,7 @@ class At:
     `place_in_best_order`, `agreement_before(...)`; `sum(...)` of a value of theirs; `reader(...)` of the probability to
     read on; `over_hits_by_category(...)` and `over_best_by_category(...)`, `n_categories_of_relevant(...)`;
     `over_hits_by_value(...)` and `over_best_by_value(...)`; `over_most_worth(...)`.
-    Relevant rows, listed or not, in their best order up to k: all words of `ideal(...)`;
+    Relevant rows, listed or not, in their best order up to k: `ideal_gain`, all words of `ideal(...)`;
     `best(...)` is a metric's value in that order.
     Rows of the list up to k: `listed`, `judged`, `relevant`; on the relevant ones `relevant_rank`, `misses_above`,
     `judged_misses_above`, `graded_misses_above`, `hits_above`, `relevant_inverse_propensity(...)`.
@@ -322,6 +322,11 @@ class At:
         if order == "list":
             return value(self.ideal(order))
         return self.source.of_rows(lambda source: value(replace(self.ideal(order), source=source)))
+
+    @property
+    def ideal_gain(self) -> pl.Expr:
+        """The relevance of the relevant rows in their best order, up to k of them."""
+        return self.ideal().gain
 
     # Words of the list's rows
 

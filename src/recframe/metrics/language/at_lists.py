@@ -235,14 +235,13 @@ class AtLists:
 
     # Words of a group of items
 
-    def unseen_share(self, of: str, target: Target, *, call: str) -> pl.Expr:
+    def unseen_share(self, of: str, target: Target) -> pl.Expr:
         """Return the share of the group's items that are listed, of those that could be.
 
         Those are the items of the catalogue, or the relevant ones, that the user does not have in train; null without any. `of`
-        names a column of the items; it is empty for the only one, or for the head and the tail of popularity. `call` is the
-        metric's name.
+        names a column of the items; it is empty for the only one, or for the head and the tail of popularity.
         """
-        sums = FromSides(groups_of_items.unseen, (of, target, self.k or 0, call))
+        sums = FromSides(groups_of_items.unseen, (of, target, self.k or 0))
         self.asked.sums_of_groups[sums.name] = sums
         found = pl.col(sums.name).struct
         return ratio(found.field("listed"), found.field("possible"), empty=None)
