@@ -38,11 +38,6 @@ GROUPS = {
             "Accuracy against coverage",
             'rec.plot.tradeoff("ndcg@10", "coverage@10")',
         ),
-        "pareto": (
-            "Which models are a choice, by several metrics",
-            'rec.plot.pareto("ndcg@10", "novelty@10", "coverage@10")',
-        ),
-        "overlap": ("How alike the lists of two models are", 'rec.plot.overlap("rbo@10")'),
     },
     "Users": {
         "segments": ("For whom it works", 'rec.plot.segments("ndcg@10", by="activity")'),

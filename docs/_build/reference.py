@@ -44,7 +44,7 @@ GROUPS = {
 METHODS = {
     "Binding": ["group_by"],
     "Numbers": ["evaluate", "judge", "explain"],
-    "Models together": ["agreement", "pareto"],
+    "Models together": ["pareto"],
     "How sure they are": ["summarize", "compare", "power", "gaps", "slices", "require"],
     "To look at": ["worst", "best", "audit", "plot", "report", "table"],
     "Over time": ["track", "fingerprint"],

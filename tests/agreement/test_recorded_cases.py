@@ -49,10 +49,6 @@ NOT_SHARED = {
         "ItemMADRanking of its own gains",
     ): "without the source's discount by rank; it is handed discounted ones",
     ("warprec", "ItemMADRanking, UserMADRanking of one group"): "0; ours is null",
-    (
-        "warprec",
-        "Hypervolume, EucDistance over users",
-    ): "means of what each user has; ours are of the means, so a case is a user",
     ("any", "precision, rbp, ndcg and auc by ips and snips"): "none of these libraries has them",
 }
 
@@ -159,20 +155,6 @@ def test_gaps_have_the_mean_difference_of_each_case(row: tuple[str, dict[str, An
         gaps = rec.gaps(line["gaps"], k=line["k"], by="group", min_users=1, wide=True)
         for mine, value in zip(found, gaps["mad"], strict=True):
             mine[case] = value
-    check(peer, line, found)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("row", [row for row in ROWS if "several" in row[1]], ids=named)
-def test_points_of_several_metrics_are_as_far_in_each_case(row: tuple[str, dict[str, Any]]):
-    peer, line = row
-    scene, told = made(line["scene"]), line["several"]
-    models = {"one": ranked(scene.recs), "other": ranked(scene.reference)}
-    rec = rf.rec(models, **sides(scene, ["truth"]), users=cases(scene))
-    found = []
-    for k in line["k"]:
-        values = rec.pareto(*told["metrics"], k=k, by="case").filter(model="one")
-        found.append(dict(zip(values["case"], values[told["column"]], strict=True)))
     check(peer, line, found)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from itertools import combinations
 from typing import Any
 
 import polars as pl
@@ -14,7 +12,6 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from planted_shop import shop
-from recframe.statistics.pareto_fronts import volume
 
 SHOP = shop(n=60)
 # one model that is worse than another for everybody who has a hit, and one that is the same as the other
@@ -36,16 +33,16 @@ def ahead(one: list[float], other: list[float], signs: list[int]) -> bool:
     return min(leads) >= 0 and max(leads) > 0
 
 
-def fronts(rec: Any, metrics: list[str], signs: list[int], **how: Any) -> dict[str, Any]:
+def fronts(rec: Any, metrics: list[str], signs: list[int]) -> dict[str, Any]:
     """Return each model's state and those that dominate it, by the definition and the verdicts of `compare`."""
     values = {
         row[0]: list(row[1:]) for row in rec.evaluate(metrics).select("model", *metrics).rows()
     }
     verdict = {
         (row["model"], row["baseline"], row["metric"]): row["verdict"]
-        for row in rec.compare(metrics, **how).to_dicts()
+        for row in rec.compare(metrics).to_dicts()
     }
-    turned = {"better": "worse", "worse": "better", "not better": "not worse", "same": "same"}
+    turned = {"better": "worse", "worse": "better", "same": "same"}
 
     def said(one: str, other: str, metric: str) -> str | None:
         found = verdict.get((one, other, metric))
@@ -57,30 +54,11 @@ def fronts(rec: Any, metrics: list[str], signs: list[int], **how: Any) -> dict[s
         shown = []
         for one in others:
             words = [said(one, name, metric) for metric in metrics]
-            if set(words) <= {"better", "same", "not worse"} and "better" in words:
+            if set(words) <= {"better", "same"} and "better" in words:
                 shown.append(one)
         state = "dominated" if shown else "open" if others else "front"
         result[name] = (state, ", ".join(shown or others) or None)
     return result
-
-
-def union(boxes: list[tuple[float, ...]]) -> float:
-    """Return the volume of a union of boxes from the origin, by inclusion and exclusion."""
-    return sum(
-        (-1) ** (n + 1) * math.prod(map(min, *some)) if n > 1 else math.prod(some[0])
-        for n in range(1, len(boxes) + 1)
-        for some in combinations(boxes, n)
-    )
-
-
-@given(
-    st.integers(1, 4).flatmap(
-        lambda m: st.lists(st.tuples(*[st.floats(0, 2)] * m), min_size=1, max_size=7)
-    )
-)
-def test_the_volume_of_a_union_is_that_by_inclusion_and_exclusion(boxes):
-    assert volume(boxes) == pytest.approx(union(boxes), abs=1e-9)
-    assert volume(boxes) == volume(boxes[::-1] + boxes[:1])
 
 
 @given(st.lists(st.tuples(*[st.integers(1, 4)] * 8), min_size=2, max_size=4))
@@ -99,23 +77,13 @@ def test_fronts_are_those_of_plain_loops_over_values_and_verdicts(ranks):
 def test_a_front_has_the_numbers_of_evaluate_and_the_verdicts_of_compare(kind):
     rec = kind(RECS).rec(model="model", **{name: kind(one) for name, one in SIDES.items()})
     metrics = ["ndcg@5", "mrr@5", "novelty@5"]
-    found = kind.read(
-        rec.pareto(metrics, margin=0.05, ideal={"novelty@5": 2}, worst={"mrr@5": 0.1})
-    )
+    found = kind.read(rec.pareto(metrics))
     plain = RECS.rec(model="model", **SIDES)
 
     values = plain.evaluate(metrics)
     assert_frame_equal(found.select(values.columns), values, abs_tol=1e-12)
     rows = found.select("model", "front", "dominated_by").rows()
-    assert {row[0]: row[1:] for row in rows} == fronts(plain, metrics, [1, 1, 1], margin=0.05)
-    boxes = [
-        (ndcg, max(mrr - 0.1, 0), novelty) for ndcg, mrr, novelty in values.select(metrics).rows()
-    ]
-    assert found["hypervolume"].to_list() == pytest.approx([math.prod(box) for box in boxes])
-    assert found["hypervolume_of_all"].to_list() == pytest.approx([union(boxes)] * len(boxes))
-    ideal = (1, 1, 2)
-    distances = [math.dist(row, ideal) for row in values.select(metrics).rows()]
-    assert found["distance"].to_list() == pytest.approx(distances)
+    assert {row[0]: row[1:] for row in rows} == fronts(plain, metrics, [1, 1, 1])
     assert set(found["note"]) == {""}
 
 
@@ -139,7 +107,7 @@ def test_by_segment_a_front_is_that_of_filtered_frames(kind):
         assert on_front == (alone["front"] == "front").to_list()
 
 
-def test_what_has_no_end_or_no_value_has_no_number_and_says_why(kind):
+def test_a_model_without_a_value_is_on_no_front_and_says_why(kind):
     lists = {"a": [1, 2], "b": [2, 3]}
     frames = {
         name: kind(pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": ranks}))
@@ -149,31 +117,15 @@ def test_what_has_no_end_or_no_value_has_no_number_and_says_why(kind):
     truth = kind(pl.DataFrame({"user": [1, 2], "item": [1, 1]}))
     found = kind.read(rf.rec(frames, truth).pareto("dcg@3", "first_rank"))
 
-    # dcg has no greatest value, first_rank neither; nobody hits, so its first rank is not known
+    # nobody hits, so its first rank is not known
     assert found["front"].to_list() == ["front", "open", None]
     assert found["dominated_by"].to_list() == [None, "a", None]
-    for column in ("hypervolume", "hypervolume_of_all", "distance"):
-        assert found[column].null_count() == 3
-    words = "no hypervolume, as a range does not end: worst={'first_rank': ...}; no distance, as a"
-    assert found["note"][0].startswith(words)
-    assert found["note"][2].startswith("no value of first_rank; no hypervolume")
-    options: Any = {"worst": {"first_rank": 4}, "ideal": {"dcg@3": 1}}
-    found = kind.read(rf.rec(frames, truth).pareto("dcg@3", "first_rank", **options))
-    # dcg of ranks 1 and 2, and the mean of 4 - 1 and 4 - 2
-    dcg = (1 + 1 / math.log2(3)) / 2
-    assert found["hypervolume"].to_list() == [
-        pytest.approx(dcg * 2.5),
-        pytest.approx(1.5 * (1 / math.log2(3) + 1 / 2) / 2),
-        None,
-    ]
-    assert found["distance"][0] == pytest.approx(math.hypot(1 - dcg, 0.5))
+    assert found["note"].to_list() == ["", "", "no value of first_rank"]
 
 
 def test_metrics_that_cannot_be_tested_leave_models_open():
     rec = RECS.rec(model="model", **SIDES)
-    found = rec.pareto(
-        "mrr@5", "exposure_disparity(of=genre)@5", worst={"exposure_disparity(of=genre)@5": 1}
-    )
+    found = rec.pareto("mrr@5", "exposure_disparity(of=genre)@5")
 
     assert "dominated" not in found["front"].to_list()
     notes = found.filter(front="open")["note"].to_list()
@@ -185,15 +137,6 @@ def test_metrics_that_cannot_be_tested_leave_models_open():
     [
         (["mrr"], {}, "pareto takes two metrics or more"),
         (["mrr", "list_length"], {}, "list_length has no better end"),
-        (["mrr", "recall@5"], {"worst": {"recall@4": 0}}, "by the call's metrics: mrr, recall@5"),
-        (["mrr", "recall@5"], {"worst": {"recall@5": 1}}, "worst=1 is not worse than ideal=1"),
-        (["mrr", "recall@5"], {"worst": 0}, "worst=0: worst takes finite numbers by the call's"),
-        (
-            ["mrr", "recall@5"],
-            {"ideal": {"mrr": "1"}},
-            "ideal={'mrr': '1'}: ideal takes finite numbers",
-        ),
-        (["mrr", "novelty@5"], {"ideal": {"mrr": 1}}, "ideal= has no 'novelty@5'"),
         (["mrr", "recall@5"], {"by": "user"}, "one user has no interval"),
         (["mrr", "recall@5"], {"by": "front"}, "also the name of a result column"),
     ],

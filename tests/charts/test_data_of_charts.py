@@ -258,26 +258,21 @@ def test_the_front_has_what_no_other_beats_in_both():
 
 
 @each_kind_thoroughly
-def test_a_pareto_chart_tells_models_apart_as_the_method_does(kind):
+def test_a_tradeoff_tells_models_apart_as_pareto_does(kind):
     worse = SHOP.recs.filter(pl.col("model") == "old").with_columns(
         rank=6 - pl.col("rank"), model=pl.lit("turned")
     )
     recs = pl.concat([SHOP.recs, worse])
-    metrics = ("first_rank@5", "mrr@5", "coverage@5")
     rec = kind(recs).rec(truth=kind(SHOP.truth), items=kind(SHOP.items), model="model")
-    found = recs.rec(truth=SHOP.truth, items=SHOP.items, model="model").pareto(*metrics)
-    chart = rec.plot.pareto(*metrics)
-
-    expected = found.select("model", *metrics, "front", "dominated_by").rows()
-    drawn = chart.data.select("model", "x", "y", "z2", "state", "dominated_by").rows()
-    assert drawn == [
-        (name, *map(pytest.approx, values), state, by) for name, *values, state, by in expected
-    ]
-    # a front of three metrics has no edge in a plane
-    marks = [one["mark"] for one in parts(chart.to_dict()) if "mark" in one]
-    assert "line" not in [one["type"] for one in marks]
+    plain = recs.rec(truth=SHOP.truth, items=SHOP.items, model="model")
     for x, y, steps in (("mrr@5", "coverage@5", "before"), ("first_rank@5", "mrr@5", "after")):
-        spec = rec.plot.pareto(x, y).to_dict()
+        chart = rec.plot.tradeoff(x, y)
+        expected = plain.pareto(x, y).select("model", x, y, "front", "dominated_by").rows()
+        drawn = chart.data.select("model", "x", "y", "state", "dominated_by").rows()
+        assert drawn == [
+            (name, *map(pytest.approx, values), state, by) for name, *values, state, by in expected
+        ]
+        spec = chart.to_dict()
         (line,) = [one["mark"] for one in parts(spec) if one.get("mark", {}).get("type") == "line"]
         assert line["interpolate"] == f"step-{steps}"
 
@@ -395,14 +390,3 @@ def test_the_tail_has_the_share_of_each_place():
 
     tail = recs.rec(items=items).plot.exposure().vconcat[1].data
     assert tail.select("place", "share").rows() == [(1, 0.75), (2, 0.25)]
-
-
-@each_kind_thoroughly
-def test_overlap_is_each_model_held_against_each(kind):
-    data = bound(kind).plot.overlap("rbo@5").data
-    old = bound(reference="old").rbo(k=5)
-
-    found = {(row["model"], row["other"]): row["value"] for row in data.to_dicts()}
-    assert found["old", "old"] == found["new", "new"] == pytest.approx(1)
-    assert found["new", "old"] == pytest.approx(dict(old.select("model", "rbo@5").rows())["new"])
-    assert found["new", "old"] == pytest.approx(found["old", "new"])

@@ -31,7 +31,7 @@ from recframe.charts.front_charts import placed
 from recframe.charts.themes import THEMES
 from recframe.errors import CallError
 
-OF_MODELS = {"compare", "overlap", "pareto"}
+OF_MODELS = {"compare"}
 each_chart = pytest.mark.parametrize("name", ASKED)
 SCRIPT = "</script><script>alert(1)</script>"
 
@@ -55,7 +55,7 @@ def test_every_axis_of_numbers_has_a_title_and_every_mark_a_tooltip(name):
     axes = [one for one in channels(chart, "x", "y") if one.get("type") == "quantitative"]
     # layers share an axis, which the first one names
     assert all(one["title"] for one in axes if "title" in one)
-    assert any("title" in one for one in axes) or name == "overlap"
+    assert any("title" in one for one in axes)
     tooltips = channels(chart, "tooltip")
     assert tooltips
     assert all(field["title"] for one in tooltips for field in one)
@@ -157,7 +157,7 @@ def test_charts_come_light_and_dark_and_bare(name):
     assert bare.config is alt.Undefined
 
 
-@each_sharply(ASKED, [*OF_FAMILIES, "compare", "overlap"])
+@each_sharply(ASKED, [*OF_FAMILIES, "compare"])
 def test_a_chart_is_drawn_without_browser_or_network_as_wide_as_asked(name):
     drawn = vl_convert.vegalite_to_svg(json.dumps(spec_of(name)))
 
@@ -174,7 +174,6 @@ def test_names_end_no_script_of_a_page():
         rec.plot.curve("ndcg", k=[1, 2]),
         rec.plot.compare("ndcg@5", baseline=SCRIPT),
         rec.plot.segments("ndcg@5", by="place"),
-        rec.plot.overlap("rbo@5"),
     ):
         # what a page has of a chart is its specification, as it is
         spec = json.dumps(chart.to_dict(), ensure_ascii=False)
@@ -197,7 +196,6 @@ def named_charts(name: str) -> dict[str, Callable[[], Any]]:
         "curve": lambda: plot.curve("ndcg", k=[1, 2]),
         "curves": lambda: plot.curve("ndcg", k=[1, 2], by=name),
         "distribution": lambda: plot.distribution("mrr"),
-        "overlap": lambda: plot.overlap("rbo@5"),
     }
 
 
@@ -243,7 +241,6 @@ def nothing() -> Any:
         (lambda plot: plot.segments("ndcg@10"), r"segments\(..., by='country'\)"),
         (lambda plot: plot.distribution("coverage@10"), "no user has a value of it"),
         (lambda plot: plot.tradeoff("mrr", "rr"), "takes two metrics, and found 'mrr' twice"),
-        (lambda plot: plot.overlap("ndcg@10"), "holds lists against no reference"),
         (lambda plot: plot.hits_by_rank(k=0), "k takes a whole number from 1 up"),
         (lambda plot: plot(theme="blue"), "theme takes 'light', 'dark' or None"),
         (lambda plot: plot(width=10), "pixels from 240 up"),
@@ -267,11 +264,6 @@ def test_an_option_or_a_chart_that_there_is_not_has_the_closest_one_named():
 def test_charts_without_segments_say_so_where_some_are_bound(name):
     with pytest.raises(rf.RecframeError, match=rf"plot.{name}\(\) draws no segments, and by='age'"):
         ASKED[name](REC.group_by("age").plot)
-
-
-def test_without_models_there_is_nothing_to_overlap():
-    with pytest.raises(rf.RecframeError, match=r"rec\(model='model'\)"):
-        SHOP.recs.drop("model").rec(truth=SHOP.truth).plot.overlap()
 
 
 def test_altair_is_imported_when_a_chart_is_drawn_and_its_absence_is_told():

@@ -11,11 +11,8 @@ from charts_asked import ASKED, SHOP, TRAIN, colours_of, each_sharply, spec_of
 from planted_shop import shop
 from recframe.charts.themes import THEMES
 
-NO_MODELS = {"overlap"}
-"""Whose colours are no scale of models."""
 
-
-@pytest.mark.parametrize("name", sorted(set(ASKED) - NO_MODELS))
+@pytest.mark.parametrize("name", sorted(ASKED))
 def test_a_model_has_the_same_colour_in_all_charts(name):
     colours = THEMES["light"].models
 
@@ -40,7 +37,7 @@ BARE_FIRST = bare_first()
 
 
 # a history has the models that were tracked
-@each_sharply(sorted(set(ASKED) - NO_MODELS - {"timeline"}))
+@each_sharply(sorted(set(ASKED) - {"timeline"}))
 def test_a_model_keeps_its_colour_where_another_has_nothing_to_be_drawn(name):
     places = dict(zip(("new", "old"), THEMES["light"].models[1:], strict=False))
 

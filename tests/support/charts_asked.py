@@ -44,9 +44,7 @@ ASKED: dict[str, Callable[[Any], Any]] = {
     "distribution": lambda plot: plot.distribution("ndcg@5"),
     "compare": lambda plot: plot.compare("ndcg@5", baseline="old", by="age", margin=0.02),
     "tradeoff": lambda plot: plot.tradeoff("ndcg@5", "novelty@5"),
-    "pareto": lambda plot: plot.pareto("ndcg@5", "novelty@5", "coverage@5"),
     "exposure": lambda plot: plot.exposure(k=5),
-    "overlap": lambda plot: plot.overlap("rbo@5"),
     "timeline": of_history,
 }
 

@@ -23,10 +23,11 @@ ASKED = {"k": "10", "by": "'country'"}
 
 OF_ONE_TRAINING = {
     "power": "compare('ndcg@10', baseline='old') tests models over users and trainings, and summarize('ndcg@10') has intervals",
-    "gaps": "summarize('ndcg@10', by='country') has segments' values over users and trainings",
-    "slices": "summarize('ndcg@10', by='country') has segments' values over users and trainings",
+    **dict.fromkeys(
+        ("gaps", "slices", "pareto"), "summarize(...) and compare(...) are over users and trainings"
+    ),
     **dict.fromkeys(("worst", "best"), "evaluate('ndcg@10', by='user') has each user's mean"),
-    **dict.fromkeys(("agreement", "plot.exposure", "plot.overlap"), ""),
+    "plot.exposure": "",
 }
 """Methods that need one list per user and model, with the alternative over trainings."""
 

@@ -42,13 +42,12 @@ BY_BUCKET = (
     "audit",
 )
 """Methods whose plans are sums over users, or users' rows."""
-HERE = ("explain", "table", "agreement", "pareto", "track", "fingerprint")
+HERE = ("explain", "table", "pareto", "track", "fingerprint")
 """Methods that run in buckets of this machine too: they are made of those above, or stream."""
 INSTEAD = {
     "explain": "rf.explain(...), which says the same without numbers",
     "table": "summarize(...), whose values and intervals a table shows",
     "pareto": "evaluate(...) and compare(...), whose values and verdicts it reads",
-    "agreement": "evaluate('rbo@10') for each model, bound as reference=",
     "track": "summarize(...), collect it, and give it to rf.track(...)",
     "report": "summarize(...), compare(...) and gaps(...), which a report shows",
     "worst": "evaluate(..., by='user'), and sort that frame",

@@ -128,8 +128,8 @@ class Plot(
 
 OF_FAMILIES = (
     *("curve", "hits_by_rank", "precision_recall"),
-    *("models", "segments", "distribution", "compare", "tradeoff", "pareto"),
-    *("exposure", "overlap"),
+    *("models", "segments", "distribution", "compare", "tradeoff"),
+    "exposure",
 )
 """Charts that the files of their families define."""
 CHARTS = (*OF_FAMILIES, "timeline")

@@ -1,4 +1,4 @@
-"""Charts of models by several metrics at once: trade-offs and Pareto fronts."""
+"""The chart of models by two metrics, with their Pareto front."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from recframe.charts.chart_words import Fields, in_words, written
 from recframe.charts.long_format import (
     Intervals,
     Names,
-    check_models,
     check_whole,
     one_metric,
     summary,
@@ -34,10 +33,7 @@ from recframe.charts.style import (
 )
 from recframe.charts.themes import MOST_COLOURED, Look
 from recframe.errors import RecframeError, silent
-from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.metrics.language.registry import Asked
-from recframe.statistics.pareto_fronts import Fronts
 
 HEIGHT = 320
 MOST_NAMED = 6
@@ -48,33 +44,24 @@ STATE = pl.col("state")
 
 
 def _of_axes(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
-    """Return the values of metrics in columns, a row for each model: x, y, and others by their places."""
-    parts = []
-    for place, metric in enumerate(metrics):
-        axis = _axis(place)
-        found = data.filter(pl.col("metric") == str(metric))
-        bounds = pl.col("value", "low", "high").name.prefix(f"{axis}_")
-        parts.append(found.select("model", bounds).rename({f"{axis}_value": axis}))
-    first, *others = parts
-    for one in others:
-        first = first.join(one, on="model", maintain_order="left")
-    return first
+    """Return the values of two metrics in columns, a row for each model: x and y, with their intervals."""
+    across, up = (
+        data.filter(pl.col("metric") == str(metric))
+        .select("model", pl.col("value", "low", "high").name.prefix(f"{axis}_"))
+        .rename({f"{axis}_value": axis})
+        for axis, metric in zip("xy", metrics, strict=True)
+    )
+    return across.join(up, on="model", maintain_order="left")
 
 
-def _axis(place: int) -> str:
-    return "xy"[place : place + 1] or f"z{place}"
-
-
-def _with_states(
-    rec: Any, data: pl.DataFrame, metrics: Sequence[Metric[...]], how: Intervals, margin: Any
-) -> pl.DataFrame:
+def _with_states(rec: Any, data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> pl.DataFrame:
     """Return models with their `state` and `dominated_by`, as `rec.pareto` has them; null where a metric has no better end."""
     directed = all(metric.direction for metric in metrics)
-    if not directed or len(data) < 2:  # noqa: PLR2004  models to hold against one another
+    if not directed or len(data) < 2:  # noqa: PLR2004  models to compare
         state = pl.lit("front" if directed else None, pl.String)
         return data.with_columns(state=state, dominated_by=pl.lit(None, pl.String))
     with silent():
-        found = rec.pareto(*metrics, margin=margin, **how._asdict())
+        found = rec.pareto(*metrics)
     model = found[rec._context.model].alias("model")  # noqa: SLF001  the methods of this room are those of a Rec
     states = found.select("dominated_by", state="front").with_columns(model)
     states = states.with_columns(Names.of([model]).text(pl.col("model")))
@@ -84,8 +71,8 @@ def _with_states(
 def _fields_of_axes(metrics: Sequence[Metric[...]], how: Intervals) -> Fields:
     """Return the fields of a tooltip on metrics."""
     fields: dict[str, Any] = {}
-    for place, metric in enumerate(metrics):
-        kind, name, axis = number_format(metric), spoken(str(metric)), _axis(place)
+    for axis, metric in zip("xy", metrics, strict=True):
+        kind, name = number_format(metric), spoken(str(metric))
         fields[f"{axis}:Q"] = (name, kind)
         fields[f"{axis}_low,{axis}_high:Q"] = (f"{how.title} of {name}", kind)
     return {**fields, "state:N": "Pareto front", "dominated_by:N": "behind"}
@@ -93,7 +80,7 @@ def _fields_of_axes(metrics: Sequence[Metric[...]], how: Intervals) -> Fields:
 
 def _points(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> list[str]:
     """Return the values of both metrics, for an alternative text."""
-    across, up = map(number_format, metrics[:2])
+    across, up = map(number_format, metrics)
     rows = data.drop_nulls(["x", "y"]).to_dicts()
     return [
         f"{row['model']} {written(row['x'], across)} and {written(row['y'], up)}"
@@ -102,19 +89,17 @@ def _points(data: pl.DataFrame, metrics: Sequence[Metric[...]]) -> list[str]:
     ]
 
 
-def _words(data: pl.DataFrame, series: Series, n: int) -> tuple[str, str]:
+def _words(data: pl.DataFrame, series: Series) -> tuple[str, str]:
     """Return the sentences on the Pareto front and on models behind it, and the finding where one model beats all."""
     best, states = data.filter("best")["model"].to_list(), {*data["state"]}
     both = "Dashed: the Pareto front, models that no other beats in both."
-    every = f"Filled, in colour: the Pareto front, models that no other beats in all {n} metrics."
-    sentences = [(both if n == 2 else every) * (len(best) > 1)]  # noqa: PLR2004  the axes
+    sentences = [both * (len(best) > 1)]
     sentences += ["Hollow: behind another by value, which may be chance."] * ("open" in states)
     if best and {*best} <= {*series.coloured}:
         sentences += ["Filled grey: shown to be dominated."] * ("dominated" in states)
     else:
         sentences.append(series.words.strip())
-    which = "either" if n == 2 else "any of them"  # noqa: PLR2004  the axes
-    finding = f"No other model beats {best[0]} in {which}" if len(best) == 1 < len(data) else ""
+    finding = f"No other model beats {best[0]} in either" if len(best) == 1 < len(data) else ""
     return "".join(f" {one}" for one in sentences if one), finding
 
 
@@ -189,46 +174,8 @@ def _front_line(data: pl.DataFrame, metrics: Sequence[Metric[...]], series: Seri
     return line
 
 
-def _plane(
-    canvas: Canvas,
-    rec: Any,
-    metrics: Sequence[Metric[...]],
-    how: Intervals,
-    margin: float | None = None,
-) -> alt.LayerChart:
-    """Draw models by the first two of some metrics, and by all of them who is on the front."""
-    look, found = canvas._look, summary(rec, metrics, how)  # noqa: SLF001  of its own room
-    states = _with_states(rec, _of_axes(found.data, metrics), metrics, how, margin)
-    look = _with_front_in_colour(look, states)
-    data = safe(states.with_columns(best=(STATE == "front").fill_null(value=False)))
-    series = series_of(found, data, look, "x", lower=metrics[0].direction == "lower")
-    is_named = series.named and len(series.coloured) <= MOST_NAMED
-    data, fields = in_words(series.in_front(data), series.told(_fields_of_axes(metrics, how)))
-    titles = axis_title(metrics[0], look), axis_title(metrics[1], look, length=HEIGHT)
-    across = alt.X("x:Q", title=titles[0], scale={"zero": False, "padding": 28})
-    up = alt.Y("y:Q", title=titles[1], scale={"zero": False, "padding": 20})
-    colour = _coloured(series, legend=not is_named)
-    base = drawn(data).encode(color=colour, tooltip=tooltips(fields))
-    crosses = base.transform_filter(series.is_coloured) if series.others else base
-    rule = crosses.mark_rule(strokeWidth=1.5, opacity=0.7)
-    ends = [alt.X2("x_high:Q", title=titles[0]), alt.Y2("y_high:Q", title=titles[1])]
-    wide = rule.encode(x=alt.X("x_low:Q", title=titles[0]), x2=ends[0], y=up)
-    tall = rule.encode(y=alt.Y("y_low:Q", title=titles[1]), y2=ends[1], x=across)
-    placed_at = base.encode(x=across, y=up)
-    dots = _dots(placed_at, series, series.shape(legend=not is_named))
-    names = _names(data, series, across, up) if is_named else []
-    line = _front_line(data, metrics, series).encode(x=across, y=up, order="x:Q")
-    layers = [*[line] * (len(metrics) == 2), wide, tall, *dots, *names]  # noqa: PLR2004  the axes
-    chart = layered(data, *layers, height=HEIGHT)
-    sentences, finding = _words(data, series, len(metrics))
-    subtitle = f"Crosses: intervals at {how.words}.{sentences}"
-    words: dict[str, Any] = {"finding": finding, "numbers": _points(data, metrics)}
-    words["empty"] = is_bare(data, "x", "y")
-    return finished(chart, look, f"{metrics[1]} against {metrics[0]}", subtitle, **words)
-
-
 class PlotsOfFronts(Canvas):
-    """Charts of models by several metrics at once."""
+    """The chart of models by two metrics."""
 
     def tradeoff(
         self,
@@ -251,40 +198,37 @@ class PlotsOfFronts(Canvas):
         >>> df.rec.plot.tradeoff("mrr", "recall@1").data.select("x", "y").rows()
         [(0.75, 0.5)]
         """
-        rec = self._rec
+        rec, look = self._rec, self._look
         check_whole(rec, "tradeoff()")
         metrics = [one_metric("tradeoff", one, k) for one in (x, y)]
+        how = Intervals(level, cluster)
         if metrics[0] == metrics[1]:
             msg = f"tradeoff takes two metrics, and found {str(metrics[0])!r} twice"
             raise RecframeError(msg)
-        return _plane(self, rec, metrics, Intervals(level, cluster))
-
-    def pareto(
-        self,
-        *metrics: Asked,
-        k: int | None = None,
-        level: float = 0.95,
-        margin: float | None = None,
-        cluster: str | None = None,
-    ) -> alt.LayerChart:
-        """Draw the Pareto front of two metrics or more: models as points of the first two, as `rec.pareto` tells them apart.
-
-        Models on the front are filled and in colour, those that are shown to be dominated grey, and *open* ones hollow. The
-        front of two metrics is a dashed line in steps, the edge of what its models equal or beat. With more metrics it has no
-        line: a model may be on the front by a metric that is no axis, which its tooltip has. The arguments are those of
-        `rec.pareto`; crosses are the intervals of `summarize`.
-
-        Raises what `rec.pareto` raises.
-
-        >>> import polars as pl, recframe as rf
-        >>> truth = pl.DataFrame({"user": range(40), "item": 0})
-        >>> lists = {name: truth.with_columns(rank=rank) for name, rank in {"a": 1, "b": 2}.items()}
-        >>> rf.rec(lists, truth).plot.pareto("mrr", "recall@3").data.select("model", "x", "y", "state").rows()
-        [('a', 1.0, 1.0, 'front'), ('b', 0.5, 1.0, 'dominated')]
-        """
-        rec = self._rec
-        check_whole(rec, "pareto()")
-        found = registry.asked(registry.each(metrics), k)
-        Fronts.of(found, None, None, ())
-        check_models(rec, "plot.pareto()")
-        return _plane(self, rec, found, Intervals(level, cluster), margin)
+        found = summary(rec, metrics, how)
+        states = _with_states(rec, _of_axes(found.data, metrics), metrics)
+        look = _with_front_in_colour(look, states)
+        data = safe(states.with_columns(best=(STATE == "front").fill_null(value=False)))
+        series = series_of(found, data, look, "x", lower=metrics[0].direction == "lower")
+        is_named = series.named and len(series.coloured) <= MOST_NAMED
+        data, fields = in_words(series.in_front(data), series.told(_fields_of_axes(metrics, how)))
+        titles = axis_title(metrics[0], look), axis_title(metrics[1], look, length=HEIGHT)
+        across = alt.X("x:Q", title=titles[0], scale={"zero": False, "padding": 28})
+        up = alt.Y("y:Q", title=titles[1], scale={"zero": False, "padding": 20})
+        colour = _coloured(series, legend=not is_named)
+        base = drawn(data).encode(color=colour, tooltip=tooltips(fields))
+        crosses = base.transform_filter(series.is_coloured) if series.others else base
+        rule = crosses.mark_rule(strokeWidth=1.5, opacity=0.7)
+        ends = [alt.X2("x_high:Q", title=titles[0]), alt.Y2("y_high:Q", title=titles[1])]
+        wide = rule.encode(x=alt.X("x_low:Q", title=titles[0]), x2=ends[0], y=up)
+        tall = rule.encode(y=alt.Y("y_low:Q", title=titles[1]), y2=ends[1], x=across)
+        placed_at = base.encode(x=across, y=up)
+        dots = _dots(placed_at, series, series.shape(legend=not is_named))
+        names = _names(data, series, across, up) if is_named else []
+        line = _front_line(data, metrics, series).encode(x=across, y=up, order="x:Q")
+        chart = layered(data, line, wide, tall, *dots, *names, height=HEIGHT)
+        sentences, finding = _words(data, series)
+        subtitle = f"Crosses: intervals at {how.words}.{sentences}"
+        words: dict[str, Any] = {"finding": finding, "numbers": _points(data, metrics)}
+        words["empty"] = is_bare(data, "x", "y")
+        return finished(chart, look, f"{metrics[1]} against {metrics[0]}", subtitle, **words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any, NamedTuple
@@ -11,9 +11,9 @@ import polars as pl
 
 from recframe.audit import call_warnings
 from recframe.audit.call_context import Seen
-from recframe.charts.formatting import counted, listed
+from recframe.charts.formatting import counted
 from recframe.charts.themes import ALL
-from recframe.errors import ColumnError, RecframeError, shown, silent
+from recframe.errors import ColumnError, RecframeError, shown
 from recframe.evaluation.segments import keys_of, n_keys, numbered, support_of
 from recframe.evaluation.trainings import one_of_each
 from recframe.frames.collecting import Collect
@@ -306,25 +306,6 @@ def check_models(rec: Any, call: str) -> None:
     if rec._context.model is None:  # noqa: SLF001  the methods of this room are those of a Rec
         msg = f"{call} holds models against one another: {bind(model=repr('model'))}{A_FRAME_EACH}"
         raise RecframeError(msg)
-
-
-def check_reference(metric: Metric[...], call: str) -> None:
-    """Say that a metric does not compare lists with others."""
-    if "reference" not in metric.definition.needs:
-        known = registry.registered().values()
-        names = [one.name for one in known if "reference" in one.definition.needs]
-        msg = f"{metric} holds lists against no reference; {call} takes {listed(names)}"
-        raise RecframeError(msg)
-
-
-def against_each(
-    rec: Any, metrics: Sequence[Metric[...]], models: Iterable[str], **options: Any
-) -> Iterator[pl.DataFrame]:
-    """Yield `evaluate(...)` with each model as the reference; what is told of the first is told of all."""
-    for place, name in enumerate(models):
-        with silent(be=place > 0):
-            found = rec(reference=name).evaluate(metrics, **options)
-        yield found
 
 
 def users_of(data: pl.DataFrame, column: str = "n_users", noun: str = "user") -> str:

@@ -1,11 +1,9 @@
-"""Charts of models and segments: values and overlaps."""
+"""Charts of models and segments."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-
-import polars as pl
 
 from recframe.charts.chart_words import (
     Fields,
@@ -15,13 +13,7 @@ from recframe.charts.chart_words import (
 )
 from recframe.charts.long_format import (
     Intervals,
-    Names,
-    against_each,
-    check_models,
-    check_reference,
     check_whole,
-    keyed,
-    models_of,
     noun_of,
     one_metric,
     summary,
@@ -35,7 +27,6 @@ from recframe.charts.segment_rows import (
     segments_shown,
 )
 from recframe.charts.style import (
-    LETTER,
     ROWS_AXIS,
     Canvas,
     Series,
@@ -44,7 +35,6 @@ from recframe.charts.style import (
     best_word,
     drawn,
     finished,
-    inner_width,
     is_bare,
     layered,
     lines,
@@ -54,7 +44,6 @@ from recframe.charts.style import (
     spoken,
     tooltips,
 )
-from recframe.charts.themes import Look
 from recframe.errors import RecframeError
 from recframe.frames.hints import Given
 from recframe.metrics.language.definition import Metric
@@ -64,14 +53,6 @@ STEP = 26
 """Height of the row of a model by itself, in pixels."""
 STEP_OF_SEGMENTS = 14
 """Height of a model's row in a segment, in pixels."""
-LONGEST = 26
-"""Longest name along a heat map, in characters."""
-WIDEST_CELL = 80
-LEAST_WRITTEN = 24
-"""Least cell width for a number, in pixels."""
-TURNS = 0.55
-"""Value from which a cell is dark enough for the other text colour."""
-OVERLAP = {"model": pl.String, "other": pl.String, "value": pl.Float64, "n": pl.Int64}
 
 
 def _segment_marks(
@@ -88,31 +69,6 @@ def _segment_marks(
         rule.encode(x=alt.X("low:Q", title=title, scale=scale), x2=alt.X2("high:Q", title=title)),
         dots.encode(x="value:Q", **series.marks()),
     ]
-
-
-def _overlaps(rec: Any, metric: Metric[...]) -> tuple[pl.DataFrame, Names]:
-    """Return the pairwise overlap of models' lists, and the names of the models."""
-    names = models_of(rec)
-    models = [one for one in names.order if one != names.none]
-    results = against_each(rec, [metric], models, tidy=True)
-    parts = [pl.DataFrame(schema=OVERLAP)]
-    for name, result in zip(models, results, strict=True):
-        parts.append(keyed(rec, result).with_columns(other=pl.lit(name)).select(*OVERLAP))
-    return pl.concat(parts), names
-
-
-def _cells(base: alt.Chart, size: float, metric: Metric[...], look: Look) -> list[alt.Chart]:
-    """Return the cells of a heat map, with numbers where they are wide enough."""
-    colours = look.colours
-    scale = {"domain": list(metric.range), "range": list(colours.heat)}
-    legend = {"title": str(metric), "orient": "top", "titleLimit": look.width}
-    cells = base.mark_rect(stroke=colours.background, strokeWidth=1)
-    cells = cells.encode(color=alt.Color("value:Q", scale=scale, legend=legend))
-    if size < LEAST_WRITTEN:
-        return [cells]
-    ink = alt.condition(alt.datum.value > TURNS, alt.value(colours.on_heat), alt.value(colours.ink))
-    written = base.mark_text(fontSize=min(12, max(size / 3.2, 7)))
-    return [cells, written.encode(text=alt.Text("value:Q", format=".2f"), color=ink)]
 
 
 class PlotsOfModels(Canvas):
@@ -240,64 +196,3 @@ class PlotsOfModels(Canvas):
         words: dict[str, Any] = {"finding": finding, "numbers": numbers}
         words["empty"] = found.data.is_empty()
         return finished(chart, look, f"{metric} by {found.by}", subtitle, **words)
-
-    def overlap(
-        self,
-        metric: str | Metric[...] = "rbo@10",
-        *,
-        k: int | None = None,
-    ) -> alt.LayerChart:
-        """Draw the pairwise agreement of models' lists as a heat map: rank-biased overlap, or another metric.
-
-        A cell is `evaluate(metric)` of the row's model, with the column's model bound as `reference`: an evaluation for each
-        model.
-
-        Raises a RecframeError without models, and for a metric that holds lists against no reference.
-
-        >>> import polars as pl, recframe as rf
-        >>> a = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2]})
-        >>> rec = rf.rec({"a": a, "b": a.with_columns(item=pl.col("item") + 1)}, truth=a)
-        >>> rec.plot.overlap("overlap@2").data.select("model", "other", "value").rows()
-        [('a', 'a', 1.0), ('b', 'a', 0.5), ('a', 'b', 0.5), ('b', 'b', 1.0)]
-
-        Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings.
-        """
-        rec, look = self._rec, self._look
-        check_whole(rec, "overlap()")
-        metric = one_metric("overlap", metric, k)
-        check_reference(metric, "plot.overlap")
-        check_models(rec, "plot.overlap()")
-        data, models = _overlaps(rec, metric)
-        series, data = Series(models.order, look), safe(data)
-        names, n = series.names, max(len(series.names), 1)
-        longest = min(max(map(len, names), default=1), LONGEST)
-        cell = min(inner_width(look, longest * LETTER + 60) / n, WIDEST_CELL)
-        fields: Fields = {
-            "model:N": "lists of",
-            "other:N": "compared with",
-            "value:Q": (spoken(str(metric)), number_format(metric)),
-            "n:Q": ("lists", ",d"),
-        }
-        axis = {"labelAngle": -40, "tickSize": 0}
-        across = alt.X("other:N", sort=names, title="compared with", axis=axis)
-        up = alt.Y("model:N", sort=names, title="lists of", axis={"tickSize": 0})
-        data, told = in_words(data, fields)
-        base = drawn(data).encode(x=across, y=up, tooltip=tooltips(told))
-        layers = _cells(base, cell, metric, look)
-        chart = layered(data, *layers, height=max(cell, 22) * n)
-        title = f"Overlap of the lists: {metric}"
-        subtitle = (
-            "The mean over the users of how far a model's list agrees with the other model's."
-        )
-        pairs = data.filter(pl.col("model") < pl.col("other")).drop_nulls("value")
-        pairs = pairs.sort("value", descending=True, maintain_order=True)
-        numbers = [
-            f"{one['model']} and {one['other']} {one['value']:.2f}" for one in pairs.to_dicts()
-        ]
-        empty, finding = data.is_empty(), ""
-        if len(pairs) > 1 and pairs["value"][0] > pairs["value"][1]:
-            finding = "{model} and {other} have the most alike lists".format(
-                **pairs.row(0, named=True)
-            )
-        words: dict[str, Any] = {"finding": finding, "numbers": numbers, "empty": empty}
-        return finished(chart, look, title, subtitle, **words)

@@ -39,10 +39,6 @@ class Theme:
     """Colour of models that are not highlighted."""
     models: tuple[str, ...]
     warning: str
-    heat: tuple[str, str]
-    """Colour range from no to full agreement."""
-    on_heat: str
-    """Text colour on full agreement."""
 
 
 THEMES: Mapping[ThemeName, Theme] = {
@@ -55,8 +51,6 @@ THEMES: Mapping[ThemeName, Theme] = {
         others="#b3bac2",
         models=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d"),
         warning="#e69f00",
-        heat=("#f1f6fa", "#0072b2"),
-        on_heat="#ffffff",
     ),
     "dark": Theme(
         background="#16191d",
@@ -67,8 +61,6 @@ THEMES: Mapping[ThemeName, Theme] = {
         others="#5a636d",
         models=("#3fa0dc", "#f0803c", "#22b98d", "#d88fb8", "#eab13c", "#8accf2", "#c9ced3"),
         warning="#eab13c",
-        heat=("#1e2a33", "#56b4e9"),
-        on_heat="#0d1114",
     ),
 }
 

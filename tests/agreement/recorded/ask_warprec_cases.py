@@ -1,4 +1,4 @@
-"""WarpRec's gaps of user groups, and several metrics at once, case by case, in float32."""
+"""WarpRec's gaps of user groups, case by case, in float32."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ import torch
 from answers_cases import answer
 from scenes_cases import N_ITEMS, groups_of
 from warprec.evaluation.metrics.fairness import UserMADRanking
-from warprec.evaluation.metrics.multiobjective import EucDistance, Hypervolume
 
 KS = (1, 3, 10)
 BINARY_GAIN = 3  # 2 ** (grade + 1) - 1 of grade 1
 
 
 def answers(name, scene):
-    """Give the gaps of cases with two groups, on the scene with four users a case; the others of each user."""
+    """Give the gaps of cases with two groups, on the scene with four users a case."""
     if name == "small":
         yield from _gaps(name, scene)
-    if name == "full":
-        yield from _several(name, scene)
 
 
 def _gaps(name, scene):
@@ -34,27 +31,6 @@ def _gaps(name, scene):
             metric = UserMADRanking(k=k, num_users=len(own), user_cluster=of_users)
             users[k][case] = _computed(metric, scores, _blocks(scores, ground, k))
     yield answer(name, "UserMADRanking", None, users, gaps="ndcg")
-
-
-def _several(name, scene):
-    told = {"metric_names": ["Precision", "Recall"]}
-    calls = {
-        "Hypervolume": (Hypervolume, {"nadir_points": [0.0, 0.0], "higher_is_better": [True] * 2}),
-        "EucDistance": (EucDistance, {"utopia_points": [1.0, 1.0]}),
-    }
-    users = [*scene.lists()]
-    scores, ground = _matrices(scene, users)
-    for call, (metric, points) in calls.items():
-        found = {}
-        for k in (3, 10):
-            one = metric(k=k, num_users=len(users), num_items=N_ITEMS, **told, **points)
-            blocks = _blocks(scores, ground, k)
-            one.update(scores, user_indices=torch.arange(len(users)), **blocks)
-            values = next(iter(one.compute().values())).tolist()
-            found[k] = {scene.case(user): value for user, value in zip(users, values, strict=True)}
-        column = {"Hypervolume": "hypervolume", "EucDistance": "distance"}[call]
-        several = {"column": column, "metrics": ["precision", "recall"]}
-        yield answer(name, f"{call}(Precision, Recall)", None, found, several=several)
 
 
 def _matrices(scene, users):
