@@ -25,7 +25,7 @@ import scenes_cases  # noqa: E402  the cases that the peers were run on
 VALUES = json.loads((RECORDED / "values_cases.json").read_text(encoding="utf-8"))
 ROWS = [(peer, row) for peer, told in VALUES.items() for row in told["rows"]]
 METRICS = [(peer, row) for peer, row in ROWS if row["metric"]]
-FLOAT32 = {"torchmetrics", "warprec"}
+FLOAT32 = {"torchmetrics"}
 LEAST = 300
 # What a peer has of these and is not held against ours, and why.
 NOT_SHARED = {
@@ -44,11 +44,6 @@ NOT_SHARED = {
         "least_item_promoted without a shared item",
     ): "0; ours has no value, as of no reference",
     ("lenskit", "RankBiasedEntropy, an item of no category"): "raises",
-    (
-        "warprec",
-        "ItemMADRanking of its own gains",
-    ): "without the source's discount by rank; it is handed discounted ones",
-    ("warprec", "ItemMADRanking, UserMADRanking of one group"): "0; ours is null",
     ("any", "precision, rbp, ndcg and auc by ips and snips"): "none of these libraries has them",
 }
 
@@ -136,26 +131,6 @@ def test_fused_lists_have_the_scores_of_each_case(row: tuple[str, dict[str, Any]
     sums = fused.group_by("user").agg(told=(pl.col("score") * number).sum())
     mine = {scene.case(user): value for user, value in sums.iter_rows()}
     check(peer, line, [mine])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("row", [row for row in ROWS if "gaps" in row[1]], ids=named)
-def test_gaps_have_the_mean_difference_of_each_case(row: tuple[str, dict[str, Any]]):
-    peer, line = row
-    scene = made(line["scene"])
-    users = cases(scene).with_columns(
-        group=pl.col("user").map_elements(scenes_cases.groups_of, return_dtype=pl.Int64)
-    )
-    recs, truth = ranked(scene.recs), sides(scene, ["truth"])["truth"]
-    found: list[dict[int, float]] = [{} for _ in line["k"]]
-    for (case,), own in users.group_by("case"):
-        rec = recs.join(own, on="user", how="semi").rec(
-            truth=truth.join(own, on="user", how="semi"), users=own
-        )
-        gaps = rec.gaps(line["gaps"], k=line["k"], by="group", min_users=1, wide=True)
-        for mine, value in zip(found, gaps["mad"], strict=True):
-            mine[case] = value
-    check(peer, line, found)
 
 
 def test_every_metric_that_one_of_them_has_is_recorded():

@@ -1,8 +1,7 @@
-"""Short results and wide ones: which columns come back, and what reads results of both forms again."""
+"""The columns of results, on all kinds of frames, and what reads stored results again."""
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.statistics import gaps, slices
 
 USERS = pl.DataFrame({"user": range(120), "country": ["DE", "FR"] * 60})
 TRUTH = USERS.select("user", item=pl.col("user") % 4)
@@ -58,35 +56,25 @@ CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any], list[str]]] = {
     "gaps": (
         *("gaps", ("mrr@3",), {"by": "country"}),
         [
-            *("by", "model", M, "best", "worst", "best_value", "worst_value", "p_value"),
-            *("gap", "gap_low", "gap_high", "note"),
+            *("by", "model", M, "best", "worst", "gap", "gap_low", "gap_high", "best_value"),
+            *("worst_value", "p_value", "best_n_users", "worst_n_users", "n_segments", "note"),
         ],
     ),
     "slices": (
         *("slices", ("mrr@3",), {"by": "country"}),
         [
-            *("model", "segment", M, "value", "rest", *VALUES[2:]),
-            *("p_adjusted", "pooled", "n_users", "note"),
+            *("model", "segment", M, *VALUES[2:], "value", "rest", "pooled"),
+            *("p_value", "p_adjusted", "n_users", "note"),
         ],
     ),
 }
-WIDE = ("gaps", "slices")
-"""Cases with more columns where these are wanted."""
-METHODS = sorted(CASES[case][0] for case in WIDE)
+"""Calls, and the columns of their results."""
 
 
-def asked(rec: Any, case: str, **wide: Any) -> Any:
+def asked(rec: Any, case: str) -> Any:
     """Return what a case asks of a rec."""
     method, metrics, options, _ = CASES[case]
-    return getattr(rec, method)(*metrics, **options, **wide)
-
-
-@pytest.mark.parametrize("case", WIDE)
-def test_a_short_result_has_what_decides_of_the_wide_one(case):
-    short, wide = asked(REC, case), asked(REC, case, wide=True)
-
-    assert short.columns == CASES[case][-1]
-    assert_frame_equal(short, wide.select(short.columns))
+    return getattr(rec, method)(*metrics, **options)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -98,23 +86,6 @@ def test_frames_of_other_kinds_give_the_same_columns_and_plans_stay_plans(case):
     assert isinstance(plan, pl.LazyFrame)
     assert_frame_equal(plan.collect(), asked(REC, case), rel_tol=1e-12)
     assert list(asked(pandas, case).columns) == CASES[case][-1]
-
-
-@pytest.mark.parametrize(
-    ("case", "columns"),
-    [
-        ("gaps", ["by", "model", *gaps.COLUMNS]),
-        ("slices", ["model", *slices.KEYS, *slices.COLUMNS]),
-    ],
-)
-def test_a_wide_result_has_all_columns_in_their_order(case, columns):
-    assert asked(REC, case, wide=True).columns == columns
-
-
-@pytest.mark.parametrize("module", [gaps, slices])
-def test_a_short_form_is_made_of_columns_that_there_are_and_ends_with_the_note(module):
-    assert set(module.SHORT) < set(module.COLUMNS)
-    assert module.SHORT[-1] == "note"
 
 
 def test_the_columns_do_not_depend_on_the_data():
@@ -132,15 +103,6 @@ def test_a_column_may_have_the_name_of_a_pattern():
     )
 
     assert found.columns[:4] == ["model", "baseline", "^.*$", "metric"]
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_wide_that_is_neither_true_nor_false_is_an_error(method):
-    case = next(name for name, (one, *_) in CASES.items() if one == method)
-
-    with pytest.raises(rf.RecframeError, match="wide='yes': wide takes True or False"):
-        asked(REC, case, wide="yes")
-    assert inspect.signature(getattr(rf.Rec, method)).parameters["wide"].default is False
 
 
 def test_a_gate_of_a_plan_that_raises_has_the_same_columns():

@@ -25,12 +25,11 @@ import numpy as np
 import polars as pl
 import promises_in_trials
 
-from recframe.statistics import p_values, shrinkage, simultaneous
+from recframe.statistics import p_values
 
 Population = dict[str, np.ndarray]
 """The values of users, users x (a system and another), of each metric."""
 CUTOFFS = (1, 5, 10)
-SEGMENTS = 12
 SHIFTED = 3
 LEVEL = 0.95
 
@@ -223,51 +222,6 @@ def corrected(values: np.ndarray, trials: int) -> dict[str, np.ndarray]:
     return {name: one <= 1 - LEVEL for name, one in found.items()}
 
 
-SIZES_OF_SEGMENTS = {"300 each": (300, 300), "30 to 3,000": (30, 3_000)}
-
-
-def segments(told: argparse.Namespace, found: dict[str, Population]) -> Iterator[dict[str, Any]]:
-    """Say how often equal segments are taken for different, and pooled intervals cover."""
-    random = np.random.default_rng(told.seed + 4)
-    trials = told.trials // 4
-    for name, population in found.items():
-        for metric, values in population.items():
-            for sizes, (least, most) in SIZES_OF_SEGMENTS.items():
-                n = np.geomspace(least, most, SEGMENTS).astype(int)
-                samples = [drawn(random, values[:, 0], one, trials) for one in n]
-                means = np.array([one.mean(axis=0) for one in samples])
-                variances = np.array([one.var(axis=0, ddof=1) for one in samples])
-                shares = shares_of_segments(means, variances, n, values[:, 0].mean())
-                yield {"population": name, "metric": metric, "users": sizes, **shares}
-
-
-def shares_of_segments(
-    means: np.ndarray, variances: np.ndarray, n: np.ndarray, truth: float
-) -> dict[str, float]:
-    """Return how often a gap is claimed where there is none, in several ways, and how often the pooled intervals cover."""
-    errors, freedom = (
-        np.sqrt(variances / n[:, None]),
-        n - 1 + shrinkage.BORROWED_FOR_GAPS,
-    )
-    borrowed = shrinkage.borrowed_variances(
-        variances, n[:, None], borrowed=shrinkage.BORROWED_FOR_GAPS
-    )
-    sure = np.sqrt(borrowed / n[:, None])
-    gaps = [simultaneous.gap(*one, freedom=freedom) for one in zip(means.T, sure.T, strict=True)]
-    trial = np.arange(means.shape[1])
-    best, worst = means.argmax(axis=0), means.argmin(axis=0)
-    both = np.hypot(errors[best, trial], errors[worst, trial])
-    naive = (means[best, trial] - means[worst, trial]) > 1.96 * both
-    few = np.sqrt(shrinkage.borrowed_variances(variances, n[:, None]) / n[:, None])
-    shrunk = shrinkage.pooled(means, few, freedom=(n - 1 + shrinkage.BORROWED_USERS)[:, None])
-    return {
-        "naive gap": float(naive.mean()),
-        "simultaneous gap": float(np.mean([one.low > 0 for one in gaps])),
-        "some pair": float(np.mean([one.least > 0 for one in gaps])),
-        "pooled covers": float(((shrunk.low <= truth) & (truth <= shrunk.high)).mean()),
-    }
-
-
 def promised(told: argparse.Namespace, _: dict[str, Population]) -> Iterator[dict[str, Any]]:
     """Say how often promises of recframe's own calls hold, on scenes of their own."""
     yield from promises_in_trials.promises(told.seed + 7, told.trials, told.promise)
@@ -277,7 +231,6 @@ TABLES = {
     "intervals": intervals,
     "tests": tests,
     "families": families,
-    "segments": segments,
     "promises": promised,
 }
 

@@ -142,40 +142,25 @@ def households(random: np.random.Generator, scene: Scene, trials: int) -> Iterat
 
 
 def segments(random: np.random.Generator, scene: Scene, trials: int) -> Iterator[Seen]:
-    """Say how often equal segments are said to differ, and pooled values of equal ones and of others cover."""
-    for name, sizes, least in (
-        ("12 equal of 30 to 1,000 users", np.geomspace(30, 1_000, 12).astype(int), 1.0),
-        ("200 equal of 50 users", np.repeat(50, 200), 1.0),
-        ("40 unlike of 100 users", np.repeat(100, 40), 0.4),
+    """Say how often equal segments are said to differ."""
+    for name, sizes in (
+        ("12 equal of 30 to 1,000 users", np.geomspace(30, 1_000, 12).astype(int)),
+        ("200 equal of 50 users", np.repeat(50, 200)),
     ):
-        found = pl.DataFrame([of_segments(random, scene, sizes, least) for _ in range(trials)])
-        if least == 1.0:
-            yield seen(f"`gaps`, {name}, a gap", found, pl.col("gap") > 0, 0.05)
-            yield seen(f"`slices`, {name}, some differs", found, pl.col("p") <= ALPHA, 0.05)
-        else:
-            yield seen(f"`spread`, {name}, of what it is", found, pl.col("spread"))
-        yield seen(f"`pooled`, {name}, covers", found, pl.col("pooled"), 0.95)
+        found = pl.DataFrame([of_segments(random, scene, sizes) for _ in range(trials)])
+        yield seen(f"`gaps`, {name}, a gap", found, pl.col("gap") > 0, 0.05)
+        yield seen(f"`slices`, {name}, some differs", found, pl.col("p") <= ALPHA, 0.05)
 
 
 def of_segments(
-    random: np.random.Generator, scene: Scene, sizes: np.ndarray, least: float
+    random: np.random.Generator, scene: Scene, sizes: np.ndarray
 ) -> dict[str, float | None]:
-    """Return what is said of segments whose values are lost so often that their means are a share of the scene's."""
-    segment, kept = np.repeat(np.arange(len(sizes)), sizes), np.linspace(least, 1.0, len(sizes))
-    values = scene.draw(random, (1, len(segment)), 1)
-    lost = random.random(len(segment)) >= kept[segment]
-    rec = asked(np.where(lost[:, None], 0.0, values), segment=segment)
-    truth = pl.DataFrame({"place": np.arange(len(sizes)), "truth": scene.mean * kept})
-    named = truth.with_columns(segment=pl.format("segment={}", "place"))
-    rows, gap = (
-        rec.slices("mrr", by="segment", wide=True).join(named, on="segment"),
-        rec.gaps("mrr", by="segment", wide=True),
-    )
+    """Return what is said of segments of some sizes."""
+    segment = np.repeat(np.arange(len(sizes)), sizes)
+    rec = asked(scene.draw(random, (1, len(segment)), 1), segment=segment)
     return {
-        "gap": gap["gap_low"].item(),
-        "p": rows["p_adjusted"].min(),
-        "pooled": rows.select(covers("pooled", pl.col("truth")).mean()).item(),
-        "spread": gap["spread"].item() / (scene.mean * kept.std(ddof=1)) if least < 1.0 else None,
+        "gap": rec.gaps("mrr", by="segment")["gap_low"].fill_null(0.0).item(),
+        "p": rec.slices("mrr", by="segment")["p_adjusted"].min(),
     }
 
 
@@ -187,16 +172,11 @@ def of_households(random: np.random.Generator, scene: Scene, trials: int) -> Ite
         rec = asked(values[..., :1], cluster=cluster, segment=cluster % 5)
         found.append(
             {
-                name: rec.gaps("mrr", by="segment", **told, wide=True)["gap_low"]
-                .fill_null(0.0)
-                .item()
-                > 0
+                name: rec.gaps("mrr", by="segment", **told)["gap_low"].fill_null(0.0).item() > 0
                 for name, told in (("whole", {"cluster": "cluster"}), ("alone", {}))
             }
             | {
-                "slice": rec.slices("mrr", by="segment", cluster="cluster", wide=True)[
-                    "p_adjusted"
-                ].min()
+                "slice": rec.slices("mrr", by="segment", cluster="cluster")["p_adjusted"].min()
                 <= ALPHA
             }
         )

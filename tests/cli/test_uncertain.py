@@ -348,13 +348,13 @@ def test_what_is_asked_wrong_is_said_in_words_of_the_shell(asked, said):
         (
             "gaps",
             ("--by", "country", "--min-users", "10"),
-            "by model metric best worst best_value worst_value p_value gap",
+            "by model metric best worst gap best_value worst_value p_value best_n_users worst_n_users n_segments",
             {"by": "country", "best": "A&B", "best_value": "0.5000"},
         ),
         (
             "slices",
             ("--by", "country", "--depth", "1", "--min-users", "10"),
-            "model segment metric value rest difference p_adjusted pooled n_users",
+            "model segment metric difference value rest pooled p_value p_adjusted n_users",
             {"segment": "country=A&B", "n_users": "50"},
         ),
     ],

@@ -106,7 +106,7 @@ CALLS = [
     ("summarize", {"cluster": "country"}),
     ("compare", {"by": "country"}),
     ("compare", {"baseline": "b", "cluster": "country"}),
-    ("gaps", {"by": "week", "cluster": "country", "min_users": 2}),
+    ("gaps", {"by": "country", "min_users": 2, "level": 0.9}),
     ("power", {}),
     ("gaps", {"by": "country"}),
     ("slices", {"by": "country", "min_users": 2}),
@@ -114,8 +114,7 @@ CALLS = [
     ("summarize", {"cluster": "country", "by": "week"}),
     ("compare", {"baseline": "b", "margin": 0.1, "by": "week"}),
     ("compare", {"looks": "any", "by": "week", "cluster": "country"}),
-    ("gaps", {"by": ["week", "country"]}),
-    ("gaps", {"by": "week", "baseline": "a"}),
+    ("gaps", {"by": "country", "baseline": "a"}),
     ("require", {"cluster": "country"}),
     ("require", {"by": "country"}),
 ]

@@ -98,7 +98,6 @@ OF_ALL = {
     "an interval over trainings": (SEEDS, lambda rec: rec.summarize("ndcg@3", "coverage@3")),
     "power over trainings": (SEEDS, lambda rec: rec.power("ndcg@3")),
     "clusters of a set metric": ({}, lambda rec: rec.summarize("coverage@3", cluster="country")),
-    "slices of rows": ({}, lambda rec: rec.slices("ndcg@3", by=["country", "week"])),
     "ranks of users": (
         {},
         lambda rec: rec.evaluate("ndcg@3", by=pl.col("country").rank("dense") > 1),

@@ -33,7 +33,7 @@ QUESTIONS = {
     "by items": lambda rec: rec.evaluate(ALONE, by=["genre", "age"]),
     "summarize": lambda rec: rec.summarize(METRICS, by="country"),
     "compare": lambda rec: rec.compare(ALONE, baseline="old", by="age"),
-    "gaps": lambda rec: rec.gaps(ALONE, by=["country", "genre"], min_users=2),
+    "gaps": lambda rec: rec.gaps(ALONE, by=["country", "age"], min_users=2),
     "slices": lambda rec: rec.slices(ALONE, by=["country", "age"], min_users=2, baseline="old"),
     "users": lambda rec: rec.evaluate(METRICS[:3], by="user"),
 }

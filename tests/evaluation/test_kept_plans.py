@@ -238,11 +238,10 @@ UNCERTAIN: list[Callable[[Any], pl.DataFrame]] = [
     lambda rec: rec.require("ndcg@3 >= 0.2", by="segment", level=0.9, raises=False),
     lambda rec: rec.require("ndcg@3 >= 0.9 * a", "gauc >= a", cluster="segment", raises=False),
     lambda rec: rec.require("ndcg@3 >= 0.8 * a", "gauc >= a", cluster="segment", raises=False),
-    lambda rec: rec.gaps("ndcg@3", by="segment", wide=True),
-    lambda rec: rec.gaps("ndcg@3", by=["segment", "item"], baseline="a", wide=True),
-    lambda rec: rec.slices("ndcg@3", by="segment", wide=True),
-    lambda rec: rec.slices("ndcg@3", by="segment", baseline="b", wide=True),
-    lambda rec: rec.slices("ndcg@3", by="item", wide=True),
+    lambda rec: rec.gaps("ndcg@3", by="segment"),
+    lambda rec: rec.gaps("ndcg@3", by="segment", baseline="a"),
+    lambda rec: rec.slices("ndcg@3", by="segment"),
+    lambda rec: rec.slices("ndcg@3", by="segment", baseline="b"),
     lambda rec: rec.power("ndcg@3", baseline="a"),
 ]
 

@@ -258,7 +258,7 @@ def test_segments_are_compared_by_users_whatever_their_folds(
         name: pl.concat([frame.with_columns(fold=pl.lit(fold, pl.Int64)) for fold in (0, 1, 2)])
         for name, frame in first.items()
     }
-    asked: dict[str, Any] = {"by": ["land", "sector"], "min_users": 3, "wide": True, **options}
+    asked: dict[str, Any] = {"by": ["land", "sector"], "min_users": 3, **options}
 
     found = getattr(over_folds(again), call)("recall", "ndcg@3", **asked)
 
@@ -266,31 +266,11 @@ def test_segments_are_compared_by_users_whatever_their_folds(
     assert_frame_equal(found, one, rel_tol=1e-9)
 
 
-def test_the_rest_of_a_fold_are_the_others() -> None:
-    frames = folded(14, 40)
-
-    found = over_folds(frames).slices("recall", by="fold", min_users=3)
-
-    each = each_of(frames, ["recall"])
-    for row in found.rows(named=True):
-        fold = int(row["segment"].removeprefix("fold="))
-        users = each.filter(model=row["model"])
-        own, rest = users.filter(fold=fold), users.filter(pl.col("fold") != fold)
-        assert (row["value"], row["rest"]) == pytest.approx(
-            (own["recall"].mean(), rest["recall"].mean())
-        )
-        assert row["n_users"] == own["user"].n_unique()
-
-
-def test_a_gap_between_folds_allows_for_users_in_several() -> None:
-    frames = folded(13, 60)
-
-    (row, _) = over_folds(frames).gaps("recall", by="fold", min_users=5, wide=True).rows(named=True)
-
-    values = over_folds(frames).evaluate("recall", by="fold").filter(model="a")["recall"]
-    assert row["gap"] == pytest.approx(values.max() - values.min())  # type: ignore[operator]
-    users = each_of(frames, ["recall"]).filter(model="a").filter(fold=int(row["best"]))
-    assert row["best_n_users"] == len(users)
+@pytest.mark.parametrize("call", ["gaps", "slices"])
+@pytest.mark.parametrize("by", ["fold", "genre"])
+def test_folds_are_no_segments_of_users(call: str, by: str) -> None:
+    with pytest.raises(rf.ColumnError, match=f"by='{by}': {call} takes columns of users"):
+        getattr(over_folds(folded(13)), call)("recall", by=by)
 
 
 def test_tables_have_the_values_and_verdicts_over_folds() -> None:
@@ -310,7 +290,6 @@ def test_tables_have_the_values_and_verdicts_over_folds() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda rec: rec.slices("recall", by="genre"),
         lambda rec: rec.judge(),
         lambda rec: rec.worst("recall"),
     ],

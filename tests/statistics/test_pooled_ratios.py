@@ -101,4 +101,4 @@ def test_what_takes_values_of_users_refuses_it_in_words():
     lists, truth, users = drawn(40, 5)
     rec = lists.rec(truth=truth, users=users)
     with pytest.raises(rf.RecframeError, match="gaps takes means of users' values"):
-        rec.gaps(POOLED, by="sample", wide=True)
+        rec.gaps(POOLED, by="sample")

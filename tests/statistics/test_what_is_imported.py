@@ -13,7 +13,6 @@ PAGES = [
     "shrinkage",
     "moments",
     "resampling",
-    "simultaneous",
 ]
 
 

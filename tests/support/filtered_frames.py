@@ -161,43 +161,6 @@ def filtered(scene: Scene, part: Mapping[str, Value]) -> Scene:
     return replace(found, **frames, places=())
 
 
-def outside(scene: Scene, part: Mapping[str, Value]) -> Scene:
-    """The frames of what is not in a part of all columns together, null included; items are filtered behind the ranks."""
-    found = ranked(scene) if scene.cuts_items and scene.is_scored else scene
-    of = {
-        name: (place, known(scene, name, place))
-        for name, place in scene.by.items()
-        if place in OF_USERS | OF_ITEMS
-    }
-
-    def without(frame: pl.DataFrame | None) -> Any:
-        if frame is None:
-            return None
-        columns = {
-            name: "week" if name not in of else "user" if of[name][0] in OF_USERS else "item"
-            for name in part
-        }
-        if not {*columns.values()} <= {*frame.columns}:
-            return frame
-        ids = [name for name in IDS if name in frame.columns]
-        return frame.drop_nulls(ids).filter(
-            not all(
-                alike((of[name][1] if name in of else plain)(row[column]), part[name])
-                for name, column in columns.items()
-            )
-            for row in frame.drop_nulls(ids).to_dicts()
-        )
-
-    frames = ["recs", "truth", "users", "items", *["reference"] * scene.cuts_items]
-    frames += ["train"] * scene.cuts_train
-    if all(place in OF_USERS for place in scene.places):
-        frames.remove("items")
-    cut = {name: without(getattr(found, name)) for name in frames}
-    for name in ("recs", "truth"):
-        cut[name] = None if cut[name] is None else cut[name].drop("week", strict=False)
-    return replace(found, **cut, places=())
-
-
 def rows_have(frame: pl.DataFrame | None, name: str) -> bool:
     return frame is not None and name in frame.columns
 

@@ -89,12 +89,13 @@ class Apart:
         return float(stats.t.ppf((1 + level) / 2, self.freedom)) * self.error
 
 
-def apart(groups: Sequence[Sequence[float]], one: int, other: int, *, least: bool = False) -> Apart:
-    """Hold two of some groups, which borrow from all of them, against one another; no variance may be below all users'."""
-    pair = (one, other)
-    common = borrowed(groups, 1e15)[0] if least else 0.0
-    squared = [max(cautious(groups)[at], common) / len(groups[at]) for at in pair]
-    free = [freedom(groups)[at] for at in pair]
+def apart(groups: Sequence[Sequence[float]]) -> Apart:
+    """Compare two groups, which borrow from one another; no variance is below that of all users."""
+    common = borrowed(groups, 1e15)[0]
+    squared = [
+        max(own, common) / len(group) for own, group in zip(cautious(groups), groups, strict=True)
+    ]
+    free = freedom(groups)
     shared = sum(squared) ** 2 / sum(e**2 / f for e, f in zip(squared, free, strict=True))
-    difference = fmean(groups[one]) - fmean(groups[other])
-    return Apart(difference, math.sqrt(sum(squared)), shared)
+    one, other = map(fmean, groups)
+    return Apart(one - other, math.sqrt(sum(squared)), shared)

@@ -22,11 +22,6 @@ USERS = {"rich": "many", "1-out": "one"}
 """The populations of the trials, by how many relevant items a user has."""
 METHODS_OF_TRIALS = {"t": "t", "Wilson on effective n": "Wilson"}
 TESTS_OF_TRIALS = {"t": "t"}
-GAPS_OF_TRIALS = {
-    "naive gap": "best against worst, by two standard errors",
-    "simultaneous gap": "`gaps`, these two",
-    "some pair": "`gaps`, any two",
-}
 
 
 def text(result: dict[str, Any]) -> str:
@@ -35,7 +30,7 @@ def text(result: dict[str, Any]) -> str:
     head = (
         f"Two simulated populations of {settings['users']:,} users, whose means are known: in one a user has some 22 relevant "
         f"items, in the other just one. From each, {settings['trials']:,} samples of n users were drawn (half as many for the "
-        "table of corrections, a quarter for that of segments). A cell says in how many of 100 samples something happened, "
+        "table of corrections). A cell says in how many of 100 samples something happened, "
         f"from the metric with the fewest to that with the most, of up to {n_metrics} metrics: hit rate, recall, mrr, map and "
         "nDCG at several k."
     )
@@ -43,13 +38,11 @@ def text(result: dict[str, Any]) -> str:
         promises(result["promises"]),
         head,
         "How often the interval of a mean covers it, where 95 are promised:",
-        shares(result["intervals"], "n", METHODS_OF_TRIALS),
+        shares(result["intervals"], METHODS_OF_TRIALS),
         "How often a test finds a difference that does not exist, where 5 are promised:",
-        shares(result["tests"], "n", TESTS_OF_TRIALS),
+        shares(result["tests"], TESTS_OF_TRIALS),
         "How often a table of several metrics errs at least once, and how many of 100 real differences it finds:",
         _families(result["families"]),
-        "How often 12 segments without any difference are said to differ:",
-        shares(result["segments"], "users", GAPS_OF_TRIALS),
     ]
     return "\n\n".join(parts)
 
@@ -94,16 +87,16 @@ def _seen(row: dict[str, Any]) -> str:
     return f"**{shown}**" if missed else shown
 
 
-def shares(rows: list[dict[str, Any]], size: str, methods: dict[str, str]) -> str:
+def shares(rows: list[dict[str, Any]], methods: dict[str, str]) -> str:
     """Return the range of shares over metrics, a row for each population and size, a column for each method."""
-    titles = ["relevant items", "n" if size == "n" else "users in a segment", *methods.values()]
+    titles = ["relevant items", "n", *methods.values()]
     lines = [_row(titles), f"|{'---|' * len(titles)}"]
     for population, shown in USERS.items():
         of_population = [row for row in rows if row["population"] == population]
-        for one in dict.fromkeys(row[size] for row in of_population):
-            of_size = [row for row in of_population if row[size] == one]
+        for one in dict.fromkeys(row["n"] for row in of_population):
+            of_size = [row for row in of_population if row["n"] == one]
             cells = [_range(row[method] for row in of_size) for method in methods]
-            lines.append(_row([shown, f"{one:,}" if size == "n" else one, *cells]))
+            lines.append(_row([shown, f"{one:,}", *cells]))
     return "\n".join(lines)
 
 

@@ -26,7 +26,7 @@ def test_trials_are_shown_from_the_fewest_to_the_most_of_the_metrics():
         {"population": "1-out", "n": 3000, "t": 0.5},
     ]
 
-    table = coverage_tables.shares(rows, "n", {"t": "by t"})
+    table = coverage_tables.shares(rows, {"t": "by t"})
 
     assert table.splitlines() == [
         "| relevant items | n | by t |",

@@ -11,13 +11,12 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
+from recframe.api.comparison_methods import Compared
 from recframe.api.gates import Gates
 from recframe.api.history_methods import Tracked
 from recframe.api.log_methods import OfLogs
-from recframe.api.model_methods import ModelsTogether
 from recframe.api.plots import Plot
 from recframe.api.request import question
-from recframe.api.segment_methods import SegmentsCompared
 from recframe.api.uncertain import Uncertain
 from recframe.charts.long_format import (
     check_of_users,
@@ -438,9 +437,8 @@ def _metrics(rec: Any, metrics: Sequence[Asked], k: Cutoffs) -> list[Metric[...]
 
 class Answers(
     Uncertain[F],
-    SegmentsCompared[F],
+    Compared[F],
     Gates[F],
-    ModelsTogether[F],
     ResultsShown[F],
     Tracked[F],
     OfLogs[F],

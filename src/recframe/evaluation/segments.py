@@ -12,7 +12,7 @@ from recframe.errors import ColumnError
 from recframe.frames.collecting import Ask
 from recframe.frames.hints import Given
 from recframe.frames.inputs import Inputs
-from recframe.frames.roles import Owner
+from recframe.frames.roles import Owner, Segment
 from recframe.frames.rows.joins import aggregate
 from recframe.frames.rows.profiling import constant_of, heads
 from recframe.metrics.language.definition import Metric
@@ -129,6 +129,20 @@ def columns_beside(
 Owned = Literal["row", "recommendations", "truth"]
 FOUND: dict[Owned, Owner] = {"row": "constant", "recommendations": "user", "truth": "user"}
 """Owner of a segment found to be constant per user, by its previous owner."""
+OF_USERS = {"users", "recommendations", "user id", "user", "constant"}
+"""Owners of segments of which each user is in exactly one."""
+OF_ROWS = {"row", "truth"}
+"""Owners of segments of which a user is in one where all of their rows have the same value."""
+
+
+def not_of_users(call: str, segment: Segment, units: Sequence[str]) -> str:
+    """Return the message on a column of which a user has several values."""
+    option = "cluster" if segment.inside in units else "by"
+    given = Given(option, segment.name)
+    instead = f"evaluate(..., {given}) has the values of each segment, and compare(..., {given}) compares models within each"
+    if option == "cluster":
+        instead = "name a column that has one value for each user"
+    return f"{given}: {call} takes columns of users, but this one has several values for some user; {instead}"
 
 
 def described(inputs: Inputs, ask: Ask | None) -> Inputs:

@@ -50,7 +50,6 @@ from recframe.frames.roles import (
     segments_of,
     sides_of,
 )
-from recframe.frames.rows.joins import outside
 
 GROUP = "random group"
 DRAW = 20_261
@@ -99,8 +98,6 @@ class Inputs:
     """Distinct users of a judged frame, if precomputed."""
     without_items: bool = False
     """Whether a judged frame has no item column: each row is an item, identified by its number."""
-    parts: pl.LazyFrame | None = None
-    """Users per segment of their items; rows are then assigned to the segments that exclude their items."""
     models: pl.LazyFrame | None = None
     """All models, where the lists may lack some."""
     fold: pl.Expr | None = None
@@ -327,11 +324,7 @@ class Inputs:
         names = self.inside("items")
         if names and self.items is not None:
             rows = rows.join(self.items.select("item", *names), on="item", how="left")
-        return self.outside(self.with_made_of_ids(rows, "item"))
-
-    def outside(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows in the item segments that exclude their items, where these are requested."""
-        return rows if self.parts is None else outside(rows, self.parts, self.item_keys)
+        return self.with_made_of_ids(rows, "item")
 
     def with_made_of_ids(self, rows: pl.LazyFrame, role: Literal["user", "item"]) -> pl.LazyFrame:
         """Return rows with the segments that expressions make of their users or of their items."""

@@ -180,7 +180,7 @@ class Sides:
     @cached_property
     def catalogue(self) -> pl.LazyFrame:
         """The items of the catalogue, each once in each segment, with those that are properties of them."""
-        return self.inputs.outside(self.inputs.with_made_of_ids(self.items, "item"))
+        return self.inputs.with_made_of_ids(self.items, "item")
 
     @property
     def items(self) -> pl.LazyFrame:

@@ -9,7 +9,6 @@ from recframe.errors import RecframeError, shown
 from recframe.frames.options import plain_number
 
 Correction = Literal["holm", "benjamini-hochberg"]
-CorrectionOfSlices = Literal["holm", "benjamini-hochberg"]
 
 
 def one_of(name: str, value: object, choices: Collection[str | None]) -> None:

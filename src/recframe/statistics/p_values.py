@@ -58,6 +58,29 @@ def t_quantile(level: Given, freedom: Given) -> Numbers:
     return numbers(special.stdtrit(np.where(freedom > 0, freedom, np.nan), below))
 
 
+def level_of_all(level: float, n: int) -> float:
+    """Return the level at which each of n intervals holds by itself, where all hold at `level`: level^(1 / n).
+
+    For normal or t variables with any correlation. Source: Sidak 1967.
+    """
+    return float(level ** (1.0 / max(n, 1)))
+
+
+def simultaneous_interval(
+    estimates: Given, standard_errors: Given, *, freedom: Given, level: float = 0.95
+) -> tuple[Numbers, Numbers]:
+    """Return the lower and upper bounds of estimates, such as slices against the rest, that all hold at once.
+
+        estimates, standard_errors, freedom: of one shape, or of shapes that broadcast; NaN where there is none.
+
+    x +- t se, with t at `level_of_all` for as many as have a standard error.
+    """
+    estimates, standard_errors = numbers(estimates), numbers(standard_errors)
+    n = int(np.count_nonzero(~np.isnan(estimates + standard_errors)))
+    half = t_quantile(level_of_all(level, n), freedom) * standard_errors
+    return estimates - half, estimates + half
+
+
 def adjusted(p_values: Given, *, method: str) -> Numbers:
     """Return p values that hold for all of them together.
 

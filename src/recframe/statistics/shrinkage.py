@@ -6,10 +6,7 @@ and has no part in the others.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from recframe.statistics.arrays import Given, Numbers, np, numbers, ratio
-from recframe.statistics.p_values import t_quantile
 
 BORROWED_USERS = 300.0
 """Users' worth of pooled variance that is added to a segment's own, for shrinkage.
@@ -17,7 +14,7 @@ BORROWED_USERS = 300.0
 With few, a segment without a hit weighs ten times as much as others. Of 200 equal segments of 50 users and a hit rate of .02
 the intervals of pooled values held 3 % of the time with ten borrowed users, and 99 % with 300.
 """
-BORROWED_FOR_GAPS = 30.0
+BORROWED_FOR_TESTS = 30.0
 """Users' worth of pooled variance for tests whether segments differ, where small sparse segments look too certain.
 
 Of 12 equal segments of 30 to 3,000 users, sparse values differ in 8 to 15 % of trials with ten borrowed users and in 4 to 8 %
@@ -29,16 +26,6 @@ FEWEST_POOLED = 4
 """Fewest segments for shrinkage, which pays off from four on when the mean is estimated too (Stein)."""
 _HALVINGS = 60
 _ROUNDING = 1e-13
-
-
-class Pooled(NamedTuple):
-    """Shrunk segment values with intervals, and each column's centre and spread."""
-
-    value: Numbers
-    low: Numbers
-    high: Numbers
-    centre: Numbers
-    spread: Numbers
 
 
 def borrowed_variances(
@@ -68,7 +55,7 @@ def cautious_variances(variances: Numbers, n_users: Numbers) -> Numbers:
     """
     few, many = (
         borrowed_variances(variances, n_users, borrowed=borrowed)
-        for borrowed in (BORROWED_FOR_GAPS, MOST_BORROWED)
+        for borrowed in (BORROWED_FOR_TESTS, MOST_BORROWED)
     )
     return numbers(np.maximum(few, many))
 
@@ -112,36 +99,24 @@ def variance_between(means: Given, standard_errors: Given) -> Numbers:
     return np.where(low > 0, high, 0.0 * high)
 
 
-def pooled(
-    means: Given, standard_errors: Given, *, freedom: Given = np.inf, level: float = 0.95
-) -> Pooled:
-    """Shrink each segment's value towards the common centre by its uncertainty, with intervals.
+def pooled(means: Given, standard_errors: Given) -> Numbers:
+    """Return each segment's value, shrunk towards the common centre by its uncertainty.
 
         means, standard_errors: of the segments; the errors from `borrowed_variances`.
-        freedom: of the standard errors, n - 1 and what is borrowed.
 
-    centre + B (y - centre), B = tau^2 / (tau^2 + se^2), centre the mean with the weights 1 / (tau^2 + se^2). The squared
-    error is B se^2 + (1 - B)^2 / sum w + 2 (1 - B)^2 (y - centre)^2 / (k - 3), of which the last part stands for what is not
-    known of tau^2; it is no larger than the segment's own. 1 - B is taken (k - 3) / (k - 1) of, as in Morris 1983.
-
-    Fewer than four segments are left as they are, with their own intervals. Source: Morris 1983; Efron and Morris 1975.
+    centre + B (y - centre), B = tau^2 / (tau^2 + se^2), centre the mean with the weights 1 / (tau^2 + se^2). 1 - B is taken
+    (k - 3) / (k - 1) of, as in Morris 1983. Fewer than four segments are left as they are.
+    Source: Morris 1983; Efron and Morris 1975.
     """
     y, error = _present(means, standard_errors)
-    between = variance_between(y, error)
     n = np.count_nonzero(~np.isnan(y), axis=0).astype(np.float64)
     # NOTE: shrinking towards a mean that is estimated from three segments or fewer makes their errors larger, not smaller
     enough = n >= FEWEST_POOLED
-    total = error**2 + between
+    total = error**2 + variance_between(y, error)
     kept = np.where(enough, ratio(n - 3.0, n - 1.0), 0.0)
     away = np.where(total > 0, ratio(error**2, total), 0.0) * kept
     away = np.where(np.isnan(y), np.nan, away)
-    weight, centre = _weights(total), _centre(y, total)
-    value = y - away * np.where(enough, y - centre, 0.0)
-    unsure = 2.0 * ratio((y - centre) ** 2, np.where(enough, n - 3.0, np.nan))
-    squared = (1.0 - away) * error**2 + away**2 * (ratio(1.0, np.nansum(weight, axis=0)) + unsure)
-    squared = np.where(enough, np.fmin(squared, error**2), error**2)
-    half = t_quantile(level, freedom) * np.sqrt(squared)
-    return Pooled(value, value - half, value + half, centre, np.sqrt(between))
+    return numbers(y - away * np.where(enough, y - _centre(y, total), 0.0))
 
 
 def _present(means: Given, standard_errors: Given) -> tuple[Numbers, Numbers]:

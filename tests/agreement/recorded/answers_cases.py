@@ -13,8 +13,7 @@ def answer(scene, call, metric, found, *, sides=("truth",), bound=None, **others
     found: {k: {case: value}}, k None for the whole list; a case that the peer has no number of is null.
     sides: which of the scene's frames `rec(...)` is told; bound: what it is told beside.
     others: profile, the library where several are asked in one environment; and what a number that is no metric is of. fused:
-    what `rf.fuse` is told; a case is then the sum of score x number of the item. gaps: the metric whose column mad of
-    `rec.gaps` it is.
+    what `rf.fuse` is told; a case is then the sum of score x number of the item.
     """
     values = {k: [_number(own.get(case)) for case in range(N_CASES)] for k, own in found.items()}
     line = {"scene": scene, "call": call, "metric": metric, "sides": list(sides), "k": list(found)}

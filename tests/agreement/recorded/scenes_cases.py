@@ -47,11 +47,6 @@ class Scene:
         return int(user[1:]) // self.of_users
 
 
-def groups_of(user: str) -> int:
-    """Return the group of a user, of three."""
-    return int(user[1:]) % 3
-
-
 def ragged() -> Scene:
     """A user a case: lists of 1 to 15 items, grades 0 to 4, relevant items that no list has; users without list or truth."""
     return _made(seed=21, lengths=LENGTHS, judged=JUDGED)

@@ -56,24 +56,6 @@ def aggregate(rows: pl.LazyFrame, keys: Sequence[str], columns: Sequence[pl.Expr
     return sums.filter(pl.first().hash() >= 0) if _LEAVES_OUT else sums
 
 
-def outside(
-    rows: pl.LazyFrame, parts: pl.LazyFrame, names: Sequence[str], *, in_order: bool = False
-) -> pl.LazyFrame:
-    """Return rows once for each part that they are not in, of those that their user is in; the columns tell which part.
-
-    Rows without a user are returned for the parts of all users.
-    """
-    others = {name: f"not {name}" for name in names}
-    parts, columns = parts.rename(others), rows.collect_schema().names()
-    if "user" in columns:
-        found = rows.join(parts, on="user", maintain_order="left" if in_order else None)
-    else:
-        found = rows.join(parts.select(others.values()).unique(), how="cross")
-    differ = [pl.col(name).ne_missing(pl.col(other)) for name, other in others.items()]
-    kept = [pl.col(others.get(name, name)).alias(name) for name in columns]
-    return found.filter(pl.any_horizontal(differ)).select(kept)
-
-
 def at_best_rank(
     rows: pl.LazyFrame, keys: Sequence[str], *also: pl.Expr, best: pl.Expr | None = None
 ) -> pl.LazyFrame:

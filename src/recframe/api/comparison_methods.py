@@ -1,0 +1,311 @@
+"""`rec.gaps`, `rec.slices` and `rec.pareto`: segments and models compared with one another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain, combinations
+from typing import Any, Generic
+
+import polars as pl
+
+from recframe.api import argument_errors
+from recframe.api.bound_metric import Asked, By, Cutoffs, F
+from recframe.api.request import FEW_ROWS, Question, Request, question
+from recframe.charts.long_format import check_models, warned_of_truth
+from recframe.errors import ColumnError, RecframeError, silent
+from recframe.evaluation.execution import Run
+from recframe.evaluation.required_columns import needs_of
+from recframe.evaluation.segments import OF_ROWS, OF_USERS, keys_of, not_of_users, numbered
+from recframe.frames.dtypes import text_of
+from recframe.frames.hints import Given, bind
+from recframe.frames.inputs import Inputs
+from recframe.metrics.language import registry
+from recframe.metrics.language.definition import Metric
+from recframe.statistics.pairs import BASELINE, MODEL
+from recframe.statistics.pareto_fronts import COLUMNS, VERDICT, Fronts
+
+MOST_CROSSINGS = 200
+"""Most crossings of columns."""
+
+
+class Compared(Generic[F]):
+    """`rec.gaps`, `rec.slices` and `rec.pareto`: segments and models compared with one another."""
+
+    @argument_errors.understood
+    def gaps(
+        self,
+        *metrics: Asked,
+        by: By = None,
+        k: Cutoffs = None,
+        baseline: object = None,
+        min_users: int = 30,
+        level: float = 0.95,
+        cluster: str | None = None,
+    ) -> F:
+        """Return the best and the worst segment of each `by` column, and the gap between them with its interval.
+
+        A row for each `by` column, model and metric. `by` takes columns of users: each user has one value of it, in `users`, in
+        the lists alone, or the same in all of their rows. Each column is analysed alone. `metrics` and `k` are those of
+        `evaluate`. With `baseline=`, the name of a model, the values are those of the other models minus its own, user by user.
+
+        Columns: `by`, the column's name; the model; `metric`; `best` and `worst`, as text, each with its `_value` and
+        `_n_users`, never a segment of fewer than `min_users` users. Best is the highest value, or the lowest if less is better.
+        `gap` is their absolute difference; `gap_low` to `gap_high` and `p_value`, of the null that it is 0, hold with `level`
+        for all pairs of segments at once, since the two were picked. `n_segments` have a value. `note` has caveats, and the
+        reason for nulls. Users whose value is null are in no segment; the note counts them.
+
+        d ± t sqrt(s² / n + s'² / n'), s² the variance of a segment's users; t at Šidák's level for all pairs of segments of
+        `min_users` users, with Welch's degrees of freedom. `cluster` is that of `slices`. Without two segments that are large
+        enough there is no gap, and without spread between the users of both no interval; a note says so.
+
+        Raises a RecframeError for a set metric: coverage, tail_coverage, gini and entropy change with the number of users, so
+        segments of different sizes are not comparable; without a column in `by`, and for one that puts users into several
+        segments, such as a genre; and what `evaluate` raises. It needs NumPy and SciPy: `pip install 'recframe[stats]'`.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": range(8), "item": [1] * 8, "rank": [1] * 8, "relevance": [1, 1, 1, 0, 1, 0, 0, 0],
+        ...     "country": ["DE"] * 4 + ["FR"] * 4})
+        >>> df.rec.gaps("hit_rate@1", by="country", min_users=4).select("by", "best", "worst", "gap", "gap_low", "p_value")
+        shape: (1, 6)
+        ┌─────────┬──────┬───────┬─────┬───────────┬──────────┐
+        │ by      ┆ best ┆ worst ┆ gap ┆ gap_low   ┆ p_value  │
+        │ ---     ┆ ---  ┆ ---   ┆ --- ┆ ---       ┆ ---      │
+        │ str     ┆ str  ┆ str   ┆ f64 ┆ f64       ┆ f64      │
+        ╞═════════╪══════╪═══════╪═════╪═══════════╪══════════╡
+        │ country ┆ DE   ┆ FR    ┆ 0.5 ┆ -0.365114 ┆ 0.207031 │
+        └─────────┴──────┴───────┴─────┴───────────┴──────────┘
+
+        Source: Welch 1947; Šidák 1967.
+        """
+        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
+        asked = question(rec, metrics, k, by, cluster)
+        _check(asked, "gaps", baseline)
+        from recframe.statistics import gaps  # noqa: PLC0415  NumPy and SciPy are an extra
+
+        crossed = [(segment.inside,) for segment in asked.of_segments.segments]
+        schema = pl.Schema({"by": pl.String, **_model(asked), **gaps.COLUMNS})
+        how = {"min_users": min_users, "level": level, "crossed": crossed}
+        result: F = _given(asked, "gaps", baseline, how, schema, gaps.gaps)
+        return result
+
+    @argument_errors.understood
+    def slices(  # noqa: PLR0913  those of evaluate, and how slices are compared
+        self,
+        *metrics: Asked,
+        by: By = None,
+        k: Cutoffs = None,
+        depth: int = 2,
+        baseline: object = None,
+        min_users: int = 30,
+        level: float = 0.95,
+        cluster: str | None = None,
+    ) -> F:
+        """Return segments of columns, alone and crossed, each compared with the rest, the worst first.
+
+        A row for each slice that has at least `min_users` users with a value: a combination of values of up to `depth` of the
+        `by` columns, such as country=FR, age=20. `by` takes columns of users, as in `gaps`. With `baseline=`, the name of a
+        model, the values are those of the other models minus its own, user by user.
+
+        Columns: the model; `segment`, the columns with their values, as text; `metric`; `difference`, `value` less `rest`, that
+        of all other users, with an interval that holds for all slices of the result at once; `value` and `rest`; `pooled`, the
+        value shrunk towards the mean of all slices of the same columns (from four on, including those too small to be listed);
+        `p_value` of the null that the difference is 0, and `p_adjusted` after Holm's correction for all slices. Rows are sorted
+        by model and metric, the worst `pooled` first: a few unlucky users are not the worst slice. `n_users` have a value;
+        `note` has caveats.
+
+        `cluster` names a column of clusters of users, such as households: errors are then at least those of leaving out one
+        whole cluster at a time, or one random group of clusters where there are many. With a baseline, `difference` says where
+        a model gains or loses more than elsewhere; whether it loses at all in a slice says `compare(by=...)`.
+
+        Users with a null in a column are in no slice, but in `rest`. There is no row if no slice has `min_users` users.
+
+        difference ± t sqrt(s² / n + s'² / n'), s² the variance of a slice's users and of 30 of all together, or of 300 where
+        that is larger, with Welch's degrees of freedom and t at level^(1 / number of slices).
+
+        Raises a RecframeError for a set metric and for columns that are not of users, as `gaps` does; without a column in
+        `by`; for too many crossings; and what `evaluate` raises. It needs NumPy and SciPy: `pip install 'recframe[stats]'`.
+
+        >>> import polars as pl, recframe
+        >>> df = pl.DataFrame({"user": range(8), "item": [1] * 8, "rank": [1] * 8, "relevance": [1, 1, 1, 0, 1, 0, 0, 0],
+        ...     "country": ["DE"] * 4 + ["FR"] * 4, "age": [20, 30] * 4})
+        >>> slices = df.rec.slices("hit_rate@1", by=["country", "age"], min_users=4)
+        >>> slices.select("segment", "value", "rest", "difference", "p_adjusted")
+        shape: (4, 5)
+        ┌────────────┬───────┬──────┬────────────┬────────────┐
+        │ segment    ┆ value ┆ rest ┆ difference ┆ p_adjusted │
+        │ ---        ┆ ---   ┆ ---  ┆ ---        ┆ ---        │
+        │ str        ┆ f64   ┆ f64  ┆ f64        ┆ f64        │
+        ╞════════════╪═══════╪══════╪════════════╪════════════╡
+        │ country=FR ┆ 0.25  ┆ 0.75 ┆ -0.5       ┆ 0.730867   │
+        │ age=30     ┆ 0.25  ┆ 0.75 ┆ -0.5       ┆ 0.730867   │
+        │ country=DE ┆ 0.75  ┆ 0.25 ┆ 0.5        ┆ 0.730867   │
+        │ age=20     ┆ 0.75  ┆ 0.25 ┆ 0.5        ┆ 0.730867   │
+        └────────────┴───────┴──────┴────────────┴────────────┘
+
+        Source: Welch 1947; Holm 1979; Šidák 1967; Morris 1983 (pooling).
+        """
+        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
+        asked = question(rec, metrics, k, by, cluster)
+        _check(asked, "slices", baseline)
+        from recframe.statistics import slices  # noqa: PLC0415  NumPy and SciPy are an extra
+
+        columns = [segment.inside for segment in asked.of_segments.segments]
+        sizes = range(1, min(depth, len(columns)) + 1)
+        crossed = [*chain.from_iterable(combinations(columns, size) for size in sizes)]
+        if len(crossed) > MOST_CROSSINGS:
+            msg = (
+                f"depth={depth} of these columns makes {len(crossed)} crossings, but slices takes {MOST_CROSSINGS} at most; "
+                "give fewer columns, or depth=1"
+            )
+            raise RecframeError(msg)
+        schema = pl.Schema({**_model(asked), **slices.COLUMNS})
+        how = {"min_users": min_users, "level": level, "crossed": crossed}
+        result: F = _given(asked, "slices", baseline, how, schema, slices.slices)
+        return result
+
+    @argument_errors.understood
+    def pareto(self, *metrics: Asked, k: Cutoffs = None, by: By = None) -> F:
+        """Return which models are on the Pareto front of several metrics.
+
+        `metrics`, `k` and `by` are those of `evaluate`.
+
+        Columns: those of `evaluate`, a row for each segment and model, then
+
+            front: "front" if no other model equals or beats it in all metrics and beats it in one. "dominated" if another one
+                does, and the verdicts of `compare` show it: better in one metric at least, and better or the same in all
+                others. Else "open": another one does by its values, which may be chance.
+            dominated_by: these other models; those that are shown, where some are.
+            note: why something is null, or cannot be shown.
+
+        A model without a value of a metric has null, and dominates nobody. Where a profile rounds, fronts go by what is shown.
+        Metrics that `compare` does not take, such as exposure_disparity, leave "open" what others dominate, and so does a
+        Python without recframe[stats].
+
+        Raises a RecframeError for a metric without a better end, and for fewer than two metrics; and what `evaluate` and
+        `compare` raise.
+
+        >>> import polars as pl, recframe as rf
+        >>> truth = pl.DataFrame({"user": range(40), "item": 0})
+        >>> lists = {name: truth.with_columns(rank=rank) for name, rank in {"a": 1, "b": 2, "c": 3}.items()}
+        >>> found = rf.rec(lists, truth).pareto("mrr@2", "recall@3")
+        >>> found.select("model", "mrr@2", "recall@3", "front", "dominated_by")
+        shape: (3, 5)
+        ┌───────┬───────┬──────────┬───────────┬──────────────┐
+        │ model ┆ mrr@2 ┆ recall@3 ┆ front     ┆ dominated_by │
+        │ ---   ┆ ---   ┆ ---      ┆ ---       ┆ ---          │
+        │ str   ┆ f64   ┆ f64      ┆ str       ┆ str          │
+        ╞═══════╪═══════╪══════════╪═══════════╪══════════════╡
+        │ a     ┆ 1.0   ┆ 1.0      ┆ front     ┆ null         │
+        │ b     ┆ 0.5   ┆ 1.0      ┆ dominated ┆ a            │
+        │ c     ┆ 0.0   ┆ 1.0      ┆ dominated ┆ a, b         │
+        └───────┴───────┴──────────┴───────────┴──────────────┘
+        """
+        found = registry.asked(registry.each(metrics), k)
+        fronts = Fronts.of(found)
+        rec: Any = self._candidates()  # type: ignore[attr-defined]  # of a Rec
+        check_models(rec, "pareto()")
+        request = Request.of(rec, found, by)
+        keys = keys_of(request.inputs, found)
+        for name in keys.values():
+            if name in COLUMNS:
+                msg = f"{Given('by', name)} is also the name of a result column; rename the column first"
+                raise ColumnError(msg)
+        kind = request.kind
+        asked = rec._in_polars() if kind.collects else rec  # noqa: SLF001  those of a Rec
+        cells = numbered(asked.evaluate(found, by=by).lazy(), [*keys])
+        schema = pl.Schema([*cells.collect_schema().items(), *COLUMNS.items()])
+        if fronts.tested:
+            with silent():
+                pairs = asked.compare(fronts.tested, by=by)
+            of_pairs = [*(key for key in keys if key != MODEL), MODEL, BASELINE, "metric", VERDICT]
+            verdicts = numbered(pairs.lazy(), of_pairs).select(of_pairs)
+            cells = pl.concat([cells, verdicts], how="diagonal")
+        plan = kind.applied(cells, lambda rows: fronts.rows(rows, [*keys]), schema)
+        result: F = kind.give(plan.rename(keys), request.inputs.sources)
+        return result
+
+
+def _check(asked: Question, call: str, baseline: object) -> None:
+    """Raise an error where segments cannot be compared by a request."""
+    segments = asked.of_segments.segments
+    if not segments:
+        msg = f"{call} needs columns of segments: {call}(..., by='country')"
+        raise RecframeError(msg)
+    if any(segment.inside == MODEL for segment in segments):
+        name = asked.inputs.context.names[MODEL]
+        msg = f"{Given('by', name)}: {call} compares segments; compare(...) compares models"
+        raise RecframeError(msg)
+    if asked.inputs.context.weight is not None:
+        weight = Given("weight", asked.inputs.context.weight)
+        msg = f"{call} compares unweighted means over users; call it without {weight}, or evaluate(...)"
+        raise RecframeError(msg)
+    for metric in asked.metrics:
+        _check_metric(call, metric)
+    for segment in asked.inputs.segments:
+        if segment.owner not in OF_USERS | OF_ROWS and segment.inside != "user":
+            raise ColumnError(not_of_users(call, segment, asked.inputs.units))
+    if baseline is not None and not asked.inputs.model:
+        named = f"{call}(..., {Given('baseline', baseline)})"
+        msg = f"{named} needs a column of models: {bind(model=repr('model'))}"
+        raise RecframeError(msg)
+
+
+def _check_metric(call: str, metric: Metric[...]) -> None:
+    """Reject metrics whose value depends on the number of users, or without users' values."""
+    # what is made of means, such as an F of mean precision and mean recall, has no value of each user either
+    if metric.shape != "set" and not needs_of(metric).means:
+        return
+    instead = (
+        f"evaluate({str(metric)!r}, by=...) has the values, and compare({str(metric)!r}, by=...) compares models within each "
+        "segment, where they have the same users"
+    )
+    # NOTE: a seam: what does not grow may be served by what each list contributes to it
+    if getattr(metric.definition, "grows", False):
+        msg = (
+            f"{call} takes no {metric.name!r}, which grows with the number of users: a large segment has a larger value by "
+            f"its size alone; {instead}"
+        )
+    else:
+        msg = f"{call} takes means of users' values, and {str(metric)!r} is computed from all users of a segment together; "
+        msg += instead
+    raise RecframeError(msg)
+
+
+def _model(asked: Question) -> dict[str, Any]:
+    return {one: asked.inputs.schema[one] for one in asked.inputs.model}
+
+
+def _given(
+    asked: Question,
+    call: str,
+    baseline: object,
+    how: dict[str, Any],
+    schema: pl.Schema,
+    finished: Callable[..., pl.DataFrame],
+) -> Any:
+    """Return a result from sums of segments, as a frame of the input's kind."""
+    from recframe.statistics.segment_sums import Segmenting, sums_by_segment  # noqa: PLC0415
+
+    kind = asked.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
+    segmenting = Segmenting(
+        **how,
+        names={segment.inside: segment.name for segment in asked.inputs.segments},
+        has_clusters=asked.cluster is not None,
+    )
+    named = None if baseline is None else text_of(baseline)
+
+    def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
+        of = inputs, asked.conventions, named, run
+        return sums_by_segment(*of, call=call, cluster=asked.cluster)
+
+    sums = asked.planned(asked.inputs, made, call, named, middling=FEW_ROWS)
+    of_rows = (asked.metrics, segmenting, schema)
+    whole = kind.applied(sums, lambda rows: finished(rows, *of_rows), schema)
+    model = {MODEL: asked.inputs.context.names[MODEL]} if MODEL in schema else {}
+    for name in model.values():
+        if name in [one for one in schema if one != MODEL]:
+            msg = f"{Given('model', name)} is also the name of a result column; rename the column first"
+            raise ColumnError(msg)
+    # NOTE: a column that is named by is text here, whatever the user's own column by is
+    own = {name: asked.inputs.sources.get(name) for name in model.values()}
+    return kind.give(whole.rename(model), own, warned_of_truth(asked.inputs))
