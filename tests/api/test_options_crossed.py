@@ -29,13 +29,12 @@ OPTIONS: dict[str, Any] = {
     "level": 0.8,
     "margin": 0.9,
     "min_users": 100,
-    "wide": True,
     "training": "seed",
     "weight": "orders",
 }
 BOUND = ("training", "weight")
 """What `rec(...)` takes, for all methods."""
-IN_THE_SHELL = {"wide": ["--all-columns"], "weight": ["--columns", "weight=orders"]}
+IN_THE_SHELL = {"weight": ["--columns", "weight=orders"]}
 """The options whose names there are others."""
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "evaluate": (METRIC, {}),
@@ -47,19 +46,14 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "slices": (METRIC, {}),
 }
 NO_INTERVALS = "it has values alone, and nothing is decided"
-ONE_FORM = "its result has one form"
 NO_DIFFERENCE = "it compares no models, so there is no difference to be within a margin"
 REFUSED = {
-    **{
-        ("evaluate", name): NO_INTERVALS
-        for name in ("cluster", "level", "margin", "min_users", "wide")
-    },
+    **{("evaluate", name): NO_INTERVALS for name in ("cluster", "level", "margin", "min_users")},
     ("summarize", "margin"): NO_DIFFERENCE,
     ("gaps", "margin"): NO_DIFFERENCE,
     ("slices", "margin"): NO_DIFFERENCE,
     ("require", "margin"): "the requirement says it: 0.8 * old is a margin of 0.2",
     ("power", "margin"): "it is asked of a difference",
-    **{(name, "wide"): ONE_FORM for name in ("summarize", "compare", "power")},
     ("summarize", "min_users"): "it decides nothing: the note says where few users are",
     ("power", "min_users"): "it decides nothing: it says how many users there should be",
 }
@@ -68,7 +62,7 @@ COUNT_ALIKE = "unweighted means over users"
 UNANSWERED: dict[tuple[str, frozenset[str]], str] = {
     **{
         (name, frozenset({"training"})): "one list of each user"
-        for name in ("gaps", "slices", "power")
+        for name in ("gaps", "slices", "power", "require")
     },
     ("gaps", frozenset({"weight"})): COUNT_ALIKE,
     ("slices", frozenset({"weight"})): COUNT_ALIKE,

@@ -232,7 +232,9 @@ def test_clusters_of_one_user_are_users():
 
 
 def test_a_gate_has_no_trainings():
-    said = "require is over users alone, but .*; summarize and compare take trainings as a sample"
+    said = (
+        "needs one list of each user, but .* gives several; summarize.*are over users and trainings"
+    )
     with pytest.raises(rf.RecframeError, match=said):
         bound(lists(13), 13).require("ndcg@5 >= 0.9 * a")
 

@@ -24,7 +24,8 @@ ASKED = {"k": "10", "by": "'country'"}
 OF_ONE_TRAINING = {
     "power": "compare('ndcg@10', baseline='old') tests models over users and trainings, and summarize('ndcg@10') has intervals",
     **dict.fromkeys(
-        ("gaps", "slices", "pareto"), "summarize(...) and compare(...) are over users and trainings"
+        ("gaps", "slices", "pareto", "require"),
+        "summarize(...) and compare(...) are over users and trainings",
     ),
     **dict.fromkeys(("worst", "best"), "evaluate('ndcg@10', by='user') has each user's mean"),
     "plot.exposure": "",
@@ -37,9 +38,7 @@ SHARES = {"level": "0.95", "margin": "0.01", "wanted": "0.01"}
 """The options that take a number between 0 and 1, each with an example."""
 NUMBERS = {"seed": 0} | dict.fromkeys(("min_users", "depth", "bins", "most"), 1)
 """The options that take a whole number, each with the smallest."""
-FLAGS = {"wide"}
-"""The options that take True or False."""
-CHECKED = {*SHARES, *NUMBERS, *FLAGS}
+CHECKED = {*SHARES, *NUMBERS}
 VARIABLE = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
 Takes = Mapping[str, Parameter]
 C = TypeVar("C", bound=Callable[..., Any])
@@ -115,9 +114,7 @@ def plain(name: str, value: Any) -> Any:
         return None
     if name in SHARES:
         return options.share(name, value, SHARES[name])
-    if name in NUMBERS:
-        return options.whole(name, value, NUMBERS[name])
-    return options.yes_or_no(name, value)
+    return options.whole(name, value, NUMBERS[name])
 
 
 def understood(method: C) -> C:

@@ -22,7 +22,6 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.lookup import collected
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.over_folds import of_each_user
-from recframe.statistics.over_trainings import refuse
 from recframe.statistics.pairs import (
     MODEL,
     PLACE,
@@ -169,8 +168,7 @@ class Gates(Generic[F]):
         mentioned = [*(one.model for one in asked), *(gate.models or [])]
         rec = self._candidates(*mentioned)  # type: ignore[attr-defined]  # of a Rec
         named = metrics_of(asked)
-        found = question(rec, named, None, by, cluster, wide=False)
-        refuse(found.inputs, "require", "summarize and compare take trainings as a sample")
+        found = question(rec, named, None, by, cluster)
         result = GatePlan(found, gate).result(last)
         return check(collected(result), gate) if raises and is_plan else result
 

@@ -108,8 +108,6 @@ class Question(Request):
 
     cluster: str | None
     """Internal name of the column of clusters, which is the last segment."""
-    wide: bool = True
-    """Whether the result has all columns that its plan has."""
 
     @cached_property
     def conventions(self) -> list[Convention]:
@@ -217,11 +215,11 @@ class Question(Request):
         plan: pl.LazyFrame,
         names: Mapping[str, str],
         columns: Sequence[str],
-        short: Sequence[str],
+        shown: Sequence[str],
     ) -> Any:
         """Return a result under the names of its columns, as a frame of the kind that came in.
 
-        `short` has the columns that are shown behind the keys.
+        `shown` has the columns of the result, behind the keys.
         """
         taken = [*columns, *names.values()]
         for name in names.values():
@@ -243,10 +241,9 @@ class Question(Request):
         sources = dict(self.inputs.sources)
         if BASELINE in names:
             sources[names[BASELINE]] = sources.get(names[MODEL])
-        shown = as_shown(named, self.decimals)
+        rounded = as_shown(named, self.decimals)
         told = partial(self._told, list(names.values()), depths)
-        chosen_columns = None if self.wide else [*names.values(), *short]
-        return self.kind.give(shown, sources, told, chosen_columns)
+        return self.kind.give(rounded, sources, told, [*names.values(), *shown])
 
     def _told(
         self,
@@ -300,8 +297,6 @@ def question(
     k: Cutoffs,
     by: By,
     cluster: str | None,
-    *,
-    wide: bool = True,
 ) -> Question:
     """Return the request, or raise an error where it is invalid."""
     found = registry.asked(registry.each(metrics), k)
@@ -327,7 +322,7 @@ def question(
     unit = _unit(inputs, found, str(cluster)) if of_clusters else None
     inputs = inputs if unit is None else replace(inputs, units=(unit,))
     inputs, unit = _over_folds(inputs, unit)
-    return Question(rec, inputs, under_profile.asked(inputs.context, found), unit, wide)
+    return Question(rec, inputs, under_profile.asked(inputs.context, found), unit)
 
 
 def _over_folds(inputs: Inputs, unit: str | None) -> tuple[Inputs, str | None]:

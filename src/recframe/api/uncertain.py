@@ -85,7 +85,7 @@ class Uncertain(Generic[F]):
 
         Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015.
         """
-        asked = question(self, metrics, k, by, cluster, wide=False)
+        asked = question(self, metrics, k, by, cluster)
         columns = summary.COLUMNS | {"k": pl.Int64}
         typed = [pl.col(name).cast(dtype) for name, dtype in columns.items()]
         rows = _with_intervals(asked, level).select(*asked.by, *typed)
@@ -183,7 +183,7 @@ class Uncertain(Generic[F]):
 
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         try:
-            asked = question(rec, metrics, k, by, cluster, wide=counts)
+            asked = question(rec, metrics, k, by, cluster)
         except UnknownMetricError as error:
             if baseline is not None:
                 raise
@@ -196,7 +196,7 @@ class Uncertain(Generic[F]):
             baseline,
             lambda sums, keys: compared(sums, keys, comparing),
             comparing.columns,
-            COUNTS,
+            COUNTS if counts else {},
         )
 
     @argument_errors.understood
@@ -242,9 +242,11 @@ class Uncertain(Generic[F]):
         from recframe.statistics.power import COLUMNS, Power, powered  # noqa: PLC0415  NumPy and SciPy are an extra
 
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster, wide=False)
+        asked = question(rec, metrics, k, by, cluster)
         how = Power(wanted, level, asked.cluster)
-        result: F = of_pairs(asked, baseline, lambda sums, keys: powered(sums, keys, how), COLUMNS)
+        result: F = of_pairs(
+            asked, baseline, lambda sums, keys: powered(sums, keys, how), COLUMNS, {}
+        )
         return result
 
 
@@ -272,12 +274,9 @@ def of_pairs(
     baseline: object,
     made: Made,
     columns: Mapping[str, Any],
-    counts: Mapping[str, Any] | None = None,
+    counts: Mapping[str, Any],
 ) -> Any:
-    """Return a function's result from the sums over pairs of models, and the segment keys.
-
-    `columns` are shown, `counts` only where all are wanted.
-    """
+    """Return a function's result, with its columns and counts, from the sums over pairs of models, and the segment keys."""
     if not asked.inputs.model:
         msg = (
             f"there is nothing to compare without a column of models: {bind(model=repr('model'))}"
@@ -300,7 +299,8 @@ def of_pairs(
     sums = asked.planned(asked.inputs, all_sums, "pairs", pairing, middling=MIDDLING)
     names = {MODEL: asked.by[MODEL], BASELINE: BASELINE} | {key: asked.by[key] for key in keys}
     schema = sums.collect_schema()
-    every = {**columns, "k": pl.Int64, **(counts or {})}
+    every = {**columns, **counts, "k": pl.Int64}
     in_plan = pl.Schema({key: schema[key] for key in [*keys, MODEL, BASELINE]} | every)
     whole = asked.kind.applied(sums, lambda cells: made(cells, keys).select(*in_plan), in_plan)
-    return asked.given(whole, names, list(every), list(columns))
+    shown = every if counts else columns
+    return asked.given(whole, names, list(every), list(shown))

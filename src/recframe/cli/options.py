@@ -192,11 +192,8 @@ TEXTS: Mapping[str, str | tuple[str, str]] = {
         "Which metrics --min-relevance holds for: all, or those that count relevant rows.  [default: all]"
     ),
     "ties": "The order of items with equal scores.  [default: item]",
-    "wide": "Show or write all columns, not only those of the short form, in full precision.",
 }
 """The help of an option, behind the word for its value where it has one, by its argument, or the method's name before it."""
-FLAGS = {"wide": "all-columns"}
-"""Options that have another name than their argument."""
 LONGEST_METAVAR = 60
 """Length above which the words that an option takes stand in its help."""
 LEAST = {"seed": 0, "min_train": 0, "keep": 0, "window": 5}
@@ -229,7 +226,7 @@ def _option(method: Callable[..., Any], argument: inspect.Parameter) -> Decorato
     words = getattr(settings.get("type"), "choices", ())
     if len("|".join(words)) > LONGEST_METAVAR:
         metavar, text = "WORD", f"{text}  One of {', '.join(words)}."
-    flag = "--" + FLAGS.get(name, name).replace("_", "-")
+    flag = "--" + name.replace("_", "-")
     says_default = default not in (None, argument.empty) and default is not False
     return option(
         f"{flag} {name}",

@@ -85,7 +85,7 @@ def shown(frame: pl.DataFrame, options: Options) -> None:
     ending = ENDINGS.get(f".{(options['output'] or '').rpartition('.')[2].lower()}")
     is_read = is_table(options) or (options["form"] or ending) in FOR_READING
     give(
-        view(frame) if is_read and not options.get("wide") else frame,
+        view(frame) if is_read else frame,
         options,
         _once(frame, options),
     )

@@ -37,14 +37,6 @@ def whole(name: str, value: object, least: int) -> int:
     return number
 
 
-def yes_or_no(name: str, value: object) -> bool:
-    """Return True or False, or say that it has to be one of the two."""
-    if not isinstance(value, bool):
-        msg = f"{name}={shown(value)}: {name} takes True or False"
-        raise RecframeError(msg)
-    return value
-
-
 def per_cent(level: float) -> str:
     """Return a level in per cent, with all of its digits: 0.995 is 99.5%, and no 100%."""
     return f"{level * 100:.10g}%"

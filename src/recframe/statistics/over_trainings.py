@@ -8,7 +8,6 @@ from functools import reduce
 
 import polars as pl
 
-from recframe.errors import RecframeError
 from recframe.evaluation import trainings
 from recframe.evaluation.contributions import Contributions, contributions, of_sets
 from recframe.evaluation.evaluation import (
@@ -35,7 +34,6 @@ from recframe.evaluation.segments import (
 )
 from recframe.evaluation.trainings import PARTS
 from recframe.evaluation.user_values import UserValues, bounded_names, sums_of_values
-from recframe.frames.hints import Given
 from recframe.frames.inputs import GROUP, Inputs
 from recframe.frames.rows.joins import joined
 from recframe.metrics.language.definition import Metric
@@ -43,14 +41,6 @@ from recframe.statistics import over_folds, summary
 from recframe.statistics.pairs import BASELINE, MODEL, PLACE
 
 PARTS_OF_SUMS = (N, TOTAL, SQUARE, ZERO)
-
-
-def refuse(inputs: Inputs, what: str, instead: str) -> None:
-    """Reject requests that have no answer over trainings, with the alternative."""
-    if inputs.training:
-        bound = Given("training", inputs.context.training)
-        msg = f"{what} is over users alone, but {bound} adds trainings; {instead}"
-        raise RecframeError(msg)
 
 
 def spread_of_each(
