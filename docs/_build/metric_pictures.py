@@ -57,7 +57,7 @@ class Picture:
             return False
         described = any(getattr(one.builder, "takes", ()) for one in needs.facts)
         categories = any("by category" in column for column in needs.columns)
-        return described or categories or bool(needs.groups) or self.example.by is not None
+        return described or categories or self.example.by is not None
 
     @property
     def marked(self) -> tuple[str, str]:
@@ -124,7 +124,7 @@ class Picture:
     def has_catalogue(self) -> bool:
         """Whether items are counted over all lists, so that the catalogue is drawn."""
         needs = self.example.needs
-        return self.several and (Level.OF_ITEM in needs.levels or bool(needs.groups))
+        return self.several and Level.OF_ITEM in needs.levels
 
     def _list(self, drawing: Drawing, user: str) -> None:
         label = user if self.several else f"{user}'s list"

@@ -216,9 +216,8 @@ def test_group_by_is_by(kind):
     expected = kind.read(rec.evaluate("mrr", by=["country", "device"]))
 
     assert_frame_equal(kind.read(rec.group_by("country", "device").evaluate("mrr")), expected)
-    assert_frame_equal(kind.read(rec.groupby(["country", "device"]).mrr()), expected)
-    assert_frame_equal(kind.read(rec.group_by("country").groupby("device").mrr()), expected)
-    assert_frame_equal(kind.read(rec.groupby("country").mrr(by="device")), expected)
+    assert_frame_equal(kind.read(rec.group_by("country").group_by("device").mrr()), expected)
+    assert_frame_equal(kind.read(rec.group_by("country").mrr(by="device")), expected)
 
 
 def test_group_by_leaves_the_object_it_was_asked_of(kind):

@@ -206,8 +206,8 @@ def register(frame_class: type) -> None:
     >>> import recframe as rf
     >>> rf.register(int)
     Traceback (most recent call last):
-    recframe.errors.RecframeError: int is not a class of an engine's frames; give pyspark.sql.DataFrame,
-    or dask.dataframe.DataFrame
+    recframe.errors.RecframeError: int is not a class of an engine's frames; give pyspark.sql.DataFrame or
+    dask.dataframe.DataFrame
     """
     kind = kind_of_class(frame_class) if isinstance(frame_class, type) else None
     if kind is None or kind.engine is None:
