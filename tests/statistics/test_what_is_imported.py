@@ -12,7 +12,6 @@ PAGES = [
     "power",
     "shrinkage",
     "moments",
-    "resampling",
 ]
 
 
