@@ -107,6 +107,23 @@ def test_by_segment_a_front_is_that_of_filtered_frames(kind):
         assert on_front == (alone["front"] == "front").to_list()
 
 
+def test_by_segment_who_is_dominated_is_so_by_the_verdicts_of_the_segment():
+    users = pl.DataFrame({"user": range(80)}).with_columns(half=pl.col("user") // 40)
+    lists = users.select("user", item=0)
+    frames = {"a": lists.with_columns(rank=1 + 2 * (pl.col("user") // 40))}
+    frames["b"] = lists.with_columns(rank=2)
+    found = rf.rec(frames, lists, users=users).pareto("mrr", "recall@3", by="half")
+
+    # in the first half a stands at rank 1 and b at 2, in the second a at 3 and b at 2
+    states = found.select("half", "model", "front", "dominated_by").rows()
+    assert sorted(states) == [
+        (0, "a", "front", None),
+        (0, "b", "dominated", "a"),
+        (1, "a", "dominated", "b"),
+        (1, "b", "front", None),
+    ]
+
+
 def test_a_model_without_a_value_is_on_no_front_and_says_why(kind):
     lists = {"a": [1, 2], "b": [2, 3]}
     frames = {

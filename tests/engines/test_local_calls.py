@@ -96,7 +96,6 @@ def test_calls_give_what_they_give_in_one_plan(kind, call):
 SEEDS = {"training": "seed"}
 OF_ALL = {
     "an interval over trainings": (SEEDS, lambda rec: rec.summarize("ndcg@3", "coverage@3")),
-    "power over trainings": (SEEDS, lambda rec: rec.power("ndcg@3")),
     "clusters of a set metric": ({}, lambda rec: rec.summarize("coverage@3", cluster="country")),
     "ranks of users": (
         {},

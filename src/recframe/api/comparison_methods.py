@@ -217,7 +217,7 @@ class Compared(Generic[F]):
         if fronts.tested:
             with silent():
                 pairs = asked.compare(fronts.tested, by=by)
-            of_pairs = [*(key for key in keys if key != MODEL), MODEL, BASELINE, "metric", VERDICT]
+            of_pairs = [MODEL, BASELINE, *(key for key in keys if key != MODEL), "metric", VERDICT]
             verdicts = numbered(pairs.lazy(), of_pairs).select(of_pairs)
             cells = pl.concat([cells, verdicts], how="diagonal")
         plan = kind.applied(cells, lambda rows: fronts.rows(rows, [*keys]), schema)

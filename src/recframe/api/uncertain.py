@@ -61,9 +61,9 @@ class Uncertain(Generic[F]):
         is for this number of users only.
 
         Columns: the `by` columns (a bound model among them), `metric` (its string), `value`, `value_low`, `value_high`, `std`
-        (between users, or of the contributions), `n_users` (with a value: the metric's own support; lists, of metrics over
-        lists) and `note`. Rows are in the order of `evaluate`, then of the metrics. A LazyFrame gives a LazyFrame of
-        expressions alone.
+        (between users, or of the contributions), `n_users` (with a value: the metric's own support), `n_lists` (where a metric
+        over lists was requested: its lists) and `note`. Rows are in the order of `evaluate`, then of the metrics. A LazyFrame
+        gives a LazyFrame of expressions alone.
 
         Without a user, with one, or without a known spread, the interval is null and `note` says why. With fewer than 15 users
         with a value above 0 intervals under-cover, which is noted too. Of a metric with `weights` w of its hits, `note` says if
@@ -86,10 +86,15 @@ class Uncertain(Generic[F]):
         Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015.
         """
         asked = question(self, metrics, k, by, cluster)
+        listed = [str(one.metric) for one in asked.conventions if one.over == "lists"]
+        is_listed = pl.col("metric").is_in(listed)
+        rows = _with_intervals(asked, level).with_columns(
+            n_lists=pl.when(is_listed).then("n_users")
+        )
+        shown = [name for name in summary.COLUMNS if listed or name != "n_lists"]
         columns = summary.COLUMNS | {"k": pl.Int64}
         typed = [pl.col(name).cast(dtype) for name, dtype in columns.items()]
-        rows = _with_intervals(asked, level).select(*asked.by, *typed)
-        result: F = asked.given(rows, asked.by, list(columns), list(summary.COLUMNS))
+        result: F = asked.given(rows.select(*asked.by, *typed), asked.by, list(columns), shown)
         return result
 
     @argument_errors.understood

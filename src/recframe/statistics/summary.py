@@ -52,7 +52,7 @@ def _dtype_of(name: str) -> type[pl.DataType]:
     return pl.Int64 if is_count else pl.Float64
 
 
-COLUMNS = columns_of("metric value value_low value_high std n_users note")
+COLUMNS = columns_of("metric value value_low value_high std n_users n_lists note")
 """Columns after the keys."""
 N_TRAININGS = "n_trainings"
 SUMS = {
