@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from recframe.frames.rows.exploding import AS_EVER
+from recframe.frames.rows.joins import AS_EVER
 
 N_USERS, N_ITEMS = 300, 500
 

@@ -25,7 +25,7 @@ from recframe.frames.kinds.lookup import in_memory, kind_for
 from recframe.frames.kinds.several_models import held
 from recframe.frames.options import DEFAULTS, SIDES, Context, NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named
-from recframe.frames.rows.exploding import AS_EVER
+from recframe.frames.rows.joins import AS_EVER
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile

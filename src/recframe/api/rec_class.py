@@ -34,8 +34,8 @@ from recframe.frames.options import Context, Folds, Options, size_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, cutoff
 from recframe.profiles import under_profile
+from recframe.ranking.data_checks import as_frame
 from recframe.ranking.judged_frame import judge
-from recframe.ranking.judged_rows import as_frame
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -1,4 +1,4 @@
-"""The repr of a `rec`: its frames with their rows, and the options that are bound."""
+"""The repr of a `rec`: its frames, and the options bound."""
 
 from __future__ import annotations
 

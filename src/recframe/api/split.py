@@ -12,7 +12,7 @@ from recframe.api import baseline_arguments, fold_runs, split_lists
 from recframe.api.bound_metric import F
 from recframe.api.split_answers import SplitAnswers
 from recframe.frames.kinds.several_models import held
-from recframe.splits import truth_kinds
+from recframe.splits import description
 from recframe.splits.baselines import BOUNDS, lists_of
 from recframe.splits.filters import Seen
 from recframe.splits.fold_rows import FoldRows
@@ -80,10 +80,10 @@ class Split(SplitAnswers[F]):
         └──────┴──────────────┴───────────┴───────────┘
         """
         each = [
-            truth_kinds.described(one).with_columns(pl.lit(one.fold, pl.Int64).alias(FOLD))
+            description.with_kinds(one).with_columns(pl.lit(one.fold, pl.Int64).alias(FOLD))
             for one in self._rows
         ]
-        beside = {name: name for name in truth_kinds.COLUMNS}
+        beside = {name: name for name in description.COLUMNS}
         result: F = self._labels.given(pl.concat(each), self._fold_beside | beside)
         return result
 

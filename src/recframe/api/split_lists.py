@@ -14,7 +14,7 @@ from recframe.frames.kinds.lookup import in_memory
 from recframe.frames.options import Context, Folds, NamedFrame
 from recframe.frames.roles import Side
 from recframe.frames.rows.joins import joined
-from recframe.splits import truth_kinds
+from recframe.splits import description
 from recframe.splits.fold_rows import FoldRows
 from recframe.splits.labelling import Labels
 from recframe.splits.log_rows import FOLD
@@ -60,8 +60,8 @@ def with_items(
     plan = like_the_log(labels, side.kind.held_rows(named), {"item": LISTS})
     if has_fold:
         plan = _of_the_folds(labels, plan)
-    kinds = pl.concat([truth_kinds.item_kinds(one).with_columns(_fold(one)) for one in rows])
-    plan = truth_kinds.with_item_kinds(plan, kinds, *[FOLD] * has_fold)
+    kinds = pl.concat([description.item_kinds(one).with_columns(_fold(one)) for one in rows])
+    plan = description.with_item_kinds(plan, kinds, *[FOLD] * has_fold)
     return side.kind.give_held(plan, {"item_kind": "item_kind"})
 
 
@@ -103,7 +103,7 @@ def _fold(rows: FoldRows) -> pl.Expr:
 
 def _truth(labels: Labels, rows: Sequence[FoldRows]) -> NamedFrame:
     """Return the truth, with its fold and the kinds of items and pairs."""
-    each = [truth_kinds.described(one, users=False).with_columns(_fold(one)) for one in rows]
+    each = [description.with_kinds(one, users=False).with_columns(_fold(one)) for one in rows]
     beside = {name: name for name in (FOLD, "item_kind", "pair_kind")}
     relevance = labels.log.context.relevance
     names: dict[str, Any] = dict(labels.log.names)
@@ -132,7 +132,7 @@ def _users(labels: Labels, rows: Sequence[FoldRows], options: Mapping[str, Any])
             for users, others in zip(own, of_more, strict=True)
         ]
     each = [
-        truth_kinds.of_users(one.histories, users).with_columns(_fold(one))
+        description.of_users(one.histories, users).with_columns(_fold(one))
         for one, users in zip(rows, own, strict=True)
     ]
     found = pl.concat(each)

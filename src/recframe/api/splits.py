@@ -18,8 +18,7 @@ from recframe.splits.labelling import labelled
 from recframe.splits.log_rows import Log, check_names, log_of
 from recframe.splits.random_rules import ORDERS, PER, ByUser, FoldInOrder, Per, Random
 from recframe.splits.rules import Rule
-from recframe.splits.time_rules import AtPoint, Rolling
-from recframe.splits.user_rules import LastPerUser
+from recframe.splits.time_rules import AtPoint, LastPerUser, Rolling
 from recframe.statistics import options
 
 if TYPE_CHECKING:

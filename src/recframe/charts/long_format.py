@@ -22,12 +22,12 @@ from recframe.frames.hints import A_FRAME_EACH, Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.kind import Seen as WhatIsTold
 from recframe.frames.roles import Segment
-from recframe.frames.rows.exploding import AS_EVER
+from recframe.frames.rows.joins import AS_EVER
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
+from recframe.ranking.data_checks import as_frame
 from recframe.ranking.judged_frame import judge
-from recframe.ranking.judged_rows import as_frame
 from recframe.ranking.relevance import is_relevant_row, rows_of_models
 from recframe.statistics import options
 

@@ -1,4 +1,4 @@
-"""Frames of an engine as a kind, and rows that travel as Arrow tables."""
+"""Frames of an engine, and their rows as Arrow tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data checks: lazy rows that fail when a rule is broken."""
+"""Data checks: lazy rows that fail, and the judged frame behind them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import polars as pl
 
-from recframe.errors import fails_whole_if
+from recframe.errors import RecframeError, fails_whole_if
 from recframe.frames.hints import Given, bind
 from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import beside_one_another
@@ -95,3 +95,21 @@ def _two_values(frame: pl.LazyFrame, segment: Segment) -> pl.LazyFrame:
     )
     pairs = frame.select("user", segment.inside).drop_nulls().unique()
     return pairs.select(check=fails_whole_if(pl.col("user").n_unique() < pl.len(), message))
+
+
+def as_frame(judged: Judged) -> pl.LazyFrame:
+    """Return the judged frame under the bound column names, after the same checks as a metric."""
+    if judged.sharing is not None:
+        of_ties = {
+            "expected": "none for tied items",
+            "last": "one for all items of a tie together",
+        }[judged.sharing]
+        msg = f"judge() gives each item one rank, and ties={judged.sharing!r} has {of_ties}; write another ties= for it"
+        raise RecframeError(msg)
+    names = {
+        role: judged.context.names[role]
+        for role in [*judged.model, "user", "item", "rank", "relevance"]
+    }
+    frame = judged.frame()
+    frame = after_checks(frame, judged, "rank", frame.collect_schema()["rank"], steep=False)
+    return frame.select(pl.col(role).alias(name) for role, name in names.items())

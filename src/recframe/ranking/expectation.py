@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
-from recframe.frames.rows.exploding import AS_EVER
+from recframe.frames.rows.joins import AS_EVER
 from recframe.frames.rows.positions import with_places
 
 

@@ -21,7 +21,7 @@ from recframe.frames.hints import NAMED, Either
 from recframe.frames.kinds.kind import Taken
 from recframe.frames.options import Context
 from recframe.frames.roles import Side
-from recframe.frames.rows.exploding import AS_EVER
+from recframe.frames.rows.joins import AS_EVER
 from recframe.readers.ids import has_a_score, in_own_dtype
 
 PLACE = "rank"

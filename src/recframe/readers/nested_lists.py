@@ -15,7 +15,7 @@ from recframe.errors import DataError, RecframeError, kind_of, shown, warn
 from recframe.frames.collecting import check_threads
 from recframe.frames.kinds.lookup import in_memory, is_frame, kind_for
 from recframe.frames.options import Context
-from recframe.frames.rows.exploding import AS_EVER
+from recframe.frames.rows.joins import AS_EVER
 from recframe.readers.ids import (
     by_score,
     column_of,

@@ -16,7 +16,7 @@ from recframe.errors import ColumnError, dtype_shown, fails_if, fails_whole_if
 from recframe.frames.collecting import Ask
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.exploding import AS_EVER
+from recframe.frames.rows.joins import AS_EVER
 
 Shape = Literal["category", "categories", "vector", "number"]
 CATEGORIES: tuple[Shape, ...] = ("category", "categories")

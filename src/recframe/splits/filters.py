@@ -12,8 +12,7 @@ from recframe.errors import ColumnError, RecframeError, shown
 from recframe.frames.hints import NAMED, bind
 from recframe.frames.options import plain_number
 from recframe.frames.rows.joins import joined
-from recframe.splits.events import as_ordered
-from recframe.splits.log_rows import ROLES, Log
+from recframe.splits.log_rows import ROLES, Log, as_ordered
 from recframe.splits.rules import Part, first_that_holds, is_in, of_part
 
 Target = Literal["all", "first", "last"]

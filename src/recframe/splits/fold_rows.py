@@ -12,10 +12,8 @@ from recframe.frames.collecting import ask
 from recframe.frames.rows.joins import joined
 from recframe.frames.rows.positions import by_item
 from recframe.splits.labelling import Labels
-from recframe.splits.log_rows import ROLES
+from recframe.splits.log_rows import PAIR, ROLES
 from recframe.splits.rules import Part, is_in
-
-PAIR = ["user", "item"]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from typing import ClassVar, Literal, get_args
 
 import polars as pl
 
-from recframe.splits.events import PLACE, UNITS, placed
 from recframe.splits.hashing import hashed, may_collide
-from recframe.splits.log_rows import Log
+from recframe.splits.log_rows import PLACE, UNITS, Log, placed
 from recframe.splits.rules import Part, Rule, Scalar, first_that_holds, of_part
 
 Per = Literal["user", "log"]

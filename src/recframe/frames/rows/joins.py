@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import Any, Literal, TypeVar
 
 import polars as pl
 
-from recframe.frames.rows.exploding import AS_EVER
+from recframe.frames.collecting import IS_POLARS_1
 
 Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 _POLARS = tuple(map(int, pl.__version__.split(".")[:2]))
@@ -88,3 +89,9 @@ def in_long_form(
 
 def _struct(columns: Mapping[str, pl.Expr]) -> pl.Expr:
     return pl.struct(column.alias(name) for name, column in columns.items())
+
+
+# NOTE: a null up to Polars 1, and no row from Polars 2 on; the last of Polars 1 warn where nothing is said. So whoever explodes
+# lists leaves empty ones out ahead of it, or nulls behind it.
+_IS_WARNED_OF = IS_POLARS_1 and "empty_as_null" in signature(pl.Expr.explode).parameters
+AS_EVER: dict[str, Any] = {"empty_as_null": True} if _IS_WARNED_OF else {}
