@@ -216,6 +216,7 @@ def test_group_by_is_by(kind):
     expected = kind.read(rec.evaluate("mrr", by=["country", "device"]))
 
     assert_frame_equal(kind.read(rec.group_by("country", "device").evaluate("mrr")), expected)
+    assert_frame_equal(kind.read(rec.group_by(["country", "device"]).mrr()), expected)
     assert_frame_equal(kind.read(rec.group_by("country").group_by("device").mrr()), expected)
     assert_frame_equal(kind.read(rec.group_by("country").mrr(by="device")), expected)
 
