@@ -70,7 +70,9 @@ def test_p_values_are_corrected_for_all_slices_by_holm():
 
 
 def test_intervals_of_many_slices_hold_at_sidaks_level():
-    low, high = simultaneous_interval([0.1, np.nan, 0.3], [0.1, 0.1, 0.2], freedom=[9, 9, 0])
+    low, high = simultaneous_interval(
+        [0.1, np.nan, 0.3], [0.1, 0.1, 0.2], freedom=[9, 9, 0], level=0.95
+    )
 
     # two have a standard error, one of them no freedom
     half = stats.t.ppf(0.5 + 0.95**0.5 / 2, 9) * 0.1

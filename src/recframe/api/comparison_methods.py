@@ -259,8 +259,7 @@ def _check_metric(call: str, metric: Metric[...]) -> None:
         f"evaluate({str(metric)!r}, by=...) has the values, and compare({str(metric)!r}, by=...) compares models within each "
         "segment, where they have the same users"
     )
-    # NOTE: a seam: what does not grow may be served by what each list contributes to it
-    if getattr(metric.definition, "grows", False):
+    if metric.definition.grows:
         msg = (
             f"{call} takes no {metric.name!r}, which grows with the number of users: a large segment has a larger value by "
             f"its size alone; {instead}"

@@ -400,13 +400,8 @@ class Rec(Methods[F], Answers[F]):
         names = self._segments(by)
         return read(self._frame, own, names, labelled=True, clashes=clashes), clashes
 
-    def _evaluated(
-        self,
-        inputs: Inputs,
-        asked: Sequence[evaluation.Convention],
-        beside: Sequence[str] = (),
-    ) -> pl.LazyFrame:
-        return evaluation.evaluate(under_profile.at_home(inputs), asked, self._run(), beside)
+    def _evaluated(self, inputs: Inputs, asked: Sequence[evaluation.Convention]) -> pl.LazyFrame:
+        return evaluation.evaluate(under_profile.at_home(inputs), asked, self._run())
 
     def _run(self) -> Run:
         """Return the execution of the call's plans."""

@@ -223,7 +223,7 @@ class Splits(Generic[F]):
         n = options.whole("n", n, 1)
         n_folds = options.whole("folds", folds, 1)
         kept = options.whole("keep", keep, 0)
-        given = {"n": n, "folds": _other(n_folds, 1), "keep": _other(keep, 1)}
+        given = {"n": n, "folds": _unless_1(n_folds), "keep": _unless_1(keep)}
         said = _said("last_per_user", filters, **given)
         return _split(log, LastPerUser(said, n, n_folds, kept), filters)
 
@@ -276,7 +276,7 @@ class Splits(Generic[F]):
         number = None if n is None else options.whole("n", n, 1)
         kept = options.whole("keep", keep, 0)
         given = {"share": share, "n": n, "folds": folds, "per": per, "seed": seed}
-        said = _said("random", filters, **given, keep=_other(keep, 1))
+        said = _said("random", filters, **given, keep=_unless_1(keep))
         if log.has_time:
             warn(LEAKS)
         return _split(log, Random(said, seed, n_folds, part, number, per, kept), filters)
@@ -386,9 +386,9 @@ def _check_step(horizon: times.Length, step: times.Length | None) -> None:
         raise RecframeError(msg)
 
 
-def _other(value: object, default: object) -> object:
-    """Return a value to be told of a call; None where it is the default."""
-    return None if value == default else value
+def _unless_1(value: object) -> object:
+    """Return a value to be told of a call; None where it is the default, 1."""
+    return None if value == 1 else value
 
 
 def _share(call: str, share: object, folds: int | None) -> float:

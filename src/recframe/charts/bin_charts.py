@@ -137,7 +137,7 @@ def _views(
         order="low:Q",
         color=colour,
         tooltip=tooltips(series.told(fields)),
-        **({"strokeWidth": series.of_coloured(2.5, 1)} if series.others else {}),
+        **({"strokeWidth": series.widths} if series.others else {}),
     )
     others = layered(above, steps, height=HEIGHT)
     views = [one.properties(width=width) for one in (of_zeros, others)]

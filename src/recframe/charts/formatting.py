@@ -22,6 +22,7 @@ LEAST = 1e-6
 LEAST_P = 0.001
 TIMES = 10
 """Relative difference from which it is written as a multiple."""
+MOST_NOTES = 5
 
 
 def text(value: object) -> str:
@@ -129,15 +130,15 @@ def blocks(folded: str) -> list[str | list[str]]:
     return found
 
 
-def noted(rows: Iterable[tuple[str | None, str]], most: int = 5) -> list[str]:
+def noted(rows: Iterable[tuple[str | None, str]]) -> list[str]:
     """Return each note once, behind its subjects, of rows of a note or None and a subject."""
     subjects: dict[str, dict[str, None]] = {}
     for note, subject in rows:
         if note:
             subjects.setdefault(note, {})[subject] = None
     lines = [f"{listed([*about])}: {note}." for note, about in subjects.items()]
-    more = [f"{len(lines) - most:,} more notes are in the numbers of this page."]
-    return lines[:most] + (more if len(lines) > most else [])
+    more = [f"{len(lines) - MOST_NOTES:,} more notes are in the numbers of this page."]
+    return lines[:MOST_NOTES] + (more if len(lines) > MOST_NOTES else [])
 
 
 @dataclass(frozen=True)

@@ -275,7 +275,7 @@ class Timeline:
         ends = [thin.encode(y=f"expected_{end}:Q") for end in ("low", "high")]
         line = base.mark_line(strokeWidth=2).encode(**along)
         if series.others:
-            line = line.encode(strokeWidth=series.of_coloured(2.5, 1))
+            line = line.encode(strokeWidth=series.widths)
         has_few = self.rows["as_of"].n_unique() <= MOST_POINTS
         seen = None if has_few else alt.FieldEqualPredicate(field="alone", equal=True)
         colours = series.look.colours

@@ -126,7 +126,7 @@ def _with_train(series: Series, data: pl.DataFrame) -> dict[str, Any]:
     legend = legend_of(kept, series.look) if series.named or trains else None
     colours = [*series.colours, *[of.others] * len(others), *[of.ink] * len(trains)]
     colour = alt.Color("label:N", scale={"domain": names, "range": colours}, legend=legend)
-    width = {"strokeWidth": series.of_coloured(2.5, 1)} if series.others else {}
+    width = {"strokeWidth": series.widths} if series.others else {}
     return {"color": colour, **width}
 
 

@@ -195,9 +195,10 @@ class Series:
         """The condition on a mark that its model has a colour."""
         return alt.FieldOneOfPredicate(field="model", oneOf=self.coloured)
 
-    def of_coloured(self, full: float, grey: float) -> Any:
-        """Return a number for models in colour and one for the others, such as the opacity of their marks."""
-        return alt.condition(self.is_coloured, alt.value(full), alt.value(grey))
+    @property
+    def widths(self) -> Any:
+        """The widths of lines: those of models in colour are wider than grey ones."""
+        return alt.condition(self.is_coloured, alt.value(2.5), alt.value(1))
 
     def in_front(self, data: pl.DataFrame) -> pl.DataFrame:
         """Return data with the rows of models in colour last, so that they are drawn in front of grey ones."""
@@ -213,11 +214,11 @@ class Series:
     def line(self, base: alt.Chart, **encodings: Any) -> alt.Chart:
         """Return a line for each model."""
         if self.others:
-            encodings |= {"strokeWidth": self.of_coloured(2.5, 1)}
+            encodings |= {"strokeWidth": self.widths}
         line: alt.Chart = base.mark_line(strokeWidth=2).encode(color=self.colour(), **encodings)
         return line
 
-    def points(self, base: alt.Chart, size: float, seen: Any = None) -> alt.Chart:
+    def points(self, base: alt.Chart, size: float, seen: Any) -> alt.Chart:
         """Return the points on the lines of models, of which some are seen, and of grey ones none."""
         conditions = [one for one in [seen] if one is not None]
         conditions += [self.is_coloured] if self.others else []

@@ -56,13 +56,8 @@ ENDS = {"n_users", "n_lists", *OF_ROWS}
 PAIRS = {
     *(("model", "baseline"), ("value", "baseline_value"), ("value", "bound"), ("value", "rest")),
     *(("best", "worst"), ("best_value", "worst_value"), ("detectable", "detectable_relative")),
-    *(
-        ("difference", "p_adjusted"),
-        ("difference", "difference_shrunk"),
-        ("name", "aliases"),
-        ("rows", "users"),
-    ),
-    *(("formula", "parameters"), ("verdict", "runner_up")),
+    *(("difference", "p_adjusted"), ("name", "aliases"), ("rows", "users")),
+    ("formula", "parameters"),
 }
 """Columns of which the second stands below the first where not all fit side by side."""
 STYLES = {

@@ -115,20 +115,14 @@ def pooled(
     return found.with_columns(values)
 
 
-def added(
-    each: Sequence[pl.LazyFrame], keys: Sequence[str], same: Sequence[str] = ()
-) -> pl.LazyFrame:
-    """Return sums of folds added up by the keys; columns in `same` are the same in each fold."""
+def added(each: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:
+    """Return sums of folds added up by the keys."""
     if len(each) == 1:
         return each[0]
     rows = pl.concat(each)
     values = {name: dtype for name, dtype in rows.collect_schema().items() if name not in keys}
-    floats = [name for name, dtype in values.items() if dtype.is_float() and name not in same]
-    others = [
-        pl.col(name).first() if name in same else pl.col(name).sum()
-        for name in values
-        if name not in floats
-    ]
+    floats = [name for name, dtype in values.items() if dtype.is_float()]
+    others = [pl.col(name).sum() for name in values if name not in floats]
     found = of_few(rows, keys, {name: pl.col(name) for name in floats}, others)
     return found.select(*keys, *values)
 

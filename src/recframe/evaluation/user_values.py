@@ -122,7 +122,7 @@ def bounded_names(metrics: Sequence[Metric[...]]) -> frozenset[str]:
 
 
 def sums_of_values(
-    names: Sequence[str], bounded: Collection[str], *, spread: Collection[str] = ()
+    names: Sequence[str], bounded: Collection[str], *, spread: Collection[str]
 ) -> ExactSums:
     """Return the sums of values, and of the squares of some: `sum value 0`, ..., `square value 0`, ..."""
     values = {f"sum {name}": pl.col(name) for name in names}

@@ -388,7 +388,7 @@ class Judged:
         best = self.truth.group_by(pair).agg(pl.col("relevance").max())
         return rows.join(best, on=pair, how="left", nulls_equal=bool(self.of_rows))
 
-    def relevant_pairs(self, segments: Sequence[str] = ()) -> pl.LazyFrame:
+    def relevant_pairs(self, segments: Sequence[str]) -> pl.LazyFrame:
         """Return each relevant pair of a user and an item once, whoever recommended it; with segments, in each of them."""
         rows = (self.lists if self.truth is None else self.truth).filter(self._relevant)
         rows = self.in_segments(rows) if segments else rows

@@ -172,7 +172,7 @@ class Scored:
 
     def _question(self, k: int | None) -> pl.LazyFrame:
         """Return whether rows are sorted by user and score, and whether a tie spans the cut."""
-        if not self._compares("user"):
+        if not self._compares_users:
             return pl.LazyFrame({"by_score": [False], "cut_clear": [False]})
         user = pl.col("user")
         by_score = (user > user.shift()) | ((user == user.shift()) & (SCORE.shift() >= SCORE))
@@ -192,7 +192,7 @@ class Scored:
     def _standing(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return whether some rows are sorted by rank; False if unsure."""
         tie = self._tie()
-        if tie is None or self.keys != ("user",) or not self._compares("user"):
+        if tie is None or self.keys != ("user",) or not self._compares_users:
             return pl.LazyFrame({"standing": [False]})
         user, (last, turned) = pl.col("user"), tie
         follows = last < last.shift() if turned else last > last.shift()
@@ -209,9 +209,10 @@ class Scored:
         dtype = self.rows.select(key.alias("key")).collect_schema()["key"]
         return (key, turned) if dtype.is_integer() or dtype == pl.String else None
 
-    def _compares(self, name: str) -> bool:
-        """Return whether ids compare in their sort order."""
-        dtype = self.rows.collect_schema()[name]
+    @property
+    def _compares_users(self) -> bool:
+        """Whether ids of users compare in their sort order."""
+        dtype = self.rows.collect_schema()["user"]
         return dtype.is_integer() or dtype == pl.String
 
 

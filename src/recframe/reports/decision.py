@@ -158,16 +158,15 @@ class Decision:
         of_pair = [*self._gains(), *self._shows(costs)] if self.is_shown else self._shows(costs)
         return " ".join(filter(None, [first, self._contrary(), _sentence(of_pair)]))
 
-    def gain(self, row: Row, decimals: int | None = None, *, signed: bool = False) -> list[str]:
+    def gain(self, row: Row, *, signed: bool = False) -> list[str]:
         """Return how far a model is ahead, and its interval, as numbers of a sentence."""
         sign = self.signs[row["metric"]]
         ends = [row[f"difference{end}"] for end in ("", "_low", "_high")]
         gain, *interval = (None if one is None else sign * one for one in ends)
         low, high = interval[::sign]
         two = decimals_of(low, high)
-        if two is not None:
-            # so many as are read, of an interval that is not narrower
-            decimals = max(two - 1, min(two, DIGITS))
+        # so many as are read, of an interval that is not narrower
+        decimals = None if two is None else max(two - 1, min(two, DIGITS))
         return [
             number(one, decimals=decimals, sign=signed and place == 0)
             for place, one in enumerate((gain, low, high))

@@ -14,17 +14,14 @@ from recframe.statistics.arrays import np, special
 from recframe.statistics.p_values import level_of_all, p_two_sided, t_quantile
 from recframe.statistics.pairs import MODEL
 from recframe.statistics.segment_sums import Segmenting, Segments, every_segment
+from recframe.statistics.summary import columns_of
 
 FEW = 30
 """Users below which a t interval is rough."""
-_NUMBERS = ("gap", "gap_low", "gap_high", "best_value", "worst_value", "p_value")
-_COUNTS = ("best_n_users", "worst_n_users", "n_segments")
-COLUMNS: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(("metric", "best", "worst"), pl.String),
-    **dict.fromkeys(_NUMBERS, pl.Float64),
-    **dict.fromkeys(_COUNTS, pl.Int64),
-    "note": pl.String,
-}
+COLUMNS = columns_of(
+    "metric best worst gap gap_low gap_high best_value worst_value p_value best_n_users worst_n_users "
+    "n_segments note"
+)
 """Columns after the keys."""
 
 
@@ -88,7 +85,7 @@ def widest(of: Segments) -> Gap | None:
     if not (squared > 0).all():
         return Gap(best, worst, gap, nan, nan, nan)
     n_pairs = len(places) * (len(places) - 1) // 2
-    freedom = squared.sum() ** 2 / (squared**2 / of.freedom()[[best, worst]]).sum()
+    freedom = squared.sum() ** 2 / (squared**2 / of.freedom[[best, worst]]).sum()
     error = np.sqrt(squared.sum())
     half = float(t_quantile(level_of_all(of.how.level, n_pairs), freedom) * error)
     p_value = p_two_sided(gap / error, freedom)

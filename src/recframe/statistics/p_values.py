@@ -67,7 +67,7 @@ def level_of_all(level: float, n: int) -> float:
 
 
 def simultaneous_interval(
-    estimates: Given, standard_errors: Given, *, freedom: Given, level: float = 0.95
+    estimates: Given, standard_errors: Given, *, freedom: Given, level: float
 ) -> tuple[Numbers, Numbers]:
     """Return the lower and upper bounds of estimates, such as slices against the rest, that all hold at once.
 

@@ -36,7 +36,6 @@ from recframe.statistics.moments import added_up
 from recframe.statistics.over_folds import USER
 from recframe.statistics.over_trainings import sums_of_users
 from recframe.statistics.pairs import MODEL, NO_SPREAD, Pairing, sums_of_all
-from recframe.statistics.shrinkage import borrowed_freedom
 
 SUMS = ("n", "sum", "square")
 N_GROUPS = 2_000
@@ -266,9 +265,10 @@ class Segments:
         squared = ratio(variances, self.moments.n)
         return squared if self.clustered is None else np.fmax(squared, self.clustered.mean)
 
-    def freedom(self, borrowed: float = 0.0) -> Numbers:
-        """Return the degrees of freedom of errors that borrow so many users; of clusters none are borrowed."""
-        found = borrowed_freedom(self.moments.n, borrowed)
+    @property
+    def freedom(self) -> Numbers:
+        """The degrees of freedom of errors, of users or of clusters."""
+        found = numbers(np.maximum(self.moments.n - 1.0, 0.0))
         return found if self.clustered is None else np.minimum(found, self.clustered.freedom)
 
 

@@ -21,14 +21,11 @@ from recframe.statistics.shrinkage import (
     common_variance,
     pooled,
 )
+from recframe.statistics.summary import columns_of
 
-_NUMBERS = ("difference", "difference_low", "difference_high", "value", "rest", "pooled")
-COLUMNS: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(("segment", "metric"), pl.String),
-    **dict.fromkeys((*_NUMBERS, "p_value", "p_adjusted"), pl.Float64),
-    "n_users": pl.Int64,
-    "note": pl.String,
-}
+COLUMNS = columns_of(
+    "segment metric difference difference_low difference_high value rest pooled p_value p_adjusted n_users note"
+)
 """Columns after the model."""
 
 

@@ -37,7 +37,7 @@ from recframe.statistics.pairs import (
 Frame = TypeVar("Frame", pl.LazyFrame, pl.DataFrame)
 Number = TypeVar("Number", float, pl.Expr)
 TEXTS = {"metric", "best", "worst", "verdict", "note", "by", "segment"}
-COUNTS = {"k", "wins", "ties", "losses", "depth", "users_needed"}
+COUNTS = {"wins", "ties", "losses", "users_needed"}
 
 
 def columns_of(names: str) -> dict[str, type[pl.DataType]]:

@@ -62,8 +62,6 @@ class Kind:
     frame: Any
     size = 0
     """Number of rows, 0 if unknown."""
-    library: str | None = None
-    """The library whose frames a history of such results is read as; None for Polars."""
     is_lazy = False
     """Whether nothing of the frame is at hand before a plan runs."""
     collects = True

@@ -310,7 +310,6 @@ class Pandas(EagerKind):
     """A pandas.DataFrame."""
 
     frame: pd.DataFrame
-    library = "pandas"
 
     @property
     def index_names(self) -> list[object]:  # type: ignore[override]  # of a frame, and of no kind
