@@ -59,11 +59,6 @@ def signed(value: float | None, *, decimals: int | None = None) -> str:
     return number(value, sign=True, decimals=decimals)
 
 
-def share(value: float | None) -> str:
-    """Return a share in per cent."""
-    return NONE if value is None else f"{100 * value:.1f}%"
-
-
 def per_cent(value: float) -> str:
     """Return a share in per cent as a sentence has it, to two digits.
 
