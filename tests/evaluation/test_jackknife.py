@@ -166,9 +166,8 @@ def own(monkeypatch) -> list[str]:
     @rf.metric(shape="set", over="lists")
     def spread_by_rank(at: Any) -> pl.Expr:
         mean = at.per_item(at.rank * at.beside(at.n_listed)) / at.n_lists_with
-        return at.over_items(pl.when(at.n_lists_with > 0).then(mean.sqrt())) + at.mean_of_rows(
-            at.rank, "log"
-        )
+        by_rank = at.over_lists(at.sum(at.discount * at.rank)) / at.over_lists(at.sum(at.discount))
+        return at.over_items(pl.when(at.n_lists_with > 0).then(mean.sqrt())) + by_rank
 
     return ["items_with_hits@3", "spread_by_rank", "spread_by_rank@2"]
 

@@ -38,7 +38,7 @@ from recframe.side_info.aggregation_levels import Level, Levels
 from recframe.side_info.groups_of_items import Listed
 from recframe.side_info.precompute import settled
 from recframe.side_info.requirements import check_needs
-from recframe.side_info.sources import Fact, FromSides, Sides
+from recframe.side_info.sources import Fact, FromSides, Sides, has_relevant, in_universe
 from recframe.side_info.sums_by_feature import Rows
 
 OF_SEGMENTS = {
@@ -220,7 +220,8 @@ def _of_a_list(metric: Metric[...], at: AtLists, value: pl.Expr) -> pl.Expr:
     value = value.cast(pl.Float64)
     # NOTE: beside an accuracy metric it is to speak of the same users
     if needs_of(metric).reads_relevance:
-        value = pl.when(at.counted).then(value)
+        counted = in_universe, has_relevant
+        value = pl.when(*(at.fact(one).fill_null(value=False) for one in counted)).then(value)
     return at.asked.column(Level.VALUE, value)
 
 

@@ -14,6 +14,7 @@ import polars as pl
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import COUNT, UNIT, LogBase, Share
 from recframe.metrics.language.registry import metric
+from recframe.side_info import attributes
 
 __all__ = ["miscalibration"]
 
@@ -59,11 +60,11 @@ def miscalibration(
     """
     weighed = at.weight(weight)
     total = at.sum(pl.when(at.has_feature(of)).then(weighed))
-    # without a divisor there is no value
-    p = at.history_in_category(of) / at.n_described_history(of)
+    described = at.fact(attributes.n_described_history, of)
+    p = at.fact(attributes.history_in_category, of).fill_null(0.0) / described
     q = at.in_category(of, weighed * at.category_share) / at.beside_categories(total)
     # NOTE: the rest is exactly 0 where the list has all categories of the history, as the root of 1e-16 would be 1e-8.
-    covers = at.over_categories(of, p > 0) == at.n_categories_of_history(of)
+    covers = at.over_categories(of, p > 0) == at.fact(attributes.n_categories_of_history, of)
     rest = pl.when(covers).then(0.0).otherwise((1 - at.over_categories(of, p)).clip(0.0, 1.0))
     half = (p + q) / 2
     one, of_rest = {
@@ -74,7 +75,7 @@ def miscalibration(
     }[divergence]
     value = (at.over_categories(of, one) + of_rest * rest).clip(lower_bound=0.0)
     value = value.sqrt() if divergence == "hellinger" else value / math.log(log_base)
-    return pl.when((total > 0) & (at.n_described_history(of) > 0)).then(value)
+    return pl.when((total > 0) & (described > 0)).then(value)
 
 
 def _relative(share: pl.Expr, other: pl.Expr) -> pl.Expr:

@@ -22,14 +22,14 @@ from recframe.metrics.language.at import (
     geometric_discount,
     ratio,
 )
-from recframe.metrics.language.at_lists import AtLists
+from recframe.metrics.language.at_lists import AtLists, Distance
 from recframe.metrics.language.definition import COUNT, UNIT, Bounds, Closed, Share
 from recframe.metrics.language.registry import metric
 from recframe.metrics.language.sums_over_ranks import sum_of_reciprocals
+from recframe.side_info import sources
 
 __all__ = ["alpha_ndcg", "category_coverage", "category_entropy", "diversity", "err_ia", "nrbp"]
 
-Distance = Literal["cosine", "jaccard"]
 Highest = Literal["any", "best"]
 Alpha = Annotated[float, Bounds(0.001, 1, closed=True)]
 
@@ -79,7 +79,7 @@ def diversity(
     Source: Ziegler et al. 2005, Improving recommendation lists through topic diversification; Vargas and Castells 2011.
     """
     m = at.sum(at.has_feature(of).cast(pl.Float64))
-    alike = (at.squared_length(of) if distance == "cosine" else at.overlap_of_pairs(of)) - m
+    alike = at.likeness_of_pairs(of, distance) - m
     value = (1 - ratio(alike, m * (m - 1), empty=None)).clip(0.0, 2.0)
     value = value / 2 if scaled else value
     return value if single == "null" else pl.when(at.n_listed > 0).then(value.fill_null(0.0))
@@ -133,7 +133,7 @@ def category_coverage(
     )
     wholes = {
         "catalogue": lambda: at.n_categories(of),
-        "relevant": lambda: at.n_categories_of_relevant(of),
+        "relevant": lambda: at.fact(sources.n_categories_of_relevant, of),
         "k": lambda: at.n_listed if at.k is None else one * at.k,
     }
     whole = wholes[denominator]()

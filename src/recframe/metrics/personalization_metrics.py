@@ -55,8 +55,7 @@ def personalization(
     if similarity == "cosine":
         weight = at.per_item(1 / length.sqrt(), bounded=True)
         shared = at.over_items(weight * (at.everywhere(weight) if whole else weight)) - lists
-    elif whole:
-        shared = at.over_items(at.per_item(at.shared_with_others(length)))
     else:
-        shared = at.over_items(at.per_item(at.shared_with_longer(length))) * 2
+        shared = at.over_items(at.per_item(at.shared_with_others(length, everywhere=whole)))
+        shared = shared if whole else shared * 2
     return (1 - shared / pairs).clip(0.0, 1.0)

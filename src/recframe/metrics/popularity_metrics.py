@@ -16,6 +16,7 @@ from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists, Tail
 from recframe.metrics.language.definition import COUNT, UNIT, LogBase, Share
 from recframe.metrics.language.registry import metric
+from recframe.side_info import attributes, sources
 
 __all__ = [
     "efd",
@@ -170,8 +171,11 @@ def _browsed(
     at: AtLists, value: pl.Expr, discount: Discount, average: Average = "users", *, relevance: bool
 ) -> pl.Expr:
     """Return the mean of a value over the list, or all rows, weighed by rank; with relevance 0 for what is not relevant."""
-    mean = at.mean if average == "users" else at.mean_of_rows
-    return mean(pl.when(at.relevant).then(value) if relevance else value, discount)
+    value = pl.when(at.relevant).then(value) if relevance else value
+    if average == "users":
+        return at.mean(value, discount)
+    weight = at.weight(discount)
+    return ratio(at.over_lists(at.sum(weight * value)), at.over_lists(at.sum(weight)), empty=None)
 
 
 @metric(
@@ -205,11 +209,11 @@ def popularity(
     Source: Yin, Cui, Li, Yao and Chen 2012, Challenging the long tail recommendation; `quantile`: LensKit's `MeanPopRank`.
     """
     if normalizer == "quantile":
-        return at.mean(at.popularity_quantile)
+        return at.mean(at.fact(sources.popularity_quantile).fill_null(0.0))
     whole = {
         "none": lambda: pl.lit(1.0, dtype=pl.Float64),
         "users": lambda: at.n_train_users,
-        "max": lambda: at.max_popularity,
+        "max": lambda: at.fact(attributes.max_popularity),
         "interactions": lambda: at.n_interactions,
     }
     return ratio(at.mean(at.popularity), whole[normalizer](), empty=None)
@@ -302,7 +306,7 @@ def tail_coverage(at: AtLists, *, tail: Tail = "interactions", share: Share = 0.
     Source: Abdollahpouri, Burke and Mobasher 2019, Managing popularity bias with personalized re-ranking.
     """
     found = at.over_items(at.in_tail(tail, share) & (at.n_lists_with > 0), counts=True)
-    return ratio(found, at.n_tail(tail, share), empty=None)
+    return ratio(found, at.fact(attributes.n_tail, tail, share), empty=None)
 
 
 @metric(
@@ -336,7 +340,7 @@ def popularity_lift(at: AtLists, *, average: Literal["ratio", "users"] = "ratio"
 
     Source: Abdollahpouri, Mansoury, Burke and Mobasher 2019, The unfairness of popularity bias in recommendation.
     """
-    before = at.history_popularity
+    before = at.fact(attributes.history_popularity)
     gained = at.mean(at.popularity) - before
     if average == "users":
         return ratio(gained, before, empty=None)

@@ -16,6 +16,7 @@ from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import COUNT, UNIT, Bounds, Share
 from recframe.metrics.language.registry import metric
+from recframe.side_info import reference_lists
 
 __all__ = ["least_item_promoted", "overlap", "rbo", "unexpectedness"]
 
@@ -116,7 +117,8 @@ def least_item_promoted(at: AtLists) -> pl.Expr:
 
     Source: LensKit's `least_item_promoted`, which counts places from 0 and so gives one less where ours is above 0.
     """
-    below = at.highest(at.reference_rank) - (at.n_listed if at.k is None else at.k)
+    rank = at.fact(reference_lists.reference_rank)
+    below = at.highest(rank) - (at.n_listed if at.k is None else at.k)
     value = below.clip(lower_bound=0.0).fill_null(0.0)
     return pl.when((at.n_listed > 0) & at.has_reference).then(value)
 
@@ -169,7 +171,9 @@ def rbo(
 
     Source: Webber, Moffat and Zobel 2010, A similarity measure for indefinite rankings.
     """
-    both, further = at.agreement(p), (1 - p) / p
+    found = at.fact(reference_lists.agreement, p, at.k or 0).struct
+    both = reference_lists.Agreement(*map(found.field, reference_lists.Agreement.__annotations__))
+    further = (1 - p) / p
     s, l, end = both.shorter, both.longer, _power(p, both.shorter)  # noqa: E741  the source's letter
     at_end = ratio(both.common_in_shorter, s)
     if form == "min":
@@ -179,10 +183,10 @@ def rbo(
             both.common_in_shorter * both.sum_to_shorter - both.before_in_shorter, 1 - end
         )
     else:
-        found = both.common * both.sum_to_longer - both.before
+        inside = both.common * both.sum_to_longer - both.before
         beyond = p * (end - _power(p, l)) / (1 - p) - s * (both.sum_to_longer - both.sum_to_shorter)
         rest = (ratio(both.common - both.common_in_shorter, l) + at_end) * _power(p, l)
-        value = further * (found + at_end * beyond) + rest
+        value = further * (inside + at_end * beyond) + rest
     return pl.when(at.n_listed > 0).then(value.clip(0.0, 1.0))
 
 

@@ -13,6 +13,7 @@ from recframe.metrics.language.at import ratio
 from recframe.metrics.language.at_lists import AtLists
 from recframe.metrics.language.definition import UNIT
 from recframe.metrics.language.registry import metric
+from recframe.side_info import attributes, sources
 
 __all__ = ["serendipity"]
 
@@ -65,7 +66,8 @@ def serendipity(at: AtLists, *, of: str = "", against: Against = "history") -> p
         return at.mean((at.relevant & ~at.in_reference()).cast(pl.Float64))
     if against == "popularity":
         return at.mean(relevant * _above_popularity(at))
-    described, before = at.has_feature(of).cast(pl.Float64), at.n_described_history(of)
+    described = at.has_feature(of).cast(pl.Float64)
+    before = at.fact(attributes.n_described_history, of)
     unlike = at.sum(relevant * described) - ratio(
         at.likeness_to_history(of, relevant), before, empty=None
     )
@@ -74,6 +76,7 @@ def serendipity(at: AtLists, *, of: str = "", against: Against = "history") -> p
 
 def _above_popularity(at: AtLists) -> pl.Expr:
     """Return how much better an item stands in the list than in the order of popularity, over the catalogue's size."""
-    places = at.n_whole_catalogue + 1
-    usual = (places - at.place_by_popularity).clip(lower_bound=0.0).fill_null(0.0)
-    return ratio((places - at.rank - usual).clip(lower_bound=0.0), at.n_whole_catalogue, empty=None)
+    n = at.fact(sources.n_whole_catalogue)
+    place = at.fact(attributes.place_by_popularity)
+    usual = (n + 1 - place).clip(lower_bound=0.0).fill_null(0.0)
+    return ratio((n + 1 - at.rank - usual).clip(lower_bound=0.0), n, empty=None)

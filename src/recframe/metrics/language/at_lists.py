@@ -14,16 +14,15 @@ from recframe.side_info import (
     attributes,
     groups_of_items,
     reference_lists,
-    sources,
     sums_by_feature,
 )
 from recframe.side_info.aggregation_levels import Level, Levels
 from recframe.side_info.groups_of_items import Target
-from recframe.side_info.reference_lists import Agreement
 from recframe.side_info.sources import Builder, Fact, FromSides, Setting, Summing
 
 Weight = Literal["none", "log", "geometric", "reciprocal"]
 Tail = Literal["interactions", "items"]
+Distance = Literal["cosine", "jaccard"]
 PATIENCE = 0.85
 """Probability of continuing to the next rank, in `weight="geometric"`."""
 
@@ -32,23 +31,19 @@ PATIENCE = 0.85
 class AtLists:
     """Words for writing a metric over lists (`over="lists"`, or `shape="set"`), for lists cut at `k`.
 
-    Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `gain`, `in_history`, `in_reference(...)`,
-    `reference_rank`; of an item in any list: `popularity`, `popularity_quantile`, `place_by_popularity`, `in_catalogue`,
-    `in_tail(...)`. `beside(...)` repeats a value of the list for its items; `shared_with_longer(...)` and
-    `shared_with_others(...)` compare the list with others that have the item. Of one list, up to k: `sum(...)`, `mean(...)` and
-    `highest(...)` of such words, `n_listed`; of its user `history_popularity` and `counted`; with the user's reference list
-    `has_reference` and `agreement(...)`. Of one item in all lists of a segment: `per_item(...)`, a sum over its places,
-    `n_lists_with`, `place(...)`, and `everywhere(...)`. Of a group of items in a segment: `unseen_share(...)`. Of a segment:
-    `over_items(...)` and `over_lists(...)`, sums, `mean_of_rows(...)` of a word of its items, `over_groups(...)`, `n_lists`,
-    `in_all(...)` and `across_items(...)`. Of a feature of the items: `has_feature(...)` of an item; `squared_length(...)`,
-    `likeness_to_history(...)` and `overlap_of_pairs(...)` of a list; of the history `n_described_history(...)` and
-    `n_categories_of_history(...)`, of the relevant items `n_categories_of_relevant(...)`; of a category of a list
-    `in_category(...)`, a sum of words of its items and of `category_share`, `history_in_category(...)`, and
-    `beside_categories(...)`, which `over_categories(...)` sums for the list. Of the side frames:
-    `n_train_users`, `n_interactions`, `max_popularity`, `n_catalogue`, `n_whole_catalogue`, `n_tail(...)`, `n_categories(...)`.
+    Words of one item in one list: `rank`, `discount`, `weight(...)`, `relevant`, `gain`, `in_history`, `in_reference(...)`; of
+    an item in any list: `popularity`, `in_catalogue`, `in_tail(...)`. `beside(...)` repeats a value of the list for its items;
+    `shared_with_others(...)` compares the list with others that have the item. Of one list, up to k: `sum(...)`, `mean(...)`
+    and `highest(...)` of such words, `n_listed`; of its user `has_reference`. Of one item in all lists of a segment:
+    `per_item(...)`, a sum over its places, `n_lists_with`, `place(...)`, and `everywhere(...)`. Of a group of items in a
+    segment: `unseen_share(...)`. Of a segment: `over_items(...)` and `over_lists(...)`, sums, `over_groups(...)`, `n_lists`,
+    `in_all(...)` and `across_items(...)`. Of a feature of the items: `has_feature(...)` of an item; `likeness_of_pairs(...)`
+    and `likeness_to_history(...)` of a list; of a category of a list `in_category(...)`, a sum of words of its items and of
+    `category_share`, and `beside_categories(...)`, which `over_categories(...)` sums for the list. Of the side frames:
+    `n_train_users`, `n_interactions`, `n_catalogue`, `n_categories(...)`.
 
     A metric of user shape returns a value of a list, one of set shape a value of a segment. `fact(...)` requests any other
-    column of the side frames.
+    column of the side frames, such as `at.fact(attributes.max_popularity)`.
     """
 
     k: int | None
@@ -99,12 +94,6 @@ class AtLists:
         return self.fact(attributes.gain).fill_null(0.0)
 
     @property
-    def counted(self) -> pl.Expr:
-        """Whether the list's user has a value in the accuracy metrics, by `universe=` and `no_relevant=`."""
-        in_universe = self.fact(sources.in_universe).fill_null(value=False)
-        return in_universe & self.fact(sources.has_relevant).fill_null(value=False)
-
-    @property
     def in_history(self) -> pl.Expr:
         """Whether the train frame has the item for the user."""
         return self.fact(attributes.in_history).fill_null(value=False)
@@ -113,26 +102,18 @@ class AtLists:
         """Return whether the reference has the item for the user up to k; 0 means the metric's cut-off."""
         return self.fact(reference_lists.in_reference, int(k) or self.k or 0).fill_null(value=False)
 
-    @property
-    def reference_rank(self) -> pl.Expr:
-        """The rank that the user's reference list gives the item, also beyond k; null where it has it not."""
-        return self.fact(reference_lists.reference_rank)
-
     def beside(self, value: pl.Expr) -> pl.Expr:
         """Return a value of the list for each of its items."""
         return self.asked.column(Level.BESIDE, value)
 
-    def shared_with_longer(self, length: pl.Expr) -> pl.Expr:
+    def shared_with_others(self, length: pl.Expr, *, everywhere: bool) -> pl.Expr:
         """Return 1 / length for each list of the segment that has the item and comes before this one, the longest first.
 
-        Its sum over the item's places is 1 / min of two lengths over all pairs of lists that have it. It holds the rows in
-        memory.
+        Its sum over the item's places is 1 / min of two lengths over all pairs of lists that have it. `everywhere=True` counts
+        all other lists, before or after this one, in any segment of users. It holds the rows in memory.
         """
-        return self.asked.column(Level.ALONG, self._cut(1 / length))
-
-    def shared_with_others(self, length: pl.Expr) -> pl.Expr:
-        """Return 1 / min of two lengths over all other lists that have the item, in any segment of users."""
-        return self.asked.column(Level.ALONG_ALL, self._cut(1 / length))
+        level = Level.ALONG_ALL if everywhere else Level.ALONG
+        return self.asked.column(level, self._cut(1 / length))
 
     # Words of one item
 
@@ -140,16 +121,6 @@ class AtLists:
     def popularity(self) -> pl.Expr:
         """The number of train users of the item; 0 for a cold one."""
         return self.fact(attributes.popularity).fill_null(0.0)
-
-    @property
-    def popularity_quantile(self) -> pl.Expr:
-        """The item's place in the order of popularity, from the least popular one, over the number of places; 0 if cold."""
-        return self.fact(sources.popularity_quantile).fill_null(0.0)
-
-    @property
-    def place_by_popularity(self) -> pl.Expr:
-        """The item's place in the order of popularity, from 1, shared by items of one; null for a cold one."""
-        return self.fact(attributes.place_by_popularity)
 
     @property
     def in_catalogue(self) -> pl.Expr:
@@ -187,28 +158,10 @@ class AtLists:
             self.sum(self.weight(weight) * value), self.sum(self.weight(weight)), empty=None
         )
 
-    def mean_of_rows(self, value: pl.Expr, weight: Weight = "none") -> pl.Expr:
-        """Return the mean of a word over the items of all lists of the segment, up to k, weighed by rank; null without one."""
-        weights = self.weight(weight)
-        values = value if weight == "none" else weights * value
-        return ratio(
-            self.over_lists(self.sum(values)), self.over_lists(self.sum(weights)), empty=None
-        )
-
-    @property
-    def history_popularity(self) -> pl.Expr:
-        """The mean popularity of the train items of the list's user; null without any."""
-        return self.fact(attributes.history_popularity)
-
     @property
     def has_reference(self) -> pl.Expr:
         """Whether the list's user has a reference list, of any length."""
         return self.fact(reference_lists.has_reference).fill_null(value=False)
-
-    def agreement(self, p: float) -> Agreement:
-        """Return what the list and its user's reference list have in common, with sums of p^d / d over depths d."""
-        found = self.fact(reference_lists.agreement, p, self.k or 0)
-        return Agreement(**{name: found.struct.field(name) for name in Agreement.__annotations__})
 
     # Words of one item in all lists of a segment
 
@@ -285,27 +238,19 @@ class AtLists:
         """Return whether the item has a feature."""
         return self.fact(attributes.has_feature, of).fill_null(value=False)
 
-    def squared_length(self, of: str) -> pl.Expr:
-        """Return the squared length of the sum of the unit vectors of the list: the sum of their cosines over all pairs."""
+    def likeness_of_pairs(self, of: str, distance: Distance) -> pl.Expr:
+        """Return the sum over all pairs of items, each with itself too, of their cosine, or of shared over all categories."""
+        if distance == "jaccard":
+            likeness = self._up_to_k(pl.col("likeness")).sum()
+            return self._summed(sums_by_feature.pairs, "pairs", of, likeness)
         one = pl.lit(1.0, dtype=pl.Float64)
-        return self._summed(
-            sums_by_feature.vectors, "square", of, one if self._whole else self._cut(one)
-        )
+        one = one if self._whole else self._cut(one)
+        return self._summed(sums_by_feature.vectors, "square", of, one)
 
     def likeness_to_history(self, of: str, value: pl.Expr) -> pl.Expr:
         """Return a sum over the list: a value of the item, times the sum of its cosines with the user's train items."""
         self.fact(attributes.history_along, of)
         return self._summed(sums_by_feature.vectors, "product", of, self._cut(value))
-
-    def n_described_history(self, of: str) -> pl.Expr:
-        """Return the number of train items of the list's user that have a feature."""
-        return self.fact(attributes.n_described_history, of).fill_null(0.0)
-
-    def overlap_of_pairs(self, of: str) -> pl.Expr:
-        """Return the sum of shared over all categories of two items over all pairs of the list, each with itself too."""
-        return self._summed(
-            sums_by_feature.pairs, "pairs", of, self._up_to_k(pl.col("likeness")).sum()
-        )
 
     @property
     def category_share(self) -> pl.Expr:
@@ -322,27 +267,15 @@ class AtLists:
         """Return a value of the list, made of sums over it, for each of its categories."""
         return self.asked.column(Level.BESIDE_CATEGORIES, value)
 
-    def history_in_category(self, of: str) -> pl.Expr:
-        """Return the number of train items of the list's user in a category; one of several counts in each by its share."""
-        return self.fact(attributes.history_in_category, of).fill_null(0.0)
-
     def over_categories(self, of: str, value: pl.Expr) -> pl.Expr:
         """Return the sum of a value of a category over those of the list; some may only have items after k."""
         self._sums_of_lists(sums_by_feature.categories, of)
         column = self.asked.summed(Level.OF_LIST, value, "categories", of)
         return column.cast(pl.Float64).fill_null(0.0)
 
-    def n_categories_of_history(self, of: str) -> pl.Expr:
-        """Return the number of categories of the train items of the list's user."""
-        return self.fact(attributes.n_categories_of_history, of).fill_null(0.0)
-
     def n_categories(self, of: str) -> pl.Expr:
         """Return the number of categories in the catalogue; in a segment of items, of its own."""
         return self.fact(attributes.n_categories, of).fill_null(0.0)
-
-    def n_categories_of_relevant(self, of: str) -> pl.Expr:
-        """Return the number of categories of the relevant items of the list's user."""
-        return self.fact(sources.n_categories_of_relevant, of).fill_null(0.0)
 
     def _summed(self, summing: Summing, what: str, of: str, value: pl.Expr) -> pl.Expr:
         self._sums_of_lists(summing, of)
@@ -368,23 +301,9 @@ class AtLists:
         return self.fact(attributes.n_interactions)
 
     @property
-    def max_popularity(self) -> pl.Expr:
-        """The number of train users of the most popular item."""
-        return self.fact(attributes.max_popularity)
-
-    @property
     def n_catalogue(self) -> pl.Expr:
         """The number of items in the catalogue; in a segment of items, of its own."""
         return self.fact(attributes.n_catalogue).fill_null(0.0)
-
-    @property
-    def n_whole_catalogue(self) -> pl.Expr:
-        """The number of items in the catalogue, whatever the segment: what ranks and places by popularity go up to."""
-        return self.fact(sources.n_whole_catalogue)
-
-    def n_tail(self, tail: Tail, share: float) -> pl.Expr:
-        """Return the number of items in the long tail; in a segment of items, of its own."""
-        return self.fact(attributes.n_tail, tail, share).fill_null(0.0)
 
     def fact(self, builder: Builder, *settings: Setting) -> pl.Expr:
         """Return the column of a fact."""
