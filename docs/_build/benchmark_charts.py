@@ -53,7 +53,7 @@ def speed() -> tuple[alt.LayerChart, str]:
     eager = next(row["value"] for row in rows if row["name"] == "recframe, eager")
     slowest = max(rows, key=lambda row: row["value"])
     text = (
-        f"Seconds of {len(rows)} ways to six metrics of {result['rows'][0]:,} rows, on a logarithmic scale: "
+        f"Seconds of {len(rows)} ways to six metrics of {result['rows']:,} rows, on a logarithmic scale: "
         f"recframe takes {eager:.2f}, the slowest, {slowest['name']}, {slowest['value']:.0f}"
     )
     return dots(rows, "seconds, on a logarithmic axis"), text

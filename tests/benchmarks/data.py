@@ -18,16 +18,7 @@ UNRANKED = 0.08
 JUDGED_ZERO = 0.05
 GRADES = 5
 
-SHAPES = {
-    "judged": "one judged frame",
-    "two": "recommendations and truth, two frames",
-}
-ORDERS = {
-    "sorted": "sorted by user, then rank, by Polars (which remembers that the users are sorted)",
-    "unflagged": "sorted by user, then rank, but Polars does not know it (as after reading a file)",
-    "shuffled": "rows shuffled",
-}
-IDS = {"int": "Int64", "string": "String", "uuid": "String of 36 characters"}
+IDS = ("int", "string", "uuid")
 
 
 @dataclass(frozen=True)
@@ -117,9 +108,6 @@ def numbers(settings: Settings) -> pl.DataFrame:
     relevant rows are graded 1 to 5 and stand anywhere in the list; some of them were never recommended. Of the other rows
     a few are judged 0 and most are not judged.
     """
-    if settings.length > N_ITEMS:
-        msg = f"a list can have {N_ITEMS} rows at most, not {settings.length}"
-        raise ValueError(msg)
     random = np.random.default_rng(settings.seed)
     size = (settings.users, settings.length)
     likes = np.minimum(random.gamma(2, settings.relevant / 2, (settings.users, 1)), 1 - JUDGED_ZERO)
@@ -157,8 +145,6 @@ def case(frame: pl.DataFrame, settings: Settings) -> Case:
         judged = judged.with_columns(_uuid("user"), _uuid("item"))
     if settings.order == "shuffled":
         judged = judged.sample(fraction=1, shuffle=True, seed=settings.seed)
-    if settings.order == "unflagged":
-        judged = pl.DataFrame(judged.to_arrow())
     return Case(settings, judged.rechunk(), arrays)
 
 

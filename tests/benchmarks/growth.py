@@ -1,45 +1,45 @@
-"""How the time grows: with rows, k, metrics, cut-offs and models, in odd shapes, and with one thread more.
+"""How the time grows with rows, k, metrics, cut-offs and models; the points of a line take turns.
 
     python tests/benchmarks/growth.py --json tests/benchmarks/growth.json
     python tests/benchmarks/growth.py --small --only rows
 
-It needs the `[test]` extra and five gigabytes. The points of a line take turns. Said of each line are its steepest part on axes
-that are both logarithmic, where 1 is linear, and whatever is worse than linear or a cliff.
+It needs the `[test]` extra and five gigabytes. Of each line it says the steepest part on axes that are both logarithmic, where
+1 is linear.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import data
-import growth_data
-import growth_threads
 import machine
 import polars as pl
-from data import METRICS
-from growth_data import asked
-from growth_shapes import Shape, shapes
+from data import METRICS, Settings
 from loop import compiled_loop
-from steepness import CLIFF, STEEP, WEIGHTY, findings, steepest
 from timing import times_in_turn
 
 import recframe as rf
 
 SORTED, SHUFFLED, TWO = "one frame", "one frame, shuffled", "two frames"
-"""The frames of a line; the judged frames stand user by user where nothing is said."""
+"""The frames of a line; the judged frames are sorted by user where nothing is said."""
 SHORT = 0.02
 """Seconds below which a call is run several times for one timing."""
-METRICS_ASKED = [
+WEIGHTY = 0.05
+APART = 1.2
+"""Of points that are closer than this multiple, the steepness would be that of noise."""
+CHUNK = 50_000
+"""So many users are made at a time, which takes a gigabyte."""
+MANY_METRICS = [
     *METRICS,
     *("f_score", "dcg", "r_precision", "err", "n_hits", "first_rank"),
     *("precision(denominator=achievable)", "recall(denominator=capped)"),
@@ -50,115 +50,114 @@ METRICS_ASKED = [
     *("ndcg(log_base=10)", "ndcg(ideal=list)"),
 ]
 """Metrics of the hits and of the relevant rows, the six first."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Where the points of each line stand, and how many rows there are."""
-
-    rows: Sequence[int] = (
+SIZES: dict[str, Any] = {
+    "length": Settings().length,
+    "relevant": Settings().relevant,
+    "weighty": WEIGHTY,
+    "rows": [
         *(10_000, 19_999, 20_001, 100_000, 499_999, 500_001, 1_990_000, 2_010_000),
         *(5_000_000, 10_000_000, 20_000_000, 50_000_000),
-    )
-    whole: int = 10_000_000
-    k: Sequence[int] = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
-    k_rows: int = 2_000_000
-    k_length: int = 1_000
-    metrics: Sequence[int] = (1, 2, 6, 10, 20, 40)
-    cutoffs: Sequence[int] = (1, 2, 5, 10, 20)
-    models: Sequence[int] = (1, 2, 5, 10, 20)
-    model_rows: int = 500_000
-    shape_rows: int = 5_000_000
-    threads_rows: int = 10_000_000
-    kinds: Sequence[str] = tuple(growth_threads.KINDS)
+    ],
+    "whole": 10_000_000,
+    "k": [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000],
+    "k_rows": 2_000_000,
+    "k_length": 1_000,
+    "metrics": [1, 2, 6, 10, 20, 40],
+    "cutoffs": [1, 2, 5, 10, 20],
+    "models": [1, 2, 5, 10, 20],
+    "model_rows": 500_000,
+}
+SMALL = {"rows": [10_000, 20_001], "whole": 21_000, "k": [1, 1_000], "k_rows": 21_000}
+SMALL |= {"metrics": [1, 40], "cutoffs": [1, 20], "models": [1, 2], "model_rows": 11_000}
 
 
-SMALL = Sizes(
-    rows=(10_000, 19_999, 20_001),
-    whole=21_000,
-    k=(1, 1_000),
-    k_rows=21_000,
-    metrics=(1, 40),
-    cutoffs=(1, 20),
-    models=(1, 2),
-    model_rows=11_000,
-    shape_rows=21_000,
-    threads_rows=600_000,  # more than have a kept plan, so that they are asked
-    kinds=("two",),
-)
-
-
-@dataclass(frozen=True)
-class Line:
-    """Calls that differ in one size, and the compiled loop over as many rows as the one in their middle has."""
+class Line(NamedTuple):
+    """Calls that differ in one size, and the compiled loop over the rows of the call in their middle."""
 
     axis: str
     name: str
     sizes: Sequence[int]
-    rows: Sequence[int]
     calls: Sequence[Callable[[], object]]
     loop: Callable[[], object]
 
-    @property
-    def middle(self) -> int:
-        """The place of the point that is held against the loop."""
-        return len(self.sizes) // 2
+
+def judged(rows: int, length: int = Settings().length) -> pl.DataFrame:
+    """Return a judged frame of so many rows, sorted and known to be."""
+    users = -(-rows // length)
+    parts = [
+        data.numbers(Settings(min(CHUNK, users - first), length, seed=first)).with_columns(
+            pl.col("user") + first
+        )
+        for first in range(0, users, CHUNK)
+    ]
+    return pl.concat(parts).rechunk().with_columns(pl.col("user").set_sorted()).head(rows)
+
+
+def of_models(frame: pl.DataFrame, n_models: int) -> pl.DataFrame:
+    """Return the lists of several models of the same users and items, each with other ranks."""
+    rank = pl.col("rank")
+    parts = [
+        frame.with_columns(
+            model=pl.lit(f"model {number:02}"),
+            rank=(rank + 7 * number) % rank.count().over("user") + 1,
+        ).sort("user", "rank", nulls_last=True)
+        for number in range(n_models)
+    ]
+    return pl.concat(parts).rechunk()
+
+
+def call(frame: pl.DataFrame, metrics: Sequence[str] = (), **bound: object) -> Callable[[], object]:
+    """Return the call for some metrics, or for the six at 10."""
+    return partial(rf.rec(frame)(**bound).evaluate, *(metrics or [f"{one}@10" for one in METRICS]))
 
 
 def looped(frame: pl.DataFrame, k: int = 10) -> Callable[[], object]:
     """Return the compiled loop over the rows of a sorted frame."""
-    return partial(compiled_loop, data.case(frame, growth_data.PLAIN), k)
+    return partial(compiled_loop, data.case(frame, Settings()), k)
 
 
-def lines_of_rows(sizes: Sizes) -> Iterator[Line]:
-    """Yield the lines by the number of rows: sorted, shuffled, and recommendations with a truth."""
-    whole = growth_data.judged(max(sizes.rows))
-    frames = [whole.head(rows) for rows in sizes.rows]
+def lines_of_rows(sizes: dict[str, Any]) -> Iterator[Line]:
+    """Yield the lines by the number of rows: sorted, recommendations with a truth, and shuffled."""
+    whole = judged(max(sizes["rows"]))
+    frames = [whole.head(rows) for rows in sizes["rows"]]
     loop = looped(frames[len(frames) // 2])
-    yield Line("rows", SORTED, sizes.rows, sizes.rows, [asked(one) for one in frames], loop)
-    pairs = [growth_data.two_frames(one) for one in frames]
-    both = [len(recs) + len(truth) for recs, truth in pairs]
-    calls = [asked(recs, truth=truth) for recs, truth in pairs]
-    del pairs
-    yield Line("rows", TWO, both, both, calls, loop)
-    del calls
-    frames = [growth_data.shuffled(one) for one in frames]
-    del whole
-    yield Line("rows", SHUFFLED, sizes.rows, sizes.rows, [asked(one) for one in frames], loop)
+    yield Line("rows", SORTED, sizes["rows"], [call(one) for one in frames], loop)
+    pairs = [data.case(one, Settings()) for one in frames]
+    both = [len(one.recs) + len(one.truth) for one in pairs]
+    yield Line("rows", TWO, both, [call(one.recs, truth=one.truth) for one in pairs], loop)
+    del pairs, whole
+    frames = [one.sample(fraction=1, shuffle=True, seed=0) for one in frames]
+    yield Line("rows", SHUFFLED, sizes["rows"], [call(one) for one in frames], loop)
 
 
-def lines_of_k(sizes: Sizes) -> Iterator[Line]:
+def lines_of_k(sizes: dict[str, Any]) -> Iterator[Line]:
     """Yield the line by the cut-off, over long lists."""
-    whole = growth_data.judged(sizes.k_rows, sizes.k_length)
-    calls = [asked(whole, *(f"{name}@{k}" for name in METRICS)) for k in sizes.k]
-    loop = looped(whole, sizes.k[len(sizes.k) // 2])
-    yield Line("k", SORTED, sizes.k, [len(whole)] * len(sizes.k), calls, loop)
+    whole, ks = judged(sizes["k_rows"], sizes["k_length"]), sizes["k"]
+    calls = [call(whole, [f"{name}@{k}" for name in METRICS]) for k in ks]
+    yield Line("k", SORTED, ks, calls, looped(whole, ks[len(ks) // 2]))
 
 
-def lines_of_metrics(sizes: Sizes) -> Iterator[Line]:
+def lines_of_metrics(sizes: dict[str, Any]) -> Iterator[Line]:
     """Yield the lines by the number of metrics, and of cut-offs, of which the deepest is always the same."""
-    whole = growth_data.judged(sizes.whole)
-    calls = [asked(whole, *(f"{one}@10" for one in METRICS_ASKED[:n])) for n in sizes.metrics]
+    whole, deepest = judged(sizes["whole"]), sizes["length"]
     loop = looped(whole)
-    yield Line("metrics", SORTED, sizes.metrics, [len(whole)] * len(calls), calls, loop)
-    deepest = growth_data.PLAIN.length
-    cuts = [[deepest * (place + 1) // n for place in range(n)] for n in sizes.cutoffs]
-    calls = [asked(whole, *(f"{name}@{k}" for name in METRICS for k in ks)) for ks in cuts]
-    yield Line("cut-offs", SORTED, sizes.cutoffs, [len(whole)] * len(calls), calls, loop)
+    calls = [call(whole, [f"{one}@10" for one in MANY_METRICS[:n]]) for n in sizes["metrics"]]
+    yield Line("metrics", SORTED, sizes["metrics"], calls, loop)
+    cuts = [[deepest * (place + 1) // n for place in range(n)] for n in sizes["cutoffs"]]
+    calls = [call(whole, [f"{name}@{k}" for name in METRICS for k in ks]) for ks in cuts]
+    yield Line("cut-offs", SORTED, sizes["cutoffs"], calls, loop)
 
 
-def lines_of_models(sizes: Sizes) -> Iterator[Line]:
+def lines_of_models(sizes: dict[str, Any]) -> Iterator[Line]:
     """Yield the lines by the number of models, each with as many rows: of judged frames, and of two frames."""
-    one = growth_data.judged(sizes.model_rows)
-    _, truth = growth_data.two_frames(one)
-    frames = [growth_data.of_models(one, n) for n in sizes.models]
-    rows = [len(frame) for frame in frames]
-    loop = looped(growth_data.judged(rows[len(rows) // 2]))
-    calls = [asked(frame, model="model") for frame in frames]
-    yield Line("models", SORTED, sizes.models, rows, calls, loop)
-    recs = [frame.drop("relevance").drop_nulls("rank") for frame in frames]
-    calls = [asked(frame, model="model", truth=truth) for frame in recs]
-    yield Line("models", TWO, sizes.models, list(map(len, recs)), calls, loop)
+    one, models = judged(sizes["model_rows"]), sizes["models"]
+    truth = data.case(one, Settings()).truth
+    frames = [of_models(one, n) for n in models]
+    loop = looped(judged(len(frames[len(frames) // 2])))
+    yield Line("models", SORTED, models, [call(each, model="model") for each in frames], loop)
+    lists = [each.drop("relevance").drop_nulls("rank") for each in frames]
+    calls = [call(each, model="model", truth=truth) for each in lists]
+    yield Line("models", TWO, models, calls, loop)
 
 
 LINES = {
@@ -169,37 +168,17 @@ LINES = {
 }
 
 
-@dataclass(frozen=True)
-class How:
-    """How often all take turns, by which clock, and which parts are asked for."""
-
-    repeats: int
-    clock: Callable[[], float]
-    only: Sequence[str]
-
-    def times(
-        self, works: Sequence[Callable[[], object]], calls: Sequence[int]
-    ) -> list[list[float]]:
-        """Return the seconds of one call of each in every turn."""
-        return times_in_turn(works, self.repeats, calls, self.clock)
-
-    def wants(self, part: str) -> bool:
-        """Return whether a part is asked for."""
-        return not self.only or part in self.only
-
-
-def measured(line: Line, how: How) -> dict[str, Any]:
-    """Return the times of a line's points, how it grows, and the loop beside the point in its middle."""
-    n_calls = [_calls(one) for one in line.calls]
-    works = [*line.calls, line.loop]
-    *taken, loop = how.times(works, [*n_calls, 10])
+def measured(line: Line, repeats: int) -> dict[str, Any]:
+    """Return CPU seconds of a line's points and of the loop, and where the line is steepest."""
+    works, n_calls = [*line.calls, line.loop], [*map(_calls, line.calls), 10]
+    *taken, loop = times_in_turn(works, repeats, n_calls, time.process_time)
     points = [
-        {"size": size, "rows": rows, "median": statistics.median(times), "minimum": min(times)}
-        for size, rows, times in zip(line.sizes, line.rows, taken, strict=True)
+        {"size": size, "median": statistics.median(times), "minimum": min(times)}
+        for size, times in zip(line.sizes, taken, strict=True)
     ]
-    middle = {"size": line.sizes[line.middle], "loop_seconds": min(loop)}
+    middle = {"size": line.sizes[len(line.sizes) // 2], "loop_seconds": min(loop)}
     found = {"axis": line.axis, "name": line.name, "points": points, "middle": middle}
-    return found | {"steepest": steepest(points), "findings": findings(points)}
+    return found | {"steepest": steepest(points)}
 
 
 def _calls(run: Callable[[], object]) -> int:
@@ -210,131 +189,40 @@ def _calls(run: Callable[[], object]) -> int:
     return max(1, min(20, round(SHORT / (time.perf_counter() - start))))
 
 
-def measured_shape(shape: Shape, how: How) -> dict[str, Any]:
-    """Return the times of a shape and of the plain frames, and whether it is a cliff.
-
-    More rows, or more relevant rows, may take as much more time.
-    """
-    with warnings.catch_warnings():
-        # few lists beside a large truth are meant
-        warnings.simplefilter("ignore", rf.RecframeWarning)
-        times = how.times([shape.run, shape.run_plain], [1, 1])
-    seconds, plain = map(min, times)
-    rows, relevant = (of[0] / max(of[1], 1) for of in (shape.rows, shape.relevant))
-    ratio = seconds / plain
-    due = max(1.0, rows, relevant)
-    says = f"cliff: {ratio:.2f} x the time, {rows:.2f} x the rows, {relevant:.2f} x relevant"
-    return {
-        "shape": shape.name,
-        "rows": shape.rows[0],
-        "seconds": seconds,
-        "plain_seconds": plain,
-        "rows_ratio": rows,
-        "relevant_ratio": relevant,
-        "findings": [says] if ratio > CLIFF * due else [],
-    }
-
-
-def all_lines(sizes: Sizes, how: How) -> list[dict[str, Any]]:
-    """Measure and print every line."""
-    found = []
-    for name, lines in LINES.items():
-        for line in lines(sizes) if how.wants(name) else ():
-            found.append(measured(line, how))
-            tell(said(found[-1]))
-    return found
-
-
-def all_shapes(sizes: Sizes, how: How) -> list[dict[str, Any]]:
-    """Measure and print every shape."""
-    found = []
-    for shape in shapes(sizes.shape_rows) if how.wants("shapes") else ():
-        found.append(measured_shape(shape, how))
-        one = found[-1]
-        ratio = one["seconds"] / one["plain_seconds"]
-        tell(f"{one['shape']:42s} {one['seconds']:8.4f} s {ratio:6.2f} x plain")
-        tell("".join(f"  {finding}\n" for finding in one["findings"]), "")
-    return found
-
-
-def said(line: dict[str, Any]) -> str:
-    """Return a line as text."""
-    points = [
-        f"  {one['size']:12,} {one['minimum']:9.4f} s {one['minimum'] / one['rows'] * 1e9:9.2f} ns a row"
-        for one in line["points"]
+def steepest(points: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the steepest part of a line; of the parts with some seconds in them, where there are such."""
+    parts = [
+        {
+            "slope": math.log(after["minimum"] / before["minimum"])
+            / math.log(after["size"] / before["size"]),
+            "from": before["size"],
+            "to": after["size"],
+            "weighty": after["minimum"] - before["minimum"] > WEIGHTY,
+        }
+        for before, after in pairwise(points)
+        if after["size"] >= APART * before["size"]
     ]
-    middle = next(one for one in line["points"] if one["size"] == line["middle"]["size"])
-    worst = line["steepest"]
-    loop = middle["minimum"] / line["middle"]["loop_seconds"]
-    summary = (
-        f"  steepest: {worst['slope']:.2f} from {worst['from']:,} to {worst['to']:,}; "
-        f"{loop:.2f} x the compiled loop at {middle['size']:,}"
-    )
-    told = [f"  {one.upper()}" for one in line["findings"]]
-    return "\n".join([f"{line['axis']}, {line['name']}", *points, summary, *told])
-
-
-def tell(text: str, end: str = "\n") -> None:
-    """Print at once."""
-    sys.stdout.write(f"{text}{end}")
-    sys.stdout.flush()
+    return max(parts, key=lambda part: (part["weighty"], part["slope"]))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print; write the JSON that a part of the page of benchmarks is made from where asked."""
+    """Measure and print; write the JSON that a part of the page of benchmarks is made from where wanted."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--repeats", type=int, default=5, help="turns (%(default)s)")
     parser.add_argument("--small", action="store_true", help="a few seconds: few rows, one turn")
-    parser.add_argument(
-        "--only",
-        action="append",
-        default=[],
-        choices=[*LINES, "shapes", "threads"],
-        help="this part alone; can be given several times",
-    )
-    parser.add_argument(
-        "--cpu",
-        action="store_true",
-        help="count the time of all threads, on a machine that does other things",
-    )
+    parser.add_argument("--only", choices=LINES, nargs="+", default=[*LINES])
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
     options = parser.parse_args(arguments)
-    sizes, repeats = (SMALL, 1) if options.small else (Sizes(), options.repeats)
-    how = How(repeats, time.process_time if options.cpu else time.perf_counter, options.only)
-    result = {
-        "settings": {
-            "length": growth_data.PLAIN.length,
-            "relevant": growth_data.PLAIN.relevant,
-            "clock": "cpu" if options.cpu else "wall",
-            "steep": STEEP,
-            "cliff": CLIFF,
-            "weighty": WEIGHTY,
-            **asdict(sizes),
-        },
-        "repeats": repeats,
-        "machine": machine.describe(),
-        "versions": machine.versions(),
-        "lines": all_lines(sizes, how),
-        "shapes": all_shapes(sizes, how),
-        "threads": growth_threads.measured(sizes.kinds, sizes.threads_rows, repeats, tell)
-        if how.wants("threads")
-        else [],
-    }
-    tell(summary(result))
+    sizes, repeats = (SIZES | SMALL, 1) if options.small else (SIZES, options.repeats)
+    lines = []
+    for name in options.only:
+        for line in LINES[name](sizes):
+            lines.append(measured(line, repeats))
+            sys.stdout.write(f"{json.dumps(lines[-1])}\n")
+            sys.stdout.flush()
+    result = {"settings": sizes, "repeats": repeats, "machine": machine.describe(), "lines": lines}
     if options.json:
         options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-
-
-def summary(result: dict[str, Any]) -> str:
-    """Return everything that is worse than linear, and every cliff."""
-    names = [f"{one['axis']}, {one['name']}" for one in result["lines"]]
-    names += [one["shape"] for one in result["shapes"]]
-    found = [
-        f"  {name}: {finding}"
-        for name, one in zip(names, [*result["lines"], *result["shapes"]], strict=True)
-        for finding in one["findings"]
-    ]
-    return "\n".join(["Worse than linear, and cliffs:", *(found or ["  none"])])
 
 
 if __name__ == "__main__":

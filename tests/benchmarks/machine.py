@@ -8,16 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-DISTRIBUTIONS = [
-    "recframe",
-    "polars",
-    "pandas",
-    "numpy",
-    "pyarrow",
-    "numba",
-    "pytrec-eval-terrier",
-    "ranx",
-]
+DISTRIBUTIONS = ["recframe", "polars", "pandas", "numpy", "pyarrow", "numba"]
 
 
 def describe() -> dict[str, str]:

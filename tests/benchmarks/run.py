@@ -1,7 +1,7 @@
-"""The benchmark: six metrics at k from a long dataframe, by recframe, a compiled loop, pytrec_eval and ranx, in one run.
+"""Six metrics at k of one judged frame, by recframe from each kind of frame and by two compiled loops, in turns.
 
-    python tests/benchmarks/run.py --users 100000 --length 100 --relevant 0.12 --repeats 5
-    python tests/benchmarks/run.py --small
+    python tests/benchmarks/run.py --json tests/benchmarks/result.json
+    python tests/benchmarks/run.py --users 2000 --repeats 2
 
 It needs the `[test]` extra. All are checked to give the same six numbers before any is timed.
 """
@@ -10,136 +10,105 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import statistics
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import data
-import memory
+import machine
 import polars as pl
-import report
-from contenders import CONTENDERS, LOOP
-from data import Settings
-from timing import Timed, check, interleave
+from data import METRICS, Case, Settings
+from loop import compiled_loop, tuned_loop
+from timing import times_in_turn
 
-SMALL = {"users": 2_000, "peer_users": 2_000, "repeats": 3}
+import recframe  # noqa: F401  registers .rec
 
-
-def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    usual = Settings()
-    parser.add_argument(
-        "--users", type=int, default=usual.users, help="how many users (%(default)s)"
-    )
-    parser.add_argument(
-        "--length", type=int, default=usual.length, help="rows of each user (%(default)s)"
-    )
-    parser.add_argument(
-        "--relevant",
-        type=float,
-        default=usual.relevant,
-        help="share of relevant rows (%(default)s)",
-    )
-    parser.add_argument(
-        "--ids", choices=data.IDS, default=usual.ids, help="dtype of users and items (%(default)s)"
-    )
-    parser.add_argument(
-        "--order", choices=data.ORDERS, default=usual.order, help="order of the rows (%(default)s)"
-    )
-    parser.add_argument(
-        "--shape",
-        choices=data.SHAPES,
-        default=usual.shape,
-        help="judged frame, or two frames (%(default)s)",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=usual.seed, help="of the random data (%(default)s)"
-    )
-    parser.add_argument("-k", type=int, default=10, help="the cut-off (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=5, help="interleaved rounds (%(default)s)")
-    parser.add_argument(
-        "--peer-users",
-        type=int,
-        default=20_000,
-        help="peers' users, time scaled; 0: no peers (%(default)s)",
-    )
-    parser.add_argument(
-        "--only",
-        action="append",
-        default=[],
-        metavar="TEXT",
-        help="the loop, and who has TEXT in the name",
-    )
-    parser.add_argument(
-        "--memory",
-        action="store_true",
-        help="measure peak memory too (Linux; a process for each contender)",
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
-    parser.add_argument("--small", action="store_true", help=f"a few seconds: {SMALL}")
-    if parser.parse_args(arguments).small:
-        parser.set_defaults(**SMALL)
-    return parser.parse_args(arguments)
+TOLERANCE = 1e-9
 
 
-def entries(settings: Settings, peer_users: int, only: Sequence[str]) -> list[Timed]:
-    """Return the contenders that are asked for, each with its case; peers have the first users of the same rows."""
-    numbers = data.numbers(settings)
-    whole = data.case(numbers, settings)
-    peer_users = min(peer_users, settings.users)
-    part = whole
-    if 0 < peer_users < settings.users:
-        part = data.case(
-            numbers.filter(pl.col("user") < peer_users), replace(settings, users=peer_users)
-        )
-    asked = [
-        one
-        for one in CONTENDERS
-        if one.name == LOOP or not only or any(text in one.name for text in only)
-    ]
-    return [
-        Timed(
-            one, part if one.is_peer else whole, settings.users / peer_users if one.is_peer else 1
-        )
-        for one in asked
-        if peer_users or not one.is_peer
-    ]
+def polars(case: Case, k: int) -> list[float]:
+    """Polars DataFrame in."""
+    return _numbers(case.judged.rec.evaluate(*METRICS, k=k))
 
 
-def measure_memory(result: dict[str, Any], timed: Sequence[Timed], k: int) -> None:
-    """Write the peak memory of each contender into the result; the loop takes none."""
-    result["input_bytes"] = sum(int(frame.estimated_size()) for frame in timed[0].case.given)
-    for entry, row in zip(timed, result["contenders"], strict=True):
-        tell(f"memory of {entry.contender.name}")
-        row["peak_bytes"] = (
-            0 if entry.contender.name == LOOP else memory.peak(entry.contender.name, entry.case, k)
-        )
+def collected(engine: Any) -> Callable[[Case, int], list[float]]:
+    """Polars LazyFrame in, collected by an engine."""
+    return lambda case, k: _numbers(
+        case.judged.lazy().rec.evaluate(*METRICS, k=k).collect(engine=engine)
+    )
 
 
-def tell(line: str) -> None:
-    """Say on a terminal what is going on."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"{line}\n")
+def pandas(case: Case, k: int) -> list[float]:
+    """Pandas DataFrame in and out."""
+    (frame,) = case.given_pandas
+    return _numbers(pl.from_pandas(frame.rec.evaluate(*METRICS, k=k)))
+
+
+def _numbers(row: pl.DataFrame) -> list[float]:
+    return [float(value) for value in row.select(pl.exclude("n_users")).row(0)]
+
+
+LOOP, EAGER = "compiled loop", "recframe, eager"
+CONTENDERS = {
+    LOOP: compiled_loop,
+    "compiled loop, tuned": tuned_loop,
+    EAGER: polars,
+    "recframe, lazy, collect()": collected("auto"),
+    "recframe, lazy, in-memory": collected("in-memory"),
+    "recframe, lazy, streaming": collected("streaming"),
+    "recframe, pandas": pandas,
+}
+
+
+def check(case: Case, k: int) -> None:
+    """Stop where one does not give the numbers of the loop; this compiles what is compiled, too."""
+    expected = compiled_loop(case, k)
+    for name, run in CONTENDERS.items():
+        for metric, value, other in zip(METRICS, run(case, k), expected, strict=True):
+            if not math.isclose(value, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE):
+                raise SystemExit(f"{name}: {metric} is {value!r}, not {other!r}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the data, check, time, and print."""
-    asked = options(arguments)
-    settings = Settings(**{name: getattr(asked, name) for name in Settings.__dataclass_fields__})
-    tell("making the data")
-    timed = entries(settings, asked.peer_users, asked.only)
-    tell("checking that all give the same numbers (compiles what is compiled)")
-    numbers = check(timed, asked.k, timed[0].contender)
-    interleave(timed, asked.k, asked.repeats, tell)
-    result = report.collect(settings, asked.k, timed, numbers)
-    if asked.memory:
-        measure_memory(result, timed, asked.k)
-    sys.stdout.write(f"{report.text(result)}\n")
-    if asked.json:
-        asked.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    """Make the data, check, time, and print; write the JSON that a page is made from where wanted."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--users", type=int, default=Settings().users, help="(%(default)s)")
+    parser.add_argument("-k", type=int, default=10, help="the cut-off (%(default)s)")
+    parser.add_argument("--repeats", type=int, default=5, help="turns (%(default)s)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
+    options = parser.parse_args(arguments)
+    settings = Settings(users=options.users)
+    case = data.case(data.numbers(settings), settings)
+    check(case, options.k)
+    works = [partial(run, case, options.k) for run in CONTENDERS.values()]
+    taken = times_in_turn(works, options.repeats, [1] * len(works))
+    medians = dict(zip(CONTENDERS, map(statistics.median, taken), strict=True))
+    contenders = [
+        {
+            "name": name,
+            "median": median,
+            "ratio_to_loop": median / medians[LOOP],
+            "ratio_to_eager": median / medians[EAGER],
+        }
+        for name, median in medians.items()
+    ]
+    for one in contenders:
+        shown = f"{one['median']:9.4f} s {one['ratio_to_loop']:7.2f} x {LOOP}"
+        sys.stdout.write(f"{one['name']:28s} {shown}\n")
+    result = {
+        "settings": {"users": options.users, "length": settings.length, "k": options.k},
+        "repeats": options.repeats,
+        "machine": machine.describe(),
+        "versions": machine.versions(),
+        "rows": len(case.judged),
+        "contenders": contenders,
+    }
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import polars as pl
 
 import coverage_tables
 import engine_tables
-import growth_tables
 import public_api
 import recframe as rf
 from recframe.audit.data import SEVERITIES, Check
@@ -37,7 +36,6 @@ LARGE = ROOT / "tests" / "benchmarks" / "large.json"
 CASES = ROOT / "tests" / "benchmarks" / "cases.json"
 GROWTH = ROOT / "tests" / "benchmarks" / "growth.json"
 SPLITS = ROOT / "tests" / "benchmarks" / "splits.json"
-BATCHES = ROOT / "tests" / "benchmarks" / "batches.json"
 APART = ROOT / "tests" / "benchmarks" / "apart.json"
 ENGINES = ROOT / "tests" / "benchmarks" / "engines.json"
 TRIALS = ROOT / "tests" / "benchmarks" / "coverage_in_trials.json"
@@ -102,31 +100,25 @@ def check_table(every: Sequence[Check] = CHECKS) -> str:
 def speed_table() -> str:
     """Return the last full run of the benchmark, as it was stored, as text and a Markdown table."""
     result: dict[str, Any] = json.loads(RESULT.read_text(encoding="utf-8"))
-    settings, machine, versions = result["settings"], result["machine"], result["versions"]
-    said = ", ".join(f"{name} {value}" for name, value in {**machine, **versions}.items())
-    head = (
-        f"Six metrics ({', '.join(settings['metrics'])}) at k = {settings['k']} of one judged frame of "
-        f"{result['rows'][0]:,} rows ({settings['users']:,} users x {settings['length']}), conversion included, all giving "
-        f"the same numbers to 1e-9, interleaved in one run ({said}):"
+    settings = result["settings"]
+    said = ", ".join(
+        f"{name} {one}" for name, one in {**result["machine"], **result["versions"]}.items()
     )
-    size = result["input_bytes"]
+    head = (
+        f"Six metrics (hit_rate, precision, recall, map, mrr, ndcg) at k = {settings['k']} of one judged frame of "
+        f"{result['rows']:,} rows ({settings['users']:,} users x {settings['length']}), all giving the same numbers to 1e-9, "
+        f"in turns of one run ({said}):"
+    )
     rows = [
-        f"| {one['name']} | {'~' if one['scale'] > 1 else ''}{one['median']:.3f} "
-        f"| {one['ratio_to_loop']:.1f} | {one['ratio_to_eager']:.1f} | {one['peak_bytes'] * one['scale'] / size:.2f} |"
+        f"| {one['name']} | {one['median']:.3f} | {one['ratio_to_loop']:.1f} | {one['ratio_to_eager']:.1f} |"
         for one in result["contenders"]
     ]
     tail = (
         "The loop is compiled, reads presorted arrays once on one thread and checks nothing; it is not a library, but shows "
-        "what the machine can do. *cut*: the lists were cut at k before they were converted. *objects*, *dicts* and "
-        "*arrays* are ranx's three ways in. ~: run on some of the users and scaled. *memory*: the peak above the start, in "
-        "sizes of the frame."
+        "what the machine can do."
     )
-    table = [
-        "| | median seconds | x compiled loop | x recframe, eager | memory |",
-        "|---|---|---|---|---|",
-        *rows,
-    ]
-    return "\n".join([head, "", *table, "", tail])
+    titles = ["| | median seconds | x compiled loop | x recframe, eager |", "|---|---|---|---|"]
+    return "\n".join([head, "", *titles, *rows, "", tail])
 
 
 def case_table() -> str:
@@ -183,30 +175,36 @@ def _taken(run: dict[str, Any]) -> str:
 
 
 def growth_table() -> str:
-    """Return the last full run of the benchmark of growth, as text and Markdown tables."""
-    return growth_tables.text(json.loads(GROWTH.read_text(encoding="utf-8")))
+    """Return the last full run of the benchmark of growth, as text and a Markdown table."""
+    result: dict[str, Any] = json.loads(GROWTH.read_text(encoding="utf-8"))
+    settings = result["settings"]
+    machine = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
+    head = (
+        f"Six metrics at k = 10 unless noted, one size changed at a time: rows in lists of {settings['length']}; k over "
+        f"{settings['k_rows']:,} rows in lists of {settings['k_length']:,}; metrics and cut-offs over {settings['whole']:,} "
+        f"rows; models of {settings['model_rows']:,} rows each. Seconds of all threads together, the fewest of "
+        f"{result['repeats']} turns ({machine}). Steepest is the highest slope on logarithmic axes, of parts that add more "
+        f"than {settings['weighty']} seconds if any do: 1 is linear, like the dashed lines, 0 is constant, and above 1 is "
+        "worse than linear."
+    )
+    titles = ["", "frames", "from", "to", "seconds", "steepest", "x compiled loop"]
+    lines = [_row(titles), f"|{'---|' * len(titles)}", *map(_grown, result["lines"])]
+    return "\n".join([head, "", *lines])
+
+
+def _grown(line: dict[str, Any]) -> str:
+    first, *_, last = line["points"]
+    middle, worst = line["middle"], line["steepest"]
+    (seconds,) = (point["minimum"] for point in line["points"] if point["size"] == middle["size"])
+    cells = [line["axis"], line["name"], f"{first['size']:,}", f"{last['size']:,}"]
+    cells += [f"{first['minimum']:.3g} to {last['minimum']:.3g}"]
+    cells += [f"{worst['slope']:.2f}, {worst['from']:,} to {worst['to']:,}"]
+    return _row([*cells, f"{seconds / middle['loop_seconds']:.1f} at {middle['size']:,}"])
 
 
 def apart_table() -> str:
     """Return the last full run of the libraries that have environments of their own, nothing where there was none yet."""
     return table_of(json.loads(APART.read_text(encoding="utf-8"))) if APART.exists() else ""
-
-
-def batches_table() -> str:
-    """Return the last run of the benchmark of batches, as text and a Markdown table."""
-    result: dict[str, Any] = json.loads(BATCHES.read_text(encoding="utf-8"))
-    machine = ", ".join(f"{name} {value}" for name, value in result["machine"].items())
-    found = {
-        name: one for versions in result["versions"].values() for name, one in versions.items()
-    }
-    versions = ", ".join(f"{name} {one}" for name, one in found.items())
-    head = (
-        f"ndcg@10 and recall@20 of {result['batches']} batches of {result['users']:,} users x {result['listed']} scores, with "
-        "the sum of all, over the number of batches: CPU time of all threads, medians of "
-        f"{result['repeats']} rounds in turn ({machine}; {versions}):"
-    )
-    rows = [_row([one["name"], f"{one['median'] * 1000:.1f}"]) for one in result["contenders"]]
-    return "\n".join([head, "", "| | CPU ms a batch |", "|---|---|", *rows])
 
 
 def splits_table() -> str:
@@ -404,7 +402,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "cases": case_table,
     "growth": growth_table,
     "apart": apart_table,
-    "batches": batches_table,
     "large": large_table,
     "splits": splits_table,
     "engines": engines_table,

@@ -1,45 +1,126 @@
-"""pytrec_eval, ranx, ir_measures and scikit-learn, which install beside recframe's own tests; see `peers.py`."""
+"""pytrec_eval, ranx, ir_measures and scikit-learn, which install beside recframe's own tests.
+
+Each starts from the long frames by the fastest conversion known. pytrec_eval wants dicts of dicts of Python strings and
+numbers: one sort by user, whole columns as Python lists, and one `dict(islice(pairs, length))` for each user was the fastest or
+level with group_by to lists and zip, and with a table of shared strings. trec_eval has no reciprocal rank at k: with whole
+lists a reciprocal rank below 1 / k counts 0. ranx is timed in two ways:
+* objects: `Qrels` and `Run`, as its documentation says, made from dicts as above; `from_df` was slower.
+* arrays: `evaluate` also takes numba lists of arrays (id, score), sorted by score. They are what its own classes turn into
+  at last, so no conversion can be shorter; ids are floats below 2**53, and Polars numbers string ids first.
+ranx wants the same users on both sides: users without a list or without truth are left out, and count 0 in the mean.
+"""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import islice
+from typing import Any
 
 import ir_measures
+import numba
 import numpy as np
-import peers
 import polars as pl
+import pytrec_eval
+import ranx
 from given import SIX, Given, Road
 from ir_measures import AP, RR, P, R, Success, nDCG
+from numba.core.errors import NumbaTypeSafetyWarning
 from sklearn import metrics
 
 DISTRIBUTIONS = [
-    "pytrec-eval-terrier",
-    "ranx",
-    "ir-measures",
-    "scikit-learn",
-    "polars",
-    "pandas",
-    "numpy",
-    "pyarrow",
-    "numba",
+    *("pytrec-eval-terrier", "ranx", "ir-measures", "scikit-learn"),
+    *("polars", "pandas", "numpy", "pyarrow", "numba"),
 ]
 
 
-def as_case(given: Given) -> SimpleNamespace:
-    """Return the frames as `peers.py` wants them."""
+def scored(given: Given) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return lists and relevant rows as user, item and score."""
     recs, truth = given.polars()
-    return SimpleNamespace(
-        two_frames=True, recs=recs, truth=truth.with_columns(relevance=pl.lit(1))
-    )
+    lists = recs.select("user", "item", score=-pl.col("rank").cast(pl.Float64))
+    return lists, truth.select("user", "item", score=pl.lit(1))
+
+
+def nested(frame: pl.DataFrame) -> Mapping[str, Mapping[str, float]]:
+    """Return a frame as {user: {item: score}}, ids as strings."""
+    frame = frame.sort("user")
+    users = frame["user"].rle().struct.unnest()
+    pairs = zip(frame["item"].cast(pl.String).to_list(), frame["score"].to_list(), strict=True)
+    names = users["value"].cast(pl.String).to_list()
+    return {
+        user: dict(islice(pairs, length))
+        for user, length in zip(names, users["len"].to_list(), strict=True)
+    }
+
+
+def with_pytrec(given: Given, k: int) -> list[float]:
+    """pytrec_eval; users without a list count 0."""
+    run, qrels = map(nested, scored(given))
+    measures = [f"success.{k}", f"P.{k}", f"recall.{k}", f"map_cut.{k}", "recip_rank"]
+    measures.append(f"ndcg_cut.{k}")
+    rows = [*pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run).values()]
+    names = [one.replace(".", "_") for one in measures]
+    sums = [
+        sum(row[name] for row in rows if name != "recip_rank" or row[name] >= 1 / k)
+        for name in names
+    ]
+    return [one / len(qrels) for one in sums]
+
+
+def with_ranx(
+    given: Given, k: int, *, convert: Callable[[Any, Any], tuple[Any, Any]]
+) -> list[float]:
+    """ranx, from what it takes."""
+    lists, truth = scored(given)
+    lists = lists.join(truth, on="user", how="semi")
+    relevant = truth.join(lists, on="user", how="semi")
+    run, qrels = convert(lists, relevant)
+    names = [f"{name}@{k}" for name in SIX]
+    with warnings.catch_warnings():
+        # of ranx's own, where it is compiled
+        warnings.simplefilter("ignore", NumbaTypeSafetyWarning)
+        means = ranx.evaluate(qrels, run, names, save_results_in_run=False)
+    share = relevant["user"].n_unique() / truth["user"].n_unique()
+    return [float(means[name]) * share for name in names]
+
+
+def objects(lists: pl.DataFrame, relevant: pl.DataFrame) -> tuple[Any, Any]:
+    """Return ranx's own objects."""
+    return ranx.Run(nested(lists)), ranx.Qrels(nested(relevant))
+
+
+def arrays(lists: pl.DataFrame, relevant: pl.DataFrame) -> tuple[Any, Any]:
+    """Return numba lists of arrays."""
+    if lists["item"].dtype == pl.String:
+        numbers = pl.concat([lists["item"], relevant["item"]]).cast(pl.Categorical).to_physical()
+        lists = lists.with_columns(numbers[: len(lists)])
+        relevant = relevant.with_columns(numbers[len(lists) :])
+    return _typed(lists), _typed(relevant)
+
+
+def _typed(frame: pl.DataFrame) -> Any:
+    frame = frame.sort("user", "score", descending=[False, True])
+    columns = (frame[name].to_numpy().astype(float) for name in ("item", "score"))
+    return _pieces(np.column_stack([*columns]), frame["user"].rle().struct.field("len").to_numpy())
+
+
+@numba.njit(cache=True)
+def _pieces(table, lengths):
+    pieces = numba.typed.List()
+    start = 0
+    for length in lengths:
+        pieces.append(table[start : start + length])
+        start += length
+    return pieces
 
 
 def measures(given: Given, k: int) -> list[float]:
     """ir_measures, from dicts made as for pytrec_eval; users without a list count 0."""
-    case = as_case(given)
-    run, qrels = peers._dicts(peers._lists(case, None), peers._relevant(case))
-    asked = [Success @ k, P @ k, R @ k, AP @ k, RR @ k, nDCG @ k]
-    found = ir_measures.calc_aggregate(asked, qrels, run)
-    return [float(found[measure]) for measure in asked]
+    run, qrels = map(nested, scored(given))
+    wanted = [Success @ k, P @ k, R @ k, AP @ k, RR @ k, nDCG @ k]
+    found = ir_measures.calc_aggregate(wanted, qrels, run)
+    return [float(found[measure]) for measure in wanted]
 
 
 def dense(given: Given, k: int) -> list[float]:
@@ -59,13 +140,9 @@ def dense(given: Given, k: int) -> list[float]:
 
 
 ROADS = [
-    Road("pytrec_eval", lambda given, k: peers.pytrec_whole(as_case(given), k)),  # type: ignore[arg-type]
+    Road("pytrec_eval", with_pytrec),
     Road("ir_measures", measures),
-    Road("ranx, objects", lambda given, k: peers.ranx_objects_whole(as_case(given), k)),  # type: ignore[arg-type]
-    Road("ranx, arrays", lambda given, k: peers.ranx_arrays_whole(as_case(given), k)),  # type: ignore[arg-type]
-    Road(
-        "scikit-learn",
-        dense,
-        tuple(name for name in SIX if name in {"precision", "recall", "ndcg"}),
-    ),
+    Road("ranx, objects", partial(with_ranx, convert=objects)),
+    Road("ranx, arrays", partial(with_ranx, convert=arrays)),
+    Road("scikit-learn", dense, ("precision", "recall", "ndcg")),
 ]
