@@ -8,8 +8,8 @@ from typing import Any
 AGREES = 1e-9
 BY_HAND = (
     "The Spark SQL is written by hand, and does not check the data. *By windows*: a join, and windows over hits and truth. "
-    "*By lists*: two arrays for each user. *By arrays*: no join, and arrays of a user's hits and grades. *By counts*: no "
-    "join, window or array, but bits and counts, which needs grades known in advance, 1 to 5 here, and a k below 63."
+    "*By counts*: no join, window or array, but bits and counts, which needs grades known in advance, 1 to 5 here, and a k "
+    "below 63."
 )
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 
 import pytest
 
+import coverage_tables
 import pictures
 import readme
-import recframe as rf
+from recframe.statistics import comparison
+from recframe.statistics.prediction import FAR, PARTS
 
 TEXT = readme.README.read_text(encoding="utf-8")
+UNCERTAINTY = readme.UNCERTAINTY.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", readme.PAGES, ids=lambda page: page.name)
@@ -69,10 +74,6 @@ def test_the_table_of_libraries_apart_has_ratios_and_says_which_metrics_they_hav
     assert "| Other | 45.0 | `map(normalizer=min)`; no hit_rate, recall, mrr, ndcg |" in text
 
 
-def test_what_the_text_names_is_public():
-    assert all(hasattr(rf, name) for name in re.findall(r"`rf\.(\w+)", TEXT))
-
-
 def test_the_commands_of_a_newcomer_are_there():
     for mark in ("try", "test"):
         command = re.search(rf"^<!-- {mark} -->\n```sh\n(.+)\n```$", TEXT, re.MULTILINE)
@@ -101,3 +102,49 @@ def test_badges_say_what_is_declared():
         assert path.read_text(encoding="utf-8") == text, "run: python tests/surface/pictures.py svg"
         said = re.search(r'aria-label="(.*?)"', text)[1]
         assert f"![{said[0].upper()}{said[1:]}](docs/images/{path.name})" in TEXT
+
+
+def test_a_promise_that_is_missed_is_bold_on_its_scene():
+    def row(what, scene, share, promised):
+        return {"what": what, "scene": scene, "share": share, "promised": promised} | {
+            "error": 0.005,
+            "samples": 2000,
+        }
+
+    rows = [
+        row("errs", "one", 0.0599, 0.05),
+        row("errs", "other", 0.0611, 0.05),
+        row("covers", "one", 0.9299, 0.95),
+        row("lead", "other", 0.5, None),
+    ]
+
+    table = coverage_tables.promises(rows).partition("\n\n")[2]
+
+    assert table.splitlines()[2:] == [
+        "| errs | at most 5 | 6.0 | **6.1** |",
+        "| covers | 95 | **93.0** | - |",
+        "| lead | - | - | 50.0 |",
+    ]
+
+
+def test_the_table_of_verdicts_has_those_that_there_are():
+    table = UNCERTAINTY.partition("| verdict |")[2].partition("\n\n")[0]
+    told = {
+        word
+        for words in re.findall(r"^\| ([a-z][^|]*) \|", table, re.MULTILINE)
+        for word in words.split(", ")
+    }
+    tree = ast.parse(inspect.getsource(comparison.verdicts))
+    texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    lists = [node.elts for node in ast.walk(tree) if isinstance(node, ast.List)]
+    chosen = {node.value for nodes in lists for node in nodes if isinstance(node, ast.Constant)}
+
+    assert chosen < told <= texts
+    assert told == chosen | {"better", "worse", "higher", "lower", "open"}
+
+
+def test_the_rule_of_flagged_runs_is_told_as_it_is():
+    text = readme.OVER_TIME.read_text(encoding="utf-8")
+
+    assert all(f"**the {part}**" in text for part in PARTS)
+    assert f"{FAR:g}"[1:] in text
