@@ -1,13 +1,22 @@
 """Promises of verdicts and intervals, each asked of recframe's own calls on scenes in which the truth is known.
 
-`coverage_in_trials.py promises` draws them all, with `--promise means` one alone.
+    python tests/benchmarks/promises_in_trials.py --json tests/benchmarks/promises_in_trials.json
+    python tests/benchmarks/promises_in_trials.py --only means --trials 100
+
+With `--only`, other promises stay in the file as they were stored. It needs the `[stats]` extra.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
+import machine
 import numpy as np
 import polars as pl
 from scenes_in_trials import (
@@ -27,7 +36,6 @@ from recframe.statistics.p_values import adjusted
 
 ALPHA = 0.05
 MARGIN = 0.05
-"""The days of eight runs of a history."""
 ROUGH = pl.col("note").str.contains("rough")
 
 
@@ -227,3 +235,31 @@ def promises(seed: int, trials: int, names: list[str] | None = None) -> Iterator
             random = np.random.default_rng([seed, number, place])
             for row in draw(random, scene, trials):
                 yield {"promise": name, "scene": scene.name, **row._asdict()}
+
+
+def main() -> None:
+    """Draw, print, and store."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--only", choices=PROMISES, nargs="+", default=[*PROMISES])
+    parser.add_argument("--trials", type=int, default=2_000, help="samples (%(default)s)")
+    parser.add_argument("--seed", type=int, default=40)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
+    options = parser.parse_args()
+    rows = []
+    for row in promises(options.seed, options.trials, options.only):
+        rows.append(row)
+        sys.stdout.write(f"{row['scene']:16} {row['what']:70} {row['share']:.3f}\n")
+        sys.stdout.flush()
+    if options.json is not None:
+        stored = options.json.exists() and json.loads(options.json.read_text(encoding="utf-8"))
+        kept = stored["promises"] if stored else []
+        result = {
+            "machine": machine.describe(),
+            "versions": {name: version(name) for name in ("recframe", "numpy", "scipy", "polars")},
+            "promises": [row for row in kept if row["promise"] not in options.only] + rows,
+        }
+        options.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -15,7 +15,7 @@ sys.path.append(str(BENCHMARKS))
 import promises_in_trials as trials  # noqa: E402
 import scenes_in_trials as scenes  # noqa: E402
 
-STORED = BENCHMARKS / "coverage_in_trials.json"
+STORED = BENCHMARKS / "promises_in_trials.json"
 each_scene = pytest.mark.parametrize("scene", scenes.SCENES, ids=lambda scene: scene.name)
 
 

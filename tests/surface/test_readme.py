@@ -8,7 +8,6 @@ import re
 
 import pytest
 
-import coverage_tables
 import pictures
 import readme
 from recframe.statistics import comparison
@@ -118,7 +117,7 @@ def test_a_promise_that_is_missed_is_bold_on_its_scene():
         row("lead", "other", 0.5, None),
     ]
 
-    table = coverage_tables.promises(rows).partition("\n\n")[2]
+    table = readme.promise_table(rows).partition("\n\n")[2]
 
     assert table.splitlines()[2:] == [
         "| errs | at most 5 | 6.0 | **6.1** |",
