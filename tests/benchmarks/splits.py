@@ -42,20 +42,16 @@ WORKS = {
     "by_time, labels": [],
     "rolling": ["rectools"],
     "rolling, labels": [],
-    "rolling, filtered": ["rectools"],
     "last_per_user": ["replay", "rectools", "microsoft"],
     "random per user": ["microsoft"],
     "random per log": ["replay", "rectools", "microsoft"],
     "popular": ["rectools"],
-    "popular, unseen": ["rectools"],
 }
-SAME = {"by_time", "rolling", "rolling, filtered"}
+SAME = {"by_time", "rolling"}
 """Works whose rows all libraries have in common."""
 SLOW = {
-    ("rectools", "rolling, filtered"),
     ("rectools", "last_per_user"),
     ("rectools", "popular"),
-    ("rectools", "popular, unseen"),
     ("microsoft", "last_per_user"),
     ("microsoft", "random per user"),
     ("replay", "last_per_user"),
@@ -116,39 +112,20 @@ def measured(
     ]
 
 
-def text(entry: dict[str, Any], result: dict[str, Any]) -> str:
-    """Return an entry as a line; memory in sizes of its log."""
-    part = f" of {entry['log_rows']:,} rows" * (entry["library"] != "recframe")
-    sizes = entry["peak_bytes"] / result["log_bytes"] * result["rows"] / entry["log_rows"]
-    name = f"{entry['library']} ({entry['frame']})"
-    return f"{entry['work']:<18}{name:<20}{entry['seconds']:>9.3f} s{sizes:>7.1f} x log{part}"
-
-
-def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Read the command line."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Make the logs, time, and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rows", type=int, default=10_000_000, help="of the log (%(default)s)")
     parser.add_argument("--works", nargs="+", choices=WORKS, default=[*WORKS], metavar="WORK")
     parser.add_argument("--libraries", nargs="+", default=["recframe", *record.PEERS])
     parser.add_argument("--repeats", type=int, default=3, help="timed runs of a process")
     parser.add_argument("--rounds", type=int, default=2, help="processes of each (%(default)s)")
-    parser.add_argument(
-        "--environments", type=Path, default=record.ENVIRONMENTS, help="their folder (%(default)s)"
-    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
-    return parser.parse_args(arguments)
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Make the logs, time, and print."""
-    told = options(arguments)
-    wanted = {library for library, _ in ROADS} & {*told.libraries}
+    told = parser.parse_args(arguments)
     pythons = {
-        name: Path(sys.executable)
-        if name == "recframe"
-        else record.environment(name, told.environments)
-        for name in sorted(wanted)
-    }
+        name: record.environment(name, record.ENVIRONMENTS)
+        for name in sorted({library for library, _ in ROADS[2:]} & {*told.libraries})
+    } | {"recframe": Path(sys.executable)}
     entries: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         files = {rows: Path(folder) / f"{rows}.parquet" for rows in (told.rows // 10, told.rows)}
@@ -165,8 +142,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for work in told.works:
             found = measured(pythons, work, files, told)
             entries += found
-            sys.stdout.write("".join(f"{text(one, result)}\n" for one in found))
-            sys.stdout.flush()
+            for one in found:
+                road = f"{one['library']} ({one['frame']}), {one['log_rows']:,} rows"
+                sys.stdout.write(f"{work:<18}{road:<40}{one['seconds']:>9.3f} s\n")
+                sys.stdout.flush()
             if told.json:  # after each work, so that a run that is stopped leaves what it has
                 told.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
 

@@ -34,10 +34,9 @@ def recframe(frame, work):
     def labels(made):
         return [(one.labels, ()) for one in made.folds]
 
-    def lists(seen):
-        made = split.by_time(last=f"{HORIZON}d", align="day", seen=seen)
-        found = made.baselines("popular", k=K)
-        return [(found, made.truth)]
+    def lists():
+        made = split.by_time(last=f"{HORIZON}d", align="day")
+        return [(made.baselines("popular", k=K), made.truth)]
 
     works = {
         "by_time": lambda: parts(split.by_time(last=f"{HORIZON}d", align="day")),
@@ -46,14 +45,10 @@ def recframe(frame, work):
             split.rolling(folds=FOLDS, horizon=f"{HORIZON}d", align="day")
         ),
         "rolling": lambda: parts(split.rolling(folds=FOLDS, horizon=f"{HORIZON}d", align="day")),
-        "rolling, filtered": lambda: parts(
-            split.rolling(folds=FOLDS, horizon=f"{HORIZON}d", align="day", cold="drop", seen="drop")
-        ),
         "last_per_user": lambda: parts(split.last_per_user(n=1)),
         "random per user": lambda: parts(split.random(share=SHARE, per="user", seed=0)),
         "random per log": lambda: parts(split.random(share=SHARE, per="log", seed=0)),
-        "popular": lambda: lists("keep"),
-        "popular, unseen": lambda: lists("drop"),
+        "popular": lists,
     }
     return works.get(work), ("polars", "pandas", "pyarrow")
 
@@ -77,20 +72,18 @@ def rectools(frame, work):
     def parts(splitter):
         return [(log.df.iloc[train], log.df.iloc[truth]) for train, truth, _ in splitter.split(log)]
 
-    def lists(unseen):
+    def lists():
         ((train, truth),) = parts(TimeRangeSplitter(f"{HORIZON}D", 1, *warm))
         data = Dataset.construct(train)
         users = truth[Columns.User].unique()
-        return [(PopularModel().fit(data).recommend(users, data, K, filter_viewed=unseen), truth)]
+        return [(PopularModel().fit(data).recommend(users, data, K, filter_viewed=False), truth)]
 
     works = {
         "by_time": lambda: parts(TimeRangeSplitter(f"{HORIZON}D", 1, *all_rows)),
         "rolling": lambda: parts(TimeRangeSplitter(f"{HORIZON}D", FOLDS, *all_rows)),
-        "rolling, filtered": lambda: parts(TimeRangeSplitter(f"{HORIZON}D", FOLDS)),
         "last_per_user": lambda: parts(LastNSplitter(1, 1, *all_rows)),
         "random per log": lambda: parts(RandomSplitter(SHARE, 1, 0, *all_rows)),
-        "popular": lambda: lists(unseen=False),
-        "popular, unseen": lambda: lists(unseen=True),
+        "popular": lists,
     }
     return works.get(work), ("rectools", "pandas", "numpy")
 

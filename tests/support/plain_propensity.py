@@ -27,8 +27,8 @@ def weighted(  # noqa: PLR0913
     worth: Worth,
     *,
     weights: str,
-    exponent: float,
-    min_propensity: float,
+    exponent: float = 1.0,
+    min_propensity: float = 1e-4,
     whole: int = 1,
 ) -> float:
     """Sum what a listed relevant item is worth at its rank over its propensity; SNIPS divides by the sum of 1 / propensity.
@@ -48,29 +48,11 @@ def weighted(  # noqa: PLR0913
     )
 
 
-def weighted_recall(
-    scene: Scene,
-    user: Any,
-    k: int | None,
-    *,
-    weights: str,
-    exponent: float = 1.0,
-    min_propensity: float = 1e-4,
-) -> float:
-    how: Any = {"weights": weights, "exponent": exponent, "min_propensity": min_propensity}
+def weighted_recall(scene: Scene, user: Any, k: int | None, **how: Any) -> float:
     return weighted(scene, user, k, lambda rank, gain: 1.0, whole=len(scene.relevant(user)), **how)  # noqa: ARG005
 
 
-def weighted_dcg(
-    scene: Scene,
-    user: Any,
-    k: int | None,
-    *,
-    weights: str,
-    exponent: float = 1.0,
-    min_propensity: float = 1e-4,
-) -> float:
-    how: Any = {"weights": weights, "exponent": exponent, "min_propensity": min_propensity}
+def weighted_dcg(scene: Scene, user: Any, k: int | None, **how: Any) -> float:
     return weighted(scene, user, k, lambda rank, gain: gain / math.log2(rank + 1), **how)
 
 
@@ -96,52 +78,35 @@ class Observed:
 
 
 def observed(
-    scene: Scene, user: Any, k: int | None, weights: str, exponent: float, floor: float
-) -> Observed:
-    relevant = scene.relevant(user)
-    chances = {item: 1 / propensity(scene, user, item, exponent, floor) for item in relevant}
-    return Observed(relevant, chances, [*scene.listed(user, k)], weights == "snips")
-
-
-def weighted_precision(
     scene: Scene,
     user: Any,
     k: int | None,
-    *,
     weights: str,
     exponent: float = 1.0,
     min_propensity: float = 1e-4,
-) -> float:
-    one = observed(scene, user, k, weights, exponent, min_propensity)
+) -> Observed:
+    relevant = scene.relevant(user)
+    chances = {
+        item: 1 / propensity(scene, user, item, exponent, min_propensity) for item in relevant
+    }
+    return Observed(relevant, chances, [*scene.listed(user, k)], weights == "snips")
+
+
+def weighted_precision(scene: Scene, user: Any, k: int | None, **how: Any) -> float:
+    one = observed(scene, user, k, **how)
     places = len(one.listed) if k is None else k
     return one.share(ratio(one.total(lambda rank: 1.0), places) or 0.0)  # noqa: ARG005
 
 
-def weighted_rbp(  # noqa: PLR0913
-    scene: Scene,
-    user: Any,
-    k: int | None,
-    *,
-    weights: str,
-    exponent: float = 1.0,
-    min_propensity: float = 1e-4,
-    p: float = 0.8,
-) -> float:
-    one = observed(scene, user, k, weights, exponent, min_propensity)
+def weighted_rbp(scene: Scene, user: Any, k: int | None, *, p: float = 0.8, **how: Any) -> float:
+    one = observed(scene, user, k, **how)
     return one.share((1 - p) * one.total(lambda rank: p ** (rank - 1)))
 
 
-def weighted_ndcg(  # noqa: PLR0913
-    scene: Scene,
-    user: Any,
-    k: int | None,
-    *,
-    weights: str,
-    exponent: float = 1.0,
-    min_propensity: float = 1e-4,
-    gain: str = "linear",
+def weighted_ndcg(
+    scene: Scene, user: Any, k: int | None, *, gain: str = "linear", **how: Any
 ) -> float:
-    one = observed(scene, user, k, weights, exponent, min_propensity)
+    one = observed(scene, user, k, **how)
     gains = {
         item: {"linear": g, "exp": 2**g - 1, "binary": 1.0}[gain]
         for item, g in one.relevant.items()
@@ -151,7 +116,7 @@ def weighted_ndcg(  # noqa: PLR0913
         for item, rank in one.listed
         if item in gains
     )
-    own = one.inverse if weights == "snips" else dict.fromkeys(gains, 1.0)
+    own = one.inverse if one.snips else dict.fromkeys(gains, 1.0)
     best = sorted((gains[item] * own[item] for item in gains), reverse=True)[:k]
     return (
         ratio(found, math.fsum(value / math.log2(place + 2) for place, value in enumerate(best)))
@@ -159,17 +124,9 @@ def weighted_ndcg(  # noqa: PLR0913
     )
 
 
-def weighted_auc(
-    scene: Scene,
-    user: Any,
-    k: int | None,
-    *,
-    weights: str,
-    exponent: float = 1.0,
-    min_propensity: float = 1e-4,
-) -> float | None:
+def weighted_auc(scene: Scene, user: Any, k: int | None, **how: Any) -> float | None:
     """Of each relevant item of the list: which share of the others stands below it."""
-    one = observed(scene, user, k, weights, exponent, min_propensity)
+    one = observed(scene, user, k, **how)
     hits = [(rank, one.inverse[item]) for item, rank in one.listed if item in one.inverse]
     misses = [rank for item, rank in one.listed if item not in one.inverse]
     if not hits or not misses:

