@@ -1,7 +1,7 @@
 """The benchmark of libraries that want environments of their own: six metrics at k from two long frames, conversion included.
 
     python tests/benchmarks/apart.py --json tests/benchmarks/apart.json
-    python tests/benchmarks/apart.py --small rectools
+    python tests/benchmarks/apart.py rectools --users 1000 --repeats 2
 
 It needs the `[test]` extra, and makes the environments that are missing, as `tests/agreement/recorded/record.py` does.
 Every library runs in a process of its own that reads the same files, starts its clock at the long frame and stops it at the
@@ -37,7 +37,6 @@ import recframe as rf  # noqa: E402
 
 INSTALLED = ["recframe", "oracles"]
 APART = ["rectools", "replay", "microsoft", "torchmetrics"]
-SMALL = {"users": 1_000, "repeats": 2}
 OURS = "recframe"
 
 
@@ -149,61 +148,6 @@ def entries(contenders: Sequence[Contender]) -> list[dict[str, Any]]:
     ]
 
 
-def text(result: dict[str, Any]) -> str:
-    """Return the readable form of a result."""
-    lines = []
-    for case in result["cases"]:
-        rows = " + ".join(f"{count:,}" for count in case["rows"])
-        lines += ["", f"{rows} rows, ids {case['ids']}, from {case['frame']} frames"]
-        for one in case["contenders"]:
-            lines.append(
-                f"  {one['name']:<30}{one['median']:>10.4f} s{one['ratio']:>9.1f} x{len(one['metrics']):>4} metrics"
-            )
-    return "\n".join(lines)
-
-
-def options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "peers",
-        nargs="*",
-        metavar="peer",
-        help=f"some of oracles, {', '.join(APART)}; all if none is named",
-    )
-    parser.add_argument("--users", type=int, default=20_000, help="how many users (%(default)s)")
-    parser.add_argument(
-        "--length", type=int, default=100, help="recommendations of each user, about (%(default)s)"
-    )
-    parser.add_argument(
-        "--relevant", type=float, default=0.12, help="share of relevant rows (%(default)s)"
-    )
-    parser.add_argument(
-        "--ids",
-        choices=data.IDS,
-        nargs="+",
-        default=list(data.IDS),
-        help="dtypes of the ids (%(default)s)",
-    )
-    parser.add_argument(
-        "--frames",
-        choices=KINDS,
-        nargs="+",
-        default=list(KINDS),
-        help="kinds of frames (%(default)s)",
-    )
-    parser.add_argument("-k", type=int, default=10, help="the cut-off (%(default)s)")
-    parser.add_argument("--repeats", type=int, default=5, help="interleaved rounds (%(default)s)")
-    parser.add_argument(
-        "--environments", type=Path, default=record.ENVIRONMENTS, help="their folder (%(default)s)"
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
-    parser.add_argument("--small", action="store_true", help=f"a few seconds: {SMALL}")
-    if parser.parse_args(arguments).small:
-        parser.set_defaults(**SMALL)
-    return parser.parse_args(arguments)
-
-
 def tell(line: str) -> None:
     """Say on a terminal what is going on."""
     if sys.stderr.isatty():
@@ -212,7 +156,15 @@ def tell(line: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Make the data, check, time, and print."""
-    told = options(arguments)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    known = [*INSTALLED, *APART]
+    parser.add_argument("peers", nargs="*", metavar="peer", help=f"of {known}; all if none")
+    parser.add_argument("--users", type=int, default=20_000, help="how many users (%(default)s)")
+    parser.add_argument("--ids", choices=data.IDS, nargs="+", default=["int", "string"])
+    parser.add_argument("-k", type=int, default=10, help="the cut-off (%(default)s)")
+    parser.add_argument("--repeats", type=int, default=5, help="interleaved rounds (%(default)s)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
+    told = parser.parse_args(arguments)
     wanted = [
         peer
         for peer in [*INSTALLED, *APART]
@@ -220,25 +172,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ]
     here = Path(sys.executable)
     pythons = {
-        peer: here if peer in INSTALLED else record.environment(peer, told.environments)
+        peer: here if peer in INSTALLED else record.environment(peer, record.ENVIRONMENTS)
         for peer in wanted
     }
     cases = []
     for ids in told.ids:
-        settings = Settings(told.users, told.length, told.relevant, ids, "sorted", "two")
+        settings = Settings(told.users, ids=ids, shape="two")
         with tempfile.TemporaryDirectory() as folder:
             rows = files(settings, Path(folder))
-            for kind in told.frames:
+            for kind in KINDS:
                 tell(f"ids {ids}, {kind} frames")
-                cases.append(
-                    {"ids": ids, "rows": rows, **measured(pythons, kind, Path(folder), told)}
-                )
+                case = measured(pythons, kind, Path(folder), told)
+                cases.append({"ids": ids, "rows": rows, **case})
+                for one in case["contenders"]:
+                    shown = f"{one['median']:>10.4f} s{one['ratio']:>9.1f} x"
+                    sys.stdout.write(f"{ids:8}{kind:8}{one['name']:<30}{shown}\n")
     result = {
         "settings": asdict(settings) | {"k": told.k, "metrics": SIX},
         "machine": machine.describe(),
         "cases": cases,
     }
-    sys.stdout.write(f"{text(result)}\n")
     if told.json:
         told.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
 

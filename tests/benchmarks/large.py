@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -68,16 +69,10 @@ def check(name: str, runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
     """Raise where two ways give two numbers."""
     first, *others = (one["values"] for some in runs.values() for one in some if "values" in one)
     for other in others:
-        for left, right in zip(first, other, strict=True):
-            for one, two in zip(left, right, strict=True):
-                is_same = (
-                    one == two
-                    if isinstance(one, str)
-                    else math.isclose(one, two, rel_tol=TOLERANCE)
-                )
-                if not is_same:
-                    msg = f"{name}: {one} and {two}"
-                    raise ValueError(msg)
+        for one, two in zip(chain(*first), chain(*other), strict=True):
+            same = one == two if isinstance(one, str) else math.isclose(one, two, rel_tol=TOLERANCE)
+            if not same:
+                raise SystemExit(f"{name}: {one} and {two}")
 
 
 def on_layout(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
@@ -85,7 +80,7 @@ def on_layout(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     folder = options.folder / f"{options.rows}" / name.replace(" ", "_")
     if not folder.exists():
         write(folder, options.rows // LENGTH, LAYOUTS[name])
-    runs: dict[str, list[dict[str, Any]]] = {way: [] for way in options.ways}
+    runs: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
     for _ in range(options.repeats):
         for way, done in runs.items():
             done.append(run(way, name, folder, options.memory))
@@ -108,7 +103,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--memory", default="1GB", help="(%(default)s)")
     parser.add_argument("--repeats", type=int, default=3, help="(%(default)s)")
     parser.add_argument("--layouts", nargs="+", choices=LAYOUTS, default=[*LAYOUTS])
-    parser.add_argument("--ways", nargs="+", choices=WAYS, default=[*WAYS])
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to a JSON file")
     options = parser.parse_args(arguments)
     runs = [one for name in options.layouts for one in on_layout(name, options)]

@@ -4,7 +4,7 @@
 
 It writes lists, a truth of a tenth of their rows, and users, unless they are there; the call has a process of its own. The
 rows of a user are spread over all files, and one user has a hundredth of all. It takes some 25 bytes of disk for each row,
-and the call up to 120 for each row within the cut-off, in the folder of POLARS_TEMP_DIR. `--remove` deletes the files.
+and the call up to 120 for each row within the cut-off, in the folder of POLARS_TEMP_DIR.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import polars as pl
+from large_worker import status
 
 import recframe as rf
 
@@ -63,23 +64,17 @@ def write(folder: Path, n_rows: int) -> None:
     of_users.write_parquet(folder / "users" / "all.parquet")
 
 
-def kilobytes(name: str) -> int:
-    """Return a number of the process's status, of Linux."""
-    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(name))
-
-
 def call(folder: Path, memory: str) -> None:
     """Make the call, and print what it took as JSON."""
     recs, truth, users = (pl.scan_parquet(folder / name) for name in NAMES)
-    before = kilobytes("VmRSS")
+    before = status("VmRSS")
     start, cpu = time.perf_counter(), time.process_time()
     found = recs.rec(truth=truth, users=users, memory=memory).evaluate(*METRICS, by=BY)
     took = {
         "seconds": round(time.perf_counter() - start, 1),
         "cpu_seconds": round(time.process_time() - cpu, 1),
-        "peak_mb": round(kilobytes("VmHWM") / 1000),
-        "start_mb": round(before / 1000),
+        "peak_mb": round(status("VmHWM") / 1e6),
+        "start_mb": round(before / 1e6),
         "n_users": int(found["n_users"].sum()),
         "version": rf.__version__,
     }
@@ -92,16 +87,13 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=int, default=300_000_000)
     parser.add_argument("--memory", default="1GB")
-    parser.add_argument("--remove", action="store_true", help="delete the files afterwards")
     given = parser.parse_args()
-    folder = given.folder / f"{given.rows}"
+    folder = given.folder.absolute() / f"{given.rows}"
     if not (folder / "users" / "all.parquet").exists():
         shutil.rmtree(folder, ignore_errors=True)
         write(folder, given.rows)
     code = f"import larger_than_memory as one, pathlib; one.call(pathlib.Path({str(folder)!r}), {given.memory!r})"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)  # noqa: S603  our own
-    if given.remove:
-        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

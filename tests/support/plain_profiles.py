@@ -424,33 +424,18 @@ DEFINED: dict[str, Library] = {
         elsewhere=frozenset({"f_score"}),
     ),
 }
+OF_TREC = {"f_score", "r_precision", "bpref", "n_hits", "list_length"}
+OF_TREC |= {"interpolated_precision", "eleven_point_precision"}
 OF_THE_WHOLE_LIST = {
-    "trec_eval": {
-        "f_score",
-        "r_precision",
-        "bpref",
-        "n_hits",
-        "list_length",
-        "interpolated_precision",
-        "eleven_point_precision",
-    },
-    "pytrec_eval": {
-        "f_score",
-        "r_precision",
-        "bpref",
-        "n_hits",
-        "list_length",
-        "interpolated_precision",
-        "eleven_point_precision",
-        "mrr",
-    },
+    "trec_eval": OF_TREC,
+    "ir_measures": OF_TREC,
+    "pytrec_eval": OF_TREC | {"mrr"},
     "rectools": {"partial_auc"},
     "ranx": {"r_precision", "bpref", "rbp"},
     "lenskit": {"list_length"},
     "torchmetrics": {"r_precision"},
     "sklearn": {"map", "auc"},
 }
-OF_THE_WHOLE_LIST["ir_measures"] = OF_THE_WHOLE_LIST["trec_eval"]
 
 
 def expected(profile: str, k: int | None) -> dict[str, float]:

@@ -1,0 +1,29 @@
+"""Benchmarks run, on few rows, and print what they measured."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+SMALL = {
+    "run": ["--users", "500", "--repeats", "1"],
+    "cases": ["--users", "500", "--repeats", "1"],
+    "growth": ["--small"],
+    "promises_in_trials": ["--only", "means", "--trials", "5"],
+    "larger_than_memory": [".", "--rows", "20000", "--memory", "200MB"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SMALL)
+def test_a_benchmark_runs_on_few_rows(name, tmp_path):
+    pytest.importorskip("numba")
+    command = [sys.executable, str(FOLDER / f"{name}.py"), *SMALL[name]]
+
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path)  # noqa: S603
+
+    assert len(done.stdout.splitlines()) >= 1
