@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-import uuid
 from typing import Any
 
 import numpy as np
@@ -239,16 +238,6 @@ INSIDE = [
 
 
 @pytest.mark.parametrize("name", [*NAMES, *INSIDE, "n_users", "mrr"])
-def test_a_column_of_any_name_has_a_role(name):
-    frame = pl.concat([ranking([0, 1], user="u"), ranking([1, 0], user="v")])
-
-    for role in ("user", "item", "rank", "relevance"):
-        columns: Any = {role: name}
-        found = frame.rename(columns).rec(**columns).evaluate("mrr", "auc")
-        assert found.rows() == [(2, 0.75, 0.5)], role
-
-
-@pytest.mark.parametrize("name", [*NAMES, *INSIDE, "n_users", "mrr"])
 @pytest.mark.parametrize("role", ["user", "item"])
 def test_an_id_of_two_frames_has_any_name(role, name):
     recs, truth = (
@@ -259,21 +248,6 @@ def test_an_id_of_two_frames_has_any_name(role, name):
     rec = recs.rec(truth=truth, **columns)
     assert rec.evaluate("mrr", "auc").rows() == [(2, 0.75, 0.5)]
     assert name in rec.judge().columns
-
-
-@on_plain_kinds
-@pytest.mark.parametrize("name", [name for name in [*NAMES, *INSIDE] if name])
-def test_a_column_of_any_name_is_a_segment(kind, name):
-    frame = pl.concat([ranking([0, 1], user="u"), ranking([1, 0], user="v")])
-    column = pl.Series(name, ["FR", "DE"])
-    users = pl.DataFrame({"user": ["u", "v"], name: column})
-
-    expected = [("DE", 1, 1.0, 1.0), ("FR", 1, 0.5, 0.0)]
-    assert ask(kind, frame, "mrr", "ndcg@1", users=users, by=name).rows() == expected
-    of_rows = frame.with_columns(pl.Series(name, ["FR", "FR", "DE", "DE"]))
-    found = ask(kind, of_rows, "mrr", "ndcg@1", by=[name])
-    assert found.columns == [name, "n_users", "mrr", "ndcg@1"]
-    assert found.rows() == expected
 
 
 def test_a_column_without_a_name_is_a_segment():
@@ -447,62 +421,6 @@ def test_large_numbers_beside_a_null_segment_are_not_rounded(dtype):
     assert found["shop"].dtype == dtype
     assert found["shop"][0] == 2**53 + 1
     assert found["shop"].isna().tolist() == [False, True]
-
-
-DAYS = pd.date_range("2026-01-01", periods=2)
-OTHER_IDS = {
-    "datetime": pd.Series(DAYS),
-    "seconds": pd.Series(DAYS).astype("datetime64[s]"),
-    "zone": pd.Series(DAYS.tz_localize("Asia/Tokyo")),
-    "timedelta": pd.Series(pd.to_timedelta([1, 2], unit="D")),
-    "dates": pd.Series([dt.date(2026, 1, 1), dt.date(2026, 1, 2)], dtype=object),
-    "float": pd.Series([0.5, 1.5]),
-    "Float64": pd.Series([0.5, 1.5], dtype="Float64"),
-    "bool": pd.Series([False, True]),
-    "boolean": pd.Series([False, True], dtype="boolean"),
-    "bytes": pd.Series([b"a", b"b"], dtype=object),
-    "decimal": pd.Series([decimal.Decimal(1), decimal.Decimal(2)], dtype=object),
-    "integers as objects": pd.Series([1, 2], dtype=object),
-    "ordered": pd.Series(
-        pd.Categorical(["low", "high"], categories=["low", "unused", "high"], ordered=True)
-    ),
-}
-
-
-@pytest.mark.parametrize("name", OTHER_IDS)
-def test_other_ids_of_pandas_come_back_in_their_dtype(name):
-    ids = OTHER_IDS[name]
-    recs = pd.DataFrame({"user": ids, "item": ids, "rank": [1, 1]})
-    truth = pd.DataFrame(
-        {"user": ids[::-1].to_numpy(dtype=object), "item": ids[[0, 0]].to_numpy(dtype=object)}
-    ).astype(ids.dtype)
-
-    found = recs.rec(truth=truth).mrr(by="user")
-    assert found["user"].dtype == ids.dtype
-    assert found["user"].tolist() == ids.tolist()
-    assert found["mrr"].tolist() == [1.0, 0.0]
-
-
-def test_missing_ids_of_pandas_are_nobody():
-    for missing in (None, np.nan, pd.NA):
-        frame = ranking([0, 1, 1]).to_pandas()
-        frame["item"] = pd.Series(["a", "b", missing], dtype=object)
-        assert frame.rec.evaluate("mrr", "recall").to_dict("list") == {
-            "n_users": [1],
-            "mrr": [0.5],
-            "recall": [1.0],
-        }
-
-
-def test_uuids_as_objects_are_an_error_and_as_text_are_ids():
-    frame = ranking([0, 1]).to_pandas()
-    frame["item"] = pd.Series([uuid.UUID(int=1), uuid.UUID(int=2)], dtype=object)
-
-    with pytest.raises(
-        rf.ColumnError, match=r"column 'item' of the pandas frame .*astype\('string'\)"
-    ):
-        frame.rec.mrr()
-    assert frame.astype({"item": "string"}).rec.mrr() == 0.5
 
 
 @pytest.mark.parametrize(

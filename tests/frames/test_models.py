@@ -11,7 +11,6 @@ import pytest
 
 import recframe as rf
 from asking import liked, recommended
-from buckets_of_users import in_buckets
 from frame_kinds import KINDS, Kind
 from lanes import in_turn
 
@@ -153,23 +152,6 @@ def test_another_column_cannot_be_the_models():
         rf.rec({"a": SVD.rename({"user": "id"})}, model="user")
     with pytest.raises(rf.ColumnError, match=r"has no column 'system'; .*It has 'model', 'user'"):
         rf.rec({"a": SVD}, TRUTH)(model="system").mrr()
-
-
-@pytest.mark.parametrize("lazy", [False, True])
-def test_large_frames_of_models_take_the_plan_of_one_frame(lazy):
-    many = pl.DataFrame({"user": range(1_500)}).join(
-        pl.DataFrame({"rank": range(1, 9)}), how="cross"
-    )
-    many = many.with_columns(item=(pl.col("user") * 7 + pl.col("rank") * 5) % 50)
-    models = {"a": many, "b": many.with_columns(item=(pl.col("item") + 1) % 50)}
-    truth = many.filter(pl.col("rank") % 3 == 0).select("user", "item")
-
-    expected = one_frame(**models).rec(truth, model="model").evaluate(METRICS)
-    given = {name: frame.lazy() for name, frame in models.items()} if lazy else models
-    found = rf.rec(given, truth).evaluate(METRICS)
-    assert (found.collect() if lazy else found).equals(expected)
-    if lazy:
-        assert in_buckets(rf.rec(given, truth), METRICS).equals(expected)
 
 
 def test_categories_of_pandas_come_back():

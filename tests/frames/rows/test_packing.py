@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import polars as pl
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recframe.frames.rows.integer_keys import (
-    SMALL_INTEGERS,
     alike_as_one,
-    fits_31_bits,
     fits_64_bits,
-    joined_as_numbers,
-    key_hash,
 )
 from recframe.frames.rows.positions import best_first
 from strategies import examples
@@ -47,7 +41,6 @@ GAINS = [
     1.7976931348623157e308,
     float("inf"),
 ]
-small_dtypes = st.sampled_from(sorted(SMALL_INTEGERS, key=str))
 
 
 def values_of(dtype: Any) -> st.SearchStrategy[int]:
@@ -128,78 +121,3 @@ def test_the_best_gain_of_a_list_comes_first(data: st.DataObject):
 
     assert found.schema == frame.schema
     assert found.rows() == sorted(frame.rows(), key=lambda row: (*row[:-1], -row[-1]))
-
-
-@examples(75)
-@given(data=st.data())
-def test_rows_are_joined_as_by_their_two_keys(data: st.DataObject):
-    ends = st.sampled_from([0, 1, 2, 127, 2**31 - 2, 2**31 - 1])
-    others = pl.DataFrame(
-        [
-            (*pair, n)
-            for n, pair in enumerate(
-                data.draw(st.lists(st.tuples(ends, ends), max_size=12, unique=True))
-            )
-        ],
-        schema={"key 0": pl.Int64, "key 1": pl.Int64, "number": pl.Int64},
-        orient="row",
-    )
-    rows = data.draw(
-        keyed(
-            data.draw(
-                st.lists(st.sampled_from([pl.Int32, pl.Int64, pl.UInt32]), min_size=2, max_size=2)
-            )
-        )
-    )
-    rows = rows.with_columns(pl.when(pl.col("gain") != 2).then("key 0"))  # and some without a key
-    known = {row[:2]: row[2] for row in others.rows()}
-
-    found = {
-        how: joined_as_numbers(rows.lazy(), others.lazy(), keys_of(rows), how).collect()
-        for how in ("left", "inner")
-    }
-
-    left = sorted([(*row, known.get(row[:2])) for row in rows.rows()], key=str)
-    assert sorted(found["left"].select(*rows.columns, "number").rows(), key=str) == left
-    assert sorted(found["inner"].select(*rows.columns, "number").rows(), key=str) == [
-        row for row in left if row[-1] is not None
-    ]
-
-
-@pytest.mark.parametrize("dtype", [*BOUNDS], ids=str)
-def test_narrow_is_what_fits_into_half_a_number(dtype: Any):
-    low, high = BOUNDS[dtype]
-    for key, gain in product({low, high, *(edge for edge in EDGES if low <= edge <= high)}, GAINS):
-        frame = pl.DataFrame(
-            {"key": pl.Series([1, key], dtype=dtype), "gain": pl.Series([1.0, gain])}
-        )
-        fits, whole = 0 <= key < 2**31, gain in {1.0, 2.0, 2.0**32 - 1}
-
-        assert fits_31_bits(frame, ["key"]) is fits
-        assert fits_64_bits(frame["key"], frame["gain"]) is (
-            fits and whole and dtype.is_signed_integer()
-        )
-
-
-@examples(75)
-@given(data=st.data())
-def test_the_same_keys_have_the_same_number_and_narrow_pairs_one_of_their_own(data: st.DataObject):
-    frame = data.draw(keyed(data.draw(st.lists(small_dtypes, min_size=2, max_size=3))))
-    keys = keys_of(frame)
-
-    numbers = (
-        frame.select(key_hash([pl.col(key) for key in keys], frame.schema)).to_series().to_list()
-    )
-
-    of_keys = dict(zip((row[:-1] for row in frame.rows()), numbers, strict=True))
-    assert numbers == [of_keys[row[:-1]] for row in frame.rows()]
-    if len(keys) == 2 and fits_31_bits(frame, keys):
-        assert len(set(of_keys.values())) == len(of_keys)
-
-
-@pytest.mark.parametrize("dtype", [pl.String, pl.Float64, pl.Boolean], ids=str)
-def test_what_is_no_whole_number_is_not_narrow(dtype: Any):
-    keys = pl.Series("key", [0, 1]).cast(dtype)
-
-    assert not fits_31_bits(keys.to_frame(), ["key"])
-    assert not fits_64_bits(keys, pl.Series([1.0, 1.0]))

@@ -14,14 +14,9 @@ from hypothesis import strategies as st
 from recframe.frames.rows import profiling
 from recframe.frames.rows.integer_keys import HASH, key_hash
 from recframe.frames.rows.profiling import (
-    are_distinct,
     are_in_order,
     constant_of,
     distinct_ids,
-    each_pair_once,
-    heads,
-    marked_sorted,
-    may_be_among,
     merged,
     places_where_met,
 )
@@ -66,49 +61,10 @@ def ask(questions: list[pl.LazyFrame]) -> list[pl.DataFrame]:
     return pl.collect_all(questions)
 
 
-@examples(75)
-@given(models=st.lists(st.sampled_from([None, "a", "b"]), max_size=8))
-def test_no_key_is_lost_among_the_heads_of_runs_null_neither(models: list[str | None]):
-    rows = pl.DataFrame({"model": models}, schema={"model": pl.String})
-
-    assert {*heads(rows, "model")["model"]} == {*models}
-
-
 def hashed(frame: pl.DataFrame, n: int) -> pl.DataFrame:
     """Rows with the hash of their pair at hand, one of n: of few, other pairs share it."""
     number = key_hash([pl.col("user"), pl.col("item")], frame.schema)
     return frame.with_columns(number.cast(pl.Int128).abs().mod(n).cast(pl.UInt64).alias(HASH))
-
-
-@examples(110)
-@given(
-    numbers=st.lists(st.sampled_from(IDS[pl.Int64]) | st.integers(0, 40)),
-    others=st.lists(st.sampled_from(IDS[pl.Int64]) | st.integers(0, 40)),
-)
-def test_numbers_that_are_among_others_may_be(numbers: list[int], others: list[int]):
-    ours, theirs = (pl.Series(one, dtype=pl.Int64) for one in (numbers, others))
-
-    found = may_be_among(ours, theirs)
-
-    assert len(found) == len(numbers)
-    assert found.filter(pl.Series([one in others for one in numbers], dtype=pl.Boolean)).all()
-
-
-def test_few_numbers_that_are_not_among_others_may_be():
-    numbers = pl.int_range(10**6, eager=True)
-
-    found = may_be_among(numbers, numbers.gather_every(100) + 17)
-
-    assert 10_000 <= found.sum() < 60_000
-
-
-@examples(110)
-@given(frame=listed())
-def test_each_user_is_once_among_the_unordered(frame: pl.DataFrame):
-    found = distinct_ids(frame["user"])
-
-    assert (found.name, found.dtype) == ("user", frame.schema["user"])
-    assert sorted(found.to_list()) == sorted(set(frame["user"].to_list()))
 
 
 TEXTS = ["", "a", "b", "ab", "ba", "a" * 20, "a" * 19 + "b", "é"]
@@ -157,20 +113,6 @@ def test_what_never_changes_within_a_user_or_an_item_is_told_from_what_does(
     assert found is None or (sorted(map(str, found.rows())) == sorted(map(str, expected)))
 
 
-@examples(75)
-@given(frame=listed())
-def test_the_first_row_of_each_pair_stays(frame: pl.DataFrame):
-    frame = frame.select("user", "item")
-
-    assert each_pair_once(frame, ask).rows() == [*dict.fromkeys(frame.rows())]
-
-
-@examples(110)
-@given(frame=listed())
-def test_heads_are_the_users_of_runs(frame: pl.DataFrame):
-    assert heads(frame)["user"].to_list() == [user for user, _ in groupby(frame["user"])]
-
-
 @examples(110)
 @given(frame=listed(), hashes=st.sampled_from([None, 2**64, 2, 1]))
 def test_rows_of_one_item_of_a_list_are_merged(frame: pl.DataFrame, hashes: int | None):
@@ -186,32 +128,6 @@ def test_rows_of_one_item_of_a_list_are_merged(frame: pl.DataFrame, hashes: int 
     assert len(found) == len(best)
     users = found["user"].to_list()
     assert users == sorted(users) or not frame["user"].flags["SORTED_ASC"]
-
-
-@examples(75)
-@given(frame=listed())
-def test_users_are_marked_as_sorted_where_they_are_whole_numbers_in_order(frame: pl.DataFrame):
-    users = frame["user"].to_list()
-
-    marked = marked_sorted(
-        frame.with_columns(pl.Series("user", users, dtype=frame.schema["user"])), "user"
-    )
-
-    assert marked.rows() == frame.rows()
-    assert marked["user"].flags["SORTED_ASC"] or users != sorted(users) or isinstance(users[0], str)
-    assert not marked["user"].flags["SORTED_ASC"] or users == sorted(users)
-
-
-@examples(110)
-@given(frame=listed())
-def test_a_list_is_said_to_have_each_item_once_only_where_it_has(frame: pl.DataFrame):
-    pairs = frame.select("user", "item").rows()
-
-    (found,) = ask([are_distinct(frame, ["user"])])
-
-    once = len(pairs) == len(set(pairs))
-    numbered_pairs = frame.schema["user"] == pl.Int8 or frame["user"].flags["SORTED_ASC"]
-    assert found.item() is once or (once and not numbered_pairs)  # where it is not sure, False
 
 
 @examples(110)
