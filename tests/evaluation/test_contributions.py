@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -16,7 +15,7 @@ from plans import POLARS_2, fallbacks, python_functions
 from recframe.api.request import question
 from recframe.evaluation.contributions import contributions
 from recframe.evaluation.execution import Run
-from recframe.statistics.pairs import BASELINE, MODEL, Pairing, sums_of_all
+from recframe.statistics.pairs import MODEL, Pairing
 
 METRICS = ["ndcg@3", "recall", "first_rank", "hit_rate@2", "judged@4", "list_length", "novelty@3"]
 SETS = ["coverage@3", "entropy@3", "personalization@3", "f_score(average=means)@3"]
@@ -33,38 +32,6 @@ def asked(rec, metrics, by=None):
 
 def pairing(one, baseline="a"):
     return Pairing(baseline, one.inputs.schema[MODEL], "model")
-
-
-def sums(rec, metrics, by, baseline, run):
-    one = asked(rec, metrics, by)
-    plans = contributions(one.inputs, one.conventions, run)
-    found = sums_of_all(plans, one.metrics, pairing(one, baseline), run)
-    keys = [*one.by, BASELINE]
-    return found.sort(keys).collect()
-
-
-@pytest.mark.parametrize("by", [None, "country"])
-@pytest.mark.parametrize("baseline", ["a", None])
-def test_where_all_models_have_the_same_users_one_join_is_as_good_as_the_other(baseline, by):
-    one = asked(asked_of(make=lazy), ["ndcg@3", "recall", "map"], by)
-    ((aligned,),) = contributions(one.inputs, one.conventions, Run())
-    assert aligned.aligned
-
-    quick, full = (
-        sums_of_all([[road]], one.metrics, pairing(one, baseline), Run()).collect()
-        for road in (aligned, replace(aligned, aligned=False))
-    )
-
-    assert_frame_equal(quick, full, rel_tol=1e-12, abs_tol=1e-12)
-
-
-@pytest.mark.parametrize("options", [{}, {"relevant_from": "list"}], ids=str)
-@pytest.mark.parametrize("metric", ["recall", "hit_rate@2", "novelty@3"])
-def test_models_have_the_same_users_only_where_the_truth_says_who_has_a_row(metric, options):
-    one = asked(asked_of(make=lazy, **options), [metric])
-    ((made,),) = contributions(one.inputs, one.conventions, Run())
-
-    assert made.aligned == (metric == "recall" and not options)
 
 
 @some_policies

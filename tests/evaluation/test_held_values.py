@@ -9,12 +9,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from lanes import in_turn, thorough
+from lanes import in_turn
 from planted_shop import shop
-from recframe.evaluation import user_values
 from recframe.evaluation.caching import held_values
-from recframe.evaluation.metrics_of_lists import Cut
-from recframe.evaluation.user_values import HeldValues
 from recframe.metrics.language import registry
 from recframe.profiles import under_profile
 
@@ -76,16 +73,6 @@ def test_held_values_answer_as_the_frames_do(policies, lazy, monkeypatch):
             assert_frame_equal(plain, found, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def test_held_values_are_not_worked_out_again(monkeypatch):
-    held = holding(SHOP.rec(), METRICS)
-    monkeypatch.setattr(user_values, "_planned", None)
-
-    assert len(held.summarize(ALONE, by="country")) == 2 * 2 * 5
-    assert len(held.compare(ALONE, baseline="old")) == 2
-    with pytest.raises(TypeError, match="not callable"):
-        held.evaluate("mrr")
-
-
 def test_what_is_bound_anew_holds_nothing():
     held = holding(SHOP.rec(), METRICS)
     other = SHOP.truth.head(1)
@@ -93,22 +80,3 @@ def test_what_is_bound_anew_holds_nothing():
     assert held(truth=other).evaluate(ALONE)["n_users"].to_list() == [1, 1]
     assert held._held is not None
     assert held.group_by("age")._held is None
-
-
-@pytest.mark.parametrize("policies", thorough([{"universe": "both"}, *POLICIES]), ids=str)
-def test_lists_that_are_kept_are_taken_once_for_each_cut_off(policies, monkeypatch):
-    monkeypatch.setattr("recframe.frames.kinds.kind.LARGE", 10)
-    taken = []
-    of_cut = Cut._taken
-    monkeypatch.setattr(Cut, "_taken", lambda cut, ask: taken.append(cut.k) or of_cut(cut, ask))
-    plain, keeping = SHOP.rec(**policies), SHOP.rec(**policies)._in_polars()
-    keeping._held = HeldValues({}, cuts={})
-
-    for k in (3, 5):
-        metrics = [f"coverage@{k}", f"gini@{k}"]
-        assert_frame_equal(keeping.evaluate(metrics), plain._in_polars().evaluate(metrics))
-        taken.clear()
-        chart, same = keeping.plot.exposure(k=k), plain.plot.exposure(k=k)
-        assert chart.to_dict() == same.to_dict()
-        # the plain one's alone
-        assert taken == [k]
