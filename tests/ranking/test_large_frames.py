@@ -168,32 +168,6 @@ def test_a_large_eager_frame_with_scores_gives_what_the_lazy_plan_gives(dtype, o
         check_scores(given, taking_turns(dtype, order, CALLS_OF_SCORES, 1))
 
 
-@pytest.mark.parametrize(
-    "tied", [pytest.param(1, marks=pytest.mark.slow), 3, pytest.param(30, marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize(
-    "order", [pytest.param("sorted", marks=pytest.mark.slow), "with duplicates"]
-)
-def test_a_large_eager_frame_that_stands_best_first_gives_what_the_lazy_plan_gives(order, tied):
-    frame = scored(ORDERS[order](judged(NUMBER, NUMBER)), tied).with_columns(
-        pl.col("score").fill_null(-30)
-    )
-
-    check_scores(frame.sort("user", "score", "item", descending=[False, True, False]))
-    check_scores(frame.sort("user", "score", "item", descending=[False, True, True]))
-
-
-def test_a_score_in_the_order_of_the_ranks_gives_the_numbers_of_the_ranks():
-    frame = judged(NUMBER, NUMBER)
-    ranked = frame.rec.evaluate(*METRICS, k=[3, 10])
-    best_first = frame.select("user", "item", "relevance", score=-pl.col("rank"))
-
-    for order in ("sorted", "shuffled"):
-        assert_frame_equal(
-            ORDERS[order](best_first).rec.evaluate(*METRICS, k=[3, 10]), ranked, rel_tol=1e-12
-        )
-
-
 @pytest.mark.parametrize("factor", [1, 0.5, 2**33])
 def test_gains_of_any_size_take_their_best_order(factor):
     frame = judged(NUMBER, NUMBER).with_columns(pl.col("relevance") * factor)

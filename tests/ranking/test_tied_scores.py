@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
-from itertools import permutations
 from typing import get_args
 
 import numpy as np
@@ -14,7 +10,7 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from asking import ask_one, liked, rows
+from asking import ask_one, liked
 from frame_kinds import Kind
 from recframe.frames.options import Ties
 from tied_lists import ONE_SCORE, exactly, scored
@@ -174,66 +170,6 @@ def test_trec_eval_orders_ties_as_item_desc():
                 assert row[column] == pytest.approx(
                     theirs[row["user"]][theirs_name.replace(".", "_")], abs=1e-9
                 ), column
-
-
-@pytest.mark.parametrize(("liked_item", "rank"), [("a", 1), ("b", 2), ("c", 3), ("d", 4)])
-def test_equal_scores_rank_by_item_ascending(kind, liked_item, rank):
-    recs = pl.DataFrame({"user": ["u"] * 4, "item": list("dbca"), "score": [0.5] * 4})
-    found = ask_one(kind, recs, "first_rank", "hit_rate@2", truth=liked(u=liked_item))
-
-    assert found == {"n_users": 1, "first_rank": rank, "hit_rate@2": float(rank <= 2)}
-
-
-def test_integer_items_of_one_score_rank_as_numbers(kind):
-    recs = pl.DataFrame({"user": [1] * 3, "item": [100, 20, 3], "score": [1.0] * 3})
-
-    assert ask_one(kind, recs, "mrr", truth=pl.DataFrame({"user": [1], "item": [20]}))["mrr"] == 0.5
-
-
-def test_no_order_of_rows_moves_a_tied_score():
-    frame = rows(
-        ("u", "a", 1, 0),
-        ("u", "b", 1, 1),
-        ("u", "c", 1, 1),
-        ("u", "d", 2, 2),
-        schema=("user", "item", "score", "relevance"),
-    )
-    frame = frame.with_columns(pl.col("score").cast(pl.Int64))
-    # d, a, b, c
-    expected = {"n_users": 1, "map": (1 + 2 / 3 + 3 / 4) / 3, "dcg@3": 2 + 1 / 2}
-    for order in permutations(range(4)):
-        assert frame[list(order)].rec.evaluate("map", "dcg@3").row(0, named=True) == exactly(
-            expected
-        )
-
-
-TIED = """
-import polars as pl
-rows = pl.DataFrame({"row": range(40_000)}).with_columns(
-    user=pl.col("row") % 997, item=pl.col("row") * 7919 % 613, score=pl.col("row") % 3, relevance=pl.col("row") % 5 % 3
-)
-found = rows.rec.evaluate("ndcg", "map", "mrr", "err", "auc", "bpref", k=[3, 10])
-print(repr(found.row(0)))
-"""
-
-
-@pytest.mark.slow
-def test_the_number_of_threads_changes_nothing():
-    def run(threads):
-        script = "import recframe" + TIED
-        environment = os.environ | {"POLARS_MAX_THREADS": threads}
-        found = subprocess.run(  # noqa: S603
-            [sys.executable, "-c", script],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return [float(value) for value in found.stdout.strip("()\n").split(",")]
-
-    one, four = run("1"), run("4")
-    assert one[0] == 997
-    assert four == exactly(one)
 
 
 def test_an_unknown_order_of_ties():

@@ -14,7 +14,6 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from asking import ask, ask_one
-from buckets_of_users import in_buckets
 from frame_kinds import Kind
 from random_cases import (
     CASES,
@@ -73,50 +72,6 @@ def test_every_metric_that_can_be_told_of_whole_ties_is_that_of_the_last_places(
         case = CASES[shape](rng.choice, 90, 9, "score", policy)
         case = replace(case, by=by, users=None, items=None)
         check_on(in_turn(place, 3), with_segments_of_rows(rng.choice, case), asked)
-
-
-@pytest.mark.slow
-def test_the_last_places_of_large_frames():
-    # the first rows of a list are taken ahead of the plan there, ties across the cut-off among them
-    rng = np.random.default_rng(6)
-    pairs = pl.DataFrame({"user": range(1_500)}).join(
-        pl.DataFrame({"item": range(20)}), how="cross"
-    )
-    pairs = pairs.with_columns(
-        score=pl.Series(rng.integers(0, 6, len(pairs))),
-        grade=pl.Series(rng.integers(0, 3, len(pairs))),
-    )
-    rank = pl.col("score").rank("max", descending=True).over("user").cast(pl.Float64)
-    hits = pairs.with_columns(rank=rank).filter(pl.col("grade") > 0)
-    hits = hits.with_columns(
-        so_far=pl.col("rank").rank("max").over("user"), n=pl.len().over("user")
-    )
-    inside = hits.filter(pl.col("rank") <= 5)
-    wanted = {
-        "map": (hits["so_far"] / hits["rank"] / hits["n"]).sum() / 1_500,
-        "map@5": (inside["so_far"] / inside["rank"] / inside["n"]).sum() / 1_500,
-        "recall@5": (1 / inside["n"]).sum() / 1_500,
-        "dcg@5": (inside["grade"] / (inside["rank"] + 1).log(2)).sum() / 1_500,
-        "mrr@5": (1 / inside.group_by("user").agg(pl.col("rank").min())["rank"]).sum() / 1_500,
-    }
-
-    truth = pairs.select("user", "item", relevance="grade")
-    for recs in (
-        pairs.drop("grade"),
-        pairs.drop("grade").sort("user", "score", descending=[False, True]),
-    ):
-        for names in (list(wanted), [name for name in wanted if "@" in name]):
-            of_two = recs.rec(truth=truth, ties="last")
-            judged = recs.join(truth, on=["user", "item"], maintain_order="left").rec(ties="last")
-            lazy = recs.lazy().rec(truth=truth.lazy(), ties="last")
-            for found in (
-                of_two.evaluate(*names),
-                judged.evaluate(*names),
-                in_buckets(lazy, *names),
-            ):
-                assert found.row(0, named=True) == exactly(
-                    {"n_users": 1_500, **{name: wanted[name] for name in names}}
-                )
 
 
 @pytest.mark.slow
