@@ -11,7 +11,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-import recframe as rf
 from live_peers import KS, at, close, listed_relevances, peer, qrels, run, users
 
 pytestmark = pytest.mark.slow
@@ -168,19 +167,3 @@ def test_scikit_learn_agrees():
     (n_users,) = {len(values) for values in found.values()}
 
     agrees("sklearn", n_users, {metric: mean(own) for metric, own in found.items()}, found)
-
-
-def test_a_profile_on_a_lazy_frame_and_on_pandas_agrees_too():
-    recs, truth = frames()
-    wanted = recs.rec(truth=truth, profile="pytrec_eval").evaluate("ndcg@10").row(0)
-    lazy = (
-        recs.lazy()
-        .rec(truth=truth.lazy(), profile="pytrec_eval")
-        .evaluate("ndcg@10")
-        .collect(engine="streaming")
-    )
-    pandas = rf.rec(recs.to_pandas())(truth=truth.to_pandas(), profile="pytrec_eval").evaluate(
-        "ndcg@10"
-    )
-    assert lazy.row(0) == (wanted[0], pytest.approx(wanted[1], abs=1e-12))
-    assert tuple(pandas.iloc[0]) == (wanted[0], pytest.approx(wanted[1], abs=1e-12))

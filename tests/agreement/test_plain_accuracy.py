@@ -85,26 +85,6 @@ def test_the_plain_definitions_cover_every_accuracy_metric_and_every_choice_of_i
             assert len(tried) > 1, (name, parameter)
 
 
-# Worked by hand in the issue: relevant {A, C, F}, ranking [B, A, D, C, E, F].
-WORKED = {
-    "hit_rate@1": 0.0, "hit_rate@2": 1.0, "precision@5": 0.4, "recall@5": 2 / 3, "mrr": 0.5,
-    "dcg@5": 1.061606, "ndcg@5": 0.498189, "ndcg(ideal=list)@5": 0.650921,
-}  # fmt: skip
-
-
-def test_the_plain_definition_gives_the_worked_example():
-    ranking = enumerate("BADCEF", start=1)
-    rows = [
-        {"user": "u", "item": item, "rank": rank, "relevance": float(item in "ACF")}
-        for rank, item in ranking
-    ]
-    asked = [Asked(one.name, one.k, dict(one.settings)) for one in map(rf.parse, WORKED)]
-    (found,) = evaluate(asked, Case(rows))
-    assert {str(one): round(found[str(one)], 6) for one in asked} == {
-        name: round(value, 6) for name, value in WORKED.items()
-    }
-
-
 in_both_shapes = pytest.mark.parametrize("shape", CASES)
 
 
@@ -206,7 +186,6 @@ def test_small_random_cases_with_scores_agree(case: Case, asked: list[Asked], wa
     check(case, asked, way)
 
 
-GRADES = [None, 0, 0, 1, 2, 3]
 INTEGERS = {"user": pl.Int32, "item": pl.Int64, "rank": pl.UInt8, "relevance": pl.Int8}
 
 
@@ -236,38 +215,6 @@ def test_integer_ids_ranks_and_relevances_agree(shape: str):
     case = with_integers(replace(case, by=(), users=None, items=None))
     check_on(OF_INTEGERS, replace(case, by=("user",)), AT_ONE_CUT, INTEGERS)
     check_on([EAGER, LARGE], case, EVERYTHING[::4], INTEGERS)
-
-
-def a_crowd(n_users: int, n_items: int) -> list[dict[str, Any]]:
-    """Judged lists without anything odd in them, sorted by user."""
-    rng = seeded("crowd")
-    rows = []
-    for user in range(n_users):
-        for rank, item in enumerate(rng.sample(range(100), n_items), start=1):
-            rows.append(
-                {
-                    "user": user,
-                    "item": item,
-                    "rank": rng.choice([*[rank] * 9, None]),
-                    "relevance": rng.choice(GRADES),
-                }
-            )
-    return rows
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("order", ["sorted", "shuffled", "with duplicates"])
-def test_a_large_frame_agrees(order: str):
-    rows = a_crowd(1200, 20)
-    if order != "sorted":
-        seeded("shuffle").shuffle(rows)
-    if order == "with duplicates":
-        rows += [
-            {**row, "rank": rank, "relevance": 2} for rank, row in enumerate(rows[:50], start=1)
-        ]
-    ways = [one for one in WAYS if one.name in {"polars", "streaming", "buckets"}]
-    # what is asked of a large frame hangs on no metric's parameter
-    check_on(ways, Case(rows), AT_ONE_CUT[::3], INTEGERS)
 
 
 def expressions(asked: Sequence[Asked]) -> list[pl.Expr]:
@@ -301,16 +248,6 @@ def test_expressions_in_a_group_by_agree(k: int | None):
             frame(case.recs, {}).group_by("user").agg(expressions(few)).filter(users).sort("user")
         )
         compare(found.to_dicts(), evaluate(few, case), ["user"])
-
-
-@pytest.mark.slow
-def test_expressions_over_users_give_each_row_the_value_of_its_user():
-    case = judged_lists("over", 100, 15)
-    rows = frame([row for row in case.recs if row["user"] and row["item"]], {})
-    for few in eighths(AT_ONE_CUT):
-        found = rows.select("user", *(one.over("user") for one in expressions(few)))
-        assert found.height == rows.height
-        compare(found.unique().sort("user").to_dicts(), evaluate(few, case), ["user"])
 
 
 @settings(exploring, max_examples=examples(30).max_examples)
@@ -380,17 +317,3 @@ def test_judge_gives_each_pair_of_a_user_that_counts_once(kind: Kind):
         assert len(found) == len(best)
         for *key, rank, relevance in found.rows():
             assert repr((rank, relevance)) == repr(best[tuple(key)])
-
-
-# a judged frame's own universe is asked of other rows within a segment of items
-@pytest.mark.slow
-@pytest.mark.parametrize("by", [(), ("country",)], ids=str)
-def test_judge_then_a_metric_agrees(by: tuple[str, ...]):
-    rng = seeded(f"judge {by}")
-    for place, policy in enumerate(policies(rng)):
-        case, asked = replace(two_plain_frames(rng, policy), by=by), AT_ONE_CUT[place % 3 :: 3]
-        judged = bound(case).judge().to_dicts()
-        again = bound(replace(case, recs=judged, truth=None)).evaluate(
-            *map(str, asked), by=list(by)
-        )
-        compare(again.to_dicts(), evaluate(asked, case), ["model"] * policy.model + [*by])
