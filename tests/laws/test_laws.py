@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from plain_policies import is_one_list
 from random_cases import stops_at_k
 from recframe.metrics.language.registry import registered
-from strategies import examples, frame_pairs, judged_frames
+from strategies import frame_pairs, judged_frames
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
@@ -235,22 +234,6 @@ def test_exchanging_a_hit_with_a_miss_above_it_never_costs(frame):
             continue
         lost = (before[str(metric)].fill_null(0) - after[str(metric)].fill_null(0)).max()
         assert lost is None or lost <= 1e-12, metric
-
-
-@pytest.mark.slow
-@given(judged_frames())
-@examples(3)
-def test_an_expression_in_a_group_by_gives_the_value_of_each_user(frame):
-    metrics = [metric for metric in EVERY if metric.k in {3, None}]
-    lists = frame.partition_by("user", include_key=True)
-    frame = pl.concat([frame.clear(), *(one for one in lists if is_one_list(one.to_dicts()))])
-    expected = frame.filter(pl.col("user").is_not_null()).rec.evaluate(*metrics, by="user")
-
-    # nothing is shared between expressions in one aggregation, which takes long for many
-    for first in range(24):
-        few = metrics[first::24]
-        found = frame.group_by("user").agg(metric.expr() for metric in few).sort("user")
-        assert_same(found, expected.select("user", *map(str, few)))
 
 
 @given(judged_frames())
