@@ -246,17 +246,6 @@ def test_a_number_is_no_category():
     assert RECS.to_pandas().rec(items=in_pandas).category_coverage(k=2, of="price") == 1
 
 
-def test_a_segment_that_no_frame_has_comes_from_the_frame_that_is_named():
-    users = pl.DataFrame({"user": ["u", "v"], "country": ["FR", "DE"]})
-
-    with pytest.raises(
-        rf.ColumnError,
-        match=r"if it describes users, rec\(users=users\); if it describes items, rec\(items=",
-    ):
-        RECS.rec(truth=TRUTH).mrr(by="country")
-    assert RECS.rec(truth=TRUTH, users=users).mrr(by="country")["country"].to_list() == ["DE", "FR"]
-
-
 def test_the_call_that_a_message_shows_keeps_the_parameters():
     with pytest.raises(
         rf.ColumnError,

@@ -119,20 +119,6 @@ def test_lists_are_whole_whatever_the_segment_and_the_columns_of_items_come_once
     assert result.filter(title="A")["item"].to_list() == [1, 2]
 
 
-@pytest.mark.parametrize("dtype", [pl.Int16, pl.UInt64, pl.String, pl.Categorical])
-def test_ids_of_other_dtypes_match(dtype):
-    plain = pl.String if dtype == pl.Categorical else dtype
-    cast = {name: pl.col(name).cast(plain) for name in ("user", "item")}
-    truth = TRUTH.with_columns(**cast)
-    items = ITEMS.with_columns(cast["item"])
-    recs = RECS.with_columns(**cast).with_columns(pl.col("user", "item").cast(dtype))
-    recs = recs if dtype in (pl.String, pl.Categorical) else RECS
-
-    result = recs.rec(truth=truth, items=items).worst("recall@1", n=2)
-
-    assert result["title"].to_list() == ["A", "B", "A"]
-
-
 def test_pandas_rows_stand_in_their_order_though_ids_are_categories():
     recs = RECS.to_pandas()
     recs["user"] = recs["user"].astype(pd.CategoricalDtype([3, 2, 1, 4]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import io
 import pickle
 import subprocess
 import sys
@@ -164,30 +163,6 @@ print([type(finder).__module__ for finder in sys.meta_path if "recframe" in type
     assert plain.splitlines()[1:] == ["True True", "[]"]
 
 
-@pytest.mark.parametrize(
-    "make", [lambda frame: frame, lambda frame: frame.lazy(), lambda frame: frame.to_pandas()]
-)
-def test_a_frame_without_any_right_column_has_it_and_raises_only_when_asked(make):
-    frame = make(pl.DataFrame({"x": [1]}))
-
-    rec = frame.rec
-    assert hasattr(frame, "rec")
-    assert "ndcg" in dir(rec)
-    assert repr(rec)
-    assert rec(user="x", truth=frame) is not None
-    assert rec.group_by("x") is not None
-    with pytest.raises(rf.ColumnError, match="the judged frame has no column"):
-        rec.ndcg(k=10)
-
-
-@pytest.mark.parametrize("thing", [[1, 2], {"user": [1]}, pl.Series([1]), None, "frame"], ids=repr)
-def test_rec_of_anything_else_says_what_it_takes(thing):
-    with pytest.raises(
-        rf.RecframeError, match=r"first argument of rec\(\) is .*; give a polars.DataFrame"
-    ):
-        rf.rec(thing)
-
-
 def test_a_frame_that_changed_in_place_gives_the_new_numbers():
     frame = FRAME.clone()
     rec = frame.rec
@@ -272,40 +247,3 @@ def test_a_frame_that_was_asked_is_copied_and_pickled_like_any_other():
         assert frame.rec.recall() == 0.75
         for twin in (copy.copy(frame), copy.deepcopy(frame), pickle.loads(pickle.dumps(frame))):  # noqa: S301  our own bytes
             assert twin.rec.recall() == 0.75
-
-
-@pytest.mark.parametrize(
-    "options",
-    [pytest.param({}, marks=pytest.mark.slow), {"truth": TRUTH.lazy(), "universe": "all"}],
-    ids=["judged", "two frames"],
-)
-def test_a_lazy_evaluation_travels_as_a_plan_without_python(options, monkeypatch):
-    plan = (
-        (RECS if options else FRAME)
-        .lazy()
-        .rec(train=TRAIN.lazy(), items=ITEMS.lazy(), reference=RECS.lazy(), **options)
-        .evaluate(*ASKED, k=[1, 2], by="user")
-    )
-    # Polars takes it to serialize functions
-    monkeypatch.setitem(sys.modules, "cloudpickle", None)
-
-    sent = plan.serialize()
-    pickled = pickle.dumps(plan)
-
-    assert b"recframe.registry" not in sent
-    expected = plan.collect()
-    for twin in (pl.LazyFrame.deserialize(io.BytesIO(sent)), pickle.loads(pickled)):  # noqa: S301  our own bytes
-        assert_frame_equal(twin.collect(), expected)
-
-
-def test_a_plan_travels_to_an_interpreter_that_has_no_recframe(tmp_path):
-    plan = FRAME.lazy().rec.evaluate("recall@1", "map", by="country")
-    (tmp_path / "plan").write_bytes(plan.serialize())
-
-    script = f"""
-import sys, polars
-result = polars.LazyFrame.deserialize({str(tmp_path / "plan")!r}).collect()
-print("recframe" in sys.modules, result.rows())
-"""
-    # u2 (DE): d at rank 1 of one; u1 (FR): b at rank 2 of two
-    assert run(script) == "False [('DE', 1, 1.0, 1.0), ('FR', 1, 0.0, 0.25)]"

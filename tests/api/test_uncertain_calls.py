@@ -108,16 +108,6 @@ def test_models_of_any_dtype_are_compared(model, baseline):
     assert len({frozenset(pair) for pair in pairs}) == len(pairs) == 3
 
 
-def test_rows_without_a_model_are_an_error():
-    def without_c(frame):
-        missing = pl.col("model").replace("c", None)
-        return frame.with_columns(model=missing) if "model" in frame.columns else frame
-
-    for baseline in ("a", None):
-        with pytest.raises(rf.DataError, match="a ranked row has no model"):
-            asked_of(make=without_c).compare("recall", "novelty@3", baseline=baseline)
-
-
 @pytest.mark.parametrize("bound", ["system", "^.*$", "user_id"])
 def test_columns_come_back_under_their_own_names(bound):
     tables = frames()
