@@ -300,12 +300,6 @@ def test_without_the_extra_the_command_says_how_to_install_it(missing):
     )
 
 
-@pytest.mark.slow
-def test_importing_recframe_imports_nothing_of_the_command_line():
-    code = "import sys, recframe; print({'click', 'rich', 'numpy'} & set(sys.modules))"
-    assert shell("-c", code).stdout == "set()\n"
-
-
 OF_BOTH = "evaluate, audit, summarize, compare, power, gaps"
 
 
