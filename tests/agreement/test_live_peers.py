@@ -27,15 +27,9 @@ NOT_SHARED = {
         "err",
         "all",
     ): "only ir_measures has it, from the Perl script gdeval, which prints five decimals; see plain_accuracy.py",
-    (
-        "partial_auc",
-        "all",
-    ): "RecTools' form; none of these four has it; see recorded/ask_rectools.py",
+    ("partial_auc", "all"): "RecTools' form; none of these four has it; see recorded/ask_rectools.py",
     ("rbp", "ir_measures"): "its provider cwl_eval is no dependency of ir_measures; ranx has rbp",
-    (
-        "rbp",
-        "ranx, graded",
-    ): "ranx weighs a hit with its grade, so that rbp can exceed 1; compared on binary relevance",
+    ("rbp", "ranx, graded"): "ranx weighs a hit with its grade, so that rbp can exceed 1; compared on binary relevance",
     ("rbp", "ranx, at k"): "ranx has no cut-off in rbp",
     (
         "bpref",
@@ -44,33 +38,18 @@ NOT_SHARED = {
     ("mrr@k", "pytrec_eval"): "recip_rank knows no cut-off; ranx and ir_measures do",
     ("f_score@k", "pytrec_eval"): "F only of the whole list (set_F); ranx has f1@k",
     ("map(normalizer=hits)", "all"): "torchmetrics' and RecList's form; none of these four has it",
-    (
-        "map(normalizer=min)",
-        "all",
-    ): "RecBole's, RePlay's and Microsoft's form; none of these four has it",
+    ("map(normalizer=min)", "all"): "RecBole's, RePlay's and Microsoft's form; none of these four has it",
     ("map(normalizer=k)", "all"): "RecTools' form; none of these four has it",
     ("ndcg(ideal=k)", "all"): "RecTools' form; none of these four has it",
-    (
-        "precision(denominator=list)@k",
-        "all",
-    ): "LensKit's form; here only without a cut-off, as set_P",
-    (
-        "first_rank",
-        "all",
-    ): "none has it; it is 1 / recip_rank where there is a hit, and compared as that",
+    ("precision(denominator=list)@k", "all"): "LensKit's form; here only without a cut-off, as set_P",
+    ("first_rank", "all"): "none has it; it is 1 / recip_rank where there is a hit, and compared as that",
     ("ndcg, negative relevance", "scikit-learn"): "an error there; no gain here and in trec_eval",
     (
         "ndcg, tied ranks",
         "scikit-learn",
     ): "averages over the orders of a tie; here repeated ranks follow one another by item",
-    (
-        "tied scores",
-        "pytrec_eval",
-    ): "ties by item id, descending, on float32 scores; so peers are given 1000 - rank",
-    (
-        "gaps in the ranks",
-        "all",
-    ): "peers close them, because they see scores alone; here a missing rank is a miss",
+    ("tied scores", "pytrec_eval"): "ties by item id, descending, on float32 scores; so peers are given 1000 - rank",
+    ("gaps in the ranks", "all"): "peers close them, because they see scores alone; here a missing rank is a miss",
     ("users without a list", "pytrec_eval"): "missing from its result; ir_measures gives them 0",
     ("users without a list", "ranx"): "an error unless make_comparable=True, which gives them 0",
     (
@@ -78,7 +57,7 @@ NOT_SHARED = {
         "scikit-learn",
     ): "ndcg_score refuses a single document; a document of relevance 0 is added",
     ("no relevant item in the list", "scikit-learn"): "average_precision_score warns; it is 0 here",
-}
+}  # fmt: skip
 
 
 TREC = {

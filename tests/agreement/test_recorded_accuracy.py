@@ -38,24 +38,15 @@ TIES = {"tied", "numbered"}
 
 # What a peer has under one of our names and is not held against ours, and why.
 NOT_SHARED = {
-    (
-        "torchmetrics",
-        "RetrievalAUROC",
-    ): "0 for a list without a pair; ours is null, and the mean runs over the others",
+    ("torchmetrics", "RetrievalAUROC"): "0 for a list without a pair; ours is null, and the mean runs over the others",
     (
         "torchmetrics",
         "scores of 0 and below",
     ): "not retrieved in its precision, recall, MAP and MRR; ours ranks every score",
     ("rectools", "Accuracy, MCC"): "need a catalogue",
-    (
-        "recbole",
-        "AUC, GAUC, LogLoss",
-    ): "need the scores of all items; GAUC weighs users by their relevant items",
+    ("recbole", "AUC, GAUC, LogLoss"): "need the scores of all items; GAUC weighs users by their relevant items",
     ("recbole", "short lists"): "its lists are full; the fixture's are filled up with misses",
-    (
-        "evidently",
-        "MAP, MAR",
-    ): "depends on the order of the rows and exceeds 1 on lists of different lengths",
+    ("evidently", "MAP, MAR"): "depends on the order of the rows and exceeds 1 on lists of different lengths",
     ("evidently", "k beyond the longest list"): "an error there",
     ("evidently", "its column `rank`"): "one too high; values are taken by their place",
     ("lenskit", "users without truth"): "an error in AveragePrecision; run on the others there",
@@ -67,16 +58,10 @@ NOT_SHARED = {
     ("lightgbm", "auc"): "of the pairs of all rows, whatever their query",
     ("microsoft", "by_threshold"): "takes its threshold for a k",
     ("microsoft", "auc, logloss, rmse"): "of scores, not of lists",
-    (
-        "spark",
-        "graded nDCG",
-    ): "from Python, 4.0 takes a list of relevances and gives the number without them",
+    ("spark", "graded nDCG"): "from Python, 4.0 takes a list of relevances and gives the number without them",
     ("sklearn", "label_ranking_average_precision_score"): "1 for a list without a relevant item",
     ("sklearn", "average_precision_score of ties"): "compared live, in test_tied_scores.py",
-    (
-        "ranx",
-        "rbp, graded",
-    ): "weighs a hit with its grade, so that it can exceed 1; recorded on binary relevance",
+    ("ranx", "rbp, graded"): "weighs a hit with its grade, so that it can exceed 1; recorded on binary relevance",
     ("ranx", "ties in lists of more than 15 items"): "an unstable sort; recorded on shorter ones",
     (
         "ir_measures",
@@ -84,7 +69,7 @@ NOT_SHARED = {
     ): "from gdeval, which compares 64; ours as nDCG",
     ("elliot", "all"): "not on PyPI, so not run",
     ("all", "repeated items"): "several peers then give values above 1; no item is repeated here",
-}
+}  # fmt: skip
 
 
 @functools.cache

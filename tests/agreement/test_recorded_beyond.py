@@ -52,10 +52,7 @@ NOT_SHARED = {
         "rectools",
         "PairwiseHammingDistance, several features",
     ): "the number of features that differ, not a share of them",
-    (
-        "rectools",
-        "Accuracy",
-    ): "over the catalogue, where nearly all is right; recframe has fall_out and mcc",
+    ("rectools", "Accuracy"): "over the catalogue, where nearly all is right; recframe has fall_out and mcc",
     ("rectools", "debiased metrics"): "drop interactions at random",
     (
         "rectools",
@@ -70,10 +67,7 @@ NOT_SHARED = {
         "Novelty, users without train",
     ): "1, and users of train without a list too; asked on users who have both",
     ("replay", "CategoricalDiversity of lists of categories"): "takes one category for each row",
-    (
-        "microsoft",
-        "catalog_coverage, cold items",
-    ): "counts them as covered over the items of train, and so exceeds 1",
+    ("microsoft", "catalog_coverage, cold items"): "counts them as covered over the items of train, and so exceeds 1",
     ("microsoft", "lists with items of train"): "an error there",
     (
         "microsoft",
@@ -84,49 +78,28 @@ NOT_SHARED = {
         "evidently",
         "Diversity",
     ): "the sum over pairs over the number of items; held against ours times (k - 1) / 2, on full lists",
-    (
-        "evidently",
-        "Serendipity",
-    ): "sums over hits without dividing by their number, and so falls below 0",
-    (
-        "evidently",
-        "PopularityBias, cold items",
-    ): "left out; ours counts them as 0. Asked on warm items",
+    ("evidently", "Serendipity"): "sums over hits without dividing by their number, and so falls below 0",
+    ("evidently", "PopularityBias, cold items"): "left out; ours counts them as 0. Asked on warm items",
     ("evidently", "PopularityBias(gini)"): "over the recommended items alone",
     ("evidently", "ItemBias, UserBias"): "histograms",
     ("lenskit", "entropy, rank_biased_entropy"): "of the categories of one list, smoothed",
-    (
-        "lenskit",
-        "rank_biased_overlap, ragged",
-    ): "depths go on to n past the end of both lists; recorded on full lists",
+    ("lenskit", "rank_biased_overlap, ragged"): "depths go on to n past the end of both lists; recorded on full lists",
     ("lenskit", "least_item_promoted"): "how far one item rose",
     ("jurity", "samples of users"): "drawn at random by default; all of them are taken here",
-    (
-        "recbole",
-        "ItemCoverage, GiniIndex",
-    ): "over the items and one more, for padding; asked without it",
+    ("recbole", "ItemCoverage, GiniIndex"): "over the items and one more, for padding; asked without it",
     ("recbole", "ShannonEntropy"): "in nats over the number of recommended items",
     ("recbole", "TailPercentage(tail_ratio above 1)"): "items with at most so many interactions",
-    (
-        "recpack",
-        "IPSHitRateK",
-    ): "a sum without a norm; the items of no interaction weigh nothing in it",
+    ("recpack", "IPSHitRateK"): "a sum without a norm; the items of no interaction weigh nothing in it",
     ("warprec", "APLT, ragged"): "divides by k where a list is shorter",
     ("warprec", "EPC of a cold item"): "1 - 1 / users, as of an item that one user has; ours is 1",
     ("warprec", "PopRSP, PopREO"): "RSP and REO of head and tail; asked by category",
     ("warprec", "REO, RSP of known items"): "counts known relevant items; asked without any",
     ("warprec", "SRecall"): "category_coverage(relevance=true, denominator=relevant); not asked",
-    (
-        "warprec",
-        "IPSRecall",
-    ): "recall(weights=ips), over the number of observed relevant items as ours; not asked",
-    (
-        "warprec",
-        "cold items in SNIPS",
-    ): "have the least propensity; ours count as what one user has. Asked with theirs",
+    ("warprec", "IPSRecall"): "recall(weights=ips), over the number of observed relevant items as ours; not asked",
+    ("warprec", "cold items in SNIPS"): "have the least propensity; ours count as what one user has. Asked with theirs",
     ("warprec", "UserCoverage"): "a count",
     ("elliot", "all"): "not on PyPI, so not run",
-}
+}  # fmt: skip
 
 
 @functools.cache
@@ -205,13 +178,9 @@ def settings_of(metric: str) -> tuple[str, dict[str, Any]]:
     name, _, inside = metric.removesuffix(")").partition("(")
     settings = dict(one.split("=") for one in inside.split(", ")) if inside else {}
     known: dict[str, Any] = {
-        "alpha": float,
-        "reference_k": int,
-        "p": float,
-        "share": float,
-        "exponent": float,
+        "alpha": float, "reference_k": int, "p": float, "share": float, "exponent": float,
         "min_propensity": float,
-    }
+    }  # fmt: skip
     truths = {"true": True, "True": True}
     return name, {
         key: truths.get(value, known.get(key, str)(value)) for key, value in settings.items()

@@ -35,17 +35,11 @@ NOT_SHARED = {
         "ir_measures",
         "Compat of negative scores",
     ): "an ideal item that is not listed has score 0 there; all scores are above it",
-    (
-        "ranx",
-        "fuse, tied scores",
-    ): "ranks ties as its dictionary stands, and knows no users that one run lacks",
-    (
-        "lenskit",
-        "least_item_promoted without a shared item",
-    ): "0; ours has no value, as of no reference",
+    ("ranx", "fuse, tied scores"): "ranks ties as its dictionary stands, and knows no users that one run lacks",
+    ("lenskit", "least_item_promoted without a shared item"): "0; ours has no value, as of no reference",
     ("lenskit", "RankBiasedEntropy, an item of no category"): "raises",
     ("any", "precision, rbp, ndcg and auc by ips and snips"): "none of these libraries has them",
-}
+}  # fmt: skip
 
 
 @functools.cache

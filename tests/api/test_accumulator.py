@@ -78,16 +78,8 @@ CALLS: dict[str, tuple[tuple[str, ...], dict[str, Any], tuple[str, ...]]] = {
     "by genre": (METRICS, {"by": "genre"}, ("items",)),
     "by slot": (("ndcg@5", "recall@5"), {"by": ["slot", "country"]}, ("users",)),
     "by the item": (("recall@5", "exposure_share@5"), {"by": "item"}, ("items",)),
-    "of sets": (
-        ("coverage@5", "gini@5", "entropy@5", "ndcg@5", "tail_coverage@5"),
-        {},
-        ("items", "train"),
-    ),
-    "sets by country": (
-        ("coverage@5", "gini@5", "recall@5"),
-        {"by": "country"},
-        ("items", "users"),
-    ),
+    "of sets": (("coverage@5", "gini@5", "entropy@5", "ndcg@5", "tail_coverage@5"), {}, ("items", "train")),
+    "sets by country": (("coverage@5", "gini@5", "recall@5"), {"by": "country"}, ("items", "users")),
     "of lists": (("novelty@5", "popularity@5", "ndcg@5"), {}, ("train", "items")),
     "skipping": (METRICS, {"no_relevant": "skip"}, ()),
     "null": (METRICS, {"no_relevant": "null", "min_relevance": 2}, ()),
@@ -99,7 +91,7 @@ CALLS: dict[str, tuple[tuple[str, ...], dict[str, Any], tuple[str, ...]]] = {
     "expected ties": (("ndcg@10", "recall@5"), {"score": "score", "ties": "expected"}, ()),
     "models": (("ndcg@10", "recall@5", "coverage@5"), {"model": "model"}, ("items",)),
     "models by country": (("ndcg@10",), {"model": "model", "by": "country"}, ("users",)),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CALLS)

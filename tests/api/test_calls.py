@@ -203,10 +203,7 @@ LONG = pl.DataFrame({"user": range(100)})
             lambda value, name=name: RECS.rec(**{name: value})
             for name in ("user", "universe", "ties", "strict", "decimals", "memory")
         ),
-        *(
-            lambda value, name=name: RECS.rec(**{name: value})
-            for name in ("min_relevance", "profile")
-        ),
+        *(lambda value, name=name: RECS.rec(**{name: value}) for name in ("min_relevance", "profile")),
         lambda value: RECS.rec(truth=TRUTH).ndcg(k=10, gain=value),
         lambda value: rf.f_score(beta=value),
         rf.parse,
@@ -215,7 +212,7 @@ LONG = pl.DataFrame({"user": range(100)})
         lambda value: RECS.rec(truth=TRUTH).evaluate([value]),
         lambda value: rf.explain("mrr", value, "ranx"),
     ],
-)
+)  # fmt: skip
 def test_no_error_quotes_a_whole_frame(call, value):
     with pytest.raises(rf.RecframeError) as found:
         call(value)

@@ -168,13 +168,7 @@ def test_rows_are_sorted_by_the_by_columns_with_nulls_last(kind):
             ("P@5", "precision@5"),
             ("R@20", "recall@20"),
         ),
-        *(
-            ("f1@5", "f_score@5"),
-            ("AP", "map"),
-            ("rr@10", "mrr@10"),
-            ("nDCG@10", "ndcg@10"),
-            ("RPrec", "r_precision"),
-        ),
+        *(("f1@5", "f_score@5"), ("AP", "map"), ("rr@10", "mrr@10"), ("nDCG@10", "ndcg@10"), ("RPrec", "r_precision")),
         *(
             ("ndcg(gain=linear)@10", "ndcg@10"),
             ("f_score(beta=1)", "f_score"),
@@ -186,7 +180,7 @@ def test_rows_are_sorted_by_the_by_columns_with_nulls_last(kind):
         ),
         ("dcg(log_base=10, gain=exp)", "dcg(gain=exp,log_base=10)"),
     ],
-)
+)  # fmt: skip
 def test_every_spelling_of_a_metric_prints_under_the_canonical_name(text, name):
     assert str(rf.parse(text)) == name
     assert FRAME.rec.evaluate(text).columns == ["n_users", name]

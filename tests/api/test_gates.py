@@ -262,11 +262,7 @@ def test_models_are_those_that_are_asked():
             {},
             "'hit_rate@1 >= 0.9 * pup': 'pup' is not a model: the column 'model' has pop, svd",
         ),
-        (
-            "hit_rate@1 >= 0.9",
-            {"min_users": 0},
-            "min_users=0: min_users takes a whole number from 1 up",
-        ),
+        ("hit_rate@1 >= 0.9", {"min_users": 0}, "min_users=0: min_users takes a whole number from 1 up"),
         (
             "hit_rate@1 >= 0.9",
             {"models": [None]},
@@ -278,7 +274,7 @@ def test_models_are_those_that_are_asked():
             "by='user': one user has no interval; evaluate(by='user') has the values",
         ),
     ],
-)
+)  # fmt: skip
 def test_what_is_asked_wrong_says_what_to_write(text, options, said):
     with pytest.raises(rf.RecframeError) as error:
         rec(hits(svd=first(0.5), pop=first(0.1))).require(text, **options)

@@ -25,13 +25,9 @@ from shop_files import run
 N = 400
 METRIC = "hit_rate@1"
 OPTIONS: dict[str, Any] = {
-    "cluster": "home",
-    "level": 0.8,
-    "margin": 0.9,
-    "min_users": 100,
-    "training": "seed",
+    "cluster": "home", "level": 0.8, "margin": 0.9, "min_users": 100, "training": "seed",
     "weight": "orders",
-}
+}  # fmt: skip
 BOUND = ("training", "weight")
 """What `rec(...)` takes, for all methods."""
 IN_THE_SHELL = {"weight": ["--columns", "weight=orders"]}

@@ -187,15 +187,8 @@ DEGENERATE = {
 STRUCTURAL = {"p_not_worse"}
 """What metrics without a direction have not at all."""
 ALWAYS = [
-    "mrr",
-    "first_rank",
-    "auc",
-    "novelty",
-    "list_length",
-    "coverage",
-    "entropy",
-    "personalization",
-]
+    "mrr", "first_rank", "auc", "novelty", "list_length", "coverage", "entropy", "personalization",
+]  # fmt: skip
 
 
 def assert_told(found):
@@ -293,17 +286,9 @@ WRONG = [
         )
         for value in NOT_SHARES[:-1]
     ),
-    (
-        "compare",
-        {"correction": "tukey"},
-        "correction='tukey': correction takes 'holm' or 'benjamini-hochberg' or None",
-    ),
+    ("compare", {"correction": "tukey"}, "correction='tukey': correction takes 'holm' or 'benjamini-hochberg' or None"),
     ("compare", {"correction": ["holm"]}, "correction=['holm']: correction takes"),
-    (
-        "power",
-        {"wanted": 0},
-        "wanted=0: wanted takes a number between 0 and 1, such as wanted=0.01",
-    ),
+    ("power", {"wanted": 0}, "wanted=0: wanted takes a number between 0 and 1, such as wanted=0.01"),
     *(
         (
             call,
@@ -329,28 +314,16 @@ WRONG = [
         )
         for call, more in {"summarize": {}, "compare": {"baseline": "a"}, "gaps": {}}.items()
     ),
-    (
-        "summarize",
-        {"cluster": "user"},
-        "cluster='user': without cluster= each user is already a cluster; leave it out",
-    ),
-    (
-        "compare",
-        {"by": ["housold", "country"], "cluster": "housold"},
-        "by='housold' is not a column of",
-    ),
+    ("summarize", {"cluster": "user"}, "cluster='user': without cluster= each user is already a cluster; leave it out"),
+    ("compare", {"by": ["housold", "country"], "cluster": "housold"}, "by='housold' is not a column of"),
     (
         "summarize",
         {"cluster": ["household"]},
         "cluster=['household']: cluster takes the name of a column, such as 'household'",
     ),
-    (
-        "compare",
-        {"baseline": "svd"},
-        "baseline='svd' is not a model: the column 'model' has a, b, c",
-    ),
+    ("compare", {"baseline": "svd"}, "baseline='svd' is not a model: the column 'model' has a, b, c"),
     ("power", {"baseline": "svd"}, "baseline='svd' is not a model: the column 'model' has a, b, c"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("call", "options", "words"), WRONG, ids=lambda one: str(one)[:50])

@@ -65,16 +65,10 @@ def test_an_error_is_shown_and_exits_with_one():
 def test_warnings_alone_exit_with_zero():
     result = audit(
         *[
-            "recs.parquet",
-            "truth.parquet",
-            "--train",
-            "train.parquet",
-            "--items",
-            "items.parquet",
-            "-k",
-            "3",
+            "recs.parquet", "truth.parquet", "--train", "train.parquet", "--items", "items.parquet",
+            "-k", "3",
         ]
-    )
+    )  # fmt: skip
 
     assert result.exit_code == 0
     checks = [line.split()[0] for line in result.stdout.splitlines() if " warning " in line]

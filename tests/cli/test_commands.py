@@ -62,18 +62,9 @@ def test_lists_of_one_segment_are_noted_in_words_of_the_shell():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (
-            "rec.parquet truth.parquet",
-            "there is no file 'rec.parquet'; did you mean 'recs.parquet'?",
-        ),
-        (
-            "recs.parquet away/truth.csv",
-            "there is no file 'away/truth.csv'; there is no directory 'away'",
-        ),
-        (
-            "recs.parquet truth.parquet -m ndgc@10",
-            "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?",
-        ),
+        ("rec.parquet truth.parquet", "there is no file 'rec.parquet'; did you mean 'recs.parquet'?"),
+        ("recs.parquet away/truth.csv", "there is no file 'away/truth.csv'; there is no directory 'away'"),
+        ("recs.parquet truth.parquet -m ndgc@10", "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"),
         (
             "recs.parquet truth.parquet --min-relevance 0",
             "--min-relevance 0.0: write a number above 0; rows with at least this relevance are relevant",
@@ -85,12 +76,9 @@ def test_lists_of_one_segment_are_noted_in_words_of_the_shell():
                 "known are .csv, .tsv, .json, .ndjson, .jsonl, .md, .tex, .parquet, .arrow"
             ),
         ),
-        (
-            "recs.parquet truth.parquet -o away/table.md",
-            "cannot write 'away/table.md': there is no directory 'away'",
-        ),
+        ("recs.parquet truth.parquet -o away/table.md", "cannot write 'away/table.md': there is no directory 'away'"),
     ],
-)
+)  # fmt: skip
 def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
     assert failure("evaluate", *arguments.split()) == said
 
@@ -102,10 +90,7 @@ def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
             "recs.parquet truth.parquet --columns item=movie",
             ["'recs.parquet' has no column 'movie'", "--columns item=NAME"],
         ),
-        (
-            "recs.parquet truth.parquet --model system",
-            ["'recs.parquet' has no column 'system'", "--model COLUMN"],
-        ),
+        ("recs.parquet truth.parquet --model system", ["'recs.parquet' has no column 'system'", "--model COLUMN"]),
         (
             "recs.parquet",
             [
@@ -121,16 +106,13 @@ def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
                 "did you mean 'country'?",
             ],
         ),
-        (
-            "two.parquet two_truth.parquet --by item,rank",
-            ["--by 'rank' is the rank, whose values are not segments"],
-        ),
+        ("two.parquet two_truth.parquet --by item,rank", ["--by 'rank' is the rank, whose values are not segments"]),
         (
             "two.parquet two_truth.parquet --users truth.parquet",
             ["'truth.parquet' has a user twice; it takes one row for each"],
         ),
     ],
-)
+)  # fmt: skip
 def test_an_error_names_the_files_and_the_options(arguments, parts):
     said = failure("evaluate", *arguments.split())
     assert [part for part in parts if part not in said] == []
@@ -154,29 +136,17 @@ def test_ranks_that_begin_at_zero_are_an_error_of_the_data():
         ("broken.arrow", b"ARROW1 but nothing else", "cannot read 'broken.arrow': "),
         ("broken.ndjson", b"{user\n", "cannot read 'broken.ndjson': "),
         ("empty.csv", b"", "cannot read 'empty.csv': empty CSV"),
-        (
-            "parquet.csv",
-            b"PAR1\x15\x04",
-            "it is no .csv file but has the content of a .parquet file; rename it",
-        ),
+        ("parquet.csv", b"PAR1\x15\x04", "it is no .csv file but has the content of a .parquet file; rename it"),
         (
             "german.csv",
             b"user;item;rank\n1;2;3\n",
             "it seems to be separated by ';', where ',' is expected between columns; write --separator ';'",
         ),
-        (
-            "recs.xlsx",
-            b"PK",
-            "cannot read 'recs.xlsx': its ending is '.xlsx'; known are .parquet, .pq, .csv,",
-        ),
-        (
-            "ragged.csv",
-            b"user,item,rank\n1,A,1\n1,B,2,3\n",
-            "found more fields than defined in 'Schema'",
-        ),
+        ("recs.xlsx", b"PK", "cannot read 'recs.xlsx': its ending is '.xlsx'; known are .parquet, .pq, .csv,"),
+        ("ragged.csv", b"user,item,rank\n1,A,1\n1,B,2,3\n", "found more fields than defined in 'Schema'"),
         ("latin.csv", "user,item,rank\n1,é,1\n".encode("latin-1"), "invalid utf-8 sequence"),
     ],
-)
+)  # fmt: skip
 def test_a_file_that_cannot_be_read_is_one_line(folder, name, content, said):
     (folder / name).write_bytes(content)
     assert said in failure("evaluate", name, "truth.parquet")
@@ -205,20 +175,14 @@ def test_an_empty_directory_is_one_line():
     ("arguments", "said"),
     [
         ("evaluate", "Missing argument 'RECS'"),
-        (
-            "evaluate recs.parquet truth.parquet --columns usr=x",
-            "unknown role 'usr'; did you mean 'user'?",
-        ),
+        ("evaluate recs.parquet truth.parquet --columns usr=x", "unknown role 'usr'; did you mean 'user'?"),
         ("evaluate recs.parquet truth.parquet --columns user", "'user' is no role=name"),
-        (
-            "evaluate recs.parquet truth.parquet -k 0",
-            "'0' is no cut-off; write whole numbers from 1",
-        ),
+        ("evaluate recs.parquet truth.parquet -k 0", "'0' is no cut-off; write whole numbers from 1"),
         ("evaluate recs.parquet truth.parquet --universe world", "'world' is not one of"),
         ("evaluate a.parquet b.parquet c.parquet", "put a pattern in quotes"),
         ("evalute", "No such command 'evalute'"),
     ],
-)
+)  # fmt: skip
 def test_a_mistake_in_the_options_is_exit_code_two(arguments, said):
     result = run(*arguments.split())
     assert result.exit_code == 2

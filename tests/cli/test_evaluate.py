@@ -27,19 +27,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_printed_table_has_the_numbers_of_the_worked_example_to_six_digits():
     result = run(
         *[
-            "evaluate",
-            "recs.parquet",
-            "truth.parquet",
-            "-m",
-            "precision@5",
-            "-m",
-            "recall@5",
-            "-m",
-            "mrr",
-            "-m",
-            "ndcg@5",
+            "evaluate", "recs.parquet", "truth.parquet", "-m", "precision@5", "-m", "recall@5",
+            "-m", "mrr", "-m", "ndcg@5",
         ]
-    )
+    )  # fmt: skip
     assert result.exit_code == 0
     header, _, row, *_ = result.stdout.splitlines()
     assert header.split() == ["n_users", "precision@5", "recall@5", "mrr", "ndcg@5"]
@@ -53,13 +44,9 @@ def test_the_printed_table_has_the_numbers_of_the_worked_example_to_six_digits()
 )
 def test_every_kind_of_file_gives_the_same_numbers(ending):
     writers = {
-        "pq": "parquet",
-        "arrow": "ipc",
-        "feather": "ipc",
-        "jsonl": "ndjson",
-        "tsv": "csv",
+        "pq": "parquet", "arrow": "ipc", "feather": "ipc", "jsonl": "ndjson", "tsv": "csv",
         "CSV": "csv",
-    }
+    }  # fmt: skip
     for name, frame in {"r": RECS, "t": TRUTH}.items():
         path = f"{name}.{ending}"
         if ending == "csv.gz":
@@ -106,13 +93,9 @@ def test_columns_give_the_names_of_roles_in_all_files():
     TWO.rename({**names, "rank": "place"}).write_csv("named.csv")
     TWO_TRUTH.rename({**names, "relevance": "stars"}).write_csv("named_truth.csv")
     options = [
-        "--columns",
-        'user=user_id,"item=movie, id"',
-        "--columns",
-        "rank=place",
-        "--columns",
+        "--columns", 'user=user_id,"item=movie, id"', "--columns", "rank=place", "--columns",
         "relevance=stars",
-    ]
+    ]  # fmt: skip
     found = evaluate("named.csv", "named_truth.csv", *options, "-m", "dcg@1")
     assert found["dcg@1"].to_list() == [1.0]  # user 1 has gain 3 at rank 1, the two others 0: 3 / 3
 
@@ -120,29 +103,17 @@ def test_columns_give_the_names_of_roles_in_all_files():
 def test_by_takes_columns_of_users_and_of_items():
     users = evaluate(
         *[
-            "two.parquet",
-            "two_truth.parquet",
-            "--users",
-            "users.parquet",
-            "--by",
-            "country",
-            "-m",
+            "two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by", "country", "-m",
             "recall@2",
         ]
-    )
+    )  # fmt: skip
     assert users.rows() == [("DE", 2, 0.25), ("FR", 1, 1.0)]  # DE: users 2 and 3, 1/2 and 0
     items = evaluate(
         *[
-            "two.parquet",
-            "two_truth.parquet",
-            "--items",
-            "items.parquet",
-            "--by",
-            "genre",
-            "-m",
+            "two.parquet", "two_truth.parquet", "--items", "items.parquet", "--by", "genre", "-m",
             "hit_rate@2",
         ]
-    )
+    )  # fmt: skip
     # the truth has items of a for user 1 (hit), of b for users 2 (hit) and 3
     assert items.rows() == [("a", 1, 1.0), ("b", 2, 0.5)]
 
@@ -319,14 +290,9 @@ def read_markdown(path: str) -> pl.DataFrame:
 def test_a_written_table_has_full_precision(ending, read):
     path = f"table{ending}"
     command = [
-        "evaluate",
-        "two.parquet",
-        "two_truth.parquet",
-        "--users",
-        "users.parquet",
-        "--by",
+        "evaluate", "two.parquet", "two_truth.parquet", "--users", "users.parquet", "--by",
         "country",
-    ]
+    ]  # fmt: skip
     result = run(*command, "-m", "ndcg@2", "-o", path)
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"wrote {path} (2 rows)\n")
     expected = rf.rec(TWO, truth=TWO_TRUTH, users=USERS).evaluate("ndcg@2", by="country")

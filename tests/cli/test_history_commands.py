@@ -58,15 +58,9 @@ def test_changes_are_printed_as_the_library_has_them():
 
     shown = run("changes", "history", "-m", "MRR", "--flagged").stdout.splitlines()
     head = [
-        "as_of",
-        "name",
-        "metric",
-        "value",
-        "value_low",
-        "value_high",
-        "expected_low",
+        "as_of", "name", "metric", "value", "value_low", "value_high", "expected_low",
         "expected_high",
-    ]
+    ]  # fmt: skip
     assert shown[0].split() == [*head, "p_adjusted", "verdict"]
     assert [(line.split()[0], line.split()[-1]) for line in shown[2:3]] == [("2026-11-20", "worse")]
     result = run(

@@ -64,14 +64,9 @@ def zstd(content: bytes) -> bytes:
 
 
 FORMS = {
-    "csv": csv,
-    "tsv": tsv,
-    "ndjson": ndjson,
-    "json": rows_of_json,
-    "arrow": arrow_stream,
-    "ipc": arrow,
-    "pq": parquet,
-}
+    "csv": csv, "tsv": tsv, "ndjson": ndjson, "json": rows_of_json, "arrow": arrow_stream,
+    "ipc": arrow, "pq": parquet,
+}  # fmt: skip
 PACKED = {".gz": gzip.compress, ".zst": zstd}
 
 

@@ -28,15 +28,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_report_is_written_with_the_numbers_of_the_call(folder):
     given = [
-        "-m",
-        "ndcg@3",
-        "--baseline",
-        "old",
-        "--users",
-        "people.parquet",
-        "--by",
-        "country,age",
-    ]
+        "-m", "ndcg@3", "--baseline", "old", "--users", "people.parquet", "--by", "country,age",
+    ]  # fmt: skip
     result = run("report", *FILES, *given, "--title", "A shop", "-o", "shop.html")
 
     assert result.exit_code == 0, result.output
@@ -79,20 +72,14 @@ def test_a_report_has_a_name_and_metrics_of_its_own(folder):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (
-            ("-o", "shop.pdf"),
-            "cannot write 'shop.pdf': its ending is '.pdf'; a page is an .html file",
-        ),
+        (("-o", "shop.pdf"), "cannot write 'shop.pdf': its ending is '.pdf'; a page is an .html file"),
         (("-o", "none/shop.html"), "cannot write 'none/shop.html': there is no directory 'none'"),
         (("--baseline", "nope"), "baseline='nope' is not a model: the column 'model' has new, old"),
         (("--by", "country"), "--by 'country' is not a column"),
-        (
-            ("--title-of", "title"),
-            "--title-of 'title' names a column of items, and there are none: --items FILE",
-        ),
+        (("--title-of", "title"), "--title-of 'title' names a column of items, and there are none: --items FILE"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_what_cannot_be_written_is_refused_in_a_line(folder, given, message):
     result = run("report", *FILES, "-m", "ndcg@3", *given)
 

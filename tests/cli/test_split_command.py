@@ -25,14 +25,8 @@ LOG = pl.DataFrame(
 )
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "--by-time 7d": ("by_time", {"last": "7d"}),
-    "--by-time 2024-05-20 --until 2024-05-25": (
-        "by_time",
-        {"at": "2024-05-20", "until": "2024-05-25"},
-    ),
-    "--by-time 0.25 --cold drop --seen drop": (
-        "by_time",
-        {"share": 0.25, "cold": "drop", "seen": "drop"},
-    ),
+    "--by-time 2024-05-20 --until 2024-05-25": ("by_time", {"at": "2024-05-20", "until": "2024-05-25"}),
+    "--by-time 0.25 --cold drop --seen drop": ("by_time", {"share": 0.25, "cold": "drop", "seen": "drop"}),
     "--by-time 7d --align day --target last --min-train 2": (
         "by_time",
         {"last": "7d", "align": "day", "target": "last", "min_train": 2},
@@ -46,11 +40,8 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "--random 0.2 --per log --seed 3": ("random", {"share": 0.2, "per": "log", "seed": 3}),
     "--random 1": ("random", {"n": 1}),
     "--by-user 0.3 --fold-in 0.5": ("by_user", {"share": 0.3, "fold_in": 0.5}),
-    "--by-user 0.3 --fold-in 1 --order random": (
-        "by_user",
-        {"share": 0.3, "fold_in": 1, "order": "random"},
-    ),
-}
+    "--by-user 0.3 --fold-in 1 --order random": ("by_user", {"share": 0.3, "fold_in": 1, "order": "random"}),
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

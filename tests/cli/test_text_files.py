@@ -193,17 +193,11 @@ def test_a_mistake_in_what_text_is_like_is_exit_code_two(options, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (
-            "--header truth=a,b",
-            "--header is for text files, such as .csv; none is: 'two_truth.parquet'",
-        ),
+        ("--header truth=a,b", "--header is for text files, such as .csv; none is: 'two_truth.parquet'"),
         ("--separator ;", "--separator is for text files, such as .csv; none is: 'two.parquet', "),
-        (
-            "--header items=a,b",
-            "--header items=...: there is no file ITEMS in the command",
-        ),
+        ("--header items=a,b", "--header items=...: there is no file ITEMS in the command"),
     ],
-)
+)  # fmt: skip
 def test_what_is_for_text_files_alone_says_so(options, said):
     assert failure("evaluate", "two.parquet", "two_truth.parquet", *options.split()).startswith(
         said

@@ -201,13 +201,8 @@ def test_a_gate_is_a_table_and_a_line():
 @pytest.mark.parametrize("where", [("--format", "junit"), ("-o", "report.xml")])
 def test_junit_has_a_case_for_each_row(where):
     asked = (
-        "hit_rate@1 >= 0.7",
-        "hit_rate@1 >= 0.2",
-        "--users",
-        "people.parquet",
-        "--by",
-        "country",
-    )
+        "hit_rate@1 >= 0.7", "hit_rate@1 >= 0.2", "--users", "people.parquet", "--by", "country",
+    )  # fmt: skip
     result = run("require", *FILES, *asked, *where)
 
     assert result.exit_code == 1
@@ -313,10 +308,7 @@ def test_a_reference_that_is_no_result_is_lists_to_compare_with():
                 "since a shell writes to files by >"
             ),
         ),
-        (
-            (),
-            "no requirement was given; write for example recframe require RECS TRUTH 'ndcg@10 >= 0.28'",
-        ),
+        ((), "no requirement was given; write for example recframe require RECS TRUTH 'ndcg@10 >= 0.28'"),
         (
             ("hit_rate@1 >= 0.9 * last",),
             (
@@ -325,7 +317,7 @@ def test_a_reference_that_is_no_result_is_lists_to_compare_with():
             ),
         ),
     ],
-)
+)  # fmt: skip
 def test_what_is_asked_wrong_is_said_in_words_of_the_shell(asked, said):
     result = run("require", *FILES[:2], *asked)
 

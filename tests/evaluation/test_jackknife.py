@@ -23,18 +23,10 @@ from recframe.frames.collecting import run_by_size
 from recframe.metrics.language import registry
 
 EXACT = [
-    "coverage@3",
-    "coverage",
-    "tail_coverage@4",
-    "tail_coverage(tail=items,share=0.5)",
-    "entropy@3",
-    "entropy(weight=log,normalized=true)@3",
-    "entropy(weight=geometric)",
-    "personalization@3",
-    "personalization",
-    "popularity_lift@4",
-    "efd(average=rows,discount=log)@2",
-]
+    "coverage@3", "coverage", "tail_coverage@4", "tail_coverage(tail=items,share=0.5)", "entropy@3",
+    "entropy(weight=log,normalized=true)@3", "entropy(weight=geometric)", "personalization@3",
+    "personalization", "popularity_lift@4", "efd(average=rows,discount=log)@2",
+]  # fmt: skip
 GINI = ["gini@10", "gini(normalizer=n)", "gini(weight=log)@10"]
 BY = {"all": [], "users": ["country"], "items": ["genre"], "both": ["genre", "country"]}
 each_by = pytest.mark.parametrize("by", BY.values(), ids=BY)

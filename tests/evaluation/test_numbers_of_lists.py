@@ -14,21 +14,11 @@ from lanes import in_turn
 
 N_USERS, N_ITEMS, LENGTH = 210, 300, 10
 OF_CATEGORIES = [
-    "miscalibration@10",
-    "miscalibration(weight=log)@5",
-    "miscalibration(divergence=hellinger)",
-    "diversity@10",
-    "diversity@3",
-    "category_coverage@10",
-    "category_coverage(relevance=true)@5",
-    "serendipity@10",
-    "serendipity@4",
-    "alpha_ndcg@10",
-    "err_ia@5",
-    "nrbp(normalizer=best)@5",
-    "exposure_disparity@5",
-    "exposure_disparity(target=relevant)@10",
-]
+    "miscalibration@10", "miscalibration(weight=log)@5", "miscalibration(divergence=hellinger)",
+    "diversity@10", "diversity@3", "category_coverage@10", "category_coverage(relevance=true)@5",
+    "serendipity@10", "serendipity@4", "alpha_ndcg@10", "err_ia@5", "nrbp(normalizer=best)@5",
+    "exposure_disparity@5", "exposure_disparity(target=relevant)@10",
+]  # fmt: skip
 OF_TRAIN = [
     *("coverage", "gini@10", "entropy@3", "personalization@10", "user_coverage", "fall_out@10"),
     *("mcc@5", "novelty@10", "popularity", "epc@10", "efd@3", "repeat_rate@10"),

@@ -17,15 +17,9 @@ from plans import (
 from recframe.metrics.language.registry import registered
 
 FAMILIES = {
-    "catalogue",
-    "popularity",
-    "personalization",
-    "diversity",
-    "calibration",
-    "serendipity",
-    "exposure",
-    "reference",
-}
+    "catalogue", "popularity", "personalization", "diversity", "calibration", "serendipity",
+    "exposure", "reference",
+}  # fmt: skip
 NAMED = {"of": "genre"}  # the items have other columns too
 BEYOND = [
     metric(**{name: value for name, value in NAMED.items() if name in metric.definition.parameters})

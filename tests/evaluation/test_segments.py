@@ -234,16 +234,10 @@ def test_a_row_that_says_nothing_makes_its_user_count_with_a_model_too(kind):
 
 
 ASKED_OF_MODELS = {
-    "evaluate": ("mrr",),
-    "summarize": ("mrr",),
-    "compare": ("mrr",),
-    "power": ("mrr",),
-    "require": ("mrr >= 0.01",),
-    "gaps": ("mrr",),
-    "slices": ("mrr",),
-    "worst": ("mrr",),
+    "evaluate": ("mrr",), "summarize": ("mrr",), "compare": ("mrr",), "power": ("mrr",),
+    "require": ("mrr >= 0.01",), "gaps": ("mrr",), "slices": ("mrr",), "worst": ("mrr",),
     "judge": (),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

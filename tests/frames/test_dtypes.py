@@ -24,16 +24,8 @@ on_plain_kinds = pytest.mark.parametrize(
 )
 
 INTEGERS = [
-    pl.Int8,
-    pl.Int16,
-    pl.Int32,
-    pl.Int64,
-    pl.Int128,
-    pl.UInt8,
-    pl.UInt16,
-    pl.UInt32,
-    pl.UInt64,
-]
+    pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64,
+]  # fmt: skip
 NOON = dt.datetime(2026, 1, 2, 12)  # noqa: DTZ001  a time without a zone is a dtype of its own
 HOUR = dt.timedelta(hours=1)
 
@@ -55,15 +47,9 @@ IDS: list[tuple[Any, list[Any]]] = [
     (pl.Datetime("ms"), [NOON - HOUR, NOON, NOON + HOUR]),
     (pl.Time, [dt.time(0), dt.time(12, 30), dt.time(23)]),
     (pl.Duration("us"), [-HOUR, HOUR, 2 * HOUR]),
-    (
-        pl.Decimal(10, 2),
-        [decimal.Decimal("-0.50"), decimal.Decimal("0.10"), decimal.Decimal("7.00")],
-    ),
-    (
-        pl.Struct({"shop": pl.String, "number": pl.Int64}),
-        [{"shop": shop, "number": 1} for shop in "abc"],
-    ),
-]
+    (pl.Decimal(10, 2), [decimal.Decimal("-0.50"), decimal.Decimal("0.10"), decimal.Decimal("7.00")]),
+    (pl.Struct({"shop": pl.String, "number": pl.Int64}), [{"shop": shop, "number": 1} for shop in "abc"]),
+]  # fmt: skip
 OF_EACH_DTYPE = {f"{dtype}-{ids[1]!r}": (dtype, ids) for dtype, ids in IDS}
 every_dtype = pytest.mark.parametrize(("dtype", "ids"), OF_EACH_DTYPE.values(), ids=OF_EACH_DTYPE)
 in_polars = pytest.mark.parametrize(("of_a_dtype", "kind"), in_turn(OF_EACH_DTYPE, POLARS))
@@ -209,32 +195,12 @@ def test_column_of_nothing_but_nulls_matches_every_dtype():
 
 
 NAMES = [
-    "len",
-    "literal",
-    "^.*$",
-    "a.b",
-    "two words",
-    "",
-    "*",
-    "ü",
-    "user ",
-    "index",
-    "count",
-    "rec",
-]
+    "len", "literal", "^.*$", "a.b", "two words", "", "*", "ü", "user ", "index", "count", "rec",
+]  # fmt: skip
 INSIDE = [
-    "segment 0",
-    "place",
-    "start",
-    "gain",
-    "value 0",
-    "sum 0",
-    "mean 0",
-    "check",
-    "running 0",
-    "listed_rank",
-    "model",
-]
+    "segment 0", "place", "start", "gain", "value 0", "sum 0", "mean 0", "check", "running 0",
+    "listed_rank", "model",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [*NAMES, *INSIDE, "n_users", "mrr"])
@@ -371,15 +337,8 @@ def test_texts_of_every_pandas_dtype_match(left, right):
 
 
 NUMBER_DTYPES = [
-    "int8",
-    "uint16",
-    "int64",
-    "Int64",
-    "UInt8",
-    "int32[pyarrow]",
-    "uint64[pyarrow]",
-    "category",
-]
+    "int8", "uint16", "int64", "Int64", "UInt8", "int32[pyarrow]", "uint64[pyarrow]", "category",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("left", NUMBER_DTYPES)

@@ -40,10 +40,7 @@ IDS: dict[str, tuple[Any, Callable[[int], list[Any]]]] = {
         f"Int{bits}": (getattr(pl, f"Int{bits}"), whole(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
         for bits in (8, 16, 32, 64, 128)
     },
-    **{
-        f"UInt{bits}": (getattr(pl, f"UInt{bits}"), whole(0, 2**bits - 1))
-        for bits in (8, 16, 32, 64)
-    },
+    **{f"UInt{bits}": (getattr(pl, f"UInt{bits}"), whole(0, 2**bits - 1)) for bits in (8, 16, 32, 64)},
     "Int16 around 0": (pl.Int16, lambda n: [*range(-n // 2, n // 2)]),
     "UInt64 from 2^63": (pl.UInt64, whole(2**63)),
     "Int128 from 2^63": (pl.Int128, whole(2**63)),
@@ -51,14 +48,8 @@ IDS: dict[str, tuple[Any, Callable[[int], list[Any]]]] = {
     "multiples of 2^64": (pl.Int128, lambda n: [(place - n // 2) * 2**64 for place in range(n)]),
     "Float64": (pl.Float64, lambda n: [(place - n // 2) / 4 for place in range(n)]),
     "Float32": (pl.Float32, lambda n: [(place - n // 2) / 4 for place in range(n)]),
-    "Decimal": (
-        pl.Decimal(38, 2),
-        lambda n: [decimal.Decimal(place - n // 2) / 4 for place in range(n)],
-    ),
-    "String": (
-        pl.String,
-        lambda n: [f"{place:03}" + ("", "\0", "é", "\0中")[place % 4] for place in range(n)],
-    ),
+    "Decimal": (pl.Decimal(38, 2), lambda n: [decimal.Decimal(place - n // 2) / 4 for place in range(n)]),
+    "String": (pl.String, lambda n: [f"{place:03}" + ("", "\0", "é", "\0中")[place % 4] for place in range(n)]),
     "NUL": (pl.String, lambda n: ["\0" * place for place in range(n)]),
     "Categorical": (pl.Categorical(), lambda n: [f"{place:03}" for place in range(n)]),
     "Enum": (
@@ -76,7 +67,7 @@ IDS: dict[str, tuple[Any, Callable[[int], list[Any]]]] = {
         pl.Struct({"a": pl.Int8, "b": pl.Int64}),
         lambda n: [{"a": -1, "b": 2**62 + place} for place in range(n)],
     ),
-}
+}  # fmt: skip
 every_dtype = pytest.mark.parametrize("name", IDS)
 
 

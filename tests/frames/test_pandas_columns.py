@@ -38,13 +38,9 @@ def in_arrow(values: list[Any], dtype: Any) -> pd.Series[Any]:
 PAIRS = {
     "months": pd.Series(pd.PeriodIndex(["2026-01", "2026-02"], freq="M")),
     "weeks": pd.Series(pd.PeriodIndex(["2026-01-05", "2026-01-12"], freq="W")),
-    "years that no nanosecond reaches": pd.Series(
-        pd.PeriodIndex.from_ordinals([-3000, 3000], freq="Y")
-    ),
+    "years that no nanosecond reaches": pd.Series(pd.PeriodIndex.from_ordinals([-3000, 3000], freq="Y")),
     "intervals": pd.Series(pd.IntervalIndex.from_tuples([(0, 9), (1, 2)])),
-    "intervals of one left end": pd.Series(
-        pd.IntervalIndex.from_tuples([(0.5, 2), (0.5, 3)], closed="left")
-    ),
+    "intervals of one left end": pd.Series(pd.IntervalIndex.from_tuples([(0.5, 2), (0.5, 3)], closed="left")),
     "intervals of days": pd.Series(
         pd.IntervalIndex.from_breaks(pd.date_range("2026-01-01", periods=3, tz="Asia/Tokyo"))
     ),
@@ -57,13 +53,9 @@ PAIRS = {
     "seconds": pd.Series(DAYS).astype("datetime64[s]"),
     "offset": pd.Series(pd.to_datetime(["2026-01-01 00:00+02:00", "2026-01-02 00:00+02:00"])),
     "arrow nanoseconds": in_arrow(list(NANOSECONDS), pa.timestamp("ns")),
-    "arrow zone": in_arrow(
-        list(DAYS.tz_localize("Asia/Tokyo")), pa.timestamp("ns", tz="Asia/Tokyo")
-    ),
+    "arrow zone": in_arrow(list(DAYS.tz_localize("Asia/Tokyo")), pa.timestamp("ns", tz="Asia/Tokyo")),
     "arrow durations": in_arrow([dt.timedelta(1), dt.timedelta(2)], pa.duration("us")),
-    "arrow decimals": in_arrow(
-        [decimal.Decimal("1.50"), decimal.Decimal("2.50")], pa.decimal128(5, 2)
-    ),
+    "arrow decimals": in_arrow([decimal.Decimal("1.50"), decimal.Decimal("2.50")], pa.decimal128(5, 2)),
     "arrow dictionary": in_arrow(["a", "b"], pa.dictionary(pa.int32(), pa.string())),
     "arrow Booleans": in_arrow([False, True], pa.bool_()),
     "arrow text": in_arrow(["a", "b"], pa.string()),
@@ -92,10 +84,8 @@ PAIRS = {
     "ordered categories": pd.Series(
         pd.Categorical(["low", "high"], categories=["low", "unused", "high"], ordered=True)
     ),
-    "categories of more than there are rows": pd.Series(
-        pd.Categorical(["b", "a"], categories=list("zbyxwvuta"))
-    ),
-}
+    "categories of more than there are rows": pd.Series(pd.Categorical(["b", "a"], categories=list("zbyxwvuta"))),
+}  # fmt: skip
 on_pairs = pytest.mark.parametrize("pair", in_turn(PAIRS))
 # what a dtype does on the way in and out is seen above all in `by`; of the rest the fast lane has some
 on_some_pairs = pytest.mark.parametrize("pair", in_turn(PAIRS, fast=8))

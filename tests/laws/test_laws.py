@@ -66,13 +66,9 @@ EVERY = list(
 BATCHES = [EVERY[start : start + 51] for start in range(0, len(EVERY), 51)]
 batches = st.sampled_from(BATCHES)
 BEST_OF_1 = [
-    "hit_rate",
-    "recall(denominator=capped)",
-    "map(normalizer=min)",
-    "mrr",
-    "ndcg",
+    "hit_rate", "recall(denominator=capped)", "map(normalizer=min)", "mrr", "ndcg",
     "ndcg(ideal=list)",
-]
+]  # fmt: skip
 BEST_OF_1 += ["map(normalizer=list)", "ndcg(discount=unshifted)", "ndcg(gain=exp,offset=1)"]
 BEST_OF_1 += ["ncrr", "ncrr(denominator=list)"]
 OF_MEANS = {"gauc", "gauc(weight=pairs)", "recall_at_precision"}

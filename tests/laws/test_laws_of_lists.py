@@ -45,15 +45,11 @@ COLUMNS = {
     "train": {"user": pl.String, "item": pl.String},
     "reference": {"user": pl.String, "item": pl.String, "rank": pl.Int64},
     "items": {
-        "item": pl.String,
-        "genre": pl.String,
-        "tags": pl.List(pl.String),
-        "vector": pl.List(pl.Float64),
-        "price": pl.Float64,
-        "cost": pl.Int64,
+        "item": pl.String, "genre": pl.String, "tags": pl.List(pl.String),
+        "vector": pl.List(pl.Float64), "price": pl.Float64, "cost": pl.Int64,
     },
     "users": {"user": pl.String, "country": pl.String},
-}
+}  # fmt: skip
 
 users = st.sampled_from([*"vwxyz" * 2, None])
 items = st.sampled_from([*"abcdefgh" * 2, None])
@@ -265,15 +261,11 @@ def test_the_support_of_a_mean_is_the_number_of_values(frames: Frames, by: Any, 
 
 MEANS_OF_ITEMS = [
     *(
-        "novelty",
-        "popularity",
-        "repeat_rate",
-        "overlap",
-        "serendipity(against=popularity)",
+        "novelty", "popularity", "repeat_rate", "overlap", "serendipity(against=popularity)",
         "serendipity(against=reference)",
     ),
     *("long_tail_share", "epc", "efd(relevance=True)"),
-]
+]  # fmt: skip
 """Not those of `tail="items"`, which is of the segment's own items."""
 
 

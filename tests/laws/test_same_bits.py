@@ -24,15 +24,9 @@ from many_frames import many, read
 N_USERS, LENGTH, N_ITEMS = 400, 12, 60
 # whose values of users are no sums of several numbers, which have other last bits on other roads
 OF_USERS = [
-    "hit_rate@10",
-    "precision@7",
-    "recall@5",
-    "f_score@5",
-    "mrr",
-    "ndcg@1",
-    "dcg(gain=exp)@1",
+    "hit_rate@10", "precision@7", "recall@5", "f_score@5", "mrr", "ndcg@1", "dcg(gain=exp)@1",
     "value(of=price)@1",
-]
+]  # fmt: skip
 SORTED_HITS = [*OF_USERS, "ndcg@10", "map@10", "rbp(p=0.9)"]
 OF_LISTS = [
     "novelty@10",

@@ -195,12 +195,9 @@ def test_an_unknown_parameter():
         ("rbp(p=1)", "rbp(p=1): p takes a number above 0 and below 1"),
         ("rbp(p=0.0)", "rbp(p=0.0): p takes a number above 0 and below 1"),
         ("dcg(log_base=1)", "dcg(log_base=1): log_base takes a number above 1"),
-        (
-            "err(max_grade=1000)",
-            "err(max_grade=1000): max_grade takes a number above 0 and below 1000",
-        ),
+        ("err(max_grade=1000)", "err(max_grade=1000): max_grade takes a number above 0 and below 1000"),
     ],
-)
+)  # fmt: skip
 def test_a_value_that_a_parameter_does_not_take(text, expected):
     with says(expected):
         rf.parse(text)

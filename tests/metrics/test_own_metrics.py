@@ -151,14 +151,9 @@ def test_ones_own_metric_may_use_every_word(kind):
     def everything(at):
         ideal = at.ideal("list")
         row_words = [
-            at.rank,
-            at.gain,
-            at.exp_gain,
-            at.discount,
-            at.hits_so_far,
-            at.ideal_gain,
+            at.rank, at.gain, at.exp_gain, at.discount, at.hits_so_far, at.ideal_gain,
             at.ideal().discount,
-        ]
+        ]  # fmt: skip
         row_words += [
             ideal.gain,
             ideal.discount,

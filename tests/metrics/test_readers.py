@@ -36,17 +36,13 @@ def own_registry(monkeypatch):
 @pytest.mark.parametrize(
     ("metric", "expected"),
     [
-        ("insq(max_grade=2)", 0.264217),
-        ("inst(max_grade=2)", 0.315814),
-        ("bpm(max_grade=2)@3", 0.333333),
-        ("bpm(target=1.4,max_grade=2)@5", 0.3),
-        ("nerr(form=gain,max_grade=2)@3", 0.375),
-        ("nerr(form=discount,max_grade=2)@3", 0.411765),
-        ("nerr(max_grade=2)", 0.266897),
-        ("nerr(form=target,max_grade=2)", 0.386508),
+        ("insq(max_grade=2)", 0.264217), ("inst(max_grade=2)", 0.315814),
+        ("bpm(max_grade=2)@3", 0.333333), ("bpm(target=1.4,max_grade=2)@5", 0.3),
+        ("nerr(form=gain,max_grade=2)@3", 0.375), ("nerr(form=discount,max_grade=2)@3", 0.411765),
+        ("nerr(max_grade=2)", 0.266897), ("nerr(form=target,max_grade=2)", 0.386508),
         ("sdcg(max_grade=2)@3", 0.351959),
     ],
-)
+)  # fmt: skip
 def test_the_list_worked_by_hand_has_its_value(kind, metric: str, expected: float):
     found = ask_one(kind, LISTED, metric, truth=kind(TRUTH))
 
@@ -161,18 +157,12 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "above 1": (lambda _place, gain: 1 + gain, "found 1.25"),
     "below 0": (lambda _place, gain: 0.5 - gain, "found -0.25"),
     "no number": (lambda place, _gain: (place - 5).sqrt(), "found nan"),
-    "a stop without gain": (
-        lambda _place, gain: gain,
-        "found 0.0; one that stops at a place has depth=",
-    ),
+    "a stop without gain": (lambda _place, gain: gain, "found 0.0; one that stops at a place has depth="),
     "of places above": (lambda _place, gain: 1 / (1 + gain.cum_sum()), "of other places too"),
     "of all places": (lambda place, _gain: place / place.sum(), "of other places too"),
-    "of another column": (
-        lambda _place, gain: pl.col("price") * gain,
-        "of these two alone",
-    ),
+    "of another column": (lambda _place, gain: pl.col("price") * gain, "of these two alone"),
     "text": (lambda _place, _gain: "often", "of these two alone"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("goes_on", "said"), WRONG.values(), ids=WRONG)

@@ -56,14 +56,10 @@ def test_a_name_of_the_field_is_answered_with_the_one_here(name, text, attribute
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
-        ("hit-rate@10", "hit_rate@10"),
-        ("R-precision", "r_precision"),
-        ("nDCG 10", "ndcg@10"),
-        ("average precision@5", "map@5"),
-        ("11pt_avg", "eleven_point_precision"),
-        ("nAUC", "gauc"),
+        ("hit-rate@10", "hit_rate@10"), ("R-precision", "r_precision"), ("nDCG 10", "ndcg@10"),
+        ("average precision@5", "map@5"), ("11pt_avg", "eleven_point_precision"), ("nAUC", "gauc"),
     ],
-)
+)  # fmt: skip
 def test_a_name_in_another_spelling_is_answered_too(text, meant):
     with pytest.raises(rf.UnknownMetricError, match=f"that is '{meant}'$"):
         rf.parse(text)

@@ -30,54 +30,12 @@ LISTS = recommended(u1="axbyc", u2="xyz", u3="abc", u5="ab")
 TRUTH = liked(u1="abc", u2="a", u4="ab", u5="abcdef")
 ITEMS = pl.DataFrame({"item": [*"abcdefxyz"]})
 FIXTURE = {
-    "rectools": {
-        "precision": 0.3333,
-        "recall": 0.25,
-        "map": 0.2222,
-        "mrr": 0.5,
-        "ndcg": 0.3673,
-        "hit_rate": 0.5,
-    },
-    "replay": {
-        "precision": 0.3333,
-        "recall": 0.25,
-        "map": 0.3056,
-        "mrr": 0.5,
-        "ndcg": 0.3673,
-        "hit_rate": 0.5,
-    },
-    "ranx": {
-        "precision": 0.3333,
-        "recall": 0.25,
-        "map": 0.2222,
-        "mrr": 0.5,
-        "ndcg": 0.3673,
-        "hit_rate": 0.5,
-    },
-    "ir_measures": {
-        "precision": 0.3333,
-        "recall": 0.25,
-        "map": 0.2222,
-        "mrr": 0.5,
-        "ndcg": 0.3673,
-        "hit_rate": 0.5,
-    },
-    "trec_eval": {
-        "precision": 0.3333,
-        "recall": 0.25,
-        "map": 0.2222,
-        "mrr": 0.5,
-        "ndcg": 0.3673,
-        "hit_rate": 0.5,
-    },
-    "recbole": {
-        "precision": 0.3333,
-        "recall": 0.25,
-        "map": 0.3056,
-        "mrr": 0.5,
-        "ndcg": 0.3673,
-        "hit_rate": 0.5,
-    },
+    "rectools": {"precision": 0.3333, "recall": 0.25, "map": 0.2222, "mrr": 0.5, "ndcg": 0.3673, "hit_rate": 0.5},
+    "replay": {"precision": 0.3333, "recall": 0.25, "map": 0.3056, "mrr": 0.5, "ndcg": 0.3673, "hit_rate": 0.5},
+    "ranx": {"precision": 0.3333, "recall": 0.25, "map": 0.2222, "mrr": 0.5, "ndcg": 0.3673, "hit_rate": 0.5},
+    "ir_measures": {"precision": 0.3333, "recall": 0.25, "map": 0.2222, "mrr": 0.5, "ndcg": 0.3673, "hit_rate": 0.5},
+    "trec_eval": {"precision": 0.3333, "recall": 0.25, "map": 0.2222, "mrr": 0.5, "ndcg": 0.3673, "hit_rate": 0.5},
+    "recbole": {"precision": 0.3333, "recall": 0.25, "map": 0.3056, "mrr": 0.5, "ndcg": 0.3673, "hit_rate": 0.5},
     "recpack": {
         "precision": 0.3333,
         "recall": 0.25,
@@ -90,15 +48,9 @@ FIXTURE = {
     "lenskit": {"precision": 0.4167, "recall": 0.4444, "mrr": 0.6667, "hit_rate": 0.6667}
     # u1 hits ranks 1 and 3 of 3, u5 1 and 2: (1 + 1/log2(3)) and 2, over 2 + 1/log2(3)
     | {"ndcg": 0.4600, "ndcg(discount=shifted)": 0.4898},
-    "microsoft": {
-        "precision": 0.4444,
-        "recall": 0.3333,
-        "map": 0.2963,
-        "map(normalizer=min)": 0.4074,
-        "ndcg": 0.3673,
-    },
+    "microsoft": {"precision": 0.4444, "recall": 0.3333, "map": 0.2963, "map(normalizer=min)": 0.4074, "ndcg": 0.3673},
     "jurity": {"precision": 0.5556, "recall": 0.25, "map": 0.4074, "ndcg": 0.2994},
-}
+}  # fmt: skip
 
 
 def accuracy(profile: str) -> dict[str, Any]:

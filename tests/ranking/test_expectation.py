@@ -50,23 +50,11 @@ log2 = math.log2
 @pytest.mark.parametrize(
     ("scores", "relevance", "unlisted", "k", "expected"),
     [
-        (
-            [3, 2, 2, 2, 1],
-            [0, 1, 0, 2, 1],
-            1,
-            3,
-            (4 / 9, 1 / 3, 1, 4 / 9, 1 / 6, 1.130930, 0.361212),
-        ),
+        ([3, 2, 2, 2, 1], [0, 1, 0, 2, 1], 1, 3, (4 / 9, 1 / 3, 1, 4 / 9, 1 / 6, 1.130930, 0.361212)),
         ([1, 1, 1, 1], [1, 0, 0, 0], 0, 2, (1 / 4, 1 / 2, 1 / 2, 3 / 8, 3 / 8, 0.407732, 0.407732)),
-        (
-            [2, 2, 1, 1, 1],
-            [1, 1, 0, 3, 0],
-            0,
-            4,
-            (2 / 3, 8 / 9, 1, 1, 0.861111, 2.561606, 0.620104),
-        ),
+        ([2, 2, 1, 1, 1], [1, 1, 0, 3, 0], 0, 4, (2 / 3, 8 / 9, 1, 1, 0.861111, 2.561606, 0.620104)),
     ],
-)
+)  # fmt: skip
 def test_expectations_worked_by_hand(kind: Kind, scores, relevance, unlisted, k, expected):
     recs = scored(*scores, relevance=relevance)
     truth = recs.filter(pl.col("relevance") > 0).select("user", "item", "relevance")

@@ -228,11 +228,7 @@ RANKED = {name: recommended(u="pq") for name in "ab"}
         (BOTH, {"k": 0}, "k is a positive whole number"),
         (BOTH, {"rank": "score"}, "the result has a rank and a score, and both are named 'score'"),
         (BOTH, {"smoothing": -1}, "smoothing=-1: smoothing takes a number from 0 up"),
-        (
-            BOTH,
-            {"weights": WEIGHTS},
-            "method='weighted' takes a number for each model",
-        ),
+        (BOTH, {"weights": WEIGHTS}, "method='weighted' takes a number for each model"),
         (BOTH, {"method": "weighted"}, "method='weighted' takes a number for each model: weights="),
         (
             BOTH,
@@ -253,11 +249,7 @@ RANKED = {name: recommended(u="pq") for name in "ab"}
                 "borda, and normalize='rank'"
             ),
         ),
-        (
-            {name: frame.with_columns(pl.col("rank") - 1) for name, frame in RANKED.items()},
-            {},
-            "a rank is below 1",
-        ),
+        ({name: frame.with_columns(pl.col("rank") - 1) for name, frame in RANKED.items()}, {}, "a rank is below 1"),
         (
             A.with_columns(m=pl.lit("a")),
             {"model": "m", "method": "weighted", "weights": {"b": 1}},
@@ -265,7 +257,7 @@ RANKED = {name: recommended(u="pq") for name in "ab"}
         ),
         (A.with_columns(m=pl.lit(None, pl.String)), {"model": "m"}, "a ranked row has no model"),
     ],
-)
+)  # fmt: skip
 def test_a_mistake_is_an_error(lists: Any, how: dict[str, Any], said: str):
     with pytest.raises(rf.RecframeError, match="^" + re.escape(said)):
         rf.fuse(lists, **how)

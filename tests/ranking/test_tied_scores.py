@@ -21,17 +21,11 @@ log2 = math.log2
 @pytest.mark.parametrize(
     ("ties", "order"),
     [
-        (None, "abcd"),
-        ("item", "abcd"),
-        ("item_reverse", "dcba"),
-        ("item_text", "abcd"),
-        ("item_text_reverse", "dcba"),
-        ("item_desc", "dcba"),
-        ("pessimistic", "bdac"),
-        ("optimistic", "cabd"),
-        ("order", "dbca"),
+        (None, "abcd"), ("item", "abcd"), ("item_reverse", "dcba"), ("item_text", "abcd"),
+        ("item_text_reverse", "dcba"), ("item_desc", "dcba"), ("pessimistic", "bdac"),
+        ("optimistic", "cabd"), ("order", "dbca"),
     ],
-)
+)  # fmt: skip
 def test_the_order_of_tied_items(kind: Kind, ties, order):
     frame = ONE_SCORE[[3, 1, 2, 0]]
     expected = sum(
@@ -138,13 +132,9 @@ def test_trec_eval_orders_ties_as_item_desc():
     pytrec_eval = pytest.importorskip("pytrec_eval")
     rng = np.random.default_rng(5)
     measures = {
-        "map_cut.5": "map@5",
-        "P.5": "p@5",
-        "recall.5": "recall@5",
-        "ndcg_cut.5": "ndcg@5",
-        "recip_rank": "mrr",
-        "bpref": "bpref",
-    }
+        "map_cut.5": "map@5", "P.5": "p@5", "recall.5": "recall@5", "ndcg_cut.5": "ndcg@5",
+        "recip_rank": "mrr", "bpref": "bpref",
+    }  # fmt: skip
     pairs = [
         (f"u{user:02}", item) for user in range(60) for item in rng.choice(200, 12, replace=False)
     ]

@@ -134,19 +134,9 @@ def test_a_list_without_ties_has_the_numbers_of_any_order():
 
 
 BOUNDED = [
-    "hit_rate",
-    "precision",
-    "recall",
-    "f_score",
-    "map",
-    "map(normalizer=min)",
-    "mrr",
-    "dcg",
-    "ndcg",
-    "rbp",
-    "n_hits",
-    "r_precision",
-]
+    "hit_rate", "precision", "recall", "f_score", "map", "map(normalizer=min)", "mrr", "dcg",
+    "ndcg", "rbp", "n_hits", "r_precision",
+]  # fmt: skip
 
 
 def test_the_expectation_lies_between_the_worst_and_the_best_order():

@@ -301,15 +301,9 @@ def test_k_of_1_is_the_first_place_alone(kind):
     found = ask_one(kind, ranking([1, 0, 1]), *ACCURACY, k=1)
 
     expected = {
-        "hit_rate": 1,
-        "precision": 1,
-        "recall": 1 / 2,
-        "f_score": 2 / 3,
-        "map": 1 / 2,
-        "mrr": 1,
-        "ncrr": 1,
-        "ndcg": 1,
-    }
+        "hit_rate": 1, "precision": 1, "recall": 1 / 2, "f_score": 2 / 3, "map": 1 / 2, "mrr": 1,
+        "ncrr": 1, "ndcg": 1,
+    }  # fmt: skip
     expected |= {"r_precision": 1 / 2, "rbp": 0.2, "err": 1 / 16, "bpref": 1 / 2}
     # one of two relevant items is found, and it stands above all of the first ten misses
     expected |= {"interpolated_precision": 1, "partial_auc": 1 / 2}

@@ -247,18 +247,9 @@ def test_scores_that_rise_along_a_list_warn():
             lambda: rf.from_lists([[5]], items=["a", "b"]),
             "the lists have the place 5, and items= has the ids of 2 places",
         ),
-        (
-            lambda: rf.from_lists(np.array([1, 2])),
-            r"the array has the shape \(2,\).*array\[None, :\]",
-        ),
-        (
-            lambda: rf.from_lists(np.array([[0.1, 0.9]])),
-            r"0\.1, which is not an item id; for a matrix of scores write",
-        ),
-        (
-            lambda: rf.from_lists(5),
-            "rf.from_lists takes a frame with list columns, a mapping of users .* found an int",
-        ),
+        (lambda: rf.from_lists(np.array([1, 2])), r"the array has the shape \(2,\).*array\[None, :\]"),
+        (lambda: rf.from_lists(np.array([[0.1, 0.9]])), r"0\.1, which is not an item id; for a matrix of scores write"),
+        (lambda: rf.from_lists(5), "rf.from_lists takes a frame with list columns, a mapping of users .* found an int"),
         (
             lambda: rf.from_lists(nested_frames(with_scores=True), users=[1]),
             "users= is for mappings, lists and arrays; a",
@@ -288,7 +279,7 @@ def test_scores_that_rise_along_a_list_warn():
             r"column 'item' of the pandas frame cannot go through Arrow .*\[\[str\(one\) for one in ids\]",
         ),
     ],
-)
+)  # fmt: skip
 def test_an_error_says_what_to_write_instead(call, words):
     with pytest.raises(rf.RecframeError, match=words):
         call()

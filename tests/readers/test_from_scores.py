@@ -282,68 +282,35 @@ def test_a_matrix_without_users_has_the_columns():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (
-            lambda: rf.from_scores(MATRIX[0]),
-            r"scores has the shape \(3,\); .* for one user write scores\[None, :\]",
-        ),
-        (
-            lambda: rf.from_scores(SparseTensor()),
-            r"scores is a sparse tensor; give scores\.to_dense\(\)",
-        ),
-        (
-            lambda: rf.from_scores(3),
-            "scores is an int; give a matrix that NumPy can read, of users x items",
-        ),
-        (
-            lambda: rf.from_scores({"ann": {"dune": 1.0}}),
-            "scores is a dict; rf.from_lists takes users",
-        ),
+        (lambda: rf.from_scores(MATRIX[0]), r"scores has the shape \(3,\); .* for one user write scores\[None, :\]"),
+        (lambda: rf.from_scores(SparseTensor()), r"scores is a sparse tensor; give scores\.to_dense\(\)"),
+        (lambda: rf.from_scores(3), "scores is an int; give a matrix that NumPy can read, of users x items"),
+        (lambda: rf.from_scores({"ann": {"dune": 1.0}}), "scores is a dict; rf.from_lists takes users"),
         (
             lambda: rf.from_scores(pl.DataFrame(MATRIX)),
             r"scores is a Polars DataFrame.*to_numpy\(\), users=frame\['user'\]",
         ),
-        (
-            lambda: rf.from_scores(MATRIX.astype(str)),
-            r"dtype <U32; a score is a number: cast it first",
-        ),
+        (lambda: rf.from_scores(MATRIX.astype(str)), r"dtype <U32; a score is a number: cast it first"),
         (lambda: rf.from_scores([[1.0, 2.0], [1.0]]), "scores cannot become a NumPy array"),
-        (
-            lambda: rf.from_scores(MATRIX, k=-1),
-            "k is a positive whole number, or None for all candidates; found -1",
-        ),
-        (
-            lambda: rf.from_scores(MATRIX, users=["a", "a"]),
-            "users= has the id 'a' twice, at the places 0 and 1",
-        ),
+        (lambda: rf.from_scores(MATRIX, k=-1), "k is a positive whole number, or None for all candidates; found -1"),
+        (lambda: rf.from_scores(MATRIX, users=["a", "a"]), "users= has the id 'a' twice, at the places 0 and 1"),
         (lambda: rf.from_scores(MATRIX, items=["a", None, "b"]), "items= has no id at the place 1"),
         (
             lambda: rf.from_scores(MATRIX, users=["a"]),
             "users= has 1 id, and there are 2 rows of scores; give one id for each",
         ),
-        (
-            lambda: rf.from_scores(MATRIX, users=range(3), items=range(2)),
-            r"items x users: write scores\.T",
-        ),
+        (lambda: rf.from_scores(MATRIX, users=range(3), items=range(2)), r"items x users: write scores\.T"),
         (
             lambda: rf.from_scores(MATRIX, users={"a", "b"}),
             "users= is a set; give the ids as a list, array or series, in the",
         ),
-        (
-            lambda: rf.from_scores(MATRIX, users={"a": 0, "b": 1}),
-            r"users=sorted\(mapping, key=mapping\.get\)",
-        ),
-        (
-            lambda: rf.from_scores(MATRIX, users=[("a", 1), ("b", 1)]),
-            "ids that are not plain values in users=",
-        ),
+        (lambda: rf.from_scores(MATRIX, users={"a": 0, "b": 1}), r"users=sorted\(mapping, key=mapping\.get\)"),
+        (lambda: rf.from_scores(MATRIX, users=[("a", 1), ("b", 1)]), "ids that are not plain values in users="),
         (
             lambda: rf.from_scores(MATRIX, users=pl.DataFrame({"user": [1, 2]})),
             "users= is a Polars DataFrame; give the column",
         ),
-        (
-            lambda: rf.from_scores(MATRIX, exclude=MATRIX.T),
-            r"exclude= has the shape \(3, 2\), and scores has \(2, 3\)",
-        ),
+        (lambda: rf.from_scores(MATRIX, exclude=MATRIX.T), r"exclude= has the shape \(3, 2\), and scores has \(2, 3\)"),
         (
             lambda: rf.from_scores(MATRIX, exclude={0: [1]}),
             "exclude= is a dict; give a frame of pairs .* rf.from_truth makes",
@@ -357,7 +324,7 @@ def test_a_matrix_without_users_has_the_columns():
             "the user ids have different dtypes: String in the frame exclude=, Int64 in the rows of scores, which users= names",
         ),
     ],
-)
+)  # fmt: skip
 def test_an_error_says_what_to_write_instead(call, words):
     with pytest.raises(rf.RecframeError, match=words):
         call()

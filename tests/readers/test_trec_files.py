@@ -217,24 +217,15 @@ def made(path: Path) -> Path:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (
-            lambda folder: rf.read_trec_run(made(folder / "a\udcff.run")),
-            "cannot read '.*run': its name is not UTF-8",
-        ),
-        (
-            lambda folder: rf.read_trec_run(folder / "none"),
-            "cannot read '.*none': there is no such file",
-        ),
+        (lambda folder: rf.read_trec_run(made(folder / "a\udcff.run")), "cannot read '.*run': its name is not UTF-8"),
+        (lambda folder: rf.read_trec_run(folder / "none"), "cannot read '.*none': there is no such file"),
         (rf.read_trec_qrels, "it is a directory"),
         (lambda folder: rf.read_trec_qrels(folder / "empty"), "cannot read '.*empty': it is empty"),
         (
             lambda folder: rf.write_trec_run(frame(user=["a b"]), folder / "x"),
             "the user 'a b' is empty or has white space",
         ),
-        (
-            lambda folder: rf.write_trec_run(frame(rank=[1.5]), folder / "x"),
-            r"the rank 1\.5 is not a whole number",
-        ),
+        (lambda folder: rf.write_trec_run(frame(rank=[1.5]), folder / "x"), r"the rank 1\.5 is not a whole number"),
         (
             lambda folder: rf.write_trec_run(frame(score=[None]), folder / "x"),
             "the item 'd' of the user 'q' has no score",
@@ -256,7 +247,7 @@ def made(path: Path) -> Path:
             r"the relevance 0\.5 is not a whole number",
         ),
     ],
-)
+)  # fmt: skip
 def test_an_error_says_what_to_write_instead(tmp_path, call, words):
     (tmp_path / "empty").touch()
 

@@ -104,20 +104,13 @@ STAND_INS = {
         ),
     },
     "LensKit": {"lists": gives("to_df", frame(OUTPUTS["lenskit"]["to_df"]))},
-    "RecTools": {
-        "model": gives("recommend", frame(OUTPUTS["rectools"]["recommend"])),
-        "dataset": None,
-    },
+    "RecTools": {"model": gives("recommend", frame(OUTPUTS["rectools"]["recommend"])), "dataset": None},
     "Microsoft recommenders": {
         "model": gives("recommend_k_items", frame(OUTPUTS["microsoft"]["recommend_k_items"])),
         "test": None,
     },
-    "Surprise": {
-        "top_n": {
-            user: [*map(tuple, pairs)] for user, pairs in OUTPUTS["surprise"]["top_n"].items()
-        }
-    },
-}
+    "Surprise": {"top_n": {user: [*map(tuple, pairs)] for user, pairs in OUTPUTS["surprise"]["top_n"].items()}},
+}  # fmt: skip
 
 
 def test_every_block_gives_what_it_shows(tmp_path):

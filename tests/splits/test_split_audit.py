@@ -93,10 +93,7 @@ CASES: dict[str, tuple[Any, dict[str, int]]] = {
         {f"truth_of_cold_users {T}": 2, f"users_wholly_in_truth {T}": 2},
     ),
     "a new item": (lambda: by_time(more((1, 500, SOON))), {f"truth_of_cold_items {T}": 1}),
-    "few users": (
-        lambda: by_time(OF_SEVEN),
-        {f"few_truth_users {T}": len(OF_SEVEN) - len(TRAIN)},
-    ),
+    "few users": (lambda: by_time(OF_SEVEN), {f"few_truth_users {T}": len(OF_SEVEN) - len(TRAIN)}),
     # all rows of truth are before the third of these, which are three rows of train
     "the future in train": (
         lambda: in_frames(more(*LATE, log=TRAIN), TRUTH),
@@ -129,7 +126,7 @@ CASES: dict[str, tuple[Any, dict[str, int]]] = {
             ),
         },
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)

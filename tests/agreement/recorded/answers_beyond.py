@@ -16,13 +16,9 @@ def answer(scene, call, metric, values, *, users=None, sides=("train",), factor=
     """
     means = [_rounded(value * (factor or {}).get(k, 1)) for k, value in values.items()]
     line = {
-        "scene": scene,
-        "call": call,
-        "metric": metric,
-        "sides": list(sides),
-        "k": list(values),
+        "scene": scene, "call": call, "metric": metric, "sides": list(sides), "k": list(values),
         "means": means,
-    }
+    }  # fmt: skip
     return {
         **line,
         **({"moments": [_rounded(moment(own)) for own in users.values()]} if users else {}),

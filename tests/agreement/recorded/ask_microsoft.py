@@ -15,21 +15,9 @@ CALLS = {
     "map_at_k": (peer.map_at_k, {}, "map(normalizer=min)", "map(normalizer=min)", BOTH),
     "r_precision_at_k": (peer.r_precision_at_k, {}, "r_precision", None, HITS),
     "ndcg_at_k": (peer.ndcg_at_k, {}, "ndcg", "ndcg(gain=binary)", {}),
-    "ndcg_at_k(score_type='raw')": (
-        peer.ndcg_at_k,
-        {"score_type": "raw"},
-        "ndcg(gain=linear)",
-        "ndcg",
-        {},
-    ),
-    "ndcg_at_k(score_type='exp')": (
-        peer.ndcg_at_k,
-        {"score_type": "exp"},
-        "ndcg(gain=exp)",
-        "",
-        {},
-    ),
-}
+    "ndcg_at_k(score_type='raw')": (peer.ndcg_at_k, {"score_type": "raw"}, "ndcg(gain=linear)", "ndcg", {}),
+    "ndcg_at_k(score_type='exp')": (peer.ndcg_at_k, {"score_type": "exp"}, "ndcg(gain=exp)", "", {}),
+}  # fmt: skip
 COLUMNS = {"col_user": "user", "col_item": "item", "col_prediction": "score"}
 
 

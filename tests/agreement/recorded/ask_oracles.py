@@ -17,44 +17,24 @@ TREC = {
     "ndcg_cut": "ndcg",
 }
 TREC_WHOLE = {
-    "map": "map",
-    "ndcg": "ndcg",
-    "recip_rank": "mrr",
-    "Rprec": "r_precision",
-    "bpref": "bpref",
+    "map": "map", "ndcg": "ndcg", "recip_rank": "mrr", "Rprec": "r_precision", "bpref": "bpref",
     "set_F": "f_score",
-}
+}  # fmt: skip
 LEVEL_2 = {"success": "hit_rate", "P": "precision", "recall": "recall", "map_cut": "map"}
 IR = {
-    "Success@{}": "hit_rate",
-    "P@{}": "precision",
-    "R@{}": "recall",
-    "AP@{}": "map",
-    "RR@{}": "mrr",
-    "nDCG@{}": "ndcg",
-    "Judged@{}": "judged",
-}
+    "Success@{}": "hit_rate", "P@{}": "precision", "R@{}": "recall", "AP@{}": "map", "RR@{}": "mrr",
+    "nDCG@{}": "ndcg", "Judged@{}": "judged",
+}  # fmt: skip
 GDEVAL = {"ERR@{}": "err", "nDCG(dcg='exp-log2')@{}": "ndcg(gain=exp)"}
 IR_WHOLE = {
-    "AP": "map",
-    "RR": "mrr",
-    "nDCG": "ndcg",
-    "Rprec": "r_precision",
-    "Bpref": "bpref",
+    "AP": "map", "RR": "mrr", "nDCG": "ndcg", "Rprec": "r_precision", "Bpref": "bpref",
     "RBP(rel=1)": "rbp",
-}
+}  # fmt: skip
 RANX = {
-    "hit_rate": "hit_rate",
-    "precision": "precision",
-    "recall": "recall",
-    "f1": "f_score",
-    "map": "map",
-    "mrr": "mrr",
-    "ndcg": "ndcg",
-    "ndcg_burges": "ndcg(gain=exp)",
-    "dcg": "dcg",
+    "hit_rate": "hit_rate", "precision": "precision", "recall": "recall", "f1": "f_score",
+    "map": "map", "mrr": "mrr", "ndcg": "ndcg", "ndcg_burges": "ndcg(gain=exp)", "dcg": "dcg",
     "hits": "n_hits",
-}
+}  # fmt: skip
 LIST = {"universe": "recs", "relevant_from": "list"}
 TIED = {"tied", "numbered"}
 

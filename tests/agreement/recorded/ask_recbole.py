@@ -14,13 +14,9 @@ from recbole.evaluator.metrics import MAP, MRR, NDCG, Hit, Precision, Recall  # 
 from scenes import KS  # noqa: E402
 
 CALLS = {
-    Hit: ("hit_rate", ""),
-    Precision: ("precision", ""),
-    Recall: ("recall", ""),
-    MAP: ("map", "map(normalizer=min)"),
-    MRR: ("mrr", ""),
-    NDCG: ("ndcg", "ndcg(gain=binary)"),
-}
+    Hit: ("hit_rate", ""), Precision: ("precision", ""), Recall: ("recall", ""),
+    MAP: ("map", "map(normalizer=min)"), MRR: ("mrr", ""), NDCG: ("ndcg", "ndcg(gain=binary)"),
+}  # fmt: skip
 
 
 def answers(name, scene):

@@ -16,14 +16,10 @@ from scenes import KS
 from scipy.sparse import csr_matrix
 
 CALLS = {
-    HitK: ("n_hits", ""),
-    PrecisionK: ("precision", ""),
-    RecallK: ("recall", ""),
-    CalibratedRecallK: ("recall(denominator=capped)", ""),
-    ReciprocalRankK: ("mrr", ""),
-    DCGK: ("dcg", "dcg(gain=binary)"),
-    NDCGK: ("ndcg", "ndcg(gain=binary)"),
-}
+    HitK: ("n_hits", ""), PrecisionK: ("precision", ""), RecallK: ("recall", ""),
+    CalibratedRecallK: ("recall(denominator=capped)", ""), ReciprocalRankK: ("mrr", ""),
+    DCGK: ("dcg", "dcg(gain=binary)"), NDCGK: ("ndcg", "ndcg(gain=binary)"),
+}  # fmt: skip
 
 
 def answers(name, scene):

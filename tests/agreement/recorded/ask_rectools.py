@@ -11,12 +11,7 @@ from scenes import KS
 CALLS = {
     "HitRate": (HitRate, {}, "hit_rate", ""),
     "Precision": (Precision, {}, "precision", ""),
-    "Precision(r_precision=True)": (
-        Precision,
-        {"r_precision": True},
-        "precision(denominator=achievable)",
-        "",
-    ),
+    "Precision(r_precision=True)": (Precision, {"r_precision": True}, "precision(denominator=achievable)", ""),
     "Recall": (Recall, {}, "recall", ""),
     "F1Beta": (F1Beta, {}, "f_score", ""),
     "F1Beta(beta=2)": (F1Beta, {"beta": 2.0}, "f_score(beta=2)", ""),
@@ -31,7 +26,7 @@ CALLS = {
         "ndcg(ideal=relevant)",
         "ndcg(gain=binary)",
     ),
-}
+}  # fmt: skip
 
 # their k is that of misses
 AREAS = {PartialAUC: "partial_auc(misses={})", PAP: "partial_auc(misses={}, hits=first)"}

@@ -8,14 +8,10 @@ from replay.metrics import MAP, MRR, NDCG, HitRate, PerUser, Precision, Recall, 
 from scenes import KS
 
 CALLS = {
-    HitRate: ("hit_rate", ""),
-    Precision: ("precision", ""),
-    Recall: ("recall", ""),
-    MAP: ("map", "map(normalizer=min)"),
-    MRR: ("mrr", ""),
-    NDCG: ("ndcg", "ndcg(gain=binary)"),
+    HitRate: ("hit_rate", ""), Precision: ("precision", ""), Recall: ("recall", ""),
+    MAP: ("map", "map(normalizer=min)"), MRR: ("mrr", ""), NDCG: ("ndcg", "ndcg(gain=binary)"),
     RocAuc: ("auc", "auc(without_pair=hit)"),
-}
+}  # fmt: skip
 
 
 def answers(name, scene):

@@ -21,13 +21,9 @@ CUT = {
     "ndcg_cut": "ndcg",
 }
 WHOLE = {
-    "map": "map",
-    "ndcg": "ndcg",
-    "recip_rank": "mrr",
-    "Rprec": "r_precision",
-    "bpref": "bpref",
+    "map": "map", "ndcg": "ndcg", "recip_rank": "mrr", "Rprec": "r_precision", "bpref": "bpref",
     "set_F": "f_score",
-}
+}  # fmt: skip
 BOTH = {"universe": "both"}
 
 

@@ -66,11 +66,7 @@ NO_METRICS = {
         "Experiment",
         "OfflineMetrics",
     },
-    "Microsoft recommenders": {
-        "merge_rating_true_pred",
-        "merge_ranking_true_pred",
-        "get_top_k_items",
-    },
+    "Microsoft recommenders": {"merge_rating_true_pred", "merge_ranking_true_pred", "get_top_k_items"},
     "LensKit": {
         *("GeometricRankWeight", "LogRankWeight", "RankWeight", "RankingMetricBase", "ListMetric"),
         *("MeasurementCollector", "Metric", "MetricFunction", "MetricResult", "MetricVal"),
@@ -97,7 +93,7 @@ NO_METRICS = {
     "pytrec_eval": {"runid", "relstring"},
     "Cornac": {"RatingMetric", "RankingMetric"},
     "jurity": {"NamedTuple", "CombinedMetrics"},
-}
+}  # fmt: skip
 
 
 def names_in(source: str, how: str) -> Iterator[str]:

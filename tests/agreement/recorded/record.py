@@ -41,13 +41,7 @@ ENVIRONMENTS = HERE.parents[2] / "build" / "peers"
 
 # The first four are benchmarked too (`benchmarks/apart.py`), from Polars and pandas frames.
 PEERS = {
-    "rectools": [
-        "rectools==0.19.0",
-        "pandas==2.3.3",
-        "polars==2.1.0",
-        "pyarrow==22.0.0",
-        "numpy==1.26.4",
-    ],
+    "rectools": ["rectools==0.19.0", "pandas==2.3.3", "polars==2.1.0", "pyarrow==22.0.0", "numpy==1.26.4"],
     "replay": [
         "torch==2.13.0",
         "replay-rec==0.22.0",
@@ -56,20 +50,8 @@ PEERS = {
         "pyarrow==22.0.0",
         "numpy==2.4.6",
     ],
-    "microsoft": [
-        "recommenders==1.2.1",
-        "pandas==2.3.3",
-        "polars==2.1.0",
-        "pyarrow==26.0.1",
-        "numpy==2.4.6",
-    ],
-    "torchmetrics": [
-        "torch==2.13.0",
-        "torchmetrics==1.9.0",
-        "polars==2.1.0",
-        "pandas==2.3.3",
-        "pyarrow==26.0.1",
-    ],
+    "microsoft": ["recommenders==1.2.1", "pandas==2.3.3", "polars==2.1.0", "pyarrow==26.0.1", "numpy==2.4.6"],
+    "torchmetrics": ["torch==2.13.0", "torchmetrics==1.9.0", "polars==2.1.0", "pandas==2.3.3", "pyarrow==26.0.1"],
     "lenskit": ["torch==2.6.0", "lenskit==2026.4.0", "pandas==2.3.3"],
     "recbole": ["torch==2.13.0", "recbole==1.2.1", "numpy==2.4.6"],
     "recpack": ["torch==2.13.0", "recpack==0.3.6", "scipy==1.17.1", "numpy==1.26.4"],
@@ -80,13 +62,7 @@ PEERS = {
     "kaggle": ["setuptools==57.5.0", "ml-metrics==0.1.4", "numpy==2.4.6"],
     "lightgbm": ["lightgbm==4.7.0", "scipy==1.17.1", "numpy==2.4.6"],
     "ndeval": ["pyndeval==0.0.8"],
-    "recmetrics": [
-        "recmetrics==0.1.5",
-        "numpy==1.26.4",
-        "scipy==1.11.4",
-        "scikit-learn==1.4.2",
-        "matplotlib==3.8.4",
-    ],
+    "recmetrics": ["recmetrics==0.1.5", "numpy==1.26.4", "scipy==1.11.4", "scikit-learn==1.4.2", "matplotlib==3.8.4"],
     "warprec": ["torch==2.15.0", "warprec==2.2.8"],
     "cornac": ["cornac==3.0.1", "numpy==2.4.6"],
     "trec_eval": ["pyserini==0.40.0"],
@@ -98,13 +74,7 @@ PEERS = {
         "scikit-learn==1.9.1",
     ],
     # these three are benchmarked alone (`benchmarks/engines.py`), on Spark
-    "recframe_spark": [
-        "pyspark[sql]==4.3.0",
-        "polars==2.1.0",
-        "pandas==2.3.3",
-        "pyarrow==26.0.1",
-        "numpy==2.4.6",
-    ],
+    "recframe_spark": ["pyspark[sql]==4.3.0", "polars==2.1.0", "pandas==2.3.3", "pyarrow==26.0.1", "numpy==2.4.6"],
     "replay_spark": [
         "replay-rec[spark]==0.22.0",
         "pyspark==4.3.0",
@@ -125,7 +95,7 @@ PEERS = {
         "pytz==2026.6",
         "tzdata==2026.6",
     ],
-}
+}  # fmt: skip
 PYTHONS = {"lenskit": "python3.12", "warprec": "python3.12"}
 # which is a file in that wheel; what the wheel itself depends on is not needed
 ALONE = {"trec_eval", "microsoft_spark"}

@@ -21,26 +21,14 @@ BOUNDS = {
         dtype: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
         for dtype, bits in ((pl.Int8, 8), (pl.Int16, 16), (pl.Int32, 32))
     },
-    **{
-        dtype: (0, 2**bits - 1)
-        for dtype, bits in ((pl.UInt8, 8), (pl.UInt16, 16), (pl.UInt32, 32), (pl.UInt64, 64))
-    },
+    **{dtype: (0, 2**bits - 1) for dtype, bits in ((pl.UInt8, 8), (pl.UInt16, 16), (pl.UInt32, 32), (pl.UInt64, 64))},
     pl.Int64: (-(2**63), 2**63 - 1),
-}
+}  # fmt: skip
 EDGES = [0, 1, 2, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, -1, -(2**31), -(2**32), -(2**63)]
 GAINS = [
-    5e-324,
-    0.25,
-    0.5,
-    1.0,
-    1.5,
-    2.0,
-    2.0**32 - 1,
-    2.0**32,
-    2.0**53,
-    1.7976931348623157e308,
+    5e-324, 0.25, 0.5, 1.0, 1.5, 2.0, 2.0**32 - 1, 2.0**32, 2.0**53, 1.7976931348623157e308,
     float("inf"),
-]
+]  # fmt: skip
 
 
 def values_of(dtype: Any) -> st.SearchStrategy[int]:
