@@ -146,64 +146,6 @@ def test_ones_own_metric_is_used_again_after_it_was_redefined(own):
     assert own is not first_page_share
 
 
-def test_ones_own_metric_may_use_every_word(kind):
-    @rf.metric
-    def everything(at):
-        ideal = at.ideal("list")
-        row_words = [
-            at.rank, at.gain, at.exp_gain, at.discount, at.hits_so_far, at.ideal_gain,
-            at.ideal().discount,
-        ]  # fmt: skip
-        row_words += [
-            ideal.gain,
-            ideal.discount,
-            at.running(at.gain.cum_sum()),
-            at.misses_above,
-            at.judged_misses_above,
-        ]
-        flags = [at.hit, at.listed, at.judged, at.relevant]
-        lists = [
-            at.n_hits,
-            at.n_relevant,
-            at.list_length,
-            at.cutoff,
-            at.all_discounts,
-        ]
-        total = pl.lit(0.0)
-        for word in [*(row.sum() for row in row_words), *(flag.sum() for flag in flags), *lists]:
-            total = total + word
-        return total
-
-    found = kind.read(kind(FRAME).rec.everything(k=2, by="user"))
-
-    # u1: rank 2, gain 1, exp 1, discount d, hits 1, ideal gains 3, ideal discounts 1 + d, list's ideal 1 and 1, running 1,
-    # misses above 1 and judged ones 1; hit 1, listed 2, judged 2, relevant 1; 1 hit, 2 relevant, length 2, k 2, 1 + d
-    # u2: rank 1, gain 1, exp 1, discount 1, hits 1, ideals 1 and 1, list's 1 and 1, running 1, none above; hit 1, listed 2,
-    # judged 1, relevant 1; 1 hit, 1 relevant, length 2, k 2, 1 + d; where d = 1 / log2(3)
-    d = 0.6309297535714575
-    first = (
-        2
-        + 1
-        + 1
-        + d
-        + 1
-        + 3
-        + (1 + d)
-        + 1
-        + 1
-        + 1
-        + 1
-        + 1
-        + (1 + 2 + 2 + 1)
-        + (1 + 2 + 2 + 2 + 1 + d)
-    )
-    second = 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + (1 + 2 + 1 + 1) + (1 + 1 + 2 + 2 + 1 + d)
-    assert found["everything@2"].to_list() == pytest.approx([first, second], abs=1e-12)
-    assert FRAME.group_by("user").agg(everything.expr(k=2)).sort("user")[
-        "everything@2"
-    ].to_list() == pytest.approx([first, second], abs=1e-12)
-
-
 def test_the_best_order_takes_any_function_of_its_hits():
     @rf.metric
     def by_itself(at):

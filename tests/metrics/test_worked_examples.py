@@ -176,41 +176,6 @@ def test_two_systems_worked_out_by_hand(kind):
         assert found[name].to_list() == pytest.approx(expected, abs=1e-12)
 
 
-def test_five_users_of_five_sorts():
-    """Truth: u1 {a,b,c}, u2 {a}, u4 {a,b}, u5 {a..f}. Lists: u1 a x b y c, u2 x y z, u3 a b c (no truth), u5 a b."""
-    truth = pl.DataFrame(
-        {
-            "user": ["u1"] * 3 + ["u2"] + ["u4"] * 2 + ["u5"] * 6,
-            "item": list("abc" + "a" + "ab" + "abcdef"),
-        }
-    )
-    lists = {"u1": "axbyc", "u2": "xyz", "u3": "abc", "u5": "ab"}
-    rows = [
-        (user, item, rank) for user, items in lists.items() for rank, item in enumerate(items, 1)
-    ]
-    recs = pl.DataFrame(rows, schema=["user", "item", "rank"], orient="row")
-
-    found = (
-        recs.rec(truth=truth)
-        .evaluate("precision", "recall", "map", "mrr", "ndcg", "hit_rate", k=3)
-        .row(0, named=True)
-    )
-
-    # u1: two hits at 1 and 3; u2 and u4: nothing; u5: two hits at 1 and 2 of six relevant. u3 is not in the truth.
-    ideal = 1 + 1 / log2(3) + 1 / 2
-    assert found == pytest.approx(
-        {
-            "n_users": 4,
-            "precision@3": (2 / 3 + 2 / 3) / 4,
-            "recall@3": (2 / 3 + 2 / 6) / 4,
-            "map@3": ((1 + 2 / 3) / 3 + 2 / 6) / 4,
-            "mrr@3": 0.5,
-            "ndcg@3": ((1 + 1 / 2) / ideal + (1 + 1 / log2(3)) / ideal) / 4,
-            "hit_rate@3": 0.5,
-        }
-    )
-
-
 RECS = recommended(**{user: "".join(item for item, _ in own) for user, own in WORKED.lists.items()})
 TRAIN = rows(*sorted(WORKED.train), schema=("user", "item"))
 
