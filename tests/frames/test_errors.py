@@ -74,44 +74,112 @@ def test_what_is_no_frame(thing, said, instead):
             rf.rec(FRAME, **{side: thing}).mrr()
 
 
+CAST = "; cast them to one dtype, so that they can match"
+MISSING = (
+    ". A missing id makes a pandas column Float64: drop the rows without an id and cast to int"
+)
+NUMBERS = pl.DataFrame({"user": [1], "item": [2], "rank": [1]})
+ALL = "'user', 'item', 'rank', 'relevance', 'country', 'genre'"
+USER = "Name the column of the user: rec(user='...')"
+GRADE = "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)"
+ORDER = "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')"
+LIKE = f"did you mean 'user_id'? It has 'item', 'rank', 'relevance', 'user_id'. {USER}"
+GIVE, OF_ITEMS = "Give the frame that has it: ", "if it describes items, rec(items=items)"
+TYPO = FRAME.select("item", "rank", "relevance", user_id="user")
+INTS = f"Int64 in {RECS}, Int64 in the frame truth="
+TYPO_OF = (
+    f"by='contry' is not a column of {JUDGED}; did you mean 'country'? There are {ALL}. {GIVE}"
+)
+OF_THREE = f"by='zzz' is not a column of {RECS}, the frame truth=, the frame users=. There are "
+ONE, OF_ONE = recommended(u="a"), liked(u="a")
+BY_NAME = {name: FRAME.rename({"country": name}) for name in ("n_users", "n_lists", "mrr@5")}
+WORDS: list[tuple[pl.DataFrame, dict[str, Any], Any, str]] = [
+    (FRAME.drop("user"), {}, None, f"{JUDGED} has no column 'user'. It has {ALL[8:]}. {USER}"),
+    (
+        FRAME.drop("relevance"), {}, None,
+        f"{JUDGED} has no column 'relevance'. It has 'user', 'item', 'rank', 'country', 'genre'. {GRADE}",
+    ),
+    (
+        FRAME.select("user", "item", "relevance"), {}, None,
+        f"{JUDGED} has no column 'rank'. It has 'user', 'item', 'relevance'. {ORDER}",
+    ),
+    (TYPO, {}, None, f"{JUDGED} has no column 'user'; {LIKE}"),
+    (TYPO, {"user": "user_di"}, None, f"{JUDGED} has no column 'user_di'; {LIKE}"),
+    (ONE, {"truth": OF_ONE, "relevance": "stars"}, None, "the frame truth= has no column 'stars'. It has 'user', 'item'. ..."),
+    (ONE, {"truth": OF_ONE, "score": "none"}, None, f"{RECS} has no column 'none'..."),
+    (
+        FRAME.with_columns(place=pl.lit("1")).drop("rank"), {"rank": "place"}, None,
+        f"column 'place' of {JUDGED} is String; a rank is a number from 1 up...",
+    ),
+    (
+        ONE, {"truth": OF_ONE.with_columns(relevance=pl.lit("good"))}, None,
+        "column 'relevance' of the frame truth= is String; ...",
+    ),
+    *(
+        (
+            NUMBERS, {"truth": NUMBERS.drop("rank"), side: pl.DataFrame({role: ["1"], "segment": ["x"]})}, "segment",
+            f"the {role} ids have different dtypes: {INTS}, String in the frame {side}={CAST}",
+        )
+        for side, role in (("users", "user"), ("items", "item"))
+    ),
+    (
+        ONE.with_columns(genre=pl.lit("x")), {"truth": OF_ONE.with_columns(genre=pl.lit(1, pl.Int64))}, "genre",
+        f"the values of 'genre' have different dtypes: String in {RECS}, Int64 in the frame truth={CAST}",
+    ),
+    (
+        FRAME, {}, "contry",
+        f"{TYPO_OF}if it describes users, rec(users=users); {OF_ITEMS}",
+    ),
+    (
+        ONE, {"truth": OF_ONE, "users": pl.DataFrame({"user": ["u"], "age": [1]})}, "zzz",
+        f"{OF_THREE}'user', 'item', 'rank', 'age'. {GIVE}{OF_ITEMS}",
+    ),
+    *(
+        (
+            FRAME, {side: FRAME.select(role, "country").unique()}, "country",
+            f"by='country' is a column of {JUDGED} and the frame {side}=; drop or rename it in all but one of them",
+        )
+        for side, role in (("users", "user"), ("items", "item"))
+    ),
+    *(
+        (frame, {}, name, f"by={name!r} is also the name of a result column; rename the column first")
+        for name, frame in BY_NAME.items()
+    ),
+]  # fmt: skip
+
+
 @on_plain_kinds
-@pytest.mark.parametrize("role", ["user", "relevance"])
-def test_a_missing_column_of_the_judged_frame(kind, role):
-    hint = {
-        "relevance": "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)"
-    }
-    columns = ", ".join(repr(name) for name in FRAME.columns if name != role)
-    expected = f"{JUDGED} has no column {role!r}. It has {columns}. "
-
-    with says(
-        expected + hint.get(role, f"Name the column of the {role}: rec({role}='...')"),
-        rf.ColumnError,
-    ):
-        kind(FRAME.drop(role)).rec.evaluate("mrr")
+def test_columns_that_are_missing_or_wrong_have_these_words(kind):
+    for recs, options, by, words in WORDS:
+        made = {
+            name: kind(one) if isinstance(one, pl.DataFrame) else one
+            for name, one in options.items()
+        }
+        rest = words.removesuffix("...")
+        with says(rest, rf.ColumnError, whole=rest == words):
+            kind(recs).rec(**made).evaluate("mrr", k=5, by=by)
 
 
-@on_plain_kinds
-def test_a_missing_rank(kind):
-    frame = kind(FRAME.select("user", "item", "relevance"))
-
-    hint = "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')"
-    with says(
-        f"{JUDGED} has no column 'rank'. It has 'user', 'item', 'relevance'. {hint}", rf.ColumnError
-    ):
-        frame.rec.evaluate("mrr")
-
-
-@on_plain_kinds
-def test_a_missing_column_with_a_name_like_it(kind):
-    frame = kind(FRAME.select("item", "rank", "relevance", pl.col("user").alias("user_id")))
-
-    found = "It has 'item', 'rank', 'relevance', 'user_id'. Name the column of the user: rec(user='...')"
-    with says(f"{JUDGED} has no column 'user'; did you mean 'user_id'? {found}", rf.ColumnError):
+def test_columns_of_odd_frames_have_words_too():
+    with pytest.raises(rf.ColumnError, match=r"has no column '.*'\. It has no columns\. Name"):
+        pl.DataFrame().rec.mrr()
+    wide = pl.DataFrame({f"c{number}": [1] for number in range(25)}).with_columns(user=1, item=1)
+    with pytest.raises(rf.ColumnError, match=r"'c19' and 7 more\. "):
+        wide.rec.mrr()
+    frame = pd.DataFrame({"user": [1], "item": [1], 0: [1]})
+    with says(f"{JUDGED} has no column 'rank'. It has 'user', 'item', 0. ", whole=False):
         frame.rec.mrr()
-    with says(f"{JUDGED} has no column 'user_di'; did you mean 'user_id'? {found}", rf.ColumnError):
-        frame.rec(user="user_di").mrr()
-    with says(f"{JUDGED} has no column 'user_di'; did you mean 'user_id'? {found}", rf.ColumnError):
-        frame.rec(user="user_di").judge()
+    frame.columns = pd.MultiIndex.from_tuples([("user", "x"), ("item", "x"), (0, "x")])
+    with says(f"{JUDGED} has no column '", rf.ColumnError, whole=False):
+        frame.rec.mrr()
+    things = FRAME.with_columns(item=pl.Series([object(), object()], dtype=pl.Object))
+    said = (
+        f"column 'item' of {JUDGED} holds Python objects, which no frame can join; cast it to text"
+    )
+    with says(said, rf.ColumnError):
+        things.rec.mrr()
+    with says(f"{JUDGED} has no column 'user_di'; {LIKE}", rf.ColumnError):
+        TYPO.rec(user="user_di").judge()
 
 
 @on_plain_kinds
@@ -137,41 +205,6 @@ def test_a_bound_column_that_is_missing(kind, role):
     frame = FRAME.drop("rank") if role == "score" else FRAME
     with says(f"{JUDGED} has no column 'none'. It has 'user', ", rf.ColumnError, whole=False):
         kind(frame).rec(**{role: "none"}).evaluate("mrr")
-
-
-def test_a_relevance_that_is_bound_and_not_in_the_truth():
-    with says(
-        "the frame truth= has no column 'stars'. It has 'user', 'item'. ",
-        rf.ColumnError,
-        whole=False,
-    ):
-        recommended(u="a").rec(truth=liked(u="a"), relevance="stars").mrr()
-
-
-def test_a_frame_without_columns():
-    with pytest.raises(
-        rf.ColumnError, match=f"^{JUDGED} has no column '.*'. It has no columns. Name the column"
-    ):
-        pl.DataFrame().rec.mrr()
-
-
-def test_a_wide_frame_is_not_listed_whole():
-    wide = pl.DataFrame({f"c{number}": [1] for number in range(25)})
-
-    with says(f"{JUDGED} has no column 'rank'", rf.ColumnError, whole=False) as caught:
-        wide.with_columns(user=1, item=1).rec.mrr()
-    assert "'c19' and 7 more. " in str(caught.value)
-
-
-def test_pandas_columns_that_are_no_text():
-    frame = pd.DataFrame({"user": [1], 0: [1]})
-    with says(
-        f"{JUDGED} has no column 'rank'. It has 'user', 'item', 0. ", rf.ColumnError, whole=False
-    ):
-        frame.assign(item=1)[["user", "item", 0]].rec.mrr()
-    frame.columns = pd.MultiIndex.from_tuples([("user", "x"), ("item", "x")])
-    with says(f"{JUDGED} has no column '", rf.ColumnError, whole=False):
-        frame.rec.mrr()
 
 
 @pytest.mark.parametrize("role", ["user", "item", "rank", "relevance", "country"])
@@ -204,54 +237,6 @@ def test_a_column_that_is_no_number(kind, role, wanted, values, shown):
         rf.ColumnError,
     ):
         kind(frame).rec.evaluate("mrr")
-
-
-def test_a_bound_column_that_is_no_number_has_its_own_name():
-    frame = FRAME.lazy().rename({"rank": "place"}).with_columns(place=pl.lit("1"))
-
-    with says(
-        f"column 'place' of {JUDGED} is String; a rank is a number from 1 up",
-        rf.ColumnError,
-        whole=False,
-    ):
-        frame.rec(rank="place").mrr()
-
-
-def test_a_relevance_of_the_truth_that_is_no_number():
-    truth = liked(u="a").with_columns(relevance=pl.lit("good"))
-
-    with says("column 'relevance' of the frame truth= is String; ", rf.ColumnError, whole=False):
-        recommended(u="a").rec(truth=truth).mrr()
-
-
-def test_python_objects_as_ids():
-    frame = FRAME.with_columns(item=pl.Series([object(), object()], dtype=pl.Object))
-
-    with says(
-        f"column 'item' of {JUDGED} holds Python objects, which no frame can join; cast it to text",
-        rf.ColumnError,
-    ):
-        frame.rec.mrr()
-
-
-def test_a_pandas_column_of_mixed_objects():
-    frame = FRAME.to_pandas()
-    frame["user"] = pd.Series([1, "u"], dtype=object)
-
-    with says(
-        "column 'user' of the pandas frame cannot go through Arrow (", rf.ColumnError, whole=False
-    ) as caught:
-        frame.rec.mrr()
-    assert str(caught.value).endswith(
-        "); give it one dtype, for example frame['user'] = frame['user'].astype('string')"
-    )
-
-
-CAST = "; cast them to one dtype, so that they can match"
-MISSING = (
-    ". A missing id makes a pandas column Float64: drop the rows without an id and cast to int"
-)
-NUMBERS = pl.DataFrame({"user": [1], "item": [2], "rank": [1]})
 
 
 @on_plain_kinds
@@ -300,82 +285,12 @@ def test_a_dtype_of_many_categories_is_named_without_them():
         NUMBERS.rec(truth=truth.cast({"user": categories})).evaluate("mrr")
 
 
-@pytest.mark.parametrize(("side", "role"), [("users", "user"), ("items", "item")])
-def test_ids_of_a_side_frame_that_cannot_match(side, role):
-    frame = pl.DataFrame({role: ["1"], "segment": ["x"]})
-
-    with says(
-        f"the {role} ids have different dtypes: Int64 in {RECS}, Int64 in the frame truth=, String in the frame {side}={CAST}"
-    ):
-        NUMBERS.lazy().rec(truth=NUMBERS, **{side: frame}).mrr(by="segment")
-
-
-def test_a_missing_id_of_pandas_names_the_usual_cause():
-    truth = pd.DataFrame({"user": [1, None], "item": [2, 2]})
-
-    expected = f"the user ids have different dtypes: Int64 in {RECS}, Float64 in the frame truth={CAST}{MISSING}"
-    with says(expected, rf.ColumnError):
-        NUMBERS.to_pandas().rec(truth=truth).mrr()
-
-
-@on_plain_kinds
-def test_a_segment_of_two_frames_of_two_dtypes(kind):
-    recs, truth = (
-        recommended(u="a").with_columns(genre=pl.lit("x")),
-        liked(u="a").with_columns(genre=pl.lit(1, pl.Int64)),
-    )
-
-    expected = f"the values of 'genre' have different dtypes: String in {RECS}, Int64 in the frame truth={CAST}"
-    with says(expected, rf.ColumnError):
-        kind(recs).rec(truth=kind(truth)).evaluate("mrr", by="genre")
-
-
 @pytest.mark.parametrize("by", [5, 0, 1.5, [None], b"country"])
 def test_by_that_is_no_text(by):
     words = "by= takes the names of columns as text, and Polars expressions; found "
     for call in (lambda: FRAME.rec.mrr(by=by), lambda: FRAME.lazy().rec.group_by(by).mrr()):
         with says(words, whole=False):
             call()
-
-
-@on_plain_kinds
-def test_by_that_no_frame_has(kind):
-    expected = f"by='contry' is not a column of {JUDGED}; did you mean 'country'? "
-    expected += "There are 'user', 'item', 'rank', 'relevance', 'country', 'genre'. Give the frame that has it: "
-    expected += "if it describes users, rec(users=users); if it describes items, rec(items=items)"
-    with says(expected, rf.ColumnError):
-        kind(FRAME).rec.evaluate("mrr", by="contry")
-
-    rec = kind(recommended(u="a")).rec(
-        truth=kind(liked(u="a")), users=kind(pl.DataFrame({"user": ["u"], "age": [1]}))
-    )
-    expected = (
-        f"by='zzz' is not a column of {RECS}, the frame truth=, the frame users=. There are 'user', 'item', 'rank', 'age'. "
-        "Give the frame that has it: if it describes items, rec(items=items)"
-    )
-    with says(expected, rf.ColumnError):
-        rec.evaluate("mrr", by="zzz")
-
-
-@on_plain_kinds
-@pytest.mark.parametrize(("side", "role"), [("users", "user"), ("items", "item")])
-def test_by_that_two_frames_have(kind, side, role):
-    rec = kind(FRAME).rec(**{side: kind(FRAME.select(role, "country").unique())})
-
-    expected = f"by='country' is a column of {JUDGED} and the frame {side}=; drop or rename it in all but one of them"
-    with says(expected, rf.ColumnError):
-        rec.evaluate("mrr", by="country")
-
-
-@on_plain_kinds
-@pytest.mark.parametrize("name", ["n_users", "n_lists", "mrr@5"])
-def test_by_that_is_the_name_of_a_result_column(kind, name):
-    frame = kind(FRAME.rename({"country": name}))
-
-    with says(
-        f"by={name!r} is also the name of a result column; rename the column first", rf.ColumnError
-    ):
-        frame.rec.evaluate("mrr", k=5, by=name)
 
 
 def test_group_by_nothing():
@@ -535,10 +450,3 @@ def test_a_cut_off_behind_an_at_that_is_none(k):
         f"k is a positive whole number, a list or range of them, or None for the whole list; found {k!r}"
     ):
         rf.mrr @ k
-
-
-@on_plain_kinds
-def test_a_bound_score_that_is_missing_beside_a_truth(kind):
-    recs, truth = FRAME.drop("relevance"), FRAME.select("user", "item")
-    with says("the frame of recommendations has no column 'none'", rf.ColumnError, whole=False):
-        kind(recs).rec(truth=kind(truth), score="none").evaluate("mrr")

@@ -149,14 +149,3 @@ def test_ids_of_pandas_give_the_numbers_of_plain_ones(name):
     ).evaluate(*METRICS)
 
     assert_frame_equal(pl.from_pandas(found), numbers("score", "item"), rel_tol=1e-12)
-
-
-@pytest.mark.parametrize("name", in_turn(IDS.keys(), fast=8))
-def test_a_metric_alone_is_the_same_beside_others(name):
-    expected = numbers("rank", None)
-    rec = bound("rank", lambda frame: frame, name)
-
-    for metric in ("recall@2", "ndcg@10", "map", "epc@3"):
-        assert rec.evaluate(metric)[metric].item() == pytest.approx(
-            expected[metric].item(), rel=1e-12
-        )
