@@ -117,23 +117,6 @@ def test_a_second_column_of_models_needs_a_name():
         rf.rec(recs, TRUTH).mrr(by=family.alias("family"))
 
 
-@pytest.mark.parametrize("lazy", [False, True])
-def test_large_frames_and_parts(lazy):
-    users = pl.DataFrame({"user": range(3_000)}).with_columns(age=pl.col("user") % 70)
-    recs = users.select("user").join(pl.DataFrame({"rank": range(1, 11)}), how="cross")
-    recs = recs.with_columns(item=(pl.col("user") + pl.col("rank") ** 2) % 50)
-    truth = recs.filter(pl.col("rank") % 4 == 1).select("user", "item")
-    decade = AGE // 10 * 10
-    expected = recs.rec(truth, users=users.with_columns(decade)).evaluate("ndcg@5", by="age")
-
-    frames = [frame.lazy() if lazy else frame for frame in (recs, truth, users)]
-    rec = rf.rec(frames[0], frames[1], users=frames[2])
-    at_once = rec.evaluate("ndcg@5", by=decade)
-    in_parts = in_buckets(rec, "ndcg@5", by=decade)
-    for found in (in_parts, at_once.collect() if lazy else at_once):
-        pl.testing.assert_frame_equal(found, expected)
-
-
 def test_the_audit_and_explain_take_them_too():
     rec = RECS.rec(**SIDES)
 

@@ -13,16 +13,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 ITEMS = pl.DataFrame({"item": [1, 2, 3, 4, 5], "kind": ["a", "b", "a", "b", "a"]})
 
 
-def test_scores_are_ranked_within_each_part():
-    # week 1: a before b; week 2: c before a. Over both weeks a would be first, c second: mrr .5, .333
-    recs = pl.DataFrame(
-        {"user": [1] * 4, "item": list("abca"), "score": [0.9, 0.5, 0.8, 0.1], "week": [1, 1, 2, 2]}
-    )
-    truth = pl.DataFrame({"user": [1, 1], "item": ["b", "c"], "week": [1, 2]})
-
-    assert recs.rec(truth=truth).mrr(by="week").rows() == [(1, 1, 0.5), (2, 1, 1.0)]
-
-
 def test_a_row_without_a_week_is_in_the_null_segment_for_hits_and_for_lists():
     recs = pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 2], "week": [1, None]})
     truth = pl.DataFrame({"user": [1, 1], "item": [1, 2], "week": [1, 1]})
@@ -62,28 +52,6 @@ def test_of_what_was_bought_the_whole_list_is_asked():
     assert found.rows() == [("cart", 1, 0.5, 1.0), ("click", 1, 1.0, 1.0)]
 
 
-def test_an_expression_of_the_items_id_is_a_property_of_items():
-    # item 2 is at rank 2 of the whole list, though the first of the even ones
-    recs = TWO["recs"].drop("rank").rename({"item": "movie"})
-    rec = recs.rec(truth=TWO["truth"].rename({"item": "movie"}), item="movie")
-
-    found = rec.mrr(by=(pl.col("movie") % 2 == 0).alias("even"))
-
-    assert found.rows() == [(False, 1, 1.0), (True, 1, 0.5)]
-
-
-def test_the_tail_of_a_part_is_that_of_its_own_items():
-    # items 1, 3 and 5 of kind a: 3 and 5 are in no train, and 1 is the most popular of the part. Of b, 2 and 4 alike
-    train = pl.DataFrame({"user": [1, 2, 3, 1], "item": [1, 1, 2, 4]})
-    recs = pl.DataFrame({"user": [1] * 3, "item": [1, 2, 3], "rank": [1, 2, 3]})
-    rec = recs.rec(truth=recs, items=ITEMS, train=train)
-
-    found = rec.evaluate("long_tail_share(tail=items,share=0.5)", by="kind")
-
-    # the rear half, rounded down: of a the one item 3, one of two listed; of b the one item 2, all that is listed
-    assert found.rows() == [("a", 1, 1, 0.5), ("b", 1, 1, 1.0)]
-
-
 def test_a_plan_by_many_values_scans_each_frame_as_often_as_by_two():
     def scans(n_values: int) -> int:
         number = pl.int_range(3000, eager=True)
@@ -120,24 +88,6 @@ def test_a_part_of_the_users_shows_every_model_where_another_part_has_its_lists(
         ("n", 1, 1, 0),
         ("n", 2, 0, 1),
     ]
-
-
-def test_an_expression_of_the_users_id_is_a_property_of_users():
-    # user 4 of the users frame has no row elsewhere, and stands in the part of even ones alone
-    rec = TWO["recs"].rec(truth=TWO["truth"], users=pl.DataFrame({"user": [4]}), universe="all")
-
-    found = rec.recall(by=(pl.col("user") % 2 == 0).alias("even"))
-
-    assert found.rows() == [(False, 1, 1.0), (True, 1, 0.0)]
-
-
-def test_the_catalogue_is_cut_by_an_expression_of_the_items_id():
-    # items 1 and 2 are listed: of the odd 1, 3, 5 one in three, of the even 2, 4 one in two
-    rec = TWO["recs"].rec(truth=TWO["truth"], items=ITEMS)
-
-    found = rec.coverage(by=(pl.col("item") % 2).alias("odd"))
-
-    assert found.rows() == [(0, 1, 1, 0.5), (1, 1, 1, pytest.approx(1 / 3))]
 
 
 AGES = pl.DataFrame({"user": [1, 2, 3], "age": [10, 20, 30]})

@@ -17,7 +17,6 @@ from plans import (
     python_functions,
     scans,
 )
-from random_cases import stops_at_k
 from recframe.metrics.language.registry import registered
 
 BUILTIN = [metric for metric in registered().values() if metric.definition.family == "accuracy"]
@@ -75,7 +74,6 @@ EXPECTED = {
     "two frames, at the last places": call("recs", score="score", ties="last", **TWO),
 }
 each_call = pytest.mark.parametrize("made", CALLS.values(), ids=CALLS)
-each_metric = pytest.mark.parametrize("metric", BUILTIN, ids=str)
 all_metrics = tuple(f"{metric.name}@{k}" for metric in BUILTIN for k in (5, 10))
 
 
@@ -88,13 +86,6 @@ def test_no_python_function_is_in_the_plan(files, made):
         pl.LazyFrame.deserialize(io.BytesIO(plan.serialize())).collect_schema()
         == plan.collect_schema()
     )
-
-
-@each_metric
-def test_a_metric_of_its_own_has_no_python_function(files, metric):
-    asked = metric @ 5 if stops_at_k(metric.name, {}) else metric
-    assert not python_functions(CALLS["judged"](files, (str(asked),)))
-    assert not python_functions(CALLS["two frames"](files, (str(metric @ 10),)))
 
 
 @pytest.mark.parametrize("metrics", [("recall@10",), SIX, all_metrics], ids=["one", "six", "all"])
