@@ -44,7 +44,6 @@ from ways_to_run import EAGER, WAYS, Way, in_turn
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
 pytestmark = pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
-log2 = math.log2
 
 
 @pytest.mark.parametrize(
@@ -67,29 +66,6 @@ def test_expectations_worked_by_hand(kind: Kind, scores, relevance, unlisted, k,
 
     assert found.pop("n_users") == 1
     assert list(found.values()) == pytest.approx(expected, abs=1e-6)
-
-
-def test_the_expected_first_rank(kind: Kind):
-    # one better item, then 2 relevant of 5: 1 + (5 + 1) / (2 + 1)
-    frame = scored(2, 1, 1, 1, 1, 1, relevance=[0, 1, 1, 0, 0, 0])
-
-    assert ask_one(kind, frame, "first_rank", ties="expected")["first_rank"] == exactly(3)
-
-
-def test_the_expected_first_rank_with_a_cut_is_that_of_the_orders_with_a_hit(kind: Kind):
-    # the relevant one of three stands at 1 or 2 in two of three orders
-    frame = scored(1, 1, 1, relevance=[1, 0, 0])
-
-    assert ask_one(kind, frame, "first_rank@2", "hit_rate@2", ties="expected") == exactly(
-        {"n_users": 1, "first_rank@2": 1.5, "hit_rate@2": 2 / 3}
-    )
-
-
-def test_two_tied_items_in_auc_are_half_a_pair(kind: Kind):
-    # a above c, and half above b
-    assert ask_one(kind, scored(1, 1, 0, relevance=[1, 0, 0]), "auc", ties="expected")[
-        "auc"
-    ] == exactly(0.75)
 
 
 def orders(lists: Rows, keys: tuple[str, ...]) -> Iterator[list[Row]]:

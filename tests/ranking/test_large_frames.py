@@ -11,7 +11,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from frame_sizes import LARGE, SIZE
-from lanes import crossed
 from recframe.frames import collecting
 
 # the truth of these frames is made of their lists
@@ -100,23 +99,6 @@ def scored(frame: pl.DataFrame, tied: int) -> pl.DataFrame:
     """Give scores in place of ranks; about `tied` items of a list share each of them."""
     score = -((pl.col("rank") - 1) // tied)
     return frame.select("user", "item", "relevance", score=pl.when(pl.col("rank") < 12).then(score))
-
-
-@pytest.mark.parametrize("size", [LARGE // 2, LARGE])
-@pytest.mark.parametrize("order", ORDERS)
-def test_frames_just_too_small_to_be_asked_give_what_the_lazy_plan_gives(order, size, monkeypatch):
-    # nor do they stream
-    monkeypatch.setattr(collecting, "_STREAMED", 10**9)
-    frame = ORDERS[order](judged(NUMBER, NUMBER))[:size]
-    assert frame.rec._kind.asks is None
-
-    check_scores(scored(frame, tied=3))
-    for options in ({}, {"model": "model", "universe": "both"}, {"by": "model"}):
-        by = options.pop("by", None)
-        given = frame.with_columns(model=pl.lit("a"))
-        lazy = given.lazy().rec(**options).evaluate(*METRICS, k=3, by=by)
-        found = given.rec(**options).evaluate(*METRICS, k=3, by=by)
-        assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
 
 
 def test_a_few_lists_beside_a_large_truth_are_asked_too():
@@ -285,54 +267,6 @@ def test_ids_that_one_number_cannot_hold_are_not_taken_for_others():
         assert mixed.rec(truth=truth).ndcg() == pytest.approx(
             recs.rec(truth=truth).ndcg(), rel=1e-12
         )
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"universe": "both"}, {"relevant_from": "list"}, {"model": "model"}]
-)
-@pytest.mark.parametrize("order", ORDERS)
-def test_gains_that_are_all_the_same_need_no_order(order, options):
-    frame = ORDERS[order](judged(NUMBER, NUMBER)).with_columns(
-        relevance=(pl.col("relevance") > 0) * 3, model=pl.lit("a")
-    )
-
-    found = frame.rec(**options).evaluate("ndcg", "ndcg@5", "dcg@5", "recall@5")
-
-    lazy = frame.lazy().rec(**options).evaluate("ndcg", "ndcg@5", "dcg@5", "recall@5")
-    assert_frame_equal(found, lazy.collect(engine="in-memory"), rel_tol=1e-12)
-
-
-KINDS_OF_LISTS: dict[str, dict[str, Any]] = {
-    "judged": {},
-    "of both": {"universe": "both"},
-    "of the list": {"relevant_from": "list"},
-    "of a model": {"model": "model"},
-    "by item": {"by": "item"},
-}
-
-
-def check_kinds(frame: pl.DataFrame, metrics: Sequence[str], kinds: Sequence[str], **bound: Any):
-    """Compare with the lazy plan, of a judged frame and of two, cut at two places and whole."""
-    frame = frame.with_columns(model=pl.lit("m"))
-    truth = frame.filter(pl.col("relevance").is_not_null()).select("user", "item", "relevance")
-    recs = frame.drop("relevance")
-    for kind, k in product(kinds, ([3, 10], None)):
-        options = {**bound, **KINDS_OF_LISTS[kind]}
-        by = options.pop("by", None)
-        for given, whole in ((frame, None), (recs, truth)):
-            large = {} if whole is None else {"truth": whole}
-            lazy = {} if whole is None else {"truth": whole.lazy()}
-            found = given.rec(**options, **large).evaluate(*metrics, k=k, by=by)
-            plan = given.lazy().rec(**options, **lazy).evaluate(*metrics, k=k, by=by)
-            assert_frame_equal(found, plan.collect(engine="in-memory"), rel_tol=1e-12)
-
-
-@pytest.mark.parametrize(("kind", "order"), crossed([*KINDS_OF_LISTS], [*ORDERS][:3], fast=5))
-def test_large_lists_give_what_the_lazy_plan_gives(kind, order):
-    metrics = OF_ROWS if kind != "by item" else OF_ROWS[2:]
-    # ids at the ends of what their dtypes hold, and ids that fit into no packed number
-    for user, item in ((NUMBER - 2**63, NUMBER), (NUMBER, 2**63 - 1 - NUMBER), (NUMBER, TEXT)):
-        check_kinds(ORDERS[order](judged(user, item)), metrics, [kind])
 
 
 def test_an_item_that_repeats_behind_the_cut_off_is_where_its_relevant_row_is():

@@ -59,9 +59,3 @@ def test_a_list_without_a_hit_has_the_value_of_an_empty_one(metric):
     values = judged.rec.evaluate(metric, by="user")[:, -1].to_list()
 
     assert values == [values[0]] * 4
-
-
-def test_the_metrics_of_hits_are_found():
-    assert {"hit_rate", "recall", "map", "mrr", "ndcg", "err", "f_score"} <= {
-        one.name for one in of_hits()
-    }
