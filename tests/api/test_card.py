@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import os
-import subprocess
-import sys
 import types
-from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -62,35 +58,6 @@ def test_nothing_of_a_lazy_frame_is_collected_to_show_it():
 )
 def test_a_frame_that_no_metric_takes_is_shown_all_the_same(frame):
     assert repr(frame.rec).startswith("rec of a ")
-
-
-@pytest.mark.slow
-def test_a_failing_assert_is_short(tmp_path):
-    path = tmp_path / "test_fails.py"
-    path.write_text(
-        "import polars as pl, recframe as rf\n"
-        "df = pl.DataFrame({'user': [1], 'item': [1], 'rank': [1], 'relevance': [1]})\n"
-        "def test_fails():\n"
-        "    rec = df.rec(universe='recs')\n"
-        "    assert rec.ndcg(k=10) > 2\n"
-        "def test_differs():\n"
-        "    assert rf.ndcg @ 10 == rf.recall @ 10\n"
-    )
-    plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    ran = subprocess.run(  # noqa: S603  our own interpreter
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--no-header", str(path)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(Path(rf.__file__).parents[1])} | plain,
-    )
-    said = [line for line in ran.stdout.splitlines() if line.startswith("E ")]
-
-    assert "2 failed" in ran.stdout
-    assert len(said) <= 16
-    assert not [line for line in said if len(line) > 260]
-    assert "first_rank" not in ran.stdout
 
 
 def test_the_package_lists_what_users_may_use_and_nothing_else():

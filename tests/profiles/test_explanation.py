@@ -16,11 +16,10 @@ import recframe as rf
 from asking import liked, recommended, rows
 from frame_kinds import KINDS, Kind
 from random_cases import stops_at_k
-from recframe.cli.output import _cells
 from recframe.frames.options import DEFAULTS, Context, NoRelevant, RelevantFrom, Ties, Universe
 from recframe.metrics.language.registry import registered
 from recframe.profiles import under_profile
-from recframe.profiles.explanation import _number, differences
+from recframe.profiles.explanation import differences
 from recframe.profiles.library_profiles import PROFILES
 from recframe.profiles.switches import PARAMETERS, POLICIES, RULES
 from strategies import examples, frame_pairs
@@ -190,15 +189,6 @@ def test_the_last_places_of_ties_are_no_order_of_the_items():
         POLICIES["ties"].direction(ties, "last")[0]
         for ties in ("optimistic", "pessimistic", "item")
     } == {"either"}
-
-
-def test_no_number_is_printed_as_less_than_nothing():
-    assert all(
-        _number(value, sign) == f"{sign}0.000000"
-        for value in (-0.0, -1e-17, 1e-17)
-        for sign in ("", "+")
-    )
-    assert _cells(pl.Series([-0.0, 0.5])) == ["0.0", "0.5"]
 
 
 @pytest.mark.parametrize("old", PROFILES)

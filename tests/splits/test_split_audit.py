@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import replace
 from datetime import datetime, timedelta
 from statistics import median
 from typing import Any
@@ -15,7 +14,6 @@ from polars.testing import assert_frame_equal
 
 import recframe as rf
 from recframe.audit.report import CHECKS_OF_SPLITS
-from recframe.splits.rules import PARTS
 
 START = datetime(2024, 3, 1)  # noqa: DTZ001  as logs mostly are
 DAY = timedelta(days=1)
@@ -235,24 +233,6 @@ def test_a_description_is_its_definition():
         for name, value in wanted.items():
             assert row[name] == (pytest.approx(value) if name in shares else value)
         assert {row[name] for name in parts} == {0}
-
-
-def test_all_answers_are_read_off_the_labels():
-    split = LOG.rec(time="t").split.by_time(HALF)
-    before = split.audit(), split.describe(), split.train, split.truth
-    labels = split._labels
-    rows = labels.by_fold[0].with_columns(
-        part=pl.when(pl.col("user") == 1)
-        .then(pl.lit("truth"))
-        .otherwise("part")
-        .cast(pl.Enum(PARTS))
-    )
-
-    changed = type(split)(replace(labels, by_fold={0: rows}))
-
-    after = changed.audit(), changed.describe(), changed.train, changed.truth
-    for one, other in zip(before, after, strict=True):
-        assert not one.equals(other)
 
 
 RECS = TRUTH[:60].select("user", "item", rank=1)
