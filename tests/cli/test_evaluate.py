@@ -229,13 +229,6 @@ def test_ids_that_are_text_only_late_in_a_csv_file_are_an_error_where_no_other_f
 # how it is shown and written
 
 
-def test_a_table_that_goes_into_a_pipe_is_never_cut_or_broken():
-    result = run("evaluate", "recs.parquet", "truth.parquet", "-k", "1,2,3,4,5,6", COLUMNS="40")
-    header, _, row = result.stdout.splitlines()[:3]
-    assert len(header.split()) == len(row.split()) == 1 + 6 * 6
-    assert "…" not in result.stdout
-
-
 def test_decimal_points_stand_one_under_the_other_and_null_is_shown():
     frame = pl.DataFrame(
         {"user": [1, 2, 3], "item": [1, 1, 1], "rank": [8, 1, None], "relevance": [1, 1, 1]}

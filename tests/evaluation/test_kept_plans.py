@@ -21,12 +21,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from frame_kinds import KINDS, Kind
 from frame_sizes import SIZE
 from recframe.evaluation import caching
 from recframe.frames.hints import InShell, in_words
 
-EAGER = [kind for kind in KINDS if kind.name not in {"lazy", "streaming"}]
 FRAME = pl.DataFrame(
     {"user": [1, 1, 2, 2], "item": [1, 2, 1, 3], "rank": [1, 2, 1, 2], "relevance": [0, 1, 3, 1]}
 )
@@ -331,10 +329,3 @@ def test_plans_that_depend_on_more_than_columns_are_not_kept(monkeypatch):
         FRAME.rec.ndcg(k=2)
 
     assert n_kept() == 0
-
-
-@pytest.mark.parametrize("kind", EAGER, ids=repr)
-def test_frames_of_every_kind_share_a_plan(kind: Kind):
-    whole = FRAME.cast(pl.Int64)
-    assert FRAME.rec.ndcg(k=2) == rf.rec(kind(whole)).ndcg(k=2)
-    assert n_kept() == 1

@@ -7,6 +7,7 @@ import math
 import polars as pl
 import pytest
 
+import recframe as rf
 from asking import ask, ask_one, liked, ranking, recommended
 
 log2 = math.log2
@@ -82,3 +83,16 @@ def test_auc_without_a_pair_is_null_and_not_in_the_mean(kind):
 
     assert ask_one(kind, frame, "auc") == {"n_users": 3, "auc": 1}
     assert ask(kind, frame, "auc", by="user").rows() == [("u", 1.0), ("v", None), ("w", None)]
+
+
+@pytest.mark.parametrize("k", [1, 2, 9_999, 10_000, 10_001, 20_000, 300_000])
+@pytest.mark.parametrize(
+    ("discount", "base"), [("shifted", 2), ("unshifted", 2), ("unshifted", 10)]
+)
+def test_the_ideal_of_any_cut_off_is_the_sum_of_its_discounts(k, discount, base):
+    places = range(2, k + 2) if discount == "shifted" else [max(n, base) for n in range(1, k + 1)]
+    ideal = math.fsum(math.log(base) / math.log(place) for place in places)
+    metric = rf.ndcg(ideal="k", discount=discount, log_base=base) @ k
+
+    # a hit at rank 1 alone has a gain of 1
+    assert ranking([1]).rec.evaluate(metric).row(0)[1] == pytest.approx(1 / ideal, rel=1e-12)

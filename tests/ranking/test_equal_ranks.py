@@ -15,73 +15,35 @@ from frame_kinds import Kind
 from recframe.frames.options import Ties
 from tied_lists import exactly
 
-TIES = [ties for ties in get_args(Ties) if ties != "item"]
-
 log2 = math.log2
-
-
-def test_relevant_items_of_one_rank_take_one_place_each(kind):
+TIED = ranking([1, 3], [1, 1])
+CASES = {
     # one library gives map 1.34 here
-    found = ask_one(
-        kind,
+    "relevant items of one rank take one place each": (
         ranking([1, 1, 1], [1, 1, 1]),
-        "map",
-        "ndcg",
-        "precision",
-        "n_hits",
-        "mrr",
-        k=[1, 2, 3],
-    )
-
-    assert found == exactly(
-        {"n_users": 1}
-        | {"map@1": 1 / 3, "map@2": 2 / 3, "map@3": 1}
-        | {f"ndcg@{k}": 1 for k in (1, 2, 3)}
-        | {f"precision@{k}": 1 for k in (1, 2, 3)}
-        | {f"n_hits@{k}": k for k in (1, 2, 3)}
-        | {f"mrr@{k}": 1 for k in (1, 2, 3)}
-    )
-
-
-def test_a_tie_across_the_cut_off_lets_in_what_has_a_place(kind):
-    assert ask_one(kind, ranking([0, 1, 1], [1, 2, 2]), "n_hits", "recall", k=2) == {
-        "n_users": 1,
-        "n_hits@2": 1,
-        "recall@2": 0.5,
-    }
-
-
-def test_items_of_one_rank_take_their_places_in_the_order_of_their_ids(kind):
+        {"map@1": 1 / 3, "map@2": 2 / 3, "map@3": 1}
+        | {f"{name}@{k}": 1 for name in ("ndcg", "precision", "mrr") for k in (1, 2, 3)}
+        | {f"n_hits@{k}": k for k in (1, 2, 3)},
+    ),
+    "a tie across the cut-off lets in what has a place": (ranking([0, 1, 1], [1, 2, 2]), {"n_hits@2": 1, "recall@2": 0.5}),
     # a (relevance 1) and b (relevance 3) share rank 1: a is first, b second
-    for frame in (ranking([1, 3], [1, 1]), ranking([1, 3], [1, 1]).reverse()):
-        assert ask_one(kind, frame, "dcg@1", "dcg@2") == exactly(
-            {"n_users": 1, "dcg@1": 1, "dcg@2": 1 + 3 / log2(3)}
-        )
-
-
-def test_a_tie_with_an_irrelevant_item_leaves_the_rank(kind):
-    assert ask_one(kind, ranking([0, 1], [1, 1]), "mrr", "precision@1", "auc") == {
-        "n_users": 1,
-        "mrr": 1,
-        "precision@1": 1,
-        "auc": 0.5,  # of one rank: half a right order
-    }
-
-
-def test_ranks_closer_than_1_are_pushed_apart(kind):
-    frame = ranking([1, 1, 1]).with_columns(rank=pl.Series([1.0, 1.5, 2.25]))
-
+    "items of one rank stand by their ids": (TIED, {"dcg@1": 1, "dcg@2": 1 + 3 / log2(3)}),
+    "in any order of the rows": (TIED.reverse(), {"dcg@1": 1, "dcg@2": 1 + 3 / log2(3)}),
+    # in auc half a right order
+    "an irrelevant item leaves the rank": (ranking([0, 1], [1, 1]), {"mrr": 1, "precision@1": 1, "auc": 0.5}),
     # 1.5 moves to 2 and 2.25 to 3
-    assert ask_one(kind, frame, "n_hits@2", "n_hits@3", "dcg") == exactly(
-        {"n_users": 1, "n_hits@2": 2, "n_hits@3": 3, "dcg": 1 + 1 / log2(3) + 1 / 2}
-    )
-
-
-def test_a_gap_behind_a_tie_ends_the_push(kind):
+    "ranks closer than 1 are pushed apart": (
+        ranking([1, 1, 1]).with_columns(rank=pl.Series([1.0, 1.5, 2.25])),
+        {"n_hits@2": 2, "n_hits@3": 3, "dcg": 1 + 1 / log2(3) + 1 / 2},
+    ),
     # 1, 2, 3 by the tie, and 9 stays 9
-    assert ask_one(kind, ranking([1, 1, 1, 1], [1, 1, 1, 9]), "map") == exactly(
-        {"n_users": 1, "map": (1 + 1 + 1 + 4 / 9) / 4}
-    )
+    "a gap behind a tie ends the push": (ranking([1, 1, 1, 1], [1, 1, 1, 9]), {"map": (1 + 1 + 1 + 4 / 9) / 4}),
+}  # fmt: skip
+
+
+def test_effective_ranks_are_those_worked_by_hand(kind):
+    for name, (frame, expected) in CASES.items():
+        assert ask_one(kind, frame, *expected) == exactly({"n_users": 1} | expected), name
 
 
 @pytest.mark.parametrize(
