@@ -205,31 +205,6 @@ def test_the_users_that_pytrec_eval_leaves_out_are_those_without_a_list():
     }
 
 
-IR = {
-    **at("precision", "P@{}"),
-    **at("recall", "R@{}"),
-    **at("hit_rate", "Success@{}"),
-    **at("map", "AP@{}"),
-    **at("ndcg", "nDCG@{}"),
-    **at("mrr", "RR@{}"),
-    "map": "AP",
-    "mrr": "RR",
-    "ndcg": "nDCG",
-    "r_precision": "Rprec",
-    "bpref": "Bpref",
-    "f_score": "SetF",
-}
-
-
-def ir_measures(measures: tuple[str, ...]) -> dict[str, float]:
-    library = peer("ir_measures")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        parsed = [library.parse_measure(measure) for measure in measures]
-        found = library.calc_aggregate(parsed, qrels(), run())
-    return {measure: float(found[one]) for measure, one in zip(measures, parsed, strict=True)}
-
-
 def test_the_judged_share_of_ir_measures_agrees():
     library = peer("ir_measures")
     theirs: dict[str, dict[str, float]] = {}
@@ -383,7 +358,7 @@ def test_the_users_are_thousands_and_of_every_kind():
 
 def test_every_metric_has_an_oracle_or_a_reason():
     own = {name for name, one in registered().items() if one.definition.family == "accuracy"}
-    compared = {rf.parse(name).name for name in [*TREC, *IR, *RANX, *SKLEARN]} | {
+    compared = {rf.parse(name).name for name in [*TREC, *RANX, *SKLEARN]} | {
         "judged",
         "rbp",
         "first_rank",

@@ -15,7 +15,6 @@ from plans import POLARS_2, fallbacks, python_functions
 from recframe.api.request import question
 from recframe.evaluation.contributions import contributions
 from recframe.evaluation.execution import Run
-from recframe.statistics.pairs import MODEL, Pairing
 
 METRICS = ["ndcg@3", "recall", "first_rank", "hit_rate@2", "judged@4", "list_length", "novelty@3"]
 SETS = ["coverage@3", "entropy@3", "personalization@3", "f_score(average=means)@3"]
@@ -28,10 +27,6 @@ def lazy(frame):
 
 def asked(rec, metrics, by=None):
     return question(rec, metrics, None, by, None)
-
-
-def pairing(one, baseline="a"):
-    return Pairing(baseline, one.inputs.schema[MODEL], "model")
 
 
 @some_policies

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 import recframe as rf
 from buckets_of_users import in_buckets
 from choices import CHOICES, with_a_value
-from plain_beyond import OF_LISTS, OF_SETS
+from plain_beyond import OF_LISTS
 from strategies import examples
 
 # Random frames may have no rank at all, or a `by` column on some rows of a user alone.
@@ -36,7 +36,6 @@ AT_EVERY_K = [
 BATCHES = [EVERY[start : start + 31] for start in range(0, len(EVERY), 31)]
 AT_EVERY_K_BY_31 = [AT_EVERY_K[start : start + 31] for start in range(0, len(AT_EVERY_K), 31)]
 OF_A_LIST = [metric for metric in EVERY if metric.name in OF_LISTS and metric.shape == "user"]
-OF_A_SET = [metric for metric in EVERY if metric.name in OF_SETS or metric.shape == "set"]
 
 Frames = Mapping[str, pl.DataFrame]
 COLUMNS = {
