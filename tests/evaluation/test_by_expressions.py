@@ -80,7 +80,9 @@ def test_names_and_expressions_stand_together(kind):
     assert kind.read(rec.recall(k=2, by=pl.col("genre"))).equals(
         kind.read(rec.recall(k=2, by="genre"))
     )
-    assert kind.read(in_buckets(rec, "recall@2", by=several)).equals(found)
+    # within a bound a lazy frame runs at once
+    parts = in_buckets(rec, "recall@2", by=several)
+    assert (parts if isinstance(parts, pl.DataFrame) else kind.read(parts)).equals(found)
 
 
 def test_intervals_keep_their_order_and_dtype():
