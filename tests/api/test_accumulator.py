@@ -114,7 +114,7 @@ def test_batches_in_any_order_are_evaluate_on_the_whole_to_the_bit(name: str) ->
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize("by", [None, "country", "genre"])
-def test_every_metric_is_its_value_on_the_whole_to_the_bit(by: str | None) -> None:
+def test_every_metric_is_its_value_on_the_whole_but_for_the_last_bit_of_a_users(by: str | None) -> None:
     given = frames()
     truth = given["truth"].with_columns(propensity=0.1 + pl.col("item") / N_ITEMS / 2)
     sides = {name: given[name] for name in ("users", "items", "train")}
@@ -127,7 +127,8 @@ def test_every_metric_is_its_value_on_the_whole_to_the_bit(by: str | None) -> No
             except rf.RecframeError:
                 continue
             made = added(rf.accumulator(metric, by=by, **sides), given["lists"], truth, 3)
-            assert_frame_equal(made.result(), whole, check_exact=True)
+            # a user's own value, a sum over their list, may differ in its last bit from one plan to another
+            assert_frame_equal(made.result(), whole, rel_tol=1e-15, abs_tol=0)
             n_compared += 1
             break
     assert n_compared > len(rf.list_metrics()) / 2

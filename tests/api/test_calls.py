@@ -33,9 +33,7 @@ def answer(call: Any) -> str:
 
 
 @each_kind
-@pytest.mark.parametrize(
-    "name", ["ndcg", "coverage", "evaluate", "judge", "audit", "explain", "collect"]
-)
+@pytest.mark.parametrize("name", ["ndcg", "coverage", "evaluate", "judge", "audit", "explain"])
 def test_a_frame_in_the_place_of_something_else_is_to_be_bound(make, name):
     frame, truth = make(RECS), make(TRUTH)
     method = getattr(frame.rec, name)

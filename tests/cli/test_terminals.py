@@ -233,7 +233,7 @@ def test_a_terminal_shows_all_that_a_pipe_does_in_its_width_and_breaks_no_word(s
 def test_a_row_takes_two_lines_at_most(shop, name):
     body = re.split("─{9,}\n|\n\n|note 1:", printed(shop, name, 80))[1].splitlines()
     # what several rows have in common stands above them
-    heads = [line for line in body if re.match("(model|baseline|country|activity) ", line)]
+    heads = [line for line in body if re.match("(by|model|baseline|country|activity) ", line)]
     n_rows = len(printed(shop, name).partition("\n\n")[0].splitlines()) - 2
     assert 0 < len(body) - len(heads) <= 2 * n_rows
 

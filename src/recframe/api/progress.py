@@ -1,4 +1,4 @@
-"""A progress bar over calls, on terminals and in notebooks."""
+"""A progress bar over calls, on terminals."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from importlib.util import find_spec
 
 @contextmanager
 def over(total: int) -> Iterator[Callable[[], None]]:
-    """Give a function to be called after each of some calls, which moves a bar of rich's where one is seen."""
-    if not (_is_seen() and find_spec("rich")):
+    """Give a function to be called after each of some calls, which moves a bar of rich's on a terminal."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    if not (is_terminal and find_spec("rich")):
         yield lambda: None
         return
     from rich.console import Console  # noqa: PLC0415  an extra
@@ -21,10 +22,3 @@ def over(total: int) -> Iterator[Callable[[], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("calls", total=total)
         yield lambda: bar.advance(task)
-
-
-def _is_seen() -> bool:
-    """Whether a bar is visible: on a terminal, or in a notebook's kernel."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    in_notebook = getattr(shell, "kernel", None) is not None
-    return in_notebook or bool(sys.stderr is not None and sys.stderr.isatty())
