@@ -114,7 +114,9 @@ def test_batches_in_any_order_are_evaluate_on_the_whole_to_the_bit(name: str) ->
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::recframe.RecframeWarning")
 @pytest.mark.parametrize("by", [None, "country", "genre"])
-def test_every_metric_is_its_value_on_the_whole_but_for_the_last_bit_of_a_users(by: str | None) -> None:
+def test_every_metric_is_its_value_on_the_whole_but_for_the_last_bit_of_a_users(
+    by: str | None,
+) -> None:
     given = frames()
     truth = given["truth"].with_columns(propensity=0.1 + pl.col("item") / N_ITEMS / 2)
     sides = {name: given[name] for name in ("users", "items", "train")}

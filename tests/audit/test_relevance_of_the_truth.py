@@ -12,7 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from buckets_of_users import in_buckets
+from buckets_of_users import buckets_of_users
 from frame_kinds import KINDS, Kind
 from many_frames import ManyFrame
 
@@ -112,9 +112,14 @@ def test_who_said_what_is_relevant_is_not_warned():
     assert told(lambda: RECS.rec(TRUTH, items=TRUTH.select("item").unique()).coverage(k=2)) == []
 
 
+def in_buckets(rec: rf.Rec[pl.DataFrame]) -> pl.DataFrame:
+    with buckets_of_users():
+        return rec(memory="1GB").evaluate("recall@2")
+
+
 CALLS: dict[str, Callable[[Any], object]] = {
     "evaluate": lambda rec: rec.evaluate("recall@2", "mrr@2", by="country"),
-    "in buckets": lambda rec: in_buckets(rec, "recall@2"),
+    "in buckets": in_buckets,
     "judge": lambda rec: rec.judge(),
     "summarize": lambda rec: rec.summarize("recall@2"),
     "compare": lambda rec: rec.compare("recall@2", baseline="x"),

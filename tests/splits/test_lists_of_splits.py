@@ -241,7 +241,7 @@ def texts(train: Any, users: Any) -> Any:
         (lambda *frames: frames[0], "neither a column 'rank' nor 'score'"),
         (strangers, r"users that are not in the truth of the fold, such as 99 \(1 in all"),
         (texts, "the item ids have different dtypes"),
-        (3, "functions by the names of their models, and found 'mine': an int"),
+        (3, "functions by the names of their models, and found {'mine': 3}"),
     ],
 )
 def test_functions_that_fail_are_named(model, said):

@@ -35,7 +35,7 @@ BOUNDS = {
     "ndcg_changes": 291,
     "compare_files": 55,
     "compare_functions": 592,
-    "compare_calls": 1_371,
+    "compare_calls": 1_372,
     "compare_changes": 490,
     "lines_of_tests": 51_500,
 }
