@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, shown, shown_in_plan
+from recframe.errors import ColumnError, RecframeError, shown, shown_in_plan, worded
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.kind import Kind
@@ -24,7 +25,7 @@ NUMBERS = {
 """Columns that are read, by the names of `ROW`."""
 NULL = "null"
 """Text of a key that is null, also in the files of histories."""
-BEFORE = "in the earlier result, of {} users, but not in today's"
+BEFORE = "in the earlier result, of ", " users, but not in today's"
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 """Dtypes other than numbers to which text can be cast."""
 
@@ -84,12 +85,13 @@ def _at_places(rows: pl.LazyFrame, texts: Mapping[str, str], gate: Gate) -> pl.L
 def _note(texts: Mapping[str, str]) -> pl.Expr:
     """Return the note of a row that is missing, with its keys where one is no value of today's dtype."""
     n = pl.col("other_n").cast(pl.Int64).cast(pl.String)
-    told = pl.format(BEFORE, n.fill_null("some"))
+    # NOTE: sums of texts, since Polars 1 panics where it formats a column with an empty chunk
+    told = worded(BEFORE[0], n.fill_null("some"), BEFORE[1])
     if not texts:
         return told
     lost = [pl.col(key).is_null() & (pl.col(text) != NULL) for text, key in texts.items()]
-    keys = pl.concat_str(map(shown_in_plan, map(pl.col, texts)), separator=", ")
-    named = pl.format("{}: {}", told, keys)
+    keys = [shown_in_plan(pl.col(text)) for text in texts]
+    named = worded(told, ": ", reduce(lambda one, other: worded(one, ", ", other), keys))
     return pl.when(pl.any_horizontal(lost)).then(named).otherwise(told)
 
 

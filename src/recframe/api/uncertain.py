@@ -86,15 +86,18 @@ class Uncertain(Generic[F]):
         Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015.
         """
         asked = question(self, metrics, k, by, cluster)
-        listed = [str(one.metric) for one in asked.conventions if one.over == "lists"]
-        is_listed = pl.col("metric").is_in(listed)
-        rows = _with_intervals(asked, level).with_columns(
-            n_lists=pl.when(is_listed).then("n_users")
-        )
-        shown = [name for name in summary.COLUMNS if listed or name != "n_lists"]
-        columns = summary.COLUMNS | {"k": pl.Int64}
+        rows = _with_intervals(asked, level)
+        shown = dict(summary.COLUMNS)
+        if listed := [str(one.metric) for one in asked.conventions if one.over == "lists"]:
+            is_listed = pl.col("metric").is_in(listed)
+            rows = rows.with_columns(n_lists=pl.when(is_listed).then("n_users"))
+        else:  # NOTE: Polars 1 panics where it looks for a text in an empty list
+            del shown["n_lists"]
+        columns = shown | {"k": pl.Int64}
         typed = [pl.col(name).cast(dtype) for name, dtype in columns.items()]
-        result: F = asked.given(rows.select(*asked.by, *typed), asked.by, list(columns), shown)
+        result: F = asked.given(
+            rows.select(*asked.by, *typed), asked.by, list(columns), list(shown)
+        )
         return result
 
     @argument_errors.understood

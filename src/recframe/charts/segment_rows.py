@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from recframe.errors import worded
+
 FEW_USERS = 10
 """Users below which a segment's interval does not stretch an axis."""
 
@@ -13,7 +15,8 @@ def labelled(data: pl.DataFrame) -> pl.DataFrame:
     users = pl.col("n_users").max().over("place")
     counts = data.select(users).to_series().unique().to_list()
     written = users.replace_strict(counts, [f"{n:,}" for n in counts], return_dtype=pl.String)
-    return data.with_columns(label=pl.format("{} ({})", "segment", written))
+    # NOTE: a sum, since Polars 1 panics where it formats a column with an empty chunk
+    return data.with_columns(label=worded(pl.col("segment"), " (", written, ")"))
 
 
 def largest(data: pl.DataFrame, most: int) -> pl.DataFrame:
