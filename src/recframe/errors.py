@@ -165,7 +165,16 @@ def wrong_ending(ending: str) -> str:
     return f"its ending is {ending!r}" if ending else "it has no ending"
 
 
-def suggestion(name: str, known: Iterable[str], closeness: float = 0.6) -> str:
+def folded(name: str) -> str:
+    """Return a name without case and separators, which spellings differ in."""
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+CLOSE = 0.7
+"""The similarity from which a known name is suggested: `user_id` for `user`, and not `rating` for `rank`."""
+
+
+def suggestion(name: str, known: Iterable[str], closeness: float = CLOSE) -> str:
     """Return `; did you mean 'x'?` for the closest known name, or nothing where none is close."""
     import difflib  # noqa: PLC0415  importing recframe should take no time
 

@@ -76,15 +76,12 @@ def test_every_option_of_rec_is_suggested(option):
 
 
 def test_an_option_of_a_method_that_is_misspelt():
-    assert (
-        answer(lambda: RECS.rec.audit(kk=3))
-        == "rec.audit() has no option 'kk'; did you mean 'k'? It has k, by"
-    )
+    assert answer(lambda: RECS.rec.audit(kk=3)) == "rec.audit() has no option 'kk'. It has k, by"
     assert (
         answer(lambda: RECS.rec.judge(deep=True)) == "rec.judge() has no option 'deep'. It has none"
     )
     assert answer(lambda: RECS.rec.evaluate("mrr", ks=[1])).startswith(
-        "rec.evaluate() has no option 'ks'; did you mean 'k'?"
+        "rec.evaluate() has no option 'ks', which is k= here; write k=[1]"
     )
 
 

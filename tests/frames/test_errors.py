@@ -82,7 +82,11 @@ NUMBERS = pl.DataFrame({"user": [1], "item": [2], "rank": [1]})
 ALL = "'user', 'item', 'rank', 'relevance', 'country', 'genre'"
 USER = "Name the column of the user: rec(user='...')"
 GRADE = "Name the column: rec(relevance='...'), or give the truth as a frame: rec(truth=truth)"
-ORDER = "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...')"
+ORDER = (
+    "Name the column of the ranks or of the scores: rec(rank='...') or rec(score='...'); if the rows of each user "
+    "are in order, number them: frame.with_columns(rank=pl.int_range(1, pl.len() + 1).over('user')) in Polars, "
+    "frame.groupby('user').cumcount() + 1 in pandas"
+)
 LIKE = f"did you mean 'user_id'? It has 'item', 'rank', 'relevance', 'user_id'. {USER}"
 GIVE, OF_ITEMS = "Give the frame that has it: ", "if it describes items, rec(items=items)"
 TYPO = FRAME.select("item", "rank", "relevance", user_id="user")

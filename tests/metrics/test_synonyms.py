@@ -22,7 +22,6 @@ SYNONYMS = [
     ("catalogue_coverage", "coverage", "rf.coverage", "coverage()"),
     ("aggregate_diversity", "coverage", "rf.coverage", "coverage()"),
     ("hit_ratio", "hit_rate", "rf.hit_rate", "hit_rate()"),
-    ("hits", "hit_rate", "rf.hit_rate", "hit_rate()"),
     ("f2", "f_score(beta=2)", "rf.f_score(beta=2)", "f_score(beta=2)"),
     (
         "gmap",
@@ -31,12 +30,19 @@ SYNONYMS = [
         "map(average='geometric')",
     ),
     ("success_at_first", "hit_rate@1", "rf.hit_rate @ 1", "hit_rate(k=1)"),
-    ("ndcg_at_10", "ndcg@10", "rf.ndcg @ 10", "ndcg(k=10)"),
     ("NDCG_10", "ndcg@10", "rf.ndcg @ 10", "ndcg(k=10)"),
     ("recall_at_k", "recall@10", "rf.recall @ 10", "recall(k=10)"),
-    ("precision_at_5", "precision@5", "rf.precision @ 5", "precision(k=5)"),
     ("hitrate_at_5", "hit_rate@5", "rf.hit_rate @ 5", "hit_rate(k=5)"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("Hits@10", "hit_rate@10"), ("ndcg_at_10", "ndcg@10"), ("Precision_at_5", "precision@5")],
+)
+def test_names_with_their_cut_off_are_taken(text, meant):
+    assert str(rf.parse(text)) == meant
+    assert rf.parse("n_hits") == rf.n_hits
 
 
 @pytest.mark.parametrize(("name", "text", "attribute", "method"), SYNONYMS)

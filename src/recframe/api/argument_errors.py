@@ -12,10 +12,10 @@ import polars as pl
 
 from recframe.errors import CallError, RecframeError, kind_of, sentence, shown, suggestion
 from recframe.frames.by_expressions import Made, made_by
-from recframe.frames.hints import Given
+from recframe.frames.hints import Given, own_word
 from recframe.frames.options import OPTIONS, SIDES, TYPES, is_side
 from recframe.metrics.language import registry
-from recframe.metrics.language.definition import Metric, argument_of
+from recframe.metrics.language.definition import Metric
 from recframe.statistics import options
 
 ASKED = {"k": "10", "by": "'country'"}
@@ -39,6 +39,8 @@ SHARES = {"level": "0.95", "margin": "0.01", "wanted": "0.01"}
 NUMBERS = {"seed": 0} | dict.fromkeys(("min_users", "depth", "bins", "most"), 1)
 """The options that take a whole number, each with the smallest."""
 CHECKED = {*SHARES, *NUMBERS}
+OF_OPTIONS = 0.8
+"""The similarity from which an option is suggested: `test` is none of `ties`."""
 VARIABLE = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
 Takes = Mapping[str, Parameter]
 C = TypeVar("C", bound=Callable[..., Any])
@@ -58,24 +60,38 @@ def check_call(
         if name in OPTIONS:
             value = name if name in SIDES else "'...'"
             msg = f"{said}, which is bound first: frame.rec({name}={value}).{call}(...)"
-        elif (meant := argument_of(name)) in named:
+        elif (meant := own_word(name)) in named:
             msg = f"{said}, which is {meant}= here; write {meant}={shown(given[name])}"
+        elif meant in OPTIONS:
+            msg = f"{said}, which is {meant}= here and bound first: frame.rec({meant}=...).{call}(...)"
+        elif name in {"metrics", "metric"}:
+            one = (
+                given[name][0]
+                if isinstance(given[name], list | tuple) and given[name]
+                else given[name]
+            )
+            msg = f"{said}: metrics are named by position, {call}({shown(one)}, ...)"
         elif call in registry.registered():
             continue
         else:
-            msg = f"{sentence(said, suggestion(name, named))} It has {', '.join(named) or 'none'}"
+            close = suggestion(name, named, closeness=OF_OPTIONS)
+            msg = f"{sentence(said, close)} It has {', '.join(named) or 'none'}"
         raise CallError(msg)
 
 
 def check_options(given: Iterable[str]) -> None:
     """Reject unknown options of `rec(...)`."""
     for name in given:
-        said, own = f"rec() has no option {name!r}", argument_of(name)
+        said, own = f"rec() has no option {name!r}", own_word(name)
         if own in ASKED:
             msg = f"{said}, which is given with the metric: frame.rec(...).ndcg({own}={ASKED[own]})"
             raise CallError(msg)
+        if own in OPTIONS and own != name:
+            value = own if own in SIDES else "..."
+            raise CallError(f"{said}, which is {own}= here: frame.rec({own}={value})")
         if name not in OPTIONS:
-            msg = f"{sentence(said, suggestion(name, OPTIONS))} It has {', '.join(OPTIONS)}"
+            close = suggestion(name, OPTIONS, closeness=OF_OPTIONS)
+            msg = f"{sentence(said, close)} It has {', '.join(OPTIONS)}"
             raise CallError(msg)
 
 

@@ -56,6 +56,7 @@ from recframe.cli.statistics import command_of, compare, gaps, power, slices, su
 from recframe.cli.values import complete_metrics, complete_profiles, one_path_each
 from recframe.errors import readable
 from recframe.frames.atomic_write import is_utf8
+from recframe.frames.hints import NAMED, InShell, bind, own_word
 
 DECIMALS_OF_DEMO = 3
 
@@ -288,6 +289,11 @@ class Commands(click.Group):
                 names = [name for name, one in self.commands.items() if "memory" in _options(one)]
                 of = f"{', '.join(names[:-1])} and {names[-1]}"
                 raise click.UsageError(f"--memory is an option of {of}", error.ctx) from None
+            if own := own_word(error.option_name.lstrip("-")):
+                of_call = {"k": "-k", "by": "--by"}
+                write = of_call.get(own) or InShell({})(bind(**{own: NAMED}))
+                msg = f"{error.option_name} is {write} here"
+                raise click.UsageError(msg, error.ctx) from None
             raise
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)

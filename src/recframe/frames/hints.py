@@ -9,11 +9,38 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from recframe.errors import shown
+from recframe.errors import folded, shown
 
 ROLES = ("user", "item", "rank", "score", "relevance", "model", "training", "propensity")
 NAMED_COLUMNS = (*ROLES, "weight", "time")
 """The options that name a column; a weight is one of the users frame alone. Both it and a time are read only if named."""
+
+
+_WORDS_OF_OTHERS = {
+    "k": "ks, top k, k top, top, top n, at, at k, k at, cut off, cut, n, k list, k values, max k, k max, depth, num items",
+    "by": "group by, grouped by, groups, group, group cols, group columns, segment, segments, segment by, slice by, "
+    "split by, partition by, per, over",
+    "truth": "ground truth, gt, labels, targets, y true, test, test set, test data, test df, qrels, actual, gold, "
+    "rating true, holdout, relevant items",
+    "relevance": "label, target, label col, relevance col, rating col, col rating, grade, grades, rel, gain",
+    "min_relevance": "threshold, relevance threshold, rel threshold, rating threshold, positive threshold, relevance level",
+    "score": "preds, predictions, prediction, pred, y pred, y score, col prediction, prediction col, score col, scores",
+    "rank": "rank col, ranks, position, position col",
+    "user": "user col, user id, user column, col user, users col, uid, query, query col, query id, qid",
+    "item": "item col, item id, item column, col item, items col, iid, doc, doc id, document",
+    "model": "models, system, systems, algorithm, variant, model col",
+    "train": "train set, train data, train df, interactions, history, seen",
+    "items": "catalog, catalogue, item features, item data",
+    "users": "user features, user data",
+    "profile": "library, framework, convention, like",
+}
+"""Own names of arguments and options, each with the words that other libraries have for it."""
+_WRITE = {folded(word): own for own, words in _WORDS_OF_OTHERS.items() for word in words.split(",")}
+
+
+def own_word(name: str) -> str:
+    """Return the argument or option that a word of another library means, in Python and in a shell; nothing for others."""
+    return name if name in {"k", "by"} else _WRITE.get(folded(name), "")
 
 
 class Hint:

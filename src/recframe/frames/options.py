@@ -264,6 +264,15 @@ def _check_option(name: str, value: object) -> None:
 
 def _renamed(role: str, name: object) -> str:
     """Return how a column that is not named by text gets such a name; pandas has them."""
+    if isinstance(name, list) and all(isinstance(one, str) for one in name):
+        several = ", ".join(map(repr, name))
+        if role in {"user", "item"}:
+            return f"; make one column of them in each frame: frame.with_columns({role}=pl.struct({several}))"
+        if role in {"score", "rank"}:
+            return (
+                f"; give each model rows of its own: frame.unpivot([{several}], index=['user', 'item'], "
+                f"variable_name='model', value_name={role!r}), and bind model='model'"
+            )
     if isinstance(name, tuple):
         return "; name the columns by text first: frame.columns = ['_'.join(map(str, names)) for names in frame.columns]"
     return (

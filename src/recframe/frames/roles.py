@@ -10,7 +10,14 @@ from typing import Any, Literal, cast
 
 import polars as pl
 
-from recframe.errors import ColumnError, NeedsAllUsersError, RecframeError, sentence, suggestion
+from recframe.errors import (
+    ColumnError,
+    NeedsAllUsersError,
+    RecframeError,
+    folded,
+    sentence,
+    suggestion,
+)
 from recframe.frames.by_expressions import ROOT, Made, with_made
 from recframe.frames.hints import A_FRAME, NAMED, ROLES, Either, FrameOf, Given, SideFrame, bind
 from recframe.frames.kinds.kind import Taken
@@ -26,6 +33,14 @@ OF_LISTS = ("model", "training")
 TRAININGS = {"seed", "seeds", "random_seed", "seed_id", "random_state", "training", "training_id"}
 TRAININGS |= {"trial", "replicate", "repetition"}
 """Names of columns that identify trainings of one model."""
+SCORES = {"rating", "ratings", "estimate", "estimatedrating", "predictedrating", "similarity"}
+SCORES |= {"prediction", "predictions", "pred", "preds", "probability", "prob", "proba"}
+SCORES |= {"logit", "logits", "confidence"}
+"""Names of columns that order items, the highest first."""
+IN_ORDER = Either(
+    "; if the rows of each user are in order, number them: frame.with_columns(rank=pl.int_range(1, pl.len() + 1)"
+    ".over('user')) in Polars, frame.groupby('user').cumcount() + 1 in pandas"
+)
 READ_AS_GIVEN = ("rank", "score", "propensity")
 """Numeric roles whose NaN is kept, since the reader interprets it."""
 # NOTE: "user id" and "item id" are made of an id by an expression. "user" and "constant" are nobody's frames: a segment that
@@ -123,8 +138,11 @@ class Side:
         """Return how the column of a role is named."""
         is_judged = self.context.truth is None and not self.option
         if role == "rank":
+            scores = [name for name in map(str, self.columns) if folded(name) in SCORES]
+            if scores:
+                return f"If {scores[0]!r} orders the lists, the highest first: {bind(score=repr(scores[0]))}"
             either = f"{bind(rank=NAMED)} or {bind(score=NAMED)}"
-            return f"Name the column of the ranks or of the scores: {either}"
+            return f"Name the column of the ranks or of the scores: {either}{IN_ORDER}"
         if role == "relevance" and is_judged:
             as_frame = Either("as a frame: rec(truth=truth)", "as a second file")
             return f"Name the column: {bind(relevance=NAMED)}, or give the truth {as_frame}"

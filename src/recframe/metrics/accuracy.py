@@ -58,7 +58,7 @@ LEAST = 1e-5
 
 
 @metric(
-    aliases=("hit", "hr", "success"),
+    aliases=("hit", "hits", "hr", "success"),
     range=UNIT,
     direction="higher",
     formula="1 if there is a hit, else 0",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import polars as pl
@@ -40,6 +41,16 @@ def long(
     return _ListColumns(frame, context, number, ordered=ordered).long(separator)
 
 
+def _numbered_columns(columns: Iterable[object]) -> list[str]:
+    """Return the columns whose names differ in a number alone, such as rec_1 and rec_2; none where there are no two."""
+    by_stem: dict[str, list[str]] = {}
+    for name in map(str, columns):
+        if (stem := name.rstrip("0123456789")) not in {"", name}:
+            by_stem.setdefault(stem, []).append(name)
+    most = max(by_stem.values(), key=len, default=[])
+    return most if len(most) > 1 else []
+
+
 class _ListColumns:
     """Columns of users and of lists, and the others, which are repeated for each item."""
 
@@ -47,7 +58,8 @@ class _ListColumns:
         self.side = Side(str(Either("the frame of lists", "the file of lists")), frame, context)
         self.call = "rf.from_lists" if ordered else "rf.from_truth"
         self.number, self.ordered = number, ordered
-        self.named = {"user": self._required("user"), "item": self._lists_of("item")}
+        self.named = {"user": self._required("user")}
+        self.named["item"] = self._lists_of("item")
         numbers = self._lists_of(number)
         if numbers is not None:
             self.named[number] = numbers
@@ -65,6 +77,13 @@ class _ListColumns:
         found = [one for one in (name, f"{name}s") if one in self.side.columns]
         if found:
             return found[0]
+        if role == "item" and (wide := _numbered_columns(self.side.columns)):
+            user = self.named["user"]
+            msg = (
+                f"{self.side.title} has a column for each place of a list, {wide[0]!r} and so on; give its items "
+                f"as an array: {self.call}(frame[{wide!r}].to_numpy(), users=frame[{user!r}])"
+            )
+            raise ColumnError(msg)
         is_named = role == "item" or getattr(self.side.context, role) not in {None, role}
         return self._required(role) if is_named else None
 

@@ -10,6 +10,7 @@ import polars as pl
 from recframe.errors import RecframeError, kind_of, shown, warn
 from recframe.frames.collecting import check_threads, stream
 from recframe.frames.dtypes import matched
+from recframe.frames.hints import own_word
 from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.options import Context, is_side
 from recframe.frames.roles import Side
@@ -89,6 +90,12 @@ def _check(scores: Any, k: object) -> None:
         msg = f"scores is {kind_of(scores)}, whose rows are unknown; give its numbers as a matrix: "
         msg += "rf.from_scores(frame.drop('user').to_numpy(), users=frame['user'], items=frame.columns[1:])"
         raise RecframeError(msg)
+    if is_frame(scores) and len(long := _roles(scores.columns)) > 1:
+        msg = (
+            f"scores has the columns {', '.join(map(repr, scores.columns))}, which is a frame in long form, and no matrix of "
+            f"users x items; use it as it is: frame.rec({', '.join(f'{role}={name!r}' for role, name in long.items())})"
+        )
+        raise RecframeError(msg)
     if isinstance(scores, dict):
         msg = "scores is a dict; rf.from_lists takes users with their items and scores: {user: {item: score}}"
         raise RecframeError(msg)
@@ -99,6 +106,12 @@ def _check(scores: Any, k: object) -> None:
     if not known:
         msg = f"k is a positive whole number, or None for all candidates; found {shown(k)}"
         raise RecframeError(msg)
+
+
+def _roles(columns: Any) -> dict[str, str]:
+    """Return the columns that bear the name of a role in a long frame, by the role."""
+    words = {name: own_word(name) or name for name in map(str, columns)}
+    return {role: name for name, role in words.items() if role in {"user", "item", "score", "rank"}}
 
 
 def _turned(axis: str, scores: Any, ids: Any, others: Any) -> str:

@@ -87,14 +87,15 @@ class Pairing:
         names = model.drop_nulls().sort()
         n_more = names.len().cast(pl.Int64) - MOST_NAMED
         more = pl.when(n_more > 0).then(pl.format(" and {} more", n_more)).otherwise(pl.lit(""))
-        found = shown_in_plan(names.slice(0, MOST_NAMED)).str.join(", ") + more
+        named = shown_in_plan(names.slice(0, MOST_NAMED)).str.join(", ")
+        found = pl.when(names.len() > 0).then(named + more).otherwise(pl.lit("no model"))
         few = worded(f"there are no two models to compare: the column {self.column!r} has ", found)
         checks = [fails_whole_if(pl.len() < 2, few)]  # noqa: PLR2004  a pair
         if self.baseline is not None:
-            named = self.given or f"baseline={self.baseline!r}"
-            given = f"{named} is not a model: the column {self.column!r} has "
+            given = self.given or f"baseline={self.baseline!r}"
+            begin = f"{given} is not a model: the column {self.column!r} has "
             missing = ~(model == self.baseline).fill_null(value=False).any()
-            checks.insert(0, fails_whole_if(missing & (pl.len() > 0), worded(given, found)))
+            checks.insert(0, fails_whole_if(missing & (pl.len() > 0), worded(begin, found)))
         return [models.select(check=check) for check in checks]
 
 

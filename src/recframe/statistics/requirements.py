@@ -148,7 +148,10 @@ class Requirement:
         if sign not in {AT_LEAST, AT_MOST}:
             raise RecframeError(_wrong_sign(text, left, sign, right))
         if re.search("[<>=≥≤]", re.sub(_QUOTED, "", right)):
-            msg = f"{text!r}: write two requirements, each with the metric first, as in {EXAMPLE}"
+            each = re.split(r"\s+and\s+|\s*&+\s*|\s*[,;]\s*", text.strip())
+            are_whole = len(each) > 1 and all(map(_PARTS.fullmatch, each))
+            write = ", ".join(map(repr, each)) if are_whole else f"as in {EXAMPLE}"
+            msg = f"{text!r}: write two requirements, each with the metric first: {write}"
             raise RecframeError(msg)
         if re.fullmatch(_NUMBER, left):
             turned = AT_LEAST if sign == AT_MOST else AT_MOST

@@ -33,6 +33,7 @@ from recframe.errors import (
     shown,
     suggestion,
 )
+from recframe.frames.hints import own_word
 from recframe.frames.options import EXACT, is_bool, plain_number
 from recframe.metrics.language.at import At
 from recframe.metrics.language.at_lists import AtLists
@@ -448,14 +449,16 @@ def _printed(value: Value) -> str:
 
 def _of_a_call(metric: str, name: str, value: object) -> str:
     """Return the advice on `k` and `by`, under any of their names; nothing for other names."""
-    own, call = argument_of(name), f"frame.rec.{metric}"
+    own, call = own_word(name), f"frame.rec.{metric}"
+    if own not in {"k", "by"}:
+        return ""
     begin = "" if name == own else f"{name}= is {own}= here; "
     if own == "by":
         by = value if isinstance(value, str) else "country"
         return f"{begin}segments are columns of a frame: {call}(k=10, by={by!r})"
     cut = value if type(value) is int and value > 0 else 10
     behind = f"the cut-off follows the metric: write rf.{metric} @ {cut}, or '{metric}@{cut}'"
-    return f"{begin}{behind}, or call it on a frame: {call}(k={cut})" if own else ""
+    return f"{begin}{behind}, or call it on a frame: {call}(k={cut})"
 
 
 def _checked(definition: Definition, name: str, value: object) -> Value:
@@ -491,22 +494,3 @@ def _checked(definition: Definition, name: str, value: object) -> Value:
         takes = "a text, a number, True or False"
     msg = f"{definition.name}({name}={shown(value)}): {name} takes {takes}"
     raise RecframeError(msg)
-
-
-def folded(name: str) -> str:
-    """Return a name without case and separators, which spellings differ in."""
-    return re.sub(r"[\W_]+", "", name).casefold()
-
-
-_ARGUMENTS = {
-    "k": "top k, k top, top, top n, at, at k, k at, cut off, cut, n, k list, k values, max k, k max, depth",
-    "by": "group by, grouped by, groups, group, group cols, group columns, segment, segments, segment by, slice by, "
-    "split by, partition by, per, over",
-}
-ARGUMENTS = {folded(name): own for own, names in _ARGUMENTS.items() for name in names.split(",")}
-"""Own argument, `k` or `by`, by case-folded foreign name."""
-
-
-def argument_of(name: str) -> str:
-    """Return the argument, `k` or `by`, that a foreign name means; nothing for other names."""
-    return name if name in _ARGUMENTS else ARGUMENTS.get(folded(name), "")

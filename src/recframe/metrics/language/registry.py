@@ -12,7 +12,7 @@ from typing import Any, Concatenate, overload
 
 import polars as pl
 
-from recframe.errors import RecframeError, UnknownMetricError, shown, suggestion
+from recframe.errors import RecframeError, UnknownMetricError, folded, shown, suggestion
 from recframe.frames.hints import Given
 from recframe.metrics.language.definition import (
     NAME,
@@ -25,7 +25,6 @@ from recframe.metrics.language.definition import (
     Shape,
     Value,
     cutoffs,
-    folded,
     signature_of,
 )
 
@@ -42,7 +41,7 @@ _TEXT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*(?:@\s*(\S+))
 
 
 _NAMES = {
-    "hit_rate": "hits, hit ratio, hits rate, hit_rate_score, success rate, hit_at, any_hit, "
+    "hit_rate": "hit ratio, hits rate, hit_rate_score, success rate, hit_at, any_hit, "
     "top k accuracy, top_k_accuracy_score",
     "n_hits": "number of hits, num_hits, hit count, true positives, tp",
     "precision": "prec, precision score, positive predictive value",
@@ -276,6 +275,15 @@ def parse(text: str) -> Metric[...]:
         msg = f"{shown(text)} is {what}; write a name, parameters and a cut-off, as in 'map(normalizer=min)@10'"
         raise UnknownMetricError(msg)
     name, settings, k = parts.groups()
+    base, cut = cut_off(name)
+    if (
+        cut.isdecimal()
+        and k is None
+        and not settings
+        and "at" in name
+        and base.casefold() in _spellings()
+    ):
+        name, k = base, cut
     found = lookup(name, shown=text)
     parts_of_settings = [part for part in _SETTING.findall(settings or "") if part.strip()]
     chosen = (
@@ -320,13 +328,13 @@ def lookup(name: str, shown: str = "") -> Metric[...]:
         meant = meant @ int(cut) if cut.isdecimal() and len(cut) <= _DIGITS and int(cut) else meant
         msg = f"unknown metric {shown or name!r}; that is {str(meant)!r}"
         raise UnknownMetricError(msg)
-    close = suggestion(name, known, closeness=0.5)  # two letters of 'ndcg' exchanged
+    close = suggestion(name, known, closeness=0.65)  # two of three letters of 'mrr'
     close = (
         close.replace("'?", f"{shown[shown.find(name) + len(name) :]}'?")
         if close and shown
         else close
     )
-    msg = f"unknown metric {shown or name!r}{close or '; known are ' + ', '.join(_registry)}"
+    msg = f"unknown metric {shown or name!r}{close or '; rf.list_metrics() has the metrics'}"
     raise UnknownMetricError(msg)
 
 
