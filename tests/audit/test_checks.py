@@ -29,7 +29,7 @@ from audited_frames import (
 )
 from frame_kinds import KINDS, Kind
 from lanes import in_turn
-from recframe.audit.data import SEVERITIES
+from recframe.audit.checks import SEVERITIES
 from recframe.audit.report import CHECKS, COLUMNS
 
 

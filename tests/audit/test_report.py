@@ -14,7 +14,7 @@ from audited_frames import ITEMS, JUDGED, POOLED, RECS, TRAIN, TRUTH, audit, fou
 from frame_kinds import Kind
 from frame_sizes import SIZE
 from lanes import in_turn
-from recframe.audit.data import SEVERITIES
+from recframe.audit.checks import SEVERITIES
 
 
 def test_the_example_is_one_of_the_rows(kind):

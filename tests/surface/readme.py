@@ -14,7 +14,7 @@ import polars as pl
 import engine_tables
 import public_api
 import recframe as rf
-from recframe.audit.data import SEVERITIES, Check
+from recframe.audit.checks import SEVERITIES, Check
 from recframe.audit.report import CHECKS, CHECKS_OF_SPLITS
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import registered

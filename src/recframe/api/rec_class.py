@@ -270,11 +270,11 @@ class Rec(Methods[F], Answers[F]):
         └─────────────────────┴──────────┴──────┴───────┴────────────────────────┘
         """
         from recframe.audit import report as audit  # noqa: PLC0415  importing recframe should take no time
-        from recframe.audit.data import Audited  # noqa: PLC0415
+        from recframe.audit.data import Data  # noqa: PLC0415
 
         inputs, clashes = self._candidates()._labelled(by)  # noqa: SLF001  of this class
         inputs = trainings.named(inputs)
-        data = Audited(inputs, None if k is None else cutoff(k), clashes)
+        data = Data(inputs, None if k is None else cutoff(k), clashes)
         result: F = self._kind.give(audit.audit(data, self._run()), {})
         return result
 

@@ -12,19 +12,8 @@ from recframe.audit.call_warnings import (
     scores_of_one_value,
     told_apart_by,
 )
-from recframe.audit.data import (
-    ROWS,
-    TEXT,
-    TIES,
-    Audited,
-    Finding,
-    Findings,
-    check,
-    item,
-    n_rows,
-    rank,
-    user,
-)
+from recframe.audit.checks import Finding, Findings, check
+from recframe.audit.data import ROWS, TEXT, TIES, Data, item, n_rows, rank, user
 from recframe.audit.warnings_of_truth import HARDLY, apart
 from recframe.frames.hints import NAMED, Either, bind, text
 from recframe.frames.roles import names_trainings
@@ -34,7 +23,7 @@ from recframe.ranking.relevance import lacks_model, may_lack_models
 
 
 @check("error", "the row is ignored", "drop the row, or find out why its id is missing")
-def null_ids(data: Audited) -> Findings:
+def null_ids(data: Data) -> Findings:
     """Rows without a user or an item."""
     for name, rows in data.pairs.items():
         yield Finding(name, rows.filter(user.is_null() | item.is_null()))
@@ -45,14 +34,14 @@ def null_ids(data: Audited) -> Findings:
     "a metric raises",
     "give each ranked row the name of its model, or drop the row; a judged row without a rank needs no model",
 )
-def null_models(data: Audited) -> Findings:
+def null_models(data: Data) -> Findings:
     """Ranked rows without a model, where one is bound."""
     if may_lack_models(data.inputs):
         yield Finding(data.main, data.pairs_of_lists.filter(lacks_model(data.inputs)))
 
 
 @check("error", "a metric raises", "cast the column to one dtype in all frames")
-def id_dtypes(data: Audited) -> Findings:
+def id_dtypes(data: Data) -> Findings:
     """Ids of a dtype that cannot match the lists' ids, such as 1 and '1'."""
     for inside, message in data.clashes.items():
         rows = data.inputs.lists.filter(pl.col(inside).is_not_null())
@@ -63,9 +52,9 @@ def id_dtypes(data: Audited) -> Findings:
     "error",
     "they count as different ids, which do not match",
     "strip the ids, and cast floats to integers before they become text",
-    of_all=True,
+    needs=("all users",),
 )
-def id_spellings(data: Audited) -> Findings:
+def id_spellings(data: Data) -> Findings:
     """Ids that differ only by spaces or a trailing `.0`: ' a' and 'a', '1.0' and '1'."""
     for role in PAIR:
         frames = data.having(role)
@@ -94,7 +83,7 @@ def _spellings(texts: pl.LazyFrame) -> pl.LazyFrame:
     return odd.join(several, on="plain", how="semi")
 
 
-def _apart(data: Audited, role: str) -> Findings:
+def _apart(data: Data, role: str) -> Findings:
     """Find frames with hardly an id in common with the lists: fewer than one in a hundred of the fewer ones."""
     frames = {} if role in data.clashes else data.having(role)
     for name, rows in frames.items():
@@ -115,23 +104,29 @@ SAME_IDS = "give both frames the same ids, or name the column that has them: "
 
 
 @check(
-    "error", "nothing or hardly anything is found", text(SAME_IDS, bind(user=NAMED)), of_all=True
+    "error",
+    "nothing or hardly anything is found",
+    text(SAME_IDS, bind(user=NAMED)),
+    needs=("all users",),
 )
-def no_common_users(data: Audited) -> Findings:
+def no_common_users(data: Data) -> Findings:
     """Frames with hardly any user id in common with the lists; `rows` counts their ids."""
     yield from _apart(data, "user")
 
 
 @check(
-    "error", "nothing or hardly anything is found", text(SAME_IDS, bind(item=NAMED)), of_all=True
+    "error",
+    "nothing or hardly anything is found",
+    text(SAME_IDS, bind(item=NAMED)),
+    needs=("all users",),
 )
-def no_common_items(data: Audited) -> Findings:
+def no_common_items(data: Data) -> Findings:
     """Frames with hardly any item id in common with the lists; `rows` counts their ids."""
     yield from _apart(data, "item")
 
 
 @check("error", "a metric raises", text("keep one row for each", Either(": frame.unique(...)")))
-def repeated_keys(data: Audited) -> Findings:
+def repeated_keys(data: Data) -> Findings:
     """Users or items with two rows in the frame that describes them."""
     frames = {"user": data.inputs.users, "item": data.inputs.items}
     for role, frame in frames.items():
@@ -140,14 +135,24 @@ def repeated_keys(data: Audited) -> Findings:
             yield Finding(f"{role}s", counts.filter(n_rows > 1), (role, "rows"))
 
 
-@check("error", "a metric raises", "ranks start at 1; if they count from 0, add 1 to them", "ranks")
-def rank_below_1(data: Audited) -> Findings:
+@check(
+    "error",
+    "a metric raises",
+    "ranks start at 1; if they count from 0, add 1 to them",
+    needs=("ranks",),
+)
+def rank_below_1(data: Data) -> Findings:
     """Ranks below 1."""
     yield Finding(data.main, data.lists.filter(rank < 1), ("user", "item", "rank"))
 
 
-@check("warning", "the item counts as not recommended", "drop the row, or give it a rank", "ranks")
-def missing_ranks(data: Audited) -> Findings:
+@check(
+    "warning",
+    "the item counts as not recommended",
+    "drop the row, or give it a rank",
+    needs=("ranks",),
+)
+def missing_ranks(data: Data) -> Findings:
     """Null, NaN or infinite ranks; in a judged frame null means not recommended."""
     missing = ~data.ranked & (rank.is_not_null() if data.is_judged else pl.lit(value=True))
     yield Finding(data.main, data.pairs_of_lists.filter(missing), ("user", "item", "rank"))
@@ -157,9 +162,9 @@ def missing_ranks(data: Audited) -> Findings:
     "warning",
     "ranks count as given; ranks less than 1 apart are spread",
     "give whole ranks: break ties, or name a column of scores",
-    "fractions",
+    needs=("fractions",),
 )
-def fractional_ranks(data: Audited) -> Findings:
+def fractional_ranks(data: Data) -> Findings:
     """Ranks that are not whole numbers."""
     yield Finding(data.main, data.lists.filter(rank != rank.floor()), ("user", "item", "rank"))
 
@@ -174,9 +179,9 @@ def fractional_ranks(data: Audited) -> Findings:
         bind(score=NAMED),
         "; or rank each list from 1 without ties",
     ),
-    "ranks",
+    needs=("ranks",),
 )
-def repeated_ranks(data: Audited) -> Findings:
+def repeated_ranks(data: Data) -> Findings:
     """Ranks shared by several items of a list."""
     ranks = data.same_places.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique())
     yield Finding(data.main, ranks.filter(pl.col("items") > 1), ("user", "rank", "items"))
@@ -186,9 +191,9 @@ def repeated_ranks(data: Audited) -> Findings:
     "error",
     "most lists have no item up to k",
     text("rank each list from 1, or name a column of scores: ", bind(score=NAMED)),
-    "ranks",
+    needs=("ranks",),
 )
-def ranks_over_all_lists(data: Audited) -> Findings:
+def ranks_over_all_lists(data: Data) -> Findings:
     """Lists whose first rank is above k, or above their length, as where the whole frame was ranked at once."""
     limit = n_rows if data.k is None else data.k
     late = data.lengths.filter(pl.col("first") > limit).rename({"first": "rank"})
@@ -196,8 +201,10 @@ def ranks_over_all_lists(data: Audited) -> Findings:
     yield Finding(data.main, late.join(at_once, how="cross"), ("user", "rank"))
 
 
-@check("error", "all rows of a user count as one list", "tell the systems apart", of_all=True)
-def pooled_models(data: Audited) -> Findings:
+@check(
+    "error", "all rows of a user count as one list", "tell the systems apart", needs=("all users",)
+)
+def pooled_models(data: Data) -> Findings:
     """Most users have every rank or scored item several times, once per value of a column, as with several models."""
     scored = data.inputs.scored
     rows, place = (data.same_pairs, "item") if scored else (data.same_places, "rank")
@@ -223,23 +230,23 @@ def pooled_models(data: Audited) -> Findings:
     "warning",
     "ranks count as given, and a missing rank is a miss",
     "rank each list again from 1, if rows were dropped after ranking",
-    "ranks",
+    needs=("ranks",),
 )
-def rank_gaps(data: Audited) -> Findings:
+def rank_gaps(data: Data) -> Findings:
     """Lists whose last rank is above their number of rows."""
     rows = data.lengths.filter(pl.col("last") > n_rows)
     yield Finding(data.main, rows, ("user", "rows", "last"))
 
 
-def is_missing(data: Audited) -> pl.Expr:
+def is_missing(data: Data) -> pl.Expr:
     """Return whether a score is null or NaN."""
     score = pl.col("score")
     is_float = data.inputs.schema["score"].is_float()
     return score.is_null() | score.is_nan() if is_float else score.is_null()
 
 
-@check("warning", "the item ranks last", "drop the row, or give it a score", "scores")
-def missing_scores(data: Audited) -> Findings:
+@check("warning", "the item ranks last", "drop the row, or give it a score", needs=("scores",))
+def missing_scores(data: Data) -> Findings:
     """Null or NaN scores."""
     yield Finding(data.main, data.lists.filter(is_missing(data)))
 
@@ -250,18 +257,17 @@ def missing_scores(data: Audited) -> Findings:
     text(
         "give the model's own scores or a rank; equal scores can be meant with ", bind(ties="...")
     ),
-    "scores",
-    of_all=True,
+    needs=("scores", "all users"),
 )
-def scores_without_order(data: Audited) -> Findings:
+def scores_without_order(data: Data) -> Findings:
     """Scores of a model that are all missing or all equal."""
     found = scores_of_one_value(data.lists, data.inputs).with_columns(n_rows.cast(pl.Int64))
     found = found.select(*data.inputs.model, "rows", score="lowest")
     yield Finding(data.main, found, [*data.inputs.model, "score"])
 
 
-@check("warning", "the item ranks first or last", "give a finite score", "scores")
-def infinite_scores(data: Audited) -> Findings:
+@check("warning", "the item ranks first or last", "give a finite score", needs=("scores",))
+def infinite_scores(data: Data) -> Findings:
     """Infinite scores."""
     if data.inputs.schema["score"].is_float():
         rows = data.lists.filter(pl.col("score").is_infinite())
@@ -272,9 +278,9 @@ def infinite_scores(data: Audited) -> Findings:
     "warning",
     "ties are broken by ties=, by default by item",
     "give scores in full precision, or ranks",
-    "scores",
+    needs=("scores",),
 )
-def tied_scores(data: Audited) -> Findings:
+def tied_scores(data: Data) -> Findings:
     """Scores shared by several items of a list."""
     rows = data.same_places
     groups = rows.filter(~is_missing(data)).group_by(*data.keys, "score")

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.audit.data import Finding, Findings, check
+from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.split_rows import EVENT, PAIR, SplitRows
 from recframe.frames.hints import Either, text
 
@@ -19,7 +19,7 @@ LEAST_USERS = 30
     "error",
     "the model has seen rows that come after rows of truth, so metrics are higher than they will be in use",
     "split all users at one point of time, or drop the rows of train from the first truth row on",
-    "time",
+    needs=("time",),
 )
 def future_in_train(data: SplitRows) -> Findings:
     """Rows of train at or after the first row of truth, and rows of truth with train at or after them."""
@@ -46,8 +46,7 @@ def future_in_train(data: SplitRows) -> Findings:
     "error",
     "the model has seen the row that it is asked for",
     "split the log again: each row belongs to train or to truth",
-    "time",
-    "frames",
+    needs=("time", "frames"),
 )
 def same_rows(data: SplitRows) -> Findings:
     """Rows of truth that are also in train: the same user, item and time."""
@@ -135,5 +134,5 @@ def few_truth_users(data: SplitRows) -> Findings:
 def folds_overlap(data: SplitRows) -> Findings:
     """Rows that are truth in an earlier fold too."""
     if data.earlier_truth is not None:
-        on = EVENT if "time" in data.traits else PAIR
+        on = EVENT if data.has("time") else PAIR
         yield Finding("truth", data.truth.join(data.earlier_truth, on=on, how="semi"), on)

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from recframe.audit.data import ROWS, Audited, Finding, Findings, check, relevance, value
+from recframe.audit.checks import Finding, Findings, check
+from recframe.audit.data import ROWS, Data, relevance, value
 from recframe.audit.suspects import (
     FURTHEST,
     NEARLY_ALL,
@@ -26,14 +27,14 @@ from recframe.frames.rows.joins import aggregate, joined
 EACH_ROW = bind(relevance="False")
 
 
-@check("warning", "the row is ignored", "drop the row, or give it a relevance", "truth")
-def null_relevance(data: Audited) -> Findings:
+@check("warning", "the row is ignored", "drop the row, or give it a relevance", needs=("truth",))
+def null_relevance(data: Data) -> Findings:
     """Rows of the truth whose relevance is null or NaN."""
     yield Finding("truth", data.pairs["truth"].filter(relevance.is_null()))
 
 
 @check("error", "a metric raises", "replace it with the highest grade")
-def infinite_relevance(data: Audited) -> Findings:
+def infinite_relevance(data: Data) -> Findings:
     """Infinite relevances."""
     if data.relevance_dtype.is_float():
         yield Finding(data.judging, data.judged_pairs.filter(relevance == math.inf))
@@ -44,16 +45,14 @@ def infinite_relevance(data: Audited) -> Findings:
     "the item is judged, and not relevant",
     "nothing, if negative means disliked; else shift the grades above 0",
 )
-def negative_relevance(data: Audited) -> Findings:
+def negative_relevance(data: Data) -> Findings:
     """Relevances below 0."""
     if data.relevance_dtype.is_numeric():
         rows = data.judged_pairs.filter(relevance < 0)
         yield Finding(data.judging, rows, ("user", "item", "relevance"))
 
 
-def _unbound(
-    data: Audited, may_be: Callable[[pl.Series], bool]
-) -> Iterator[tuple[str, pl.LazyFrame]]:
+def _unbound(data: Data, may_be: Callable[[pl.Series], bool]) -> Iterator[tuple[str, pl.LazyFrame]]:
     """Give the columns that nothing is bound to, of a truth whose rows all count: user and value.
 
     Eager ones that are others are left out, but of a bucket of users, since the values of all tell.
@@ -92,7 +91,7 @@ def _of_column(
     "each row of the truth counts as relevant",
     text(bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
 )
-def unbound_two_values(data: Audited) -> Findings:
+def unbound_two_values(data: Data) -> Findings:
     """Columns of 0 and 1, or Booleans, in a truth without a bound relevance; `rows` counts the zeros."""
     for name, rows in _unbound(data, are_two_values):
         zero, one = value == 0, value == 1
@@ -104,7 +103,7 @@ def unbound_two_values(data: Audited) -> Findings:
     "each row of the truth counts as relevant",
     text(bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
 )
-def unbound_grades(data: Audited) -> Findings:
+def unbound_grades(data: Data) -> Findings:
     """Columns with a name and numbers of grades, in a truth without a bound relevance."""
     for name, rows in _unbound(data, may_be_grades):
         if is_called_as_grades(name):
@@ -117,9 +116,9 @@ def unbound_grades(data: Audited) -> Findings:
     "warning",
     "no row is relevant",
     text("give a level that some rows reach: ", bind(min_relevance="...")),
-    "level",
+    needs=("level",),
 )
-def unreached_min_relevance(data: Audited) -> Findings:
+def unreached_min_relevance(data: Data) -> Findings:
     """A truth in which no relevance reaches `min_relevance=`; the example is the highest."""
     users = pl.col("user").n_unique()
     counts = data.truth.select(
@@ -128,7 +127,7 @@ def unreached_min_relevance(data: Audited) -> Findings:
     yield Finding(data.judging, counts, ("relevance",))
 
 
-def _same_pair(data: Audited) -> pl.LazyFrame:
+def _same_pair(data: Data) -> pl.LazyFrame:
     """Return the pairs of the lists' frame that stand there twice, with what their rows say."""
     is_ranked, is_judged = pl.col("is_ranked"), pl.col("is_judged")
     counts, judged = [ROWS], pl.lit(value=False)
@@ -150,7 +149,7 @@ def _same_pair(data: Audited) -> pl.LazyFrame:
         "keep one row for each user and item; ", bind(model="..."), ", if several systems have it"
     ),
 )
-def duplicate_items(data: Audited) -> Findings:
+def duplicate_items(data: Data) -> Findings:
     """Items that are twice in one list."""
     twice = _same_pair(data).filter(pl.col("ranked") > 1)
     yield Finding(data.main, twice, ("user", "item", "rows"))
@@ -161,7 +160,7 @@ def duplicate_items(data: Audited) -> Findings:
     "the pair counts once",
     text("keep one row for each user and item", Either(": truth.unique(['user', 'item'])")),
 )
-def duplicate_truth(data: Audited) -> Findings:
+def duplicate_truth(data: Data) -> Findings:
     """Pairs judged twice with the same relevance."""
     same = pl.col("lowest") == pl.col("highest")
     if data.is_judged:
@@ -177,7 +176,7 @@ def duplicate_truth(data: Audited) -> Findings:
     "the pair counts once, at its highest relevance",
     "keep the row with the right relevance",
 )
-def conflicting_truth(data: Audited) -> Findings:
+def conflicting_truth(data: Data) -> Findings:
     """Pairs judged twice with different relevances."""
     found = data.same_judged_pairs.filter(pl.col("lowest") != pl.col("highest"))
     yield Finding(data.judging, found, ("user", "item", "lowest", "highest"))
@@ -223,9 +222,9 @@ ARE_SAMPLED = (
         "give the whole truth, or say that only listed items are known: ",
         bind(relevant_from="'list'"),
     ),
-    of_all=True,
+    needs=("all users",),
 )
-def no_relevant_beyond_lists(data: Audited) -> Findings:
+def no_relevant_beyond_lists(data: Data) -> Findings:
     """A truth whose relevant items are all listed, though the lists are neither nearly complete nor sampled."""
     users = data.judged_users.filter(pl.col("relevant") > 0)
     if data.context.relevant_from == "list" or data.inputs.inside("truth"):
@@ -248,9 +247,9 @@ def no_relevant_beyond_lists(data: Audited) -> Findings:
             "-m 'corrected(metric=ndcg,n_items=...,n_negatives=...)@10'",
         ),
     ),
-    of_all=True,
+    needs=("all users",),
 )
-def sampled_lists(data: Audited) -> Findings:
+def sampled_lists(data: Data) -> Findings:
     """Lists that look like a user's relevant items among sampled ones."""
     if (data.is_judged and data.inputs.model) or data.inputs.inside("truth"):
         return

@@ -7,17 +7,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from recframe.audit.data import (
-    EMPTY,
-    LISTED_AND_JUDGED,
-    ROWS,
-    Audited,
-    Finding,
-    Findings,
-    check,
-    item,
-    n_rows,
-)
+from recframe.audit.checks import Finding, Findings, check
+from recframe.audit.data import EMPTY, LISTED_AND_JUDGED, ROWS, Data, item, n_rows
 from recframe.audit.model_depths import ALIKE, LEAST_LISTS, depths_of, foreign_ids
 from recframe.audit.warnings_of_truth import apart
 from recframe.frames.hints import A_FRAME, Either, bind, text
@@ -32,7 +23,7 @@ from recframe.ranking.relevance import rows_of_models
     "precision still divides by k",
     "recommend k items, or use precision(denominator='list')",
 )
-def short_lists(data: Audited) -> Findings:
+def short_lists(data: Data) -> Findings:
     """Lists with fewer than k rows."""
     if data.k is not None:
         yield Finding(data.main, data.lengths.filter(n_rows < data.k), ("user", "rows"))
@@ -42,9 +33,9 @@ def short_lists(data: Audited) -> Findings:
     "info",
     "without a cut-off precision divides by each list's own length",
     "choose a k that all lists reach",
-    of_all=True,
+    needs=("all users",),
 )
-def uneven_lists(data: Audited) -> Findings:
+def uneven_lists(data: Data) -> Findings:
     """Lists that are shorter than the longest one."""
     if data.k is None:
         longest = n_rows.max()
@@ -60,7 +51,7 @@ def uneven_lists(data: Audited) -> Findings:
     "the user is left out",
     text("nothing, if only users of the truth are to count; else ", bind(universe="'all'")),
 )
-def users_without_truth(data: Audited) -> Findings:
+def users_without_truth(data: Data) -> Findings:
     """Users with a list and no judged row."""
     on = [*data.parts, "user"]
     rows = data.lengths.join(data.judged_users, on=on, how="anti", nulls_equal=True)
@@ -78,7 +69,7 @@ def users_without_truth(data: Audited) -> Findings:
 
 
 @check("warning", "the user counts, with 0", text("recommend to all, or ", LISTED_AND_JUDGED))
-def users_without_lists(data: Audited) -> Findings:
+def users_without_lists(data: Data) -> Findings:
     """Users with a judged row and no list, for each model."""
     users = data.judged_users
     if data.inputs.model:
@@ -95,7 +86,7 @@ def users_without_lists(data: Audited) -> Findings:
     yield finding
 
 
-def _models(data: Audited) -> pl.LazyFrame:
+def _models(data: Data) -> pl.LazyFrame:
     """Return the models that have a list, without the null of ranked rows that name none."""
     if data.inputs.tables is None:
         return data.lengths.select("model").unique().drop_nulls()
@@ -103,7 +94,7 @@ def _models(data: Audited) -> pl.LazyFrame:
 
 
 @check("info", "the user counts, with 0", text("leave the user out: ", bind(no_relevant="'skip'")))
-def users_without_relevant(data: Audited) -> Findings:
+def users_without_relevant(data: Data) -> Findings:
     """Users with judged rows but no relevant one."""
     said = EMPTY[data.context.no_relevant]
     without = data.judged_users.filter(pl.col("relevant") == 0)
@@ -120,7 +111,7 @@ def users_without_relevant(data: Audited) -> Findings:
         " compares systems",
     ),
 )
-def users_in_two_segments(data: Audited) -> Findings:
+def users_in_two_segments(data: Data) -> Findings:
     """Users with two values of a column of `by`."""
     # ranks from scores are made within a part
     meant = "rows have parts, such as weeks" if data.inputs.scored else "the column describes items"
@@ -143,7 +134,7 @@ def users_in_two_segments(data: Audited) -> Findings:
         yield finding
 
 
-def _of_rows(data: Audited) -> Iterator[Segment]:
+def _of_rows(data: Data) -> Iterator[Segment]:
     """Give the segments that cut rows into parts."""
     yield from (segment for segment in data.inputs.segments if segment.inside in data.parts)
 
@@ -155,10 +146,9 @@ def _of_rows(data: Audited) -> Iterator[Segment]:
         "write the values the same way in both frames, or give the column once, in ",
         bind(users="users"),
     ),
-    "truth",
-    of_all=True,
+    needs=("truth", "all users"),
 )
-def by_without_common_values(data: Audited) -> Findings:
+def by_without_common_values(data: Data) -> Findings:
     """Columns of `by` without a value that lists and truth have in common; `rows` counts the values."""
     for segment in _of_rows(data):
         values = apart(data.inputs.lists, data.pairs["truth"], segment.inside)
@@ -172,10 +162,9 @@ def by_without_common_values(data: Audited) -> Findings:
     "error",
     "the model has no hit",
     "give the model the ids of the other models",
-    "models",
-    of_all=True,
+    needs=("models", "all users"),
 )
-def model_without_common_ids(data: Audited) -> Findings:
+def model_without_common_ids(data: Data) -> Findings:
     """Models without a user or item id in common with the truth, unlike other models; `rows` counts their ids."""
     for role in PAIR:
         models = foreign_ids(data.lists, data.truth, role).sort("model")
@@ -190,9 +179,9 @@ def model_without_common_ids(data: Audited) -> Findings:
     text(
         "give all models lists of k items, or compare them up to the shortest: ", Either("k=", "-k")
     ),
-    "models",
+    needs=("models",),
 )
-def models_of_unequal_depth(data: Audited) -> Findings:
+def models_of_unequal_depth(data: Data) -> Findings:
     """Lists of models whose longest list ends before k and before another model's."""
     if data.k is None:
         return
@@ -211,9 +200,9 @@ WEIGHT = pl.col("weight").cast(pl.Float64).fill_nan(None)
     "warning",
     "the item counts like any other",
     "leave out what the user already has, unless repeats are meant",
-    "train",
+    needs=("train",),
 )
-def recommended_in_train(data: Audited) -> Findings:
+def recommended_in_train(data: Data) -> Findings:
     """Items recommended to users who have them in train."""
     yield Finding(data.main, data.lists.join(data.pairs["train"], on=PAIR, how="semi"))
 
@@ -222,9 +211,9 @@ def recommended_in_train(data: Audited) -> Findings:
     "warning",
     "the pair counts like any other",
     "split train and truth so that no pair is in both",
-    "train",
+    needs=("train",),
 )
-def truth_in_train(data: Audited) -> Findings:
+def truth_in_train(data: Data) -> Findings:
     """Relevant pairs that are also in train."""
     rows = data.relevant_rows
     yield Finding(data.judging, rows.join(data.pairs["train"], on=PAIR, how="semi"))
@@ -234,9 +223,9 @@ def truth_in_train(data: Audited) -> Findings:
     "warning",
     "the item counts like any other; with by= it is in the null segment",
     text("add the item to ", Either("items=", "the file of --items"), ", or drop the row"),
-    "items",
+    needs=("items",),
 )
-def unknown_items(data: Audited) -> Findings:
+def unknown_items(data: Data) -> Findings:
     """Items that are not in the catalogue, `items=`."""
     for name, rows in data.pairs.items():
         listed = rows.filter(item.is_not_null())
@@ -247,9 +236,9 @@ def unknown_items(data: Audited) -> Findings:
     "info",
     "its popularity is 0; its novelty and propensity are as if one user had it",
     "nothing, if it is new",
-    "train",
+    needs=("train",),
 )
-def cold_items(data: Audited) -> Findings:
+def cold_items(data: Data) -> Findings:
     """Recommended items that nobody has in train."""
     known, tables = data.pairs["train"].select("item"), data.inputs.tables
     if tables is not None:
@@ -262,9 +251,9 @@ def cold_items(data: Audited) -> Findings:
     "info",
     "repeat_rate is 0, and metrics that compare with the history leave the user out",
     "nothing, if the user is new; else look for the user's rows in train",
-    "train",
+    needs=("train",),
 )
-def users_without_history(data: Audited) -> Findings:
+def users_without_history(data: Data) -> Findings:
     """Users with a list and no item in train."""
     known = data.pairs["train"].drop_nulls(PAIR).select("user").unique()
     yield Finding(data.main, data.lengths.join(known, on="user", how="anti"), ("user",))
@@ -274,10 +263,9 @@ def users_without_history(data: Audited) -> Findings:
     "warning",
     "n_users counts the user, weighted means do not",
     "give each user a weight, such as 1 or 0",
-    "weights",
-    "users",
+    needs=("weights", "users"),
 )
-def users_without_weight(data: Audited) -> Findings:
+def users_without_weight(data: Data) -> Findings:
     """Users with judged rows and no weight."""
     known = data.having("user")["users"].filter(WEIGHT.is_not_null()).select("user")
     rows = data.judged_users.join(known, on="user", how="anti")
@@ -289,7 +277,7 @@ def users_without_weight(data: Audited) -> Findings:
     "the pair counts as observed with the probability min_propensity",
     "give each relevant pair a number above 0",
 )
-def missing_propensity(data: Audited) -> Findings:
+def missing_propensity(data: Data) -> Findings:
     """Relevant pairs whose propensity is null, NaN, 0 or below."""
     if data.inputs.has_propensity:
         given = pl.col("propensity").cast(pl.Float64).fill_nan(None)
@@ -306,9 +294,9 @@ def missing_propensity(data: Audited) -> Findings:
         " of lists: ",
         bind(reference="reference"),
     ),
-    of_all=True,
+    needs=("all users",),
 )
-def unknown_reference(data: Audited) -> Findings:
+def unknown_reference(data: Data) -> Findings:
     """Lists of models, none with the name that `reference=` gives."""
     if isinstance(data.inputs.reference, str):
         others = data.inputs.lists.filter(~data.inputs.is_reference.any())

@@ -1,22 +1,18 @@
-"""The data of an audit, and its rules: frames, findings and checks."""
+"""The data that checks read: frames, and queries that several of them share."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeAlias
 
 import polars as pl
 
-from recframe.audit.call_context import traits_of
 from recframe.audit.split_rows import SplitRows, in_frames
-from recframe.audit.suspects import ranked
+from recframe.audit.of_call import OfCall
 from recframe.errors import readable, short, shown_in_plan
 from recframe.frames.dtypes import as_text
-from recframe.frames.hints import Either, Text, bind, text
+from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import Context
 from recframe.frames.rows.integer_keys import key_hash, repeated
@@ -38,20 +34,29 @@ TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not th
 
 
 @dataclass(frozen=True)
-class Audited:
-    """Input frames of the audit, with queries that several checks share."""
+class Data:
+    """Input frames of the checks, with queries that several of them share."""
 
     inputs: Inputs
     k: int | None = None
+    """The cut-off of the audit, or the largest of a call; None for whole lists."""
     clashes: Mapping[str, str] = field(default_factory=dict)
+    """What is said of ids that cannot match, by role."""
+    of_call: OfCall | None = None
+    """The metrics and the result of a call; None in an audit."""
 
-    @cached_property
-    def traits(self) -> set[str]:
-        """Traits of the frames and options, by which checks that cannot apply are left out."""
-        inputs = self.inputs
-        return traits_of(inputs) | {
-            name for name in ("users", "items", "train") if getattr(inputs, name) is not None
-        }
+    def has(self, need: str) -> bool:
+        """Return whether the frames and options have what a check needs."""
+        return NEEDS[need](self)
+
+    def at_hand(self, name: str) -> pl.DataFrame | None:
+        """Return an eager frame of a call as it was given, to look at before a plan is made; None in an audit."""
+        return None if self.of_call is None else self.of_call.given.get(name)
+
+    @property
+    def lists_at_hand(self) -> pl.DataFrame | None:
+        """The frame of the lists of a call, if it is eager."""
+        return self.at_hand("recommendations")
 
     @property
     def context(self) -> Context:
@@ -105,14 +110,15 @@ class Audited:
     @cached_property
     def lists(self) -> pl.LazyFrame:
         """The rows of the lists: with a user, an item, and a rank or a score."""
-        return ranked(self.inputs)
+        rows = self.pairs_of_lists
+        return rows if self.inputs.scored else rows.filter(self.ranked)
 
     @property
     def ranked(self) -> pl.Expr:
         """Whether a row is in a list."""
         if self.inputs.scored:
             return pl.lit(value=True)
-        return is_rank(rank, self.inputs.lists.collect_schema()["rank"])
+        return is_rank(rank, self.inputs.schema["rank"])
 
     @property
     def relevance_dtype(self) -> pl.DataType:
@@ -196,6 +202,26 @@ class Audited:
         return self.inputs.identified("recommendations")
 
 
+NEEDS: Mapping[str, Callable[[Data], bool]] = {
+    "all users": lambda data: data.inputs.tables is None,
+    "scores": lambda data: data.inputs.scored,
+    "ranks": lambda data: not data.inputs.scored,
+    "fractions": lambda data: not data.inputs.scored and data.inputs.schema["rank"].is_float(),
+    "judged": lambda data: data.inputs.truth is None,
+    "truth": lambda data: data.inputs.truth is not None,
+    "models": lambda data: bool(data.inputs.model),
+    "segments": lambda data: bool(data.inputs.segments),
+    "users": lambda data: data.inputs.users is not None,
+    "items": lambda data: data.inputs.items is not None,
+    "train": lambda data: data.inputs.train is not None,
+    "weights": lambda data: data.context.weight is not None,
+    "level": lambda data: (
+        data.context.min_relevance not in {None, "any"} and bool(data.inputs.judged)
+    ),
+}
+"""What a check may need, by name."""
+
+
 def sharing(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     """Return the rows with a repeated hash of their keys; hashes may collide."""
     number = key_hash([pl.col(key) for key in keys], rows.collect_schema())
@@ -203,96 +229,30 @@ def sharing(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     return rows.join(numbers, left_on=number, right_on="number", how="semi")
 
 
-def example(shown: Sequence[str], schema: pl.Schema) -> pl.Expr:
-    """Return the first row as text, such as `user 1, item 'a', rank 0`."""
+def example(shown: Sequence[str] | str, schema: pl.Schema) -> pl.Expr:
+    """Return the smallest row as text, such as `user 1, item 'a', rank 0`: the same for every order of the rows."""
     if isinstance(shown, str):
         return pl.lit(readable(shown))
-    text = {name: pl.col(name).cast(pl.String) for name in shown if schema[name] in TEXT}
-    # NOTE: Polars 1.35 streams no structs that hold categories.
-    first = pl.struct(text.get(name, pl.col(name)) for name in shown).first().struct
+    # NOTE: Polars 1.35 streams no structs that hold categories, and sorts no nested values
+    texts = {name for name in shown if schema[name] in TEXT}
+    columns = {
+        name: pl.col(name).cast(pl.String)
+        if name in texts
+        else as_text(pl.col(name), schema[name])
+        if schema[name].is_nested()
+        else pl.col(name)
+        for name in shown
+    }
+    lowest = columns[shown[0]].min()
+    among = columns[shown[0]].eq_missing(lowest)
+    order = [column.filter(among) for column in columns.values()]
+    row = pl.struct(columns[name].alias(name) for name in shown).filter(among)
+    row = row.sort_by(order, nulls_last=True).first().struct
     parts = []
     for name in shown:
-        value = first.field(name)
-        is_text = name in text
-        shown_value = shown_in_plan(value if is_text else as_text(value, schema[name]))
-        value = "'" + shown_value + "'" if is_text else shown_value
+        value = row.field(name)
+        is_text = name in texts
+        value = shown_in_plan(value if is_text else as_text(value, schema[name]))
+        value = "'" + value + "'" if is_text else value
         parts.append(pl.concat_str(pl.lit(f"{short(name)} "), value.fill_null("null")))
     return pl.concat_str(parts, separator=", ")
-
-
-Severity = Literal["error", "warning", "info"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Rows of one frame that break a rule.
-
-    A column `rows` says of how many rows of the frame a row speaks, where that is not one. A frame that is summed up already
-    may have `concerned_users`, and counts of further rows: `needed`, without which nothing is found, and `against`, with
-    which nothing is. What is not given is the check's own.
-    """
-
-    frame: str
-    rows: pl.LazyFrame
-    shown: Sequence[str] = ("user", "item")
-    """Columns shown in the example, or its text."""
-    severity: Severity | None = None
-    treatment: str | None = None
-    remedy: str | Text | None = None
-    always: bool = False
-    """Whether the schemas alone make it a finding, whatever the rows."""
-
-
-Findings: TypeAlias = Iterator[Finding]
-Rule = Callable[[Any], Findings]
-
-
-class HasTraits(Protocol):
-    """Data of an audit, with traits by which checks that cannot apply are left out."""
-
-    @property
-    def traits(self) -> set[str]:
-        """The traits."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Check:
-    """One audit check; its docstring's first sentence says what it finds."""
-
-    function: Rule
-    severity: Severity
-    treatment: str
-    remedy: str | Text
-    traits: AbstractSet[str]
-    """Traits without which it cannot apply."""
-    of_all: bool = False
-    """Whether it asks of all users at once, so that what it finds among some of them does not add up."""
-
-    @property
-    def name(self) -> str:
-        """The name of the check in findings."""
-        return self.function.__name__
-
-    @property
-    def meaning(self) -> str:
-        """The first sentence of its docstring."""
-        return (inspect.getdoc(self.function) or "").partition("\n")[0]
-
-    def findings(self, data: HasTraits) -> Findings:
-        """Give what the check may have found, each with a severity, a treatment and a remedy."""
-        for one in self.function(data) if self.traits <= data.traits else ():
-            yield replace(
-                one,
-                severity=one.severity or self.severity,
-                treatment=one.treatment or self.treatment,
-                remedy=str(one.remedy or self.remedy),
-            )
-
-
-def check(
-    severity: Severity, treatment: str, remedy: str | Text, *traits: str, of_all: bool = False
-) -> Callable[[Rule], Check]:
-    """Turn a function into a check of frames with some traits."""
-    return lambda rule: Check(rule, severity, treatment, remedy, {*traits}, of_all)

@@ -8,7 +8,8 @@ from dataclasses import replace
 import polars as pl
 
 from recframe.audit import checks_of_ranks, checks_of_splits, checks_of_truth, checks_of_users
-from recframe.audit.data import SEVERITIES, Audited, Check, Finding, HasTraits, example
+from recframe.audit.checks import SEVERITIES, Check, Finding, HasNeeds
+from recframe.audit.data import Data, example
 from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable
 from recframe.evaluation.execution import Run
@@ -38,7 +39,7 @@ def meanings_of_checks() -> dict[str, str]:
     return {check.name: check.meaning for check in [*CHECKS_OF_SPLITS, *CHECKS]}
 
 
-def audit(data: Audited, run: Run) -> pl.LazyFrame:
+def audit(data: Data, run: Run) -> pl.LazyFrame:
     """Return one row for each finding, the most severe first."""
     return _table(_findings(data), run).select(COLUMNS)
 
@@ -49,7 +50,7 @@ def audit_split(folds: Mapping[int, SplitRows]) -> pl.LazyFrame:
 
 
 def _over_folds(
-    checks: Sequence[Check], folds: Mapping[int, HasTraits]
+    checks: Sequence[Check], folds: Mapping[int, HasNeeds]
 ) -> dict[str, tuple[Check, Finding]]:
     """Return what checks may find in the data of folds, over all of them; examples name theirs."""
     several = len(folds) > 1
@@ -64,10 +65,10 @@ def _over_folds(
     return found
 
 
-def _findings(data: Audited) -> dict[str, tuple[Check, Finding]]:
+def _findings(data: Data) -> dict[str, tuple[Check, Finding]]:
     """Return what checks may find: of some of the users those that do not ask of all at once."""
     some = data.inputs.tables is not None
-    checks = [check for check in CHECKS if not (some and check.of_all)]
+    checks = [check for check in CHECKS if not (some and "all users" in check.needs)]
     if data.split:
         own = {check.name for check in CHECKS_OF_SPLITS}
         checks = [check for check in checks if check.name not in own]
@@ -79,7 +80,7 @@ def _findings(data: Audited) -> dict[str, tuple[Check, Finding]]:
     return _over_folds(checks, of_folds) | of_split
 
 
-def _found(checks: Sequence[Check], data: HasTraits) -> dict[str, tuple[Check, Finding]]:
+def _found(checks: Sequence[Check], data: HasNeeds) -> dict[str, tuple[Check, Finding]]:
     """Return what checks may find in some data.
 
     NOTE: a finding is known by its check and its place among the check's, since buckets differ in what they can leave out.
@@ -105,7 +106,7 @@ def _table(findings: Mapping[str, tuple[Check, Finding]], run: Run | None = None
 
 def errors(inputs: Inputs) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs and a check finds an error."""
-    findings = _findings(Audited(inputs))
+    findings = _findings(Data(inputs))
     table = _table({name: one for name, one in findings.items() if one[1].severity == "error"})
     rows_of = pl.when(pl.col("rows") == 1).then(pl.lit(" row of ")).otherwise(pl.lit(" rows of "))
     line = pl.format("{}: {}{}{} ({})", "check", "rows", rows_of, "frame", "example")

@@ -45,11 +45,9 @@ class SplitRows:
     size: int = 0
     """Number of rows of an eager log; 0 of a lazy one."""
 
-    @cached_property
-    def traits(self) -> set[str]:
-        """Traits of the split, by which checks that cannot apply are left out."""
-        found = {"time": "time" in self.rows.collect_schema(), "frames": self.order is None}
-        return {name for name, is_so in found.items() if is_so}
+    def has(self, need: str) -> bool:
+        """Return whether the rows have a time, or are those of frames that somebody else split."""
+        return "time" in self.rows.collect_schema() if need == "time" else self.order is None
 
     def in_parts(self, *parts: str) -> pl.LazyFrame:
         """Return the rows of some parts."""

@@ -15,7 +15,7 @@ import polars as pl
 import recframe
 from recframe.audit import call_warnings
 from recframe.audit.call_context import Seen
-from recframe.audit.data import SEVERITIES
+from recframe.audit.checks import SEVERITIES
 from recframe.audit.report import meanings_of_checks
 from recframe.charts.cutoff_charts import HIT_AT
 from recframe.charts.formatting import (

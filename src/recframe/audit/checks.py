@@ -1,0 +1,118 @@
+"""The declaration of a check, for the audit and for the warnings of calls.
+
+A check is a function over `Data` (or, of a split, over `SplitRows`) that yields findings, all of them lazy::
+
+    @check("error", "most lists have no item up to k", "rank each list from 1", needs=("ranks",), warns="low")
+    def ranks_over_all_lists(data: Data) -> Findings:
+        '''Lists whose first rank is above k, as where the whole frame was ranked at once.'''
+        yield Finding("recommendations", rows, ("user", "rank"), column="rank")
+
+The first sentence of its docstring says what it finds, the treatment what recframe does with that, the remedy what to write
+instead. These words are the row of `rec.audit()`, the warning of a call and the row of docs/audit.md: nothing says them again.
+
+* `needs` names what the frames and options must have, see `data.NEEDS`: a check that lacks one is not run.
+* `warns`: None, the audit alone; "always", each call on eager frames, so that its function may make no plan but where the
+  frames look odd (`Data.of_call` is then set: return before the first join where a look at a few rows tells enough); "low",
+  calls whose result shows that less than 1 % of the users, or of those of a model, have a hit.
+* A finding has rows of one frame; a finding without rows is none. With `always` the schemas alone make it a finding: calls
+  on LazyFrames and on engines, of which no row is read, warn of these alone.
+* A check that is no sum over users needs "all users": it is left out where the rows are those of some users.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol, TypeAlias
+
+import polars as pl
+
+from recframe.frames.hints import Text
+
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+Warns = Literal["always", "low"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Rows of one frame that break a rule.
+
+    A column `rows` says of how many rows of the frame a row speaks. A frame of sums may have `concerned_users`, and counts of
+    further rows: `needed`, without which there is no finding, and `against`, with which there is none. Words that are not
+    given are the check's.
+    """
+
+    frame: str
+    rows: pl.LazyFrame
+    shown: Sequence[str] | str = ("user", "item")
+    """Columns shown in the example, or its text."""
+    column: str = ""
+    """Role, or name, of the column that a warning names."""
+    meaning: str = ""
+    """What was found, in place of the check's meaning."""
+    severity: Severity | None = None
+    treatment: str | None = None
+    remedy: str | Text | None = None
+    always: bool = False
+    """Whether the schemas alone make it a finding, whatever the rows."""
+
+
+Findings: TypeAlias = Iterator[Finding]
+Rule = Callable[[Any], Findings]
+
+
+class HasNeeds(Protocol):
+    """Data that knows what checks need of it."""
+
+    def has(self, need: str) -> bool:
+        """Return whether the data has what a check needs."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check of the audit."""
+
+    function: Rule
+    severity: Severity
+    treatment: str
+    remedy: str | Text
+    needs: Sequence[str]
+    warns: Warns | None
+
+    @property
+    def name(self) -> str:
+        """The name of the check in findings."""
+        return self.function.__name__
+
+    @property
+    def meaning(self) -> str:
+        """The first sentence of its docstring."""
+        return (inspect.getdoc(self.function) or "").partition("\n")[0]
+
+    def findings(self, data: HasNeeds) -> Findings:
+        """Give what the check may find, each with all of its words."""
+        if not all(map(data.has, self.needs)):
+            return
+        for finding in self.function(data):
+            yield replace(
+                finding,
+                meaning=finding.meaning or self.meaning,
+                severity=finding.severity or self.severity,
+                treatment=finding.treatment or self.treatment,
+                remedy=str(finding.remedy or self.remedy),
+            )
+
+
+def check(
+    severity: Severity,
+    treatment: str,
+    remedy: str | Text,
+    *,
+    needs: Sequence[str] = (),
+    warns: Warns | None = None,
+) -> Callable[[Rule], Check]:
+    """Turn a function into a check."""
+    return lambda rule: Check(rule, severity, treatment, remedy, needs, warns)
