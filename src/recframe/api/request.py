@@ -11,9 +11,7 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs
-from recframe.audit import call_warnings
-from recframe.audit.call_context import Seen
-from recframe.audit.model_depths import unequal_depths, with_notes
+from recframe.audit.report import tell
 from recframe.charts import long_format as long
 from recframe.errors import CallError, ColumnError, RecframeError, shown
 from recframe.evaluation import evaluation
@@ -24,7 +22,7 @@ from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import SPREAD, keys_of, name_beside, numbered
 from recframe.evaluation.trainings import TRAINING, one_of_each
-from recframe.frames.collecting import Collect, run_by_size
+from recframe.frames.collecting import Collect
 from recframe.frames.hints import Given
 from recframe.frames.inputs import GROUP, Inputs
 from recframe.frames.kinds.kind import Kind, chosen
@@ -226,15 +224,6 @@ class Question(Request):
             if taken.count(name) > 1:
                 msg = f"{Given('by', name)} is also the name of a result column; rename the column first"
                 raise ColumnError(msg)
-        is_here = "recommendations" in self.inputs.given and self.inputs.tables is None
-        depths = None
-        if is_here and {"note", "k"} <= {*columns} and MODEL in names:
-            run = partial(run_by_size, size=self.kind.size)
-            seen = self._seen(pl.DataFrame(), run)
-            depths = unequal_depths(replace(seen, inputs=seen.inputs.candidates))
-            plan = with_notes(plan, depths)
-            # of large frames a result's models tell more
-            depths = depths if self.inputs.few else None
         named = plan.select(
             *(pl.col(inside).alias(name) for inside, name in names.items()), *columns
         )
@@ -242,13 +231,12 @@ class Question(Request):
         if BASELINE in names:
             sources[names[BASELINE]] = sources.get(names[MODEL])
         rounded = as_shown(named, self.decimals)
-        told = partial(self._told, list(names.values()), depths)
+        told = partial(self._told, list(names.values()))
         return self.kind.give(rounded, sources, told, [*names.values(), *shown])
 
     def _told(
         self,
         names: Sequence[str],
-        depths: Mapping[Any, int] | None,
         result: pl.DataFrame,
         run: Collect,
     ) -> None:
@@ -261,7 +249,7 @@ class Question(Request):
         if BASELINE in names and "baseline_value" in result.columns:
             columns = _with_baseline(columns, names.index(BASELINE), result["baseline_value"])
         named = self._wide(columns) if len(columns[-1]) == 1 else self._put_together(columns, run)
-        call_warnings.tell(replace(self._seen(named, run), depths=depths))
+        tell(one_of_each(self.home), self.metrics, named, run)
 
     def _wide(self, columns: Sequence[pl.Series]) -> pl.DataFrame:
         """Return a row of a metric as one of `evaluate`."""
@@ -279,9 +267,6 @@ class Question(Request):
         ]
         wide = aggregate(long, keys, [pl.col("n_users").max(), *values]).sort(keys or "n_users")
         return run(wide).rename(dict(zip(keys, names, strict=True)))
-
-    def _seen(self, result: pl.DataFrame, run: Collect) -> Seen:
-        return Seen(one_of_each(self.home), self.metrics, result, run)
 
 
 def _with_baseline(columns: list[pl.Series], at: int, values: pl.Series) -> list[pl.Series]:
@@ -380,4 +365,4 @@ def warned_of_metrics(
 ) -> None:
     """Warn of what a result of metrics and its frames, under their profile's policies, show."""
     result = long.wide(result, metrics) if tidy else result
-    call_warnings.tell(Seen(one_of_each(home), metrics, result, run))
+    tell(one_of_each(home), metrics, result, run)

@@ -11,11 +11,11 @@ The first sentence of its docstring says what it finds, the treatment what recfr
 instead. These words are the row of `rec.audit()`, the warning of a call and the row of docs/audit.md: nothing says them again.
 
 * `needs` names what the frames and options must have, see `data.NEEDS`: a check that lacks one is not run.
-* `warns`: None, the audit alone; "always", each call on eager frames, so that its function may make no plan but where the
-  frames look odd (`Data.of_call` is then set: return before the first join where a look at a few rows tells enough); "low",
-  calls whose result shows that less than 1 % of the users, or of those of a model, have a hit.
-* A finding has rows of one frame; a finding without rows is none. With `always` the schemas alone make it a finding: calls
-  on LazyFrames and on engines, of which no row is read, warn of these alone.
+* `warns`: None, the audit alone; "always", each call on eager frames, so that its function makes no plan where a look at a few
+  rows shows that there is nothing (`Data.looks_well`); "low", calls whose result shows that less than 1 % of the users, or of
+  those of a model, have a hit.
+* A finding has rows of one frame; a finding without rows is none. Calls on frames that are not in memory warn of what their
+  schemas alone make a finding.
 * A check that is no sum over users needs "all users": it is left out where the rows are those of some users.
 """
 
@@ -55,7 +55,9 @@ class Finding:
     severity: Severity | None = None
     treatment: str | None = None
     remedy: str | Text | None = None
-    always: bool = False
+    without_rows: bool = False
+    """Whether it is a finding where it has no row, too."""
+    of_schemas: bool = False
     """Whether the schemas alone make it a finding, whatever the rows."""
 
 

@@ -78,7 +78,7 @@ def _spaced(texts: pl.LazyFrame) -> pl.LazyFrame:
     stripped = SPELLING.str.strip_chars()
     # NOTE: a pattern takes ten times as long as these, and few ids are left for it
     pointed = stripped.str.ends_with("0") & stripped.str.contains(".", literal=True)
-    some = texts.filter((SPELLING != stripped) | pointed).unique()
+    some = texts.filter((stripped != SPELLING) | pointed).unique()
     odd = some.with_columns(plain=stripped.str.replace(NUMBER, "$1")).filter(SPELLING != PLAIN)
     # all others are plain
     same = texts.join(odd, left_on="spelling", right_on="plain", how="semi").unique()

@@ -1,144 +1,51 @@
-"""Checks of ids, ranks and scores."""
+"""Checks of ranks and scores."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
-from recframe.audit.call_warnings import (
-    names_systems,
-    ranked_at_once,
-    scores_of_one_value,
-    told_apart_by,
-)
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import ROWS, TEXT, TIES, Data, item, n_rows, rank, user
-from recframe.audit.warnings_of_truth import HARDLY, apart
+from recframe.audit.data import ROWS, TIES, Data, item, n_rows, rank, user
 from recframe.frames.hints import NAMED, Either, bind, text
+from recframe.frames.inputs import Inputs
 from recframe.frames.roles import names_trainings
-from recframe.frames.rows.joins import beside_one_another
-from recframe.ranking.judged_frame import PAIR
-from recframe.ranking.relevance import lacks_model, may_lack_models
+from recframe.frames.rows.joins import aggregate, beside_one_another
+
+FEWEST_LISTS = 5
+"""Minimum lists; of fewer none may begin up to the cut-off by chance."""
+OWN_RANKS = text("rank each list from 1, or name a column of scores: ", bind(score=NAMED))
 
 
-@check("error", "the row is ignored", "drop the row, or find out why its id is missing")
-def null_ids(data: Data) -> Findings:
-    """Rows without a user or an item."""
-    for name, rows in data.pairs.items():
-        yield Finding(name, rows.filter(user.is_null() | item.is_null()))
+@check(
+    "error",
+    "every list is empty, so that each user counts with nothing",
+    OWN_RANKS,
+    warns="always",
+)
+def no_lists(data: Data) -> Findings:
+    """Lists without a row, or with a rank that is null, NaN or infinite in all rows."""
+    if not data.looks_well("recommendations", lambda rows: _has_places(rows, data)):
+        counts = data.inputs.lists.select(rows=pl.len(), against=data.ranked.sum())
+        yield Finding(data.main, counts, ("rows",), column="rank", without_rows=True)
+
+
+def _has_places(rows: pl.DataFrame, data: Data) -> bool:
+    """Return whether eager lists have a rank or a score."""
+    if data.inputs.scored or not rows["rank"].dtype.is_float():
+        name = "user" if data.inputs.scored else "rank"
+        return rows[name].null_count() < len(rows)
+    return bool(rows["rank"].is_finite().any())
 
 
 @check(
     "error",
     "a metric raises",
-    "give each ranked row the name of its model, or drop the row; a judged row without a rank needs no model",
-)
-def null_models(data: Data) -> Findings:
-    """Ranked rows without a model, where one is bound."""
-    if may_lack_models(data.inputs):
-        yield Finding(data.main, data.pairs_of_lists.filter(lacks_model(data.inputs)))
-
-
-@check("error", "a metric raises", "cast the column to one dtype in all frames")
-def id_dtypes(data: Data) -> Findings:
-    """Ids of a dtype that cannot match the lists' ids, such as 1 and '1'."""
-    for inside, message in data.clashes.items():
-        rows = data.inputs.lists.filter(pl.col(inside).is_not_null())
-        yield Finding(data.main, rows, message, always=True)
-
-
-@check(
-    "error",
-    "they count as different ids, which do not match",
-    "strip the ids, and cast floats to integers before they become text",
-    needs=("all users",),
-)
-def id_spellings(data: Data) -> Findings:
-    """Ids that differ only by spaces or a trailing `.0`: ' a' and 'a', '1.0' and '1'."""
-    for role in PAIR:
-        frames = data.having(role)
-        if all(rows.collect_schema()[role] in TEXT for rows in frames.values()):
-            text = pl.col(role).cast(pl.String)
-            texts = [rows.select(spelling=text).drop_nulls().unique() for rows in frames.values()]
-            spellings = _spellings(pl.concat(texts).cache())
-            for name, rows in frames.items():
-                odd = rows.join(spellings, left_on=text, right_on="spelling", how="semi")
-                yield Finding(name, odd, (role,))
-
-
-def _spellings(texts: pl.LazyFrame) -> pl.LazyFrame:
-    """Return ids that differ from another id only by spaces or a trailing `.0`."""
-    spelling, plain = pl.col("spelling"), pl.col("plain")
-    stripped = spelling.str.strip_chars()
-    # NOTE: a pattern takes ten times as long as these, and few ids are left for it
-    pointed = stripped.str.ends_with("0") & stripped.str.contains(".", literal=True)
-    some = texts.filter((spelling != stripped) | pointed).unique()
-    odd = some.with_columns(plain=stripped.str.replace(r"^([+-]?\d+)\.0+$", "$1"))
-    odd = odd.filter(spelling != plain)
-    # all others are plain
-    same = texts.join(odd, left_on="spelling", right_on="plain", how="semi").unique()
-    spellings = pl.concat([odd.select("plain"), same.select(plain="spelling")])
-    several = spellings.group_by("plain").len().filter(pl.col("len") > 1)
-    return odd.join(several, on="plain", how="semi")
-
-
-def _apart(data: Data, role: str) -> Findings:
-    """Find frames with hardly an id in common with the lists: fewer than one in a hundred of the fewer ones."""
-    frames = {} if role in data.clashes else data.having(role)
-    for name, rows in frames.items():
-        if name == data.main:
-            continue
-        ids = apart(data.inputs.lists, rows, role, HARDLY)
-        counts = ids.select(
-            pl.col("there").cast(pl.Int64).alias("rows"), lists="such_here", **{name: "such_there"}
-        )
-        finding = Finding(name, counts, ("lists", name))
-        if name == "train":  # new users and new items have no history
-            meant = "nothing, if users and items are meant to be new"
-            finding = replace(finding, severity="warning", remedy=meant)
-        yield finding
-
-
-SAME_IDS = "give both frames the same ids, or name the column that has them: "
-
-
-@check(
-    "error",
-    "nothing or hardly anything is found",
-    text(SAME_IDS, bind(user=NAMED)),
-    needs=("all users",),
-)
-def no_common_users(data: Data) -> Findings:
-    """Frames with hardly any user id in common with the lists; `rows` counts their ids."""
-    yield from _apart(data, "user")
-
-
-@check(
-    "error",
-    "nothing or hardly anything is found",
-    text(SAME_IDS, bind(item=NAMED)),
-    needs=("all users",),
-)
-def no_common_items(data: Data) -> Findings:
-    """Frames with hardly any item id in common with the lists; `rows` counts their ids."""
-    yield from _apart(data, "item")
-
-
-@check("error", "a metric raises", text("keep one row for each", Either(": frame.unique(...)")))
-def repeated_keys(data: Data) -> Findings:
-    """Users or items with two rows in the frame that describes them."""
-    frames = {"user": data.inputs.users, "item": data.inputs.items}
-    for role, frame in frames.items():
-        if frame is not None:
-            counts = frame.filter(pl.col(role).is_not_null()).group_by(role).agg(ROWS)
-            yield Finding(f"{role}s", counts.filter(n_rows > 1), (role, "rows"))
-
-
-@check(
-    "error",
-    "a metric raises",
-    "ranks start at 1; if they count from 0, add 1 to them",
+    text(
+        "ranks start at 1: if they count from 0, add 1; shares between 0 and 1 are scores: ",
+        bind(score=NAMED),
+    ),
     needs=("ranks",),
 )
 def rank_below_1(data: Data) -> Findings:
@@ -190,30 +97,122 @@ def repeated_ranks(data: Data) -> Findings:
 @check(
     "error",
     "most lists have no item up to k",
-    text("rank each list from 1, or name a column of scores: ", bind(score=NAMED)),
+    text(
+        "rank each list from 1",
+        Either(": .rank('ordinal').over('user')"),
+        ", or name a column of scores: ",
+        bind(score=NAMED),
+    ),
     needs=("ranks",),
+    warns="always",
 )
 def ranks_over_all_lists(data: Data) -> Findings:
     """Lists whose first rank is above k, or above their length, as where the whole frame was ranked at once."""
-    limit = n_rows if data.k is None else data.k
-    late = data.lengths.filter(pl.col("first") > limit).rename({"first": "rank"})
-    at_once = ranked_at_once(data.inputs, data.k)
-    yield Finding(data.main, late.join(at_once, how="cross"), ("user", "rank"))
+    if data.looks_well("recommendations", lambda _: _repeats_ranks(data)):
+        return
+    late = pl.col("first") > (n_rows if data.k is None else data.k)
+    # no rank is there twice, and ranks leave few numbers out where lists have one item, which are distinct by chance too
+    keys = [*data.parts, *data.inputs.model]
+    is_whole = (n_rows.sum() >= 2 * pl.len()) | (pl.col("last").max() <= 2 * n_rows.sum())
+    counts = data.lengths.select(
+        late=late.sum(), lists=pl.len(), ranked=n_rows.sum(), whole=is_whole
+    )
+    distinct = pl.struct(*keys, "rank").n_unique() if keys else rank.n_unique()
+    at_once = beside_one_another([counts, data.lists.select(distinct=distinct)]).filter(
+        (pl.col("distinct") == pl.col("ranked"))
+        & (pl.col("late") * 2 > pl.col("lists"))
+        & (pl.col("lists") >= FEWEST_LISTS)
+        & pl.col("whole")
+    )
+    rows = data.lengths.filter(late).rename({"first": "rank"}).join(at_once, how="cross")
+    yield Finding(data.main, rows, ("user", "rank"), column="rank")
+
+
+def _repeats_ranks(data: Data) -> bool:
+    """Return whether the ranks of eager lists are so low that some must be there twice."""
+    call = data.of_call
+    ranks = pl.Series() if call is None else call.given["recommendations"]["rank"]
+    highest: Any = ranks.max()
+    several = data.parts or data.inputs.model
+    n_groups = call.n_rows if several and call is not None else 1
+    return highest is None or highest * n_groups < len(ranks) - ranks.null_count()
 
 
 @check(
-    "error", "all rows of a user count as one list", "tell the systems apart", needs=("all users",)
+    "warning",
+    "ranks count as they are, so that no list has a first item",
+    OWN_RANKS,
+    needs=("ranks",),
+    warns="always",
+)
+def no_first_rank(data: Data) -> Findings:
+    """Lists none of which has a rank from 1 to below 2."""
+    if not data.looks_well("recommendations", lambda rows: (rows["rank"] < 2).any()):  # noqa: PLR2004
+        first = data.lengths.with_columns(lowest=pl.col("first").min(), lists=pl.len())
+        late = first.filter((pl.col("lowest") >= 2) & (pl.col("lists") >= FEWEST_LISTS))  # noqa: PLR2004
+        late = late.rename({"first": "rank"}).select("user", "rank")
+        yield Finding(data.main, late, ("user", "rank"), column="rank")
+
+
+HALF = 0.5
+"""The fraction of a mean over a tie of an even number of ranks."""
+
+
+@check(
+    "warning",
+    "an item of rank 1.5 is not a hit at 1, and no item of the tie is first",
+    text(
+        "rank each list without ties",
+        Either(": .rank('ordinal') in Polars, .rank(method='first') in pandas"),
+        ", or name the column of scores: ",
+        bind(score=NAMED),
+    ),
+    needs=("fractions",),
+    warns="always",
+)
+def ranks_as_means(data: Data) -> Findings:
+    """Ranks such as 1.5, which several items of a list share, as means over ties have them."""
+    broken = rank - rank.floor()
+    if data.looks_well("recommendations", lambda rows: rows.filter(broken == HALF).is_empty()):
+        return
+    groups = data.lists.filter(broken > 0).group_by(*data.keys, "rank").agg(ROWS)
+    several = groups.with_columns(others=(broken != HALF).any())
+    several = several.filter((n_rows > 1) & ~pl.col("others"))
+    yield Finding(data.main, several, ("user", "rank"), column="rank")
+
+
+SYSTEMS = {"model", "models", "algo", "algorithm", "system", "variant", "run", "method"}
+SYSTEMS |= {"experiment", "recommender", "approach"}
+"""Names of columns that identify systems."""
+
+
+def names_systems(name: str) -> bool:
+    """Return whether a column's name is one of systems, such as `model`, `algo_name`, `run_id`."""
+    words = str(name).casefold().replace("-", "_").replace(" ", "_").split("_")
+    return words[0] in SYSTEMS and all(word in {"id", "name"} for word in words[1:])
+
+
+@check(
+    "error",
+    "all rows of a user count as one list",
+    "tell the systems apart",
+    needs=("all users",),
+    warns="always",
 )
 def pooled_models(data: Data) -> Findings:
     """Most users have every rank or scored item several times, once per value of a column, as with several models."""
     scored = data.inputs.scored
-    rows, place = (data.same_pairs, "item") if scored else (data.same_places, "rank")
-    often = "rows" if scored else "items"
+    place, often = ("item", "rows") if scored else ("rank", "items")
+    if not data.labels or data.looks_well(
+        "recommendations", lambda rows: not _repeats(rows, data.keys_of(rows), place)
+    ):
+        return
+    rows = data.labelled.drop_nulls(["user", place])
     n_users = data.lengths.select(n_users=user.n_unique())
-    for inside, name in data.inputs.labels.items():
-        label = pl.col(inside).n_unique()
+    for one in data.labels:
+        name, label = one.name, pl.col(one.inside).n_unique()
         groups = rows.group_by(*data.keys, place).agg(ROWS, items=item.n_unique(), names=label)
-        sizes = beside_one_another([n_users, data.lists.select(n_names=label)])
+        sizes = beside_one_another([n_users, rows.select(n_names=label)])
         groups = groups.filter(pl.col(often) > 1).join(sizes, how="cross")
         explains = (pl.col("names") == n_rows).all()
         # a column of such a name may have more values than an item has rows, and few users such items
@@ -221,9 +220,15 @@ def pooled_models(data: Data) -> Findings:
             explains &= (pl.col("n_names") == n_rows.max()) & (
                 2 * user.n_unique() >= pl.col("n_users")
             )
-        remedy = f"column {name!r} distinguishes the rows; {told_apart_by(name)}"
-        shown = ("user", place, often)
-        yield Finding(data.main, groups.filter(explains), shown, remedy=remedy)
+        bound = {"training" if names_trainings(name) else "model": repr(name)}
+        of = "trainings of one model" if names_trainings(name) else "systems"
+        remedy = text(f"if column {name!r} names {of}, write ", bind(**bound))
+        yield Finding(data.main, groups.filter(explains), ("user", place, often), remedy=remedy)
+
+
+def _repeats(rows: pl.DataFrame, keys: list[str], place: str) -> bool:
+    """Return whether eager lists have a place several times."""
+    return bool(rows.select(*keys, place).drop_nulls().is_duplicated().any())
 
 
 @check(
@@ -258,12 +263,40 @@ def missing_scores(data: Data) -> Findings:
         "give the model's own scores or a rank; equal scores can be meant with ", bind(ties="...")
     ),
     needs=("scores", "all users"),
+    warns="always",
 )
 def scores_without_order(data: Data) -> Findings:
     """Scores of a model that are all missing or all equal."""
-    found = scores_of_one_value(data.lists, data.inputs).with_columns(n_rows.cast(pl.Int64))
-    found = found.select(*data.inputs.model, "rows", score="lowest")
-    yield Finding(data.main, found, [*data.inputs.model, "score"])
+    if data.looks_well("recommendations", lambda rows: _differ(rows, data.inputs)):
+        return
+    score, missing = pl.col("score"), is_missing(data)
+    counts = [
+        score.filter(~missing).min().alias("lowest"),
+        score.filter(~missing).max().alias("highest"),
+        missing.sum().alias("missing"),
+        ROWS,
+        pl.struct(*data.parts, "user").n_unique().alias("lists"),
+    ]
+    models = aggregate(data.lists, data.inputs.model, counts).filter(n_rows > pl.col("lists"))
+    none = pl.col("lowest").is_null()
+    equal = (pl.col("lowest") == pl.col("highest")) & (pl.col("missing") == 0)
+    ties = data.context
+    if "ties" not in ties.given or ties.ties == "item":  # else they are meant to be equal
+        none |= equal & (n_rows >= LEAST_EQUAL)
+    found = models.filter(none).select(*data.inputs.model, "rows", score="lowest")
+    yield Finding(data.main, found, [*data.inputs.model, "score"], column="score")
+
+
+LEAST_EQUAL = 10
+"""Fewest scores: fewer may be equal by chance."""
+
+
+def _differ(rows: pl.DataFrame, inputs: Inputs) -> bool:
+    """Return whether the scores of eager lists differ, those of each model."""
+    if not inputs.model:
+        return bool(rows["score"].min() != rows["score"].max())
+    ends = rows.group_by("model").agg(pl.col("score").max() > pl.col("score").min())
+    return bool(ends["score"].fill_null(value=False).all())
 
 
 @check("warning", "the item ranks first or last", "give a finite score", needs=("scores",))

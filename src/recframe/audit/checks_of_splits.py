@@ -123,7 +123,7 @@ def few_truth_users(data: SplitRows) -> Findings:
     few = users.filter(pl.col("n_users") < LEAST_USERS)
     few = few.with_columns(concerned_users="n_users", needed=1)
     # a fold without any row of truth is found too
-    yield Finding("truth", few, ("n_users",), always=True)
+    yield Finding("truth", few, ("n_users",), without_rows=True)
 
 
 @check(

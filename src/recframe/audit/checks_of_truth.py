@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import ROWS, Data, relevance, value
-from recframe.audit.suspects import (
+from recframe.audit.data import ROWS, Data, n_rows, relevance, value
+from recframe.audit.of_call import NEARLY_ALL
+from recframe.audit.relevance_columns import (
     FURTHEST,
-    NEARLY_ALL,
-    are_two_values,
+    SOME,
+    as_number,
     is_called_as_grades,
-    listed_truth,
-    may_be_grades,
     truth_without_relevance,
     unbound_columns,
 )
 from recframe.frames.eager_data import at_hand
 from recframe.frames.hints import Either, bind, text
-from recframe.frames.rows.joins import aggregate, joined
+from recframe.frames.rows.joins import aggregate, beside_one_another, joined
+from recframe.ranking.judged_frame import PAIR
+from recframe.ranking.relevance import is_relevant_row
 
 EACH_ROW = bind(relevance="False")
 
@@ -52,22 +52,27 @@ def negative_relevance(data: Data) -> Findings:
         yield Finding(data.judging, rows, ("user", "item", "relevance"))
 
 
-def _unbound(data: Data, may_be: Callable[[pl.Series], bool]) -> Iterator[tuple[str, pl.LazyFrame]]:
-    """Give the columns that nothing is bound to, of a truth whose rows all count: user and value.
+def _unbound(data: Data, least: float) -> Iterator[tuple[str, pl.LazyFrame]]:
+    """Give the columns that nothing is bound to, of a truth whose rows all count: user, value and whether it is `odd`.
 
-    Eager ones that are others are left out, but of a bucket of users, since the values of all tell.
+    Eager columns whose first values are below a number, or none, are left out.
     """
+    call = data.of_call
+    is_read = call is None or call.reads_relevance or data.context.no_relevant == "skip"
     truth = truth_without_relevance(data.inputs)
-    if truth is None:
+    if truth is None or not is_read:
         return
-    for unbound_column in unbound_columns(data.inputs, truth):
-        taken = truth.take(["user"], [replace(unbound_column, inside="value")])
+    for column in unbound_columns(data.inputs, truth):
+        taken = truth.take(["user"], [column])
+        rows = taken.lazy().drop_nulls("value")
+        number = as_number(taken.collect_schema()["value"])
+        rows = rows.select("user", value=number, odd=number.is_null())
         here = at_hand(taken) if data.inputs.tables is None else None
-        if here is None or may_be(here["value"]):
-            yield (
-                unbound_column.name,
-                taken.lazy().drop_nulls("value").with_columns(value.cast(pl.Float64)),
-            )
+        if here is not None:
+            first = here.head(SOME).drop_nulls("value").select(number)["value"]
+            if first.null_count() or not first.is_between(least, -least or 1).all():
+                continue
+        yield column.name, rows
 
 
 def _of_column(
@@ -76,7 +81,10 @@ def _of_column(
     """Return the finding of a column some of whose rows may be meant to count for less."""
     users = pl.col("user").filter(meant).drop_nulls().n_unique()
     counts = rows.select(
-        rows=meant.sum(), concerned_users=users, needed=needed, against=against.sum()
+        rows=meant.sum(),
+        concerned_users=users,
+        needed=needed,
+        against=against.sum() + pl.col("odd").sum(),
     )
     return Finding(
         "truth",
@@ -90,10 +98,11 @@ def _of_column(
     "warning",
     "each row of the truth counts as relevant",
     text(bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
+    warns="always",
 )
 def unbound_two_values(data: Data) -> Findings:
-    """Columns of 0 and 1, or Booleans, in a truth without a bound relevance; `rows` counts the zeros."""
-    for name, rows in _unbound(data, are_two_values):
+    """Columns of 0 and 1, yes and no, or Booleans, in a truth without a bound relevance; `rows` counts the zeros."""
+    for name, rows in _unbound(data, 0):
         zero, one = value == 0, value == 1
         yield _of_column(name, rows, zero, needed=one.sum(), against=~(zero | one))
 
@@ -102,10 +111,11 @@ def unbound_two_values(data: Data) -> Findings:
     "warning",
     "each row of the truth counts as relevant",
     text(bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
+    warns="always",
 )
 def unbound_grades(data: Data) -> Findings:
     """Columns with a name and numbers of grades, in a truth without a bound relevance."""
-    for name, rows in _unbound(data, may_be_grades):
+    for name, rows in _unbound(data, -FURTHEST):
         if is_called_as_grades(name):
             several = (value.max() > value.min()) & ~value.is_in([0.0, 1.0]).all()
             far = value.abs() > FURTHEST
@@ -117,6 +127,7 @@ def unbound_grades(data: Data) -> Findings:
     "no row is relevant",
     text("give a level that some rows reach: ", bind(min_relevance="...")),
     needs=("level",),
+    warns="low",
 )
 def unreached_min_relevance(data: Data) -> Findings:
     """A truth in which no relevance reaches `min_relevance=`; the example is the highest."""
@@ -215,6 +226,12 @@ ARE_SAMPLED = (
 """Whether lists have one length and all relevant items, whose number is one, among evenly drawn items."""
 
 
+LEAST_USERS = 10
+"""Minimum users; of fewer all relevant items may be listed by chance."""
+OF_ALL_ITEMS = 0.8
+"""A list with so large a share of the truth's items is one of all items but those of the user's history."""
+
+
 @check(
     "warning",
     "relevant items that were not recommended are missing, so recall, map and ndcg describe the lists alone",
@@ -223,18 +240,137 @@ ARE_SAMPLED = (
         bind(relevant_from="'list'"),
     ),
     needs=("all users",),
+    warns="always",
 )
 def no_relevant_beyond_lists(data: Data) -> Findings:
     """A truth whose relevant items are all listed, though the lists are neither nearly complete nor sampled."""
-    users = data.judged_users.filter(pl.col("relevant") > 0)
     if data.context.relevant_from == "list" or data.inputs.inside("truth"):
         return
+    if data.of_call is not None and (data.is_judged or _misses_some(data)):
+        return
+    users = data.judged_users.filter(pl.col("relevant") > 0)
     if data.is_judged:
         beyond = pl.col("beyond").sum()
         users = users.filter((beyond.over(data.parts) if data.parts else beyond) == 0)
     else:
-        users = users.join(listed_truth(data.inputs), how="cross")
+        users = users.join(_listed_truth(data), how="cross")
     yield Finding(data.judging, users.select("user", rows="relevant"), ("user", "rows"))
+
+
+def _misses_some(data: Data) -> bool:
+    """Return whether the lists of a call miss some of the first relevant rows of the truth."""
+    given, schema = data.of_call.given if data.of_call else {}, data.inputs.schema
+    if not {"truth", "recommendations"} <= {*given} or schema["user"].is_nested():
+        return False
+    keys = [*data.inputs.inside("row"), *PAIR]
+    columns = [pl.col(name).cast(schema[name]) for name in keys]
+    truth = given["truth"].head(SOME // 10)
+    if "relevance" in truth.columns:
+        truth = truth.filter(is_relevant_row(data.inputs))
+    truth = truth.select(columns).drop_nulls(PAIR)
+    users = truth["user"].unique().cast(given["recommendations"].schema["user"])
+    lists = given["recommendations"].filter(pl.col("user").is_in(users.implode()))
+    return bool(len(truth.join(lists.select(columns), on=keys, how="anti", nulls_equal=True)))
+
+
+def _listed_truth(data: Data) -> pl.LazyFrame:
+    """Return a row where lists have every relevant row of a truth; none where that may be meant.
+
+    It is meant of lists of nearly all items, and of sampled ones: all of one length, with one number of relevant items.
+    """
+    keys, n = [*data.parts, "user"], pl.len()
+    truth, lists = data.relevant_rows.select(*keys, "item").unique(), data.lists
+    items = truth.select("item").unique()
+    shares = lists.join(items, on="item", how="semi").group_by(data.keys)
+    of_lists = joined(data.lengths, truth.group_by(keys).agg(relevant=n), keys)
+    same = [(column == column.median()).mean() for column in (pl.col("rows"), pl.col("relevant"))]
+    drawn = pl.min_horizontal(*same, pl.col("relevant").is_not_null().mean()) >= NEARLY_ALL
+    counts = [
+        truth.select(users=pl.col("user").n_unique()),
+        truth.join(lists, on=[*keys, "item"], how="anti", nulls_equal=True).select(missing=n),
+        items.select(items=n),
+        shares.agg(known=pl.col("item").n_unique()).select(pl.col("known").median()),
+        of_lists.select(is_drawn=drawn.fill_null(value=False)),
+    ]
+    is_joined = (
+        (pl.col("missing") == 0)
+        & (pl.col("users") >= LEAST_USERS)
+        & (pl.col("known") < OF_ALL_ITEMS * pl.col("items"))
+        & ~pl.col("is_drawn")
+    )
+    return beside_one_another(counts).filter(is_joined).select("missing")
+
+
+ENOUGH_USERS = 100
+"""Users of whom nearly all relevant items come first by no chance."""
+
+
+@check(
+    "warning",
+    "the metrics are those of a bound, which no model reaches",
+    text(
+        "leave what is in the truth out of what the model knows; of a bound say so: ",
+        Either("rec(bounds=['oracle'])", "--bounds oracle"),
+    ),
+    needs=("truth", "all users"),
+    warns="always",
+)
+def lists_of_the_truth(data: Data) -> Findings:
+    """Lists that begin with nearly all relevant items of their users: too good, do they return the truth?"""
+    if data.inputs.inside("truth") or (data.of_call and not data.of_call.may_be_perfect):
+        return
+    pair, groups = [*data.parts, *PAIR], [*data.parts, *data.inputs.model]
+    truth = data.relevant_rows.select(pair).unique()
+    sizes = truth.group_by(pair[:-1]).agg(n=pl.len())
+    place = pl.col("rank")
+    if data.inputs.scored:
+        place = pl.col("score").rank("ordinal", descending=True).over(data.keys)
+    rows = joined(data.lists.with_columns(place=place), truth.with_columns(hit=True), pair)
+    hit, n = pl.col("hit").fill_null(value=False), pl.col("n")
+    rows = joined(rows, sizes, pair[:-1], how="inner")
+    first = (hit & (pl.col("place") <= n)).sum() / n.first()
+    lists = rows.group_by(data.keys).agg(recall=first, hits=hit.sum(), rows=pl.len())
+    # of truth that was made of the lists all items are hits
+    lists = lists.filter(n_rows >= 2 * pl.col("hits"))
+    models = aggregate(lists, groups, [pl.col("recall").mean().alias("mean"), pl.len().alias("n")])
+    models = models.filter((pl.col("mean") > NEARLY_ALL) & (n >= ENOUGH_USERS))
+    found = joined(lists, models, groups, how="inner")
+    yield Finding(data.main, found, [*data.inputs.model, "user", "recall"])
+
+
+@check(
+    "error",
+    "every recommended item counts as relevant",
+    "give the rows that users liked, or no truth if the lists have a relevance",
+    needs=("truth",),
+    warns="always",
+)
+def truth_is_the_lists(data: Data) -> Findings:
+    """The frame of recommendations, which was given as the truth too."""
+    frames = (data.inputs.sides[name].kind.frame for name in ("recommendations", "truth"))
+    if next(frames) is next(frames):
+        yield Finding("truth", data.inputs.lists, of_schemas=True)
+
+
+COUNT_REPEATS = {"rectools", "microsoft", "replay"}
+"""Profiles of libraries that count each row of a repeated pair."""
+
+
+@check(
+    "warning",
+    "the pair counts once, and the profile's library counts each of its rows",
+    text("keep one row for each user and item", Either(": truth.unique(['user', 'item'])")),
+    needs=("truth",),
+    warns="always",
+)
+def repeats_under_a_profile(data: Data) -> Findings:
+    """Pairs that the truth repeats, under the profile of a library that counts repeats."""
+    keys = [*data.parts, *PAIR]
+    if data.context.profile not in COUNT_REPEATS or data.looks_well(
+        "truth", lambda rows: not rows.select(keys).is_duplicated().any()
+    ):
+        return
+    yield Finding("truth", data.same_judged_pairs, ("user", "item", "rows"))
 
 
 @check(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.data import EMPTY, LISTED_AND_JUDGED, ROWS, Data, item, n_rows
-from recframe.audit.model_depths import ALIKE, LEAST_LISTS, depths_of, foreign_ids
-from recframe.audit.warnings_of_truth import apart
 from recframe.frames.hints import A_FRAME, Either, bind, text
 from recframe.frames.kinds.engine import POPULARITY
 from recframe.frames.roles import Segment
@@ -22,11 +21,34 @@ from recframe.ranking.relevance import rows_of_models
     "warning",
     "precision still divides by k",
     "recommend k items, or use precision(denominator='list')",
+    warns="always",
 )
 def short_lists(data: Data) -> Findings:
     """Lists with fewer than k rows."""
+    if data.of_call is not None and data.looks_well("recommendations", partial(_reach, data)):
+        return
     if data.k is not None:
         yield Finding(data.main, data.lengths.filter(n_rows < data.k), ("user", "rows"))
+
+
+MANY_LISTS = 100
+"""Lists of which all end at one length below k where models were cut there."""
+
+
+def _highest_rank(data: Data, rows: pl.DataFrame) -> float:
+    """Return the highest rank of eager lists; 0 of scores, which have none."""
+    highest: Any = 0 if data.inputs.scored else rows["rank"].max()
+    return highest or 0
+
+
+def _reach(data: Data, rows: pl.DataFrame) -> bool:
+    """Return whether some of eager lists reach k, or their lengths differ, or they are few."""
+    if data.k is None or _highest_rank(data, rows) >= data.k:
+        return True
+    lengths = rows.filter(data.ranked).group_by(data.keys_of(rows)).len()["len"]
+    longest: Any = lengths.max()
+    is_cut = len(lengths) >= MANY_LISTS and longest == lengths.min() and longest < (data.k or 0)
+    return not is_cut
 
 
 @check(
@@ -68,9 +90,16 @@ def users_without_truth(data: Data) -> Findings:
     yield finding
 
 
-@check("warning", "the user counts, with 0", text("recommend to all, or ", LISTED_AND_JUDGED))
+@check(
+    "warning",
+    "the user counts, with 0",
+    text("recommend to all, give all lists where these are of one segment, or ", LISTED_AND_JUDGED),
+    warns="always",
+)
 def users_without_lists(data: Data) -> Findings:
     """Users with a judged row and no list, for each model."""
+    if data.of_call is not None and (data.context.universe or data.is_judged or _have_lists(data)):
+        return
     users = data.judged_users
     if data.inputs.model:
         users = users.join(_models(data), how="cross")
@@ -84,6 +113,21 @@ def users_without_lists(data: Data) -> Findings:
             remedy="nothing, if this is meant",
         )
     yield finding
+
+
+MOST = 0.5
+"""The share of users without a list, or a weight, above which calls warn."""
+
+
+def _have_lists(data: Data) -> bool:
+    """Return whether most users of the truth of a call have a list, or none has."""
+    lists, truth = data.look("recommendations"), data.look("truth")
+    if lists is None or truth is None:
+        return False
+    dtype = data.inputs.schema["user"]
+    users, listed = (frame["user"].cast(dtype).drop_nulls().unique() for frame in (truth, lists))
+    share = users.is_in(listed.implode()).mean()
+    return not share or share >= 1 - MOST
 
 
 def _models(data: Data) -> pl.LazyFrame:
@@ -134,45 +178,6 @@ def users_in_two_segments(data: Data) -> Findings:
         yield finding
 
 
-def _of_rows(data: Data) -> Iterator[Segment]:
-    """Give the segments that cut rows into parts."""
-    yield from (segment for segment in data.inputs.segments if segment.inside in data.parts)
-
-
-@check(
-    "error",
-    "no segment has rows of both frames, so nothing is found",
-    text(
-        "write the values the same way in both frames, or give the column once, in ",
-        bind(users="users"),
-    ),
-    needs=("truth", "all users"),
-)
-def by_without_common_values(data: Data) -> Findings:
-    """Columns of `by` without a value that lists and truth have in common; `rows` counts the values."""
-    for segment in _of_rows(data):
-        values = apart(data.inputs.lists, data.pairs["truth"], segment.inside)
-        counts = values.select(
-            pl.col("there").cast(pl.Int64).alias("rows"), lists="such_here", truth="such_there"
-        )
-        yield Finding("truth", counts, ("lists", "truth"))
-
-
-@check(
-    "error",
-    "the model has no hit",
-    "give the model the ids of the other models",
-    needs=("models", "all users"),
-)
-def model_without_common_ids(data: Data) -> Findings:
-    """Models without a user or item id in common with the truth, unlike other models; `rows` counts their ids."""
-    for role in PAIR:
-        models = foreign_ids(data.lists, data.truth, role).sort("model")
-        n_ids = pl.col("here").cast(pl.Int64).alias("rows")
-        counts = models.select("model", n_ids, lists="such_here", truth="such_there")
-        yield Finding(data.main, counts, ("model", "lists", "truth"))
-
-
 @check(
     "warning",
     "items that a model does not list are misses, so models with longer lists have more hits",
@@ -180,17 +185,66 @@ def model_without_common_ids(data: Data) -> Findings:
         "give all models lists of k items, or compare them up to the shortest: ", Either("k=", "-k")
     ),
     needs=("models",),
+    warns="always",
 )
 def models_of_unequal_depth(data: Data) -> Findings:
     """Lists of models whose longest list ends before k and before another model's."""
-    if data.k is None:
+    if data.k is None or data.looks_well("recommendations", partial(_end_alike, data)):
         return
+    depths = _depths(data.lengths, data)
+    depth = pl.col("depth")
+    short = depths.filter((depth < data.k) & (depth.min() < ALIKE * depth.max()))
     lists = data.lengths.filter(pl.col("model").is_not_null())
-    models = depths_of(lists).filter(pl.col("n_lists") >= LEAST_LISTS)
-    depth = pl.col("depth").clip(upper_bound=data.k)
-    short = models.filter((pl.col("depth") < data.k) & (depth.min() < ALIKE * depth.max()))
     found = lists.join(short, on="model", how="inner").select("model", "user", "depth")
-    yield Finding(data.main, found.sort("model", "user"), ("model", "depth"))
+    yield Finding(data.main, found, ("model", "depth"))
+
+
+LEAST_LISTS = 10
+"""Fewest lists of a model whose depth is compared."""
+ALIKE = 0.95
+"""Ratio of the lowest to the highest depth from which depths count as equal: a few items were only filtered out."""
+
+
+def _depths(lists: pl.LazyFrame, data: Data) -> pl.LazyFrame:
+    """Return each model with the length of its longest list up to k, `depth`.
+
+    Ranks with gaps are those of a few items among others, which say nothing of the lists' length.
+    """
+    last = n_rows if data.inputs.scored else pl.col("last")
+    depths = lists.group_by("model").agg(
+        last.max().cast(pl.Int64).alias("depth"), longest=n_rows.max(), n_lists=pl.len()
+    )
+    is_known = pl.col("model").is_not_null() & (pl.col("n_lists") >= LEAST_LISTS)
+    depths = depths.filter(is_known & (pl.col("longest") >= pl.col("depth")))
+    return depths.select("model", pl.col("depth").clip(upper_bound=data.k))
+
+
+def _end_alike(data: Data, rows: pl.DataFrame) -> bool:
+    """Return whether the longest eager lists of all models end at about one depth, up to k."""
+    ends = [] if data.inputs.scored else [pl.col("rank").max().alias("last")]
+    lists = rows.filter(data.ranked).group_by(data.keys_of(rows)).agg(ROWS, *ends)
+    depths = _depths(lists.lazy(), data).collect()["depth"]
+    lowest: Any = depths.min()
+    highest: Any = depths.max()
+    return len(depths) < 2 or lowest >= ALIKE * highest  # noqa: PLR2004
+
+
+@check(
+    "error",
+    "the metric has no value, since it is of lists of one relevant item and n_negatives others",
+    "say in n_negatives= how many were drawn, and give the whole lists as they were ranked",
+    warns="low",
+)
+def lists_of_other_samples(data: Data) -> Findings:
+    """Lists with another number of items than a metric of sampled lists is given."""
+    call = data.of_call
+    for metric in () if call is None else call.metrics:
+        n, name = metric.parameters.get("n_negatives"), str(metric)
+        if call is None or not isinstance(n, int) or name not in call.result.columns:
+            continue
+        if len(call.result) and not (call.result[name].fill_null(0) != 0).any():
+            others = data.lengths.with_columns(as_many=(n_rows == n + 1).any())
+            yield Finding(data.main, others.filter(~pl.col("as_many")), ("user", "rows"))
 
 
 WEIGHT = pl.col("weight").cast(pl.Float64).fill_nan(None)
@@ -233,6 +287,29 @@ def unknown_items(data: Data) -> Findings:
 
 
 @check(
+    "warning",
+    "each text counts as a category of its own",
+    "make lists of them: pl.col('genres').str.split('|'), with the column's own name",
+    needs=("items",),
+    warns="always",
+)
+def categories_in_one_text(data: Data) -> Findings:
+    """Columns of items whose texts have several categories each, such as 'Action|Comedy'."""
+    side = data.inputs.sides["items"]
+    texts = {name for name in side.kind.labels() if name not in side.kind.numbers()}
+    if data.of_call is not None:
+        of = {metric.parameters.get("of", "item") for metric in data.of_call.metrics}
+        texts = texts if None in of or "" in of else texts & {*map(str, of)}
+    for name in sorted(texts - {side.context.names["item"]}):
+        taken = data.inputs.feature_rows(Segment("category", name, "items"))
+        rows = taken.lazy().with_columns(pl.col("category").cast(pl.String)).drop_nulls("category")
+        several = pl.col("category").str.contains("|", literal=True)
+        rows = rows.with_columns(share=several.mean()).filter(several & (pl.col("share") >= MOST))
+        split = f"make lists of them: pl.col({name!r}).str.split('|')"
+        yield Finding("items", rows, ("item", "category"), column=name, remedy=split)
+
+
+@check(
     "info",
     "its popularity is 0; its novelty and propensity are as if one user had it",
     "nothing, if it is new",
@@ -264,12 +341,27 @@ def users_without_history(data: Data) -> Findings:
     "n_users counts the user, weighted means do not",
     "give each user a weight, such as 1 or 0",
     needs=("weights", "users"),
+    warns="always",
 )
 def users_without_weight(data: Data) -> Findings:
     """Users with judged rows and no weight."""
+    if data.of_call is not None and _have_weights(data):
+        return
     known = data.having("user")["users"].filter(WEIGHT.is_not_null()).select("user")
     rows = data.judged_users.join(known, on="user", how="anti")
     yield Finding(data.judging, rows, ("user",))
+
+
+def _have_weights(data: Data) -> bool:
+    """Return whether most users of a call have a weight."""
+    judging = data.look("recommendations" if data.is_judged else "truth")
+    users = None if data.of_call is None else data.of_call.given.get("users")
+    if judging is None or users is None:
+        return False
+    dtype = data.inputs.schema["user"]
+    weighted = users.filter(WEIGHT.is_not_null())["user"].cast(dtype)
+    share = judging["user"].cast(dtype).drop_nulls().unique().is_in(weighted.implode()).mean()
+    return share is None or share >= 1 - MOST
 
 
 @check(

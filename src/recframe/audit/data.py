@@ -8,13 +8,14 @@ from functools import cached_property
 
 import polars as pl
 
-from recframe.audit.split_rows import SplitRows, in_frames
 from recframe.audit.of_call import OfCall
+from recframe.audit.split_rows import SplitRows, in_frames
 from recframe.errors import readable, short, shown_in_plan
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
-from recframe.frames.inputs import Inputs
+from recframe.frames.inputs import Inputs, without_models
 from recframe.frames.options import Context
+from recframe.frames.roles import Segment, label_columns
 from recframe.frames.rows.integer_keys import key_hash, repeated
 from recframe.ranking.relevance import is_rank, is_relevant
 
@@ -30,6 +31,8 @@ EMPTY = {
 }
 
 
+MANY_USERS, SAMPLED = 10_000, 64
+"""Users beyond whom a call looks at those of one hash in so many."""
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 
 
@@ -44,19 +47,50 @@ class Data:
     """What is said of ids that cannot match, by role."""
     of_call: OfCall | None = None
     """The metrics and the result of a call; None in an audit."""
+    looks: dict[str, pl.DataFrame] = field(default_factory=dict, init=False)
 
     def has(self, need: str) -> bool:
         """Return whether the frames and options have what a check needs."""
         return NEEDS[need](self)
 
-    def at_hand(self, name: str) -> pl.DataFrame | None:
-        """Return an eager frame of a call as it was given, to look at before a plan is made; None in an audit."""
-        return None if self.of_call is None else self.of_call.given.get(name)
+    def look(self, name: str) -> pl.DataFrame | None:
+        """Return rows of an eager frame of a call, to look at before a plan is made; None in an audit.
+
+        Of more than ten thousand users those of one hash in 64.
+        """
+        call, frame = self.of_call, None if self.of_call is None else self.of_call.given.get(name)
+        if call is None or frame is None or call.n_users <= MANY_USERS or "user" not in frame:
+            return frame
+        if name not in self.looks:
+            number = pl.col("user").cast(self.inputs.schema["user"]).hash()
+            self.looks[name] = frame.filter(number % SAMPLED == 0)
+        return self.looks[name]
+
+    def looks_well(self, name: str, holds: Callable[[pl.DataFrame], bool]) -> bool:
+        """Return whether rows of an eager frame of a call show that a check finds nothing."""
+        frame = self.look(name)
+        return frame is not None and holds(frame)
+
+    @cached_property
+    def labels(self) -> Sequence[Segment]:
+        """The unbound columns of the lists that may name systems, which a call has not read."""
+        inputs = self.inputs
+        if self.of_call is None or inputs.training:
+            return [
+                Segment(inside, name, "recommendations") for inside, name in inputs.labels.items()
+            ]
+        return label_columns(inputs.sides["recommendations"], inputs.segments)
 
     @property
-    def lists_at_hand(self) -> pl.DataFrame | None:
-        """The frame of the lists of a call, if it is eager."""
-        return self.at_hand("recommendations")
+    def labelled(self) -> pl.LazyFrame:
+        """The rows of the lists with these columns."""
+        if self.of_call is None:
+            return self.lists
+        side, inputs = self.inputs.sides["recommendations"], self.inputs
+        parts = [segment for segment in inputs.segments if segment.inside in self.parts]
+        place = "score" if inputs.scored else "rank"
+        taken = side.take([*inputs.model, "user", "item", place], [*parts, *self.labels])
+        return without_models(taken, inputs.context).lazy().filter(self.ranked)
 
     @property
     def context(self) -> Context:
@@ -82,6 +116,10 @@ class Data:
     def keys(self) -> list[str]:
         """The keys of a list."""
         return [*self.parts, *self.inputs.model, "user"]
+
+    def keys_of(self, rows: pl.DataFrame) -> list[str]:
+        """Return the keys of a list that eager rows have; segments that expressions make are none."""
+        return [key for key in self.keys if key in rows.columns]
 
     @property
     def parts(self) -> list[str]:

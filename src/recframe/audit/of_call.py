@@ -15,6 +15,8 @@ from recframe.metrics.language.definition import Metric
 
 HARDLY = 0.01
 """Share of users, or of ids, below which hardly any are left."""
+NEARLY_ALL = 0.95
+"""Share from which nearly all are there."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class OfCall:
     metrics: Sequence[Metric[...]]
     result: pl.DataFrame
     model: str | None
-    """The result's column of models, where one is bound."""
+    """The result's column of models, where a model is bound."""
     given: Mapping[str, pl.DataFrame]
     """The eager frames, by name."""
 
@@ -39,43 +41,53 @@ class OfCall:
         return not self.metrics or any(needs_of(one).reads_relevance for one in self.metrics)
 
     @cached_property
-    def n_models(self) -> int:
-        """The number of models of the result, 1 where none is bound."""
-        here = self.model is not None and self.model in self.result.columns
-        return self.result[self.model].drop_nulls().n_unique() if here else 1
+    def n_rows(self) -> int:
+        """The number of rows of the result, at least 1."""
+        return max(len(self.result), 1)
 
     @cached_property
     def n_users(self) -> int:
         """The number of counted users, of each model, 0 where the result does not have it."""
         if "n_users" not in self.result.columns:
             return 0
-        return int(self.result["n_users"].sum()) // max(self.n_models, 1)
+        n_models = 1
+        if self.model in self.result.columns:
+            n_models = max(self.result[self.model].drop_nulls().n_unique(), 1)
+        return int(self.result["n_users"].sum()) // n_models
+
+    @cached_property
+    def values(self) -> dict[str, pl.Series]:
+        """The values of the metrics that are above 0 only where a list has a relevant item, by metric."""
+        counting = (str(one) for one in self.metrics if needs_of(one).columns & (HITS | EXPECTED))
+        return {name: self.result[name] for name in counting if name in self.result.columns}
 
     @cached_property
     def are_hits_low(self) -> bool:
-        """Whether less than 1 % of the users, or of those of one model, have a hit, or every value is 0 or null.
+        """Whether less than 1 % of the users, or of those of a model, have a hit, or every value is 0 or null.
 
         NOTE: a mean of values up to 1 is at most the share of users with a hit.
         """
-        names = {str(one): one for one in self.metrics if str(one) in self.result.columns}
-        if not names:
-            return False
-        reads = HITS | EXPECTED
-        counting = [name for name, one in names.items() if needs_of(one).columns & reads]
-        if not counting:
-            return not any(self._highest(self.result[name]) for name in names)
-        highest = [self._of_models(self.result[name]) for name in counting]
+        names = [str(one) for one in self.metrics if str(one) in self.result.columns]
+        if not self.values:
+            return bool(names) and not any(_highest(self.result[name]) for name in names)
+        highest = [self._of_models(values) for values in self.values.values()]
         return any(max(values) < HARDLY for values in zip(*highest, strict=True))
+
+    @cached_property
+    def may_be_perfect(self) -> bool:
+        """Whether a metric of hits is nearly 1, or none tells."""
+        return not self.values or any(_highest(one) >= NEARLY_ALL for one in self.values.values())
 
     def _of_models(self, values: pl.Series) -> list[float]:
         """Return the largest value of each model."""
-        if self.model is None or self.model not in self.result.columns:
-            return [self._highest(values)]
+        if self.model not in self.result.columns:
+            return [_highest(values)]
         models = self.result[self.model]
         names = models.drop_nulls().unique(maintain_order=True)
-        return [self._highest(values.filter(models == name)) for name in names]
+        return [_highest(values.filter(models == name)) for name in names]
 
-    @staticmethod
-    def _highest(values: pl.Series) -> float:
-        highest: Any = values.max()
-        return float(highest or 0.0)
+
+def _highest(values: pl.Series) -> float:
+    """Return the largest value, 0 where there is none."""
+    highest: Any = values.max()
+    return float(highest or 0.0)

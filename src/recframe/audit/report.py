@@ -4,24 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
-from recframe.audit import checks_of_ranks, checks_of_splits, checks_of_truth, checks_of_users
+from recframe.audit import (
+    checks_of_ids,
+    checks_of_ranks,
+    checks_of_splits,
+    checks_of_truth,
+    checks_of_users,
+)
 from recframe.audit.checks import SEVERITIES, Check, Finding, HasNeeds
 from recframe.audit.data import Data, example
+from recframe.audit.of_call import OfCall
 from recframe.audit.split_rows import SplitRows
-from recframe.errors import fails_whole_if, readable
+from recframe.errors import fails_whole_if, readable, warn
 from recframe.evaluation.execution import Run
 from recframe.evaluation.folds import in_folds
+from recframe.frames.collecting import Collect
+from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
+from recframe.metrics.language.definition import Metric
 
-PAGES = (checks_of_ranks, checks_of_truth, checks_of_users)
+PAGES = (checks_of_ids, checks_of_ranks, checks_of_truth, checks_of_users)
 CHECKS = [var for page in PAGES for var in vars(page).values() if isinstance(var, Check)]
 """Every check, page by page, in the order of each page."""
 CHECKS_OF_SPLITS = [var for var in vars(checks_of_splits).values() if isinstance(var, Check)]
 """The checks of train and truth, of a split and of frames with times."""
+ALWAYS = [check for check in CHECKS if check.warns == "always"]
+WARNING = [check for check in CHECKS if check.warns is not None]
+"""The checks of calls, without and with those of calls that found hardly anything."""
 
 ITEMS = "items"
 """Frame that every bucket of users has in full."""
@@ -29,7 +43,9 @@ EVIDENCE = {"needed", "against"}
 """Row counts that decide whether a finding holds."""
 NUMBERS = ("rows", "users", "example", *sorted(EVIDENCE))
 HOLDS = (
-    (pl.col("needed") > 0) & (pl.col("against") == 0) & (pl.col("always") | (pl.col("rows") > 0))
+    (pl.col("needed") > 0)
+    & (pl.col("against") == 0)
+    & (pl.col("without rows") | (pl.col("rows") > 0))
 )
 COLUMNS = ("check", "severity", "frame", "rows", "users", "example", "treatment", "remedy")
 
@@ -104,6 +120,35 @@ def _table(findings: Mapping[str, tuple[Check, Finding]], run: Run | None = None
     return table.filter(HOLDS).sort("severity order", "place")
 
 
+def tell(
+    inputs: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: Collect
+) -> None:
+    """Warn of what is rarely meant, and where hardly anything was found, of why; of bounds nothing is said."""
+    inputs = inputs.candidates
+    model = inputs.context.names["model"] if inputs.model else None
+    call = OfCall(metrics, result, model, inputs.given)
+    data = Data(inputs, call.cutoff, of_call=call)
+    judging = {"recommendations", "truth"} & {*inputs.sides}
+    is_here = judging <= {*inputs.given} and inputs.tables is None
+    checks = WARNING if call.are_hits_low else ALWAYS
+    found = {
+        name: (check, one)
+        for name, (check, one) in _found(checks, data).items()
+        if is_here or check.warns == "low" or one.of_schemas
+    }
+    if found:
+        for row in run(_table(found)).iter_rows(named=True):
+            check, one = found[row["finding"]]
+            warn(_told(check, one, row))
+
+
+def _told(check: Check, finding: Finding, row: Mapping[str, Any]) -> str:
+    """Return the words of a warning."""
+    frame = "recommendations" if finding.frame == "judged" else finding.frame
+    where = f"{row['rows']:,} row{'s' * (row['rows'] != 1)} of {FrameOf(frame)}"
+    return f"{check.name}: {finding.meaning} {where}, such as {row['example']}; {row['treatment']}; {row['remedy']}"
+
+
 def errors(inputs: Inputs) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs and a check finds an error."""
     findings = _findings(Data(inputs))
@@ -130,7 +175,9 @@ def _counts(name: str, finding: Finding) -> pl.LazyFrame:
         *(count.cast(pl.Int64).alias(name) for name, count in counts.items()),
         example=example(finding.shown, schema),
     )
-    is_kept = pl.lit(finding.always) | pl.any_horizontal(pl.col("rows", *EVIDENCE & {*schema}) > 0)
+    is_kept = pl.lit(finding.without_rows) | pl.any_horizontal(
+        pl.col("rows", *EVIDENCE & {*schema}) > 0
+    )
     return row.filter(is_kept).select(pl.lit(name).alias("finding"), *NUMBERS)
 
 
@@ -146,5 +193,5 @@ def _words(place: int, name: str, check: Check, finding: Finding) -> dict[str, s
         "severity": severity,
         "severity order": SEVERITIES.index(severity),
         "place": place,
-        "always": finding.always,
+        "without rows": finding.without_rows,
     }

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from recframe.audit import call_warnings
-from recframe.audit.call_context import Seen
+from recframe.audit.report import tell
 from recframe.charts.formatting import counted
 from recframe.charts.themes import ALL
 from recframe.errors import ColumnError, RecframeError, shown
@@ -256,8 +255,7 @@ def warned_of_truth(inputs: Inputs) -> WhatIsTold:
     """Return a callback that warns about the truth, for results that are no tables of metrics."""
 
     def told(result: pl.DataFrame, run: Collect) -> None:
-        seen = Seen(one_of_each(under_profile.at_home(inputs)), [], result, run)
-        call_warnings.tell(seen, call_warnings.OF_JUDGING)
+        tell(one_of_each(under_profile.at_home(inputs)), [], result, run)
 
     return told
 

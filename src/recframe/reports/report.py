@@ -13,10 +13,8 @@ from typing import Any
 import polars as pl
 
 import recframe
-from recframe.audit import call_warnings
-from recframe.audit.call_context import Seen
 from recframe.audit.checks import SEVERITIES
-from recframe.audit.report import meanings_of_checks
+from recframe.audit.report import meanings_of_checks, tell
 from recframe.charts.cutoff_charts import HIT_AT
 from recframe.charts.formatting import (
     Row,
@@ -246,7 +244,7 @@ class ReportBuilder(SectionsOfSegments):
         if self.rec._kind.is_lazy:  # noqa: SLF001  whose calls tell nothing
             wide = self.rec.evaluate(self.metrics)
             home = trainings.one_of_each(under_profile.at_home(self.inputs))
-            call_warnings.tell(Seen(home, self.metrics, wide, stream))
+            tell(home, self.metrics, wide, stream)
         return keyed(self.rec, result)
 
     def overview(self, section: Section, warned: Sequence[str]) -> None:
