@@ -20,7 +20,7 @@ from recframe.ranking.relevance import rows_of_models
 @check(
     "warning",
     "precision still divides by k",
-    "recommend k items, or use precision(denominator='list')",
+    "recommend k items, choose a lower k, or use precision(denominator='list')",
     warns="always",
 )
 def short_lists(data: Data) -> Findings:
@@ -28,7 +28,9 @@ def short_lists(data: Data) -> Findings:
     if data.of_call is not None and data.looks_well("recommendations", partial(_reach, data)):
         return
     if data.k is not None:
-        yield Finding(data.main, data.lengths.filter(n_rows < data.k), ("user", "rows"))
+        meaning = f"Lists with fewer rows than k={data.k}."
+        short = data.lengths.filter(n_rows < data.k)
+        yield Finding(data.main, short, ("user", "rows"), meaning=meaning)
 
 
 MANY_LISTS = 100
@@ -117,6 +119,8 @@ def users_without_lists(data: Data) -> Findings:
 
 MOST = 0.5
 """The share of users without a list, or a weight, above which calls warn."""
+LIKELY = 0.7
+"""The ratio of users with a list to users of the truth from which they are not compared."""
 
 
 def _have_lists(data: Data) -> bool:
@@ -124,6 +128,8 @@ def _have_lists(data: Data) -> bool:
     lists, truth = data.look("recommendations"), data.look("truth")
     if lists is None or truth is None:
         return False
+    if lists["user"].n_unique() >= LIKELY * truth["user"].n_unique():
+        return True
     dtype = data.inputs.schema["user"]
     users, listed = (frame["user"].cast(dtype).drop_nulls().unique() for frame in (truth, lists))
     share = users.is_in(listed.implode()).mean()

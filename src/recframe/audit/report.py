@@ -36,6 +36,8 @@ CHECKS_OF_SPLITS = [var for var in vars(checks_of_splits).values() if isinstance
 ALWAYS = [check for check in CHECKS if check.warns == "always"]
 WARNING = [check for check in CHECKS if check.warns is not None]
 """The checks of calls, without and with those of calls that found hardly anything."""
+OF_JUDGING = [checks_of_truth.unbound_two_values, checks_of_truth.unbound_grades]
+"""The checks of calls that have no metrics."""
 
 ITEMS = "items"
 """Frame that every bucket of users has in full."""
@@ -130,7 +132,7 @@ def tell(
     data = Data(inputs, call.cutoff, of_call=call)
     judging = {"recommendations", "truth"} & {*inputs.sides}
     is_here = judging <= {*inputs.given} and inputs.tables is None
-    checks = WARNING if call.are_hits_low else ALWAYS
+    checks = OF_JUDGING if not metrics else WARNING if call.are_hits_low else ALWAYS
     found = {
         name: (check, one)
         for name, (check, one) in _found(checks, data).items()
@@ -146,7 +148,8 @@ def _told(check: Check, finding: Finding, row: Mapping[str, Any]) -> str:
     """Return the words of a warning."""
     frame = "recommendations" if finding.frame == "judged" else finding.frame
     where = f"{row['rows']:,} row{'s' * (row['rows'] != 1)} of {FrameOf(frame)}"
-    return f"{check.name}: {finding.meaning} {where}, such as {row['example']}; {row['treatment']}; {row['remedy']}"
+    found = f"{finding.meaning.rstrip('.')} ({where}, such as {row['example']})"
+    return f"{check.name}: {found}; {row['treatment']}; {row['remedy']}"
 
 
 def errors(inputs: Inputs) -> pl.LazyFrame:
