@@ -147,11 +147,29 @@ def _repeats_ranks(data: Data) -> bool:
 )
 def no_first_rank(data: Data) -> Findings:
     """Lists none of which has a rank from 1 to below 2."""
-    if not data.looks_well("recommendations", lambda rows: (rows["rank"] < 2).any()):  # noqa: PLR2004
-        first = data.lengths.with_columns(lowest=pl.col("first").min(), lists=pl.len())
-        late = first.filter((pl.col("lowest") >= 2) & (pl.col("lists") >= FEWEST_LISTS))  # noqa: PLR2004
-        late = late.rename({"first": "rank"}).select("user", "rank")
-        yield Finding(data.main, late, ("user", "rank"), column="rank")
+    if data.looks_well("recommendations", _begin_at_1):
+        return
+    lists = data.lengths.with_columns(
+        lowest=pl.col("first").min(), lists=pl.len(), ranked=n_rows.sum()
+    )
+    # of one item among many the rank alone may be known
+    late = lists.filter(
+        (pl.col("lowest") >= BEHIND_FIRST)
+        & (pl.col("lists") >= FEWEST_LISTS)
+        & (pl.col("ranked") >= 2 * pl.col("lists"))
+    )
+    late = late.rename({"first": "rank"}).select("user", "rank")
+    yield Finding(data.main, late, ("user", "rank"), column="rank")
+
+
+BEHIND_FIRST = 2
+"""The lowest rank behind those of a first item."""
+
+
+def _begin_at_1(rows: pl.DataFrame) -> bool:
+    """Return whether an eager list has a first item, or none has a rank."""
+    lowest: Any = rows["rank"].min()
+    return lowest is None or lowest < BEHIND_FIRST
 
 
 HALF = 0.5
@@ -293,10 +311,8 @@ LEAST_EQUAL = 10
 
 def _differ(rows: pl.DataFrame, inputs: Inputs) -> bool:
     """Return whether the scores of eager lists differ, those of each model."""
-    if not inputs.model:
-        return bool(rows["score"].min() != rows["score"].max())
-    ends = rows.group_by("model").agg(pl.col("score").max() > pl.col("score").min())
-    return bool(ends["score"].fill_null(value=False).all())
+    ends = aggregate(rows.lazy(), inputs.model, [pl.col("score").max() > pl.col("score").min()])
+    return bool(ends.collect()["score"].fill_null(value=False).all())
 
 
 @check("warning", "the item ranks first or last", "give a finite score", needs=("scores",))

@@ -90,14 +90,14 @@ def _of_column(
         "truth",
         counts,
         f"column {name!r}",
-        remedy=text(bind(relevance=repr(name)), ", or ", EACH_ROW, " if each row counts"),
+        remedy=text("write ", bind(relevance=repr(name)), ", or ", EACH_ROW, " if each row counts"),
     )
 
 
 @check(
     "warning",
     "each row of the truth counts as relevant",
-    text(bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
+    text("write ", bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
     warns="always",
 )
 def unbound_two_values(data: Data) -> Findings:
@@ -110,7 +110,7 @@ def unbound_two_values(data: Data) -> Findings:
 @check(
     "warning",
     "each row of the truth counts as relevant",
-    text(bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
+    text("write ", bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
     warns="always",
 )
 def unbound_grades(data: Data) -> Findings:
@@ -321,7 +321,7 @@ ENOUGH_USERS = 100
     warns="always",
 )
 def lists_of_the_truth(data: Data) -> Findings:
-    """Lists that begin with nearly all relevant items of their users: too good, do they return the truth?"""
+    """Lists that begin with nearly all relevant items, too good for a model: as where it returns the truth."""
     if data.inputs.inside("truth") or (data.of_call and not data.of_call.may_be_perfect):
         return
     pair, groups = [*data.parts, *PAIR], [*data.parts, *data.inputs.model]

@@ -10,6 +10,7 @@ import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.data import EMPTY, LISTED_AND_JUDGED, ROWS, Data, item, n_rows
+from recframe.audit.of_call import HARDLY
 from recframe.frames.hints import A_FRAME, Either, bind, text
 from recframe.frames.kinds.engine import POPULARITY
 from recframe.frames.roles import Segment
@@ -133,7 +134,7 @@ def _have_lists(data: Data) -> bool:
     dtype = data.inputs.schema["user"]
     users, listed = (frame["user"].cast(dtype).drop_nulls().unique() for frame in (truth, lists))
     share = users.is_in(listed.implode()).mean()
-    return not share or share >= 1 - MOST
+    return share is None or share < HARDLY or share >= 1 - MOST
 
 
 def _models(data: Data) -> pl.LazyFrame:
@@ -188,7 +189,8 @@ def users_in_two_segments(data: Data) -> Findings:
     "warning",
     "items that a model does not list are misses, so models with longer lists have more hits",
     text(
-        "give all models lists of k items, or compare them up to the shortest: ", Either("k=", "-k")
+        "give all models lists of k items, or compare them up to the shortest: ",
+        Either("k=...", "-k ..."),
     ),
     needs=("models",),
     warns="always",

@@ -54,6 +54,7 @@ def unbound_columns(inputs: Inputs, truth: Side) -> list[Segment]:
     is_alone = len({*truth.columns} - used) == 1
     texts = [name for name in texts if is_alone or is_called_as_grades(name)]
     names = [name for name in (*numbers, *texts) if name not in used]
+    names.sort(key=lambda name: not is_called_as_grades(name))
     return [Segment("value", name, "truth") for name in names]
 
 

@@ -16,7 +16,7 @@ from recframe.audit import (
     checks_of_users,
 )
 from recframe.audit.checks import SEVERITIES, Check, Finding, HasNeeds
-from recframe.audit.data import Data, example
+from recframe.audit.data import MANY_USERS, Data, example
 from recframe.audit.of_call import OfCall
 from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable, warn
@@ -129,9 +129,17 @@ def tell(
     inputs = inputs.candidates
     model = inputs.context.names["model"] if inputs.model else None
     call = OfCall(metrics, result, model, inputs.given)
+    frames = {"recommendations": inputs.lists, "truth": inputs.truth, "users": inputs.users}
+    lazy = {
+        name: rows for name, rows in frames.items() if name not in inputs.given and rows is not None
+    }
+    is_here = inputs.tables is None and (not lazy or 0 < call.n_users <= MANY_USERS)
+    if (
+        is_here and lazy
+    ):  # whose plan was collected, as where a bound of memory or the shell asks so
+        given = {name: run(rows) for name, rows in lazy.items()}
+        call = replace(call, given={**inputs.given, **given})
     data = Data(inputs, call.cutoff, of_call=call)
-    judging = {"recommendations", "truth"} & {*inputs.sides}
-    is_here = judging <= {*inputs.given} and inputs.tables is None
     checks = OF_JUDGING if not metrics else WARNING if call.are_hits_low else ALWAYS
     found = {
         name: (check, one)
@@ -139,16 +147,16 @@ def tell(
         if is_here or check.warns == "low" or one.of_schemas
     }
     if found:
-        for row in run(_table(found)).iter_rows(named=True):
-            check, one = found[row["finding"]]
-            warn(_told(check, one, row))
+        rows = run(_table(found)).unique("check", keep="first", maintain_order=True)
+        for row in rows.iter_rows(named=True):
+            warn(_told(*found[row["finding"]], row))
 
 
 def _told(check: Check, finding: Finding, row: Mapping[str, Any]) -> str:
     """Return the words of a warning."""
     frame = "recommendations" if finding.frame == "judged" else finding.frame
     where = f"{row['rows']:,} row{'s' * (row['rows'] != 1)} of {FrameOf(frame)}"
-    found = f"{finding.meaning.rstrip('.')} ({where}, such as {row['example']})"
+    found = f"{finding.meaning.rstrip('.').partition('; ')[0]} ({where}, such as {row['example']})"
     return f"{check.name}: {found}; {row['treatment']}; {row['remedy']}"
 
 
