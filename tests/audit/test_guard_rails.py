@@ -80,45 +80,6 @@ def test_right_calls_warn_of_nothing(kind: str):
     assert told(kind, RECS.with_columns(rank=(pl.col("rank") + 1) // 2), **GRADED) == []
     assert told(kind, RECS.filter(pl.col("user") < 15), **GRADED, universe="recs") == []
     assert told(kind, RECS.filter(pl.col("user") < 25), **GRADED) == []  # most users have a list
-    assert told(kind, RECS.head(0), **GRADED) == []
-
-
-@every_kind
-@pytest.mark.parametrize("role", ["user", "item"])
-def test_ids_of_another_space_are_warned_of_and_an_error_of_the_audit(kind: str, role: str):
-    shifted = RECS.with_columns(pl.col(role) + 1_000)
-    (words,) = told(kind, shifted, **GRADED)
-
-    assert f"have no {role} ids in common" in words
-    assert f"such as {shifted[role][0]}, and" in words
-    assert f"check that column {role!r} holds the same ids" in words
-    found = rf.rec(KINDS[kind](shifted), truth=KINDS[kind](TRUTH), relevance="rating").audit()
-    found = (
-        found.collect()
-        if kind == "lazy"
-        else pl.DataFrame(found.to_dict("list"))
-        if kind == "pandas"
-        else found
-    )
-    errors = found.filter(severity="error").select("check", "frame", "example").rows()
-    assert errors == [
-        (f"no_common_{role}s", "truth", f"lists {shifted[role][0]}, truth {TRUTH[role][0]}")
-    ]
-
-
-def test_hardly_any_ids_in_common_are_fewer_than_one_in_a_hundred():
-    recs = pl.DataFrame({"user": range(500), "item": [0] * 500, "rank": [1] * 500})
-    truth = recs.select(pl.col("user") + 497, "item")
-
-    with pytest.warns(rf.RecframeWarning, match=r"hardly any \(3\) user ids in common"):
-        rf.rec(recs, truth=truth, universe="truth").recall(k=10)
-    assert rf.rec(recs, truth=truth).audit().filter(check="no_common_users").height == 1
-    assert (
-        rf.rec(recs, truth=recs.select(pl.col("user") + 490, "item"))
-        .audit()
-        .filter(check="no_common_users")
-        .is_empty()
-    )
 
 
 def test_a_history_without_the_lists_items_is_a_warning_of_the_audit_alone():
@@ -129,12 +90,6 @@ def test_a_history_without_the_lists_items_is_a_warning_of_the_audit_alone():
     assert found.select("severity", "frame", "rows").rows() == [
         ("warning", "train", train["item"].n_unique())
     ]
-    items = pl.DataFrame({"item": ["1", "2"], "genre": ["x", "y"]})
-    text = RECS.with_columns(pl.col("item").cast(pl.String) + "u")
-    assert (
-        "frame items= have no item ids in common"
-        in told("eager", text, "category_coverage(of=genre)@10", items=items)[0]
-    )
 
 
 @every_kind
@@ -157,17 +112,6 @@ def test_ranks_that_no_column_tells_apart_are_no_systems(kind: str, *, strict: b
     tied = RECS.with_columns(pl.lit(1).alias("rank"), source=pl.lit("web"))
 
     assert told(kind, tied.drop("score"), **GRADED, strict=strict) == []
-
-
-@every_kind
-def test_grades_that_nothing_is_bound_to_are_warned_of(kind: str):
-    (words,) = told(kind, RECS, truth=TRUTH)
-
-    assert words.startswith(
-        "the frame truth= has a column 'rating' of 1 to 5, which looks like grades"
-    )
-    assert "rows of 1 count as relevant" in words
-    assert "rec(relevance='rating')" in words
 
 
 @pytest.mark.parametrize(
@@ -209,26 +153,6 @@ def test_grades_bear_a_name_of_grades_and_numbers_that_may_be_some(column: pl.Se
     truth = TRUTH.drop("rating").with_columns(column)
 
     assert bool(told("eager", RECS, truth=truth)) == grades
-
-
-@every_kind
-def test_the_lists_of_one_segment_against_the_whole_truth_are_warned_of(kind: str):
-    (words,) = told(kind, RECS.filter(pl.col("user") < 15), **GRADED)
-
-    assert words.startswith("25 of the 40 users of the frame truth= have no list")
-    assert "by='...'" in words
-    assert "universe='recs'" in words
-    assert told(kind, RECS.filter(pl.col("user") < 15), **GRADED, universe="truth") == []
-    assert told(kind, RECS.filter(pl.col("user") < 15), **GRADED, profile="trec_eval") == []
-
-
-@every_kind
-def test_the_lists_as_their_own_truth_are_warned_of(kind: str):
-    frame = KINDS[kind](RECS)
-    rec = rf.rec(frame, truth=frame, memory="1GB" if kind == "lazy" else None)
-
-    with pytest.warns(rf.RecframeWarning, match="truth= is the frame of recommendations itself"):
-        rec.evaluate("ndcg@10")
 
 
 @pytest.mark.filterwarnings("ignore:.*empty_as_null:DeprecationWarning")

@@ -12,7 +12,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from buckets_of_users import buckets_of_users
 from frame_kinds import KINDS, Kind
 from many_frames import ManyFrame
 
@@ -54,12 +53,9 @@ def asked(truth: pl.DataFrame, kind: Any = KINDS[0], **options: Any) -> list[str
 def test_a_column_of_two_values_warns_with_both_answers(kind: Kind, dtype: Any):
     (words,) = asked(TRUTH.with_columns(pl.col("clicked").cast(dtype)), kind)
 
-    values, least = ("False and True", "False") if dtype == pl.Boolean else ("0 and 1", "0")
-    assert words.startswith(
-        f"the frame truth= has a column 'clicked' of {values}, but no column of relevance is bound, so that rows of {least} "
-        "count as relevant as all others; write rec(relevance='clicked'), if it says what is relevant, or "
-        "rec(relevance=False) if each row counts"
-    )
+    assert words.startswith("unbound_two_values: ")
+    assert "(2 rows of the frame truth=, such as column 'clicked')" in words
+    assert "write rec(relevance='clicked'), or rec(relevance=False) if each row counts" in words
 
 
 @pytest.mark.parametrize("last", [0, 1])
@@ -70,24 +66,21 @@ def test_the_other_value_may_stand_behind_many_rows(last: int):
     )
     recs = truth.select("user", "item", rank=1)
     for one in (truth, truth.with_columns(pl.col("weekday").cast(pl.Float64))):
-        assert "column 'weekday' of 0 and 1" in told(lambda one=one: recs.rec(one).mrr(k=1))[0]
+        assert "column 'weekday'" in told(lambda one=one: recs.rec(one).mrr(k=1))[0]
     two = truth.with_columns(weekday=pl.Series([0, 1] * (n // 2 - 1) + [1, 2]))
     half = truth.with_columns(weekday=pl.Series([0.0, 1.0] * (n // 2 - 1) + [1.0, 0.5]))
     assert [told(lambda one=one: recs.rec(one).mrr(k=1)) for one in (two, half)] == [[], []]
 
 
-def test_all_columns_make_one_warning_that_begins_with_two_values():
+def test_a_column_of_two_values_and_one_of_grades_are_shown():
     more = GRADED.select(
         "user", "item", "stars", pl.col("clicked").alias("is_new"), label="clicked"
     )
 
-    (words,) = asked(more)
-
-    assert (
-        "has columns 'label', 'is_new' of 0 and 1 and a column 'stars' of 1 to 4, which looks"
-        in words
-    )
-    assert "write rec(relevance='label') or rec(relevance='stars'), with min_relevance=" in words
+    assert [words.partition("such as ")[2][:14] for words in asked(more)] == [
+        "column 'label'",
+        "column 'stars'",
+    ]
 
 
 def test_a_weight_of_users_is_no_answer():
@@ -112,14 +105,8 @@ def test_who_said_what_is_relevant_is_not_warned():
     assert told(lambda: RECS.rec(TRUTH, items=TRUTH.select("item").unique()).coverage(k=2)) == []
 
 
-def in_buckets(rec: rf.Rec[pl.DataFrame]) -> pl.DataFrame:
-    with buckets_of_users():
-        return rec(memory="1GB").evaluate("recall@2")
-
-
 CALLS: dict[str, Callable[[Any], object]] = {
     "evaluate": lambda rec: rec.evaluate("recall@2", "mrr@2", by="country"),
-    "in buckets": in_buckets,
     "judge": lambda rec: rec.judge(),
     "summarize": lambda rec: rec.summarize("recall@2"),
     "compare": lambda rec: rec.compare("recall@2", baseline="x"),
@@ -142,13 +129,11 @@ CALLS: dict[str, Callable[[Any], object]] = {
 def test_every_call_warns_once(name: str):
     rec = MODELS.rec(TRUTH, users=USERS, model="model")
 
-    assert ["column 'clicked' of 0 and 1" in words for words in told(lambda: CALLS[name](rec))] == [
-        True
-    ]
+    assert ["column 'clicked'" in words for words in told(lambda: CALLS[name](rec))] == [True]
     assert told(lambda: CALLS[name](rec(relevance=False))) == []
 
 
-def test_a_plan_reads_nothing_and_a_call_within_a_bound_warns():
+def test_a_plan_reads_nothing():
     n_scans = []
 
     def scanned(rows: pl.DataFrame) -> pl.DataFrame:
@@ -160,7 +145,6 @@ def test_a_plan_reads_nothing_and_a_call_within_a_bound_warns():
     assert told(lambda: RECS.lazy().rec(truth).judge()) == []
     assert told(lambda: RECS.lazy().rec(truth).audit()) == []
     assert n_scans == []
-    assert len(told(lambda: RECS.lazy().rec(truth, memory="1GB").evaluate("recall@2"))) == 1
 
 
 @pytest.mark.parametrize("truth", [TRUTH, GRADED, TRUTH.with_columns(pl.col("clicked") * 2)])
@@ -261,10 +245,10 @@ def test_a_level_above_all_grades_is_warned_of_with_the_highest(kind: Kind):
 
     (words,) = told(lambda: rec.evaluate("ndcg@2", "recall@2"))
 
-    assert words.startswith("min_relevance=4.5: no row of the frame truth= reaches it")
-    assert "the highest grade is 4;" in words
+    assert words.startswith("unreached_min_relevance: ")
+    assert "such as relevance 4" in words
     assert told(lambda: rec(min_relevance=4).evaluate("ndcg@2", "recall@2")) == []
     # relevant, and not listed up to 1
     assert told(lambda: rec(min_relevance=4).recall(k=1)) == []
     judged = kind(GRADED.select("user", "item", rank=1, relevance="clicked"))
-    assert "no row of the judged frame" in told(lambda: judged.rec(min_relevance=2).recall(k=1))[0]
+    assert "unreached_min_relevance" in told(lambda: judged.rec(min_relevance=2).recall(k=1))[0]

@@ -130,10 +130,12 @@ def test_a_lazy_frame_is_audited_by_a_plan_without_python(monkeypatch):
     assert plan.collect()["check"][0] == "rank_below_1"
 
 
-def test_an_empty_frame_has_nothing_odd_but_the_users_who_get_nothing(kind):
-    assert audit(kind, JUDGED.clear(), k=10).is_empty()
+def test_an_empty_frame_has_no_lists_and_users_who_get_nothing(kind):
+    no_lists = ("no_lists", "error")
+    assert found(kind, JUDGED.clear(), k=10) == [(*no_lists, "judged", 0, 0)]
     assert found(kind, RECS.clear(), truth=TRUTH, k=10) == [
-        ("users_without_lists", "warning", "truth", 4, 2)
+        (*no_lists, "recommendations", 0, 0),
+        ("users_without_lists", "warning", "truth", 4, 2),
     ]
 
 

@@ -9,6 +9,7 @@ import polars as pl
 from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.data import ROWS, TEXT, Data, item, n_rows, user
 from recframe.audit.of_call import HARDLY
+from recframe.frames.dtypes import as_text
 from recframe.frames.hints import NAMED, Either, bind, text
 from recframe.frames.rows.joins import beside_one_another
 from recframe.ranking.judged_frame import PAIR
@@ -119,13 +120,19 @@ def users_named_null(data: Data) -> Findings:
             yield Finding(name, rows.filter(user.cast(pl.String).is_in(NO_NAMES)), ("user",))
 
 
+def smallest(rows: pl.LazyFrame, role: str) -> pl.Expr:
+    """Return the smallest id, of nested ones the smallest text."""
+    dtype = rows.collect_schema()[role]
+    return (as_text(pl.col(role), dtype) if dtype.is_nested() else pl.col(role)).min()
+
+
 def in_common(rows: pl.LazyFrame, others: pl.LazyFrame, role: str) -> pl.LazyFrame:
     """Return one row: the numbers of ids `here`, `there` and in `common`, and the smallest id of each frame."""
     here, there = (frame.select(role).drop_nulls() for frame in (rows, others))
     ids_here, ids_there = here.unique(), there.unique()
     counts = [
-        ids_here.select(here=pl.len(), such_here=pl.col(role).min()),
-        ids_there.select(there=pl.len(), such_there=pl.col(role).min()),
+        ids_here.select(here=pl.len(), such_here=smallest(ids_here, role)),
+        ids_there.select(there=pl.len(), such_there=smallest(ids_there, role)),
         ids_here.join(ids_there, on=role, how="semi").select(common=pl.len()),
     ]
     return beside_one_another(counts)
@@ -209,9 +216,9 @@ def model_without_common_ids(data: Data) -> Findings:
         ids = data.lists.select("model", role).drop_nulls()
         there = data.truth.select(role).drop_nulls()
         common = ids.unique().join(there, on=role, how="semi").select("model").unique()
-        models = ids.group_by("model").agg(rows=pl.col(role).n_unique(), lists=pl.col(role).min())
+        models = ids.group_by("model").agg(rows=pl.col(role).n_unique(), lists=smallest(ids, role))
         models = models.join(common, on="model", how="anti")
-        known = there.select(there=pl.col(role).n_unique(), truth=pl.col(role).min())
+        known = there.select(there=pl.col(role).n_unique(), truth=smallest(there, role))
         models = models.join(known, how="cross")
         models = models.join(common.select(n_others=pl.len()), how="cross")
         is_enough = pl.min_horizontal("rows", "there") >= LEAST_IDS

@@ -29,6 +29,14 @@ def no_lists(data: Data) -> Findings:
     if not data.looks_well("recommendations", lambda rows: _has_places(rows, data)):
         counts = data.inputs.lists.select(rows=pl.len(), against=data.ranked.sum())
         yield Finding(data.main, counts, ("rows",), column="rank", without_rows=True)
+    if data.inputs.model and data.of_call is None:
+        models = data.inputs.lists.group_by("model").agg(ROWS, ranked=data.ranked.sum())
+        none = models.filter(pl.col("model").is_not_null() & (pl.col("ranked") == 0))
+        yield Finding(
+            data.main,
+            none.join(data.lists.select(pl.len() > 0).filter("len"), how="cross"),
+            ("model",),
+        )
 
 
 def _has_places(rows: pl.DataFrame, data: Data) -> bool:
@@ -65,15 +73,32 @@ def missing_ranks(data: Data) -> Findings:
     yield Finding(data.main, data.pairs_of_lists.filter(missing), ("user", "item", "rank"))
 
 
+HALF = 0.5
+"""The fraction of a mean over a tie of an even number of ranks."""
+
+
 @check(
     "warning",
-    "ranks count as given; ranks less than 1 apart are spread",
-    "give whole ranks: break ties, or name a column of scores",
+    "ranks count as given: an item of rank 1.5 is not a hit at 1; ranks less than 1 apart are spread",
+    text(
+        "rank each list without ties",
+        Either(": .rank('ordinal') in Polars, .rank(method='first') in pandas"),
+        ", or name the column of scores: ",
+        bind(score=NAMED),
+    ),
     needs=("fractions",),
+    warns="always",
 )
 def fractional_ranks(data: Data) -> Findings:
-    """Ranks that are not whole numbers."""
-    yield Finding(data.main, data.lists.filter(rank != rank.floor()), ("user", "item", "rank"))
+    """Ranks that are not whole numbers, such as 1.5, the mean over a tie."""
+    rows, part = data.lists.filter(rank != rank.floor()), rank - rank.floor()
+    if data.of_call is not None:  # other fractions may be meant, and means are shared
+        if data.looks_well("recommendations", lambda some: some.filter(part == HALF).is_empty()):
+            return
+        groups = rows.group_by(*data.keys, "rank").agg(ROWS)
+        are_means = (n_rows.max() > 1) & (part == HALF).all()
+        rows = groups.filter(are_means)
+    yield Finding(data.main, rows, ("user", "rank"), column="rank")
 
 
 @check(
@@ -172,33 +197,6 @@ def _begin_at_1(rows: pl.DataFrame) -> bool:
     return lowest is None or lowest < BEHIND_FIRST
 
 
-HALF = 0.5
-"""The fraction of a mean over a tie of an even number of ranks."""
-
-
-@check(
-    "warning",
-    "an item of rank 1.5 is not a hit at 1, and no item of the tie is first",
-    text(
-        "rank each list without ties",
-        Either(": .rank('ordinal') in Polars, .rank(method='first') in pandas"),
-        ", or name the column of scores: ",
-        bind(score=NAMED),
-    ),
-    needs=("fractions",),
-    warns="always",
-)
-def ranks_as_means(data: Data) -> Findings:
-    """Ranks such as 1.5, which several items of a list share, as means over ties have them."""
-    broken = rank - rank.floor()
-    if data.looks_well("recommendations", lambda rows: rows.filter(broken == HALF).is_empty()):
-        return
-    groups = data.lists.filter(broken > 0).group_by(*data.keys, "rank").agg(ROWS)
-    several = groups.with_columns(others=(broken != HALF).any())
-    several = several.filter((n_rows > 1) & ~pl.col("others"))
-    yield Finding(data.main, several, ("user", "rank"), column="rank")
-
-
 SYSTEMS = {"model", "models", "algo", "algorithm", "system", "variant", "run", "method"}
 SYSTEMS |= {"experiment", "recommender", "approach"}
 """Names of columns that identify systems."""
@@ -219,8 +217,7 @@ def names_systems(name: str) -> bool:
 )
 def pooled_models(data: Data) -> Findings:
     """Most users have every rank or scored item several times, once per value of a column, as with several models."""
-    scored = data.inputs.scored
-    place, often = ("item", "rows") if scored else ("rank", "items")
+    place = "item" if data.inputs.scored else "rank"
     if not data.labels or data.looks_well(
         "recommendations", lambda rows: not _repeats(rows, data.keys_of(rows), place)
     ):
@@ -229,9 +226,9 @@ def pooled_models(data: Data) -> Findings:
     n_users = data.lengths.select(n_users=user.n_unique())
     for one in data.labels:
         name, label = one.name, pl.col(one.inside).n_unique()
-        groups = rows.group_by(*data.keys, place).agg(ROWS, items=item.n_unique(), names=label)
+        groups = rows.group_by(*data.keys, place).agg(ROWS, names=label)
         sizes = beside_one_another([n_users, rows.select(n_names=label)])
-        groups = groups.filter(pl.col(often) > 1).join(sizes, how="cross")
+        groups = groups.filter(n_rows > 1).join(sizes, how="cross")
         explains = (pl.col("names") == n_rows).all()
         # a column of such a name may have more values than an item has rows, and few users such items
         if not (names_trainings(name) or names_systems(name)):
@@ -241,7 +238,7 @@ def pooled_models(data: Data) -> Findings:
         bound = {"training" if names_trainings(name) else "model": repr(name)}
         of = "trainings of one model" if names_trainings(name) else "systems"
         remedy = text(f"if column {name!r} names {of}, write ", bind(**bound))
-        yield Finding(data.main, groups.filter(explains), ("user", place, often), remedy=remedy)
+        yield Finding(data.main, groups.filter(explains), ("user", place, "rows"), remedy=remedy)
 
 
 def _repeats(rows: pl.DataFrame, keys: list[str], place: str) -> bool:

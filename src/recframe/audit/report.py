@@ -133,7 +133,9 @@ def tell(
     lazy = {
         name: rows for name, rows in frames.items() if name not in inputs.given and rows is not None
     }
-    is_here = inputs.tables is None and (not lazy or 0 < call.n_users <= MANY_USERS)
+    is_here = inputs.tables is None and (
+        not lazy or ("n_users" in result.columns and call.n_users <= MANY_USERS)
+    )
     if (
         is_here and lazy
     ):  # whose plan was collected, as where a bound of memory or the shell asks so
