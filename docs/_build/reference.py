@@ -30,7 +30,6 @@ GROUPS = {
         *("from_scores", "from_lists", "from_truth", "read_trec_run", "read_trec_qrels"),
         *("scan_trec_run", "scan_trec_qrels", "write_trec_run", "write_trec_qrels"),
     ],
-    "A log": ["audit_split"],
     "Metrics": ["parse", "list_metrics", "metric", "ratio", "Bounds", "Metric"],
     "Training loops": ["accumulator", "Accumulator"],
     "Conventions": ["explain", "list_profiles"],

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from recframe.api.added_batches import accumulator as accumulator
     from recframe.api.engine_call import register as register
     from recframe.api.fused_lists import fuse as fuse
-    from recframe.api.split_answers import audit_split as audit_split
     from recframe.profiles.explanation import explain as explain
     from recframe.readers.nested_lists import from_lists as from_lists
     from recframe.readers.nested_lists import from_truth as from_truth
@@ -59,7 +58,6 @@ if not TYPE_CHECKING:
     # Checkers read the names off the imports above, which a list that is made here would hide from them.
     _LATER = {
         **dict.fromkeys(["Accumulator", "accumulator"], "api.added_batches"),
-        "audit_split": "api.split_answers",
         "fuse": "api.fused_lists",
         "explain": "profiles.explanation",
         "Requirement": "statistics.requirements",

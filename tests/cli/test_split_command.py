@@ -1,4 +1,4 @@
-"""`recframe split` writes what `rec.split` gives, and tells of it; `recframe audit-split` checks two files."""
+"""`recframe split` writes what `rec.split` gives, and tells of it; `recframe audit` checks its files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner, Result
 from polars.testing import assert_frame_equal
 
-import recframe as rf
 from recframe.cli.commands import main
 
 START = datetime(2024, 5, 1)  # noqa: DTZ001  on the clock of the log
@@ -136,11 +135,13 @@ def test_the_log_is_not_overwritten() -> None:
     assert_frame_equal(pl.read_parquet("train.parquet"), LOG)
 
 
-def test_audit_of_two_files_finds_a_planted_leak() -> None:
+def test_audit_of_the_files_finds_a_planted_leak() -> None:
     made = LOG.rec(time="at").split.by_time(last="7d")
     made.truth.write_parquet("truth.parquet")
     made.train.write_parquet("train.parquet")
-    command = "audit-split train.parquet truth.parquet --columns time=at"
+    lists = made.truth.select("user", "item", rank=1)
+    lists.write_parquet("lists.parquet")
+    command = "audit lists.parquet truth.parquet --train train.parquet --columns time=at"
     sound = run(command)
     assert "future_in_train" not in sound.stdout
     assert sound.exit_code == 0
@@ -150,6 +151,6 @@ def test_audit_of_two_files_finds_a_planted_leak() -> None:
     found = run(f"{command} --format json")
     assert found.exit_code == 1
     checks = pl.read_json(found.stdout.encode())["check"]
-    expected = rf.audit_split(leaking, made.truth, time="at")["check"]
+    expected = lists.rec(made.truth, train=leaking, time="at").audit()["check"]
     assert checks.to_list() == expected.to_list()
     assert {"future_in_train", "same_rows"} <= {*checks}

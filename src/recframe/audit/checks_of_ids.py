@@ -100,8 +100,11 @@ def _cased(ids: pl.LazyFrame, lists: pl.LazyFrame) -> pl.LazyFrame:
         for some, rest in ((ids, lists), (lists, ids))
     )
     odd = alone.join(others, on="plain", how="semi").select("spelling")
-    counts = beside_one_another([odd.select(n=pl.len()), ids.select(n_ids=pl.len())])
-    enough = counts.filter(pl.col("n") >= HARDLY * pl.col("n_ids")).select("n")
+    # codes of which two differ by case are meant
+    kinds = ids.select(n_ids=pl.len(), n_kinds=plain.n_unique())
+    counts = beside_one_another([odd.select(n=pl.len()), kinds])
+    is_meant = pl.col("n_kinds") < (1 - HARDLY) * pl.col("n_ids")
+    enough = counts.filter((pl.col("n") >= HARDLY * pl.col("n_ids")) & ~is_meant).select("n")
     return odd.join(enough, how="cross").select("spelling")
 
 

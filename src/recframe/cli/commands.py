@@ -51,7 +51,7 @@ from recframe.cli.output import (
 from recframe.cli.over_time import changes, history, report, track
 from recframe.cli.readers import READERS, ending_of
 from recframe.cli.require import require
-from recframe.cli.splits import audit_split, split
+from recframe.cli.splits import split
 from recframe.cli.statistics import command_of, compare, gaps, power, slices, summarize
 from recframe.cli.values import complete_metrics, complete_profiles, one_path_each
 from recframe.errors import readable
@@ -416,7 +416,6 @@ def audit() -> None:
 ALL = (
     evaluate,
     split,
-    audit_split,
     audit,
     summarize,
     compare,

@@ -1,4 +1,4 @@
-"""Commands of splits: `split` and `audit-split`."""
+"""The command of splits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from recframe.api.splits import Splits
 from recframe.cli.inputs import columns_of, reading, scanned, tables_of
 from recframe.cli.options import (
     OF_TABLES,
-    OUTPUT,
     argument,
     declared,
     option,
@@ -26,10 +25,7 @@ from recframe.cli.options import (
 )
 from recframe.cli.output import (
     Options,
-    check_output,
     check_place,
-    give,
-    is_table,
     noted,
     print_findings,
     print_frame,
@@ -140,36 +136,6 @@ def split(ctx: click.Context, /, log: str, **options: Any) -> None:
             print_frame(table)
         print_findings(findings)
         _write({**tables, **labels}, options, log)
-    _end(findings)
-
-
-@click.command("audit-split", short_help="Audit train and truth that somebody split.")
-@declared(argument("train"), argument("truth"), OF_TABLES, OUTPUT)
-def audit_split(train: str, truth: str, **options: Any) -> None:
-    """Check TRAIN and TRUTH, which somebody split, for leaks, repeats, cold users and items, and more.
-
-    Both have the columns user and item; --columns time=NAME names the times, without which no leak from the future is seen.
-    Exit status: 1 for a finding of severity error, and for files or columns that cannot be read; 2 for the options; else 0.
-
-    \b
-    Examples:
-      recframe audit-split train.parquet truth.parquet --columns time=bought_at
-    """  # noqa: D301  click reads the backspace as: leave these lines as they are
-    paths = {"train": train, "truth": truth}
-    with words_of_the_shell(paths):
-        check_output(options["output"], options["form"], paths.values())
-        with noted(), reading():
-            tables = _tables(paths, options)
-            columns = {
-                role: name
-                for role, name in columns_of(options).items()
-                if role in inspect.signature(rf.audit_split).parameters
-            }
-            findings = rf.audit_split(tables["train"], tables["truth"], **columns)
-    if is_table(options):
-        print_findings(findings)
-    else:
-        give(findings, options)
     _end(findings)
 
 
