@@ -24,7 +24,7 @@ sys.path.append(str(RECORDED))
 import scenes  # noqa: E402  the users that the peers were run on
 
 # some record a level that no grade of the fixture reaches
-pytestmark = pytest.mark.filterwarnings("ignore:min_relevance=2:recframe.RecframeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:unreached_min_relevance:recframe.RecframeWarning")
 
 VALUES = json.loads((RECORDED / "values.json").read_text(encoding="utf-8"))
 USUAL = {"k": scenes.KS, "moments": [], "options": {}, "bound": {}, "decimals": 10}

@@ -192,7 +192,7 @@ def test_an_expression_takes_the_names_of_its_columns():
     assert found.columns == ["user", "mrr@2"]
 
 
-@pytest.mark.filterwarnings("ignore:users have several rows of one rank")  # items as users
+@pytest.mark.filterwarnings("ignore:pooled_models")  # items as users
 def test_binding_leaves_the_object_it_was_asked_of(kind):
     frame = kind(FRAME)
     plain = frame.rec

@@ -181,6 +181,7 @@ def test_one_user_and_nobody_are_open():
         asked.require("hit_rate@1 >= 0.5", "auc >= 0.5", min_users=1, strict=True)
 
 
+@pytest.mark.filterwarnings("ignore:no_lists")
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_gate_that_judged_nothing_raises(kind, strict):
     users = pl.DataFrame({"user": range(100), "country": ["A", "B"] * 50})

@@ -57,7 +57,7 @@ def test_an_error_is_shown_and_exits_with_one():
     assert header.split() == ["check", "severity", "frame", "rows", "users", "example"]
     assert row.split()[:5] == ["rank_below_1", "error", "recommendations", "2", "2"]
     assert (
-        "rank_below_1: a metric raises. To mend: ranks start at 1; if they count from 0, add 1 to them."
+        "rank_below_1: a metric raises. To mend: ranks start at 1: if they count from 0, add 1;"
         in result.stdout
     )
 

@@ -27,7 +27,9 @@ def test_models_that_are_put_together_are_noted():
     pl.concat(named).write_parquet("models.parquet")
     result = run("evaluate", "models.parquet", "truth.parquet")
     assert result.exit_code == 0
-    assert re.fullmatch("note: .*if it names systems, write --model model\n", result.stderr)
+    assert re.fullmatch(
+        "note: pooled_models: .* names systems, write --model model\n", result.stderr
+    )
     assert run("evaluate", "models.parquet", "truth.parquet", "--model", "model").stderr == ""
     named[0].write_parquet("model.parquet")  # one system, and so no mistake
     assert run("evaluate", "model.parquet", "truth.parquet").stderr == ""
@@ -43,17 +45,15 @@ def test_a_truth_with_ranks_is_noted():
 
 def test_one_file_that_is_given_twice_is_noted():
     said = run("evaluate", "recs.parquet", "recs.parquet").stderr
-    assert said.startswith("note: TRUTH is 'recs.parquet' itself, so every")
+    assert said.startswith("note: truth_is_the_lists: ")
     assert said.count("note: ") == 1
 
 
 def test_lists_of_one_segment_are_noted_in_words_of_the_shell():
     TWO.head(1).write_parquet("first.parquet")  # two of the three users have no list
-    assert run("evaluate", "first.parquet", "two_truth.parquet").stderr == (
-        "note: 2 of the 3 users of 'two_truth.parquet' have no list in 'first.parquet', and count with an empty one; if "
-        "these are the lists of one segment, give all lists and write --by COLUMN; with --universe recs only users with "
-        "a list count\n"
-    )
+    said = run("evaluate", "first.parquet", "two_truth.parquet").stderr
+    assert said.startswith("note: users_without_lists: ")
+    assert said.endswith("or leave the user out: --universe both\n")
 
 
 # what goes wrong

@@ -64,7 +64,7 @@ def test_warnings_are_notes():
     truth = pl.read_parquet("two_truth.parquet").rename({"relevance": "rating"})
     truth.write_parquet("rated.parquet")
     result = run(*ASKED, "two.parquet", "rated.parquet")
-    assert result.stderr.startswith("note: 'rated.parquet' has a column 'rating'")
+    assert result.stderr.startswith("note: unbound_grades: ")
     assert "--columns relevance=rating" in result.stderr
 
 

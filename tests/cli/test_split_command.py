@@ -139,7 +139,8 @@ def test_audit_of_the_files_finds_a_planted_leak() -> None:
     made = LOG.rec(time="at").split.by_time(last="7d")
     made.truth.write_parquet("truth.parquet")
     made.train.write_parquet("train.parquet")
-    lists = made.truth.select("user", "item", rank=1)
+    lists = made.truth.unique(["user", "item"], maintain_order=True)
+    lists = lists.select("user", "item", rank=pl.int_range(1, pl.len() + 1).over("user"))
     lists.write_parquet("lists.parquet")
     command = "audit lists.parquet truth.parquet --train train.parquet --columns time=at"
     sound = run(command)

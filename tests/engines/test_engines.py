@@ -58,7 +58,7 @@ def test_every_metric_has_the_number_of_one_machine(asked, order, model, by):
     metrics = every(*ALL_SIDES, **options)
     with warnings.catch_warnings():
         # these lists are not of samples, and one machine says so
-        warnings.filterwarnings("ignore", "corrected.*has no value", rf.RecframeWarning)
+        warnings.filterwarnings("ignore", "lists_of_other_samples", rf.RecframeWarning)
         one, other = asked("evaluate", recs, truth, options, *metrics, sides=ALL_SIDES, by=by)
 
     assert_same(one, other, ordered=by != "user")
@@ -238,7 +238,7 @@ def test_nothing_is_what_nothing_is_on_one_machine(asked, empty, by):
 
     with warnings.catch_warnings():
         # these lists are not of samples, and one machine says so
-        warnings.filterwarnings("ignore", "corrected.*has no value", rf.RecframeWarning)
+        warnings.filterwarnings("ignore", "lists_of_other_samples", rf.RecframeWarning)
         one, other = asked("evaluate", recs, truth, {}, *metrics, sides=ALL_SIDES, by=by)
 
     assert_same(one, other, ordered=by is None)

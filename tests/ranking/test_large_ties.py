@@ -47,7 +47,7 @@ ORDERS = {
 
 
 # scores that are all equal are what these tests are about
-pytestmark = pytest.mark.filterwarnings("ignore:all .* scores:recframe.RecframeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:scores_without_order:recframe.RecframeWarning")
 
 
 def tied(score: str = "all tied", users: str = "small", items: str = "small") -> pl.DataFrame:

@@ -204,6 +204,7 @@ def test_a_pandas_frame_without_rows_and_dtypes_is_empty():
     assert math.isnan(pd.DataFrame(columns=["user", "item", "rank", "relevance"]).rec.ndcg(k=10))
 
 
+@pytest.mark.filterwarnings("ignore:no_lists")
 def test_empty_recommendations_give_every_user_of_the_truth_zero(kind):
     found = ask_one(kind, recommended(), *ACCURACY, *READERS, k=5, truth=liked(u="ab", v="c"))
 
@@ -235,7 +236,7 @@ def test_a_truth_that_is_all_zero_for_everybody_has_null_means(kind, no_relevant
 
 
 # One user of both frames with a hit, two of the truth alone, one with a list alone, one of `users` alone.
-@pytest.mark.filterwarnings("ignore:2 of the 3 users of the frame truth= have no list")
+@pytest.mark.filterwarnings("ignore:users_without_lists")
 @pytest.mark.parametrize(
     ("universe", "n_users", "hit_rate"),
     [

@@ -175,6 +175,7 @@ def test_repeated_items_and_missing_ones_keep_their_places():
     assert rf.from_lists({1: ["a", None, "a"]}).rows() == [(1, "a", 1), (1, None, 2), (1, "a", 3)]
 
 
+@pytest.mark.filterwarnings("ignore:no_lists")
 @pytest.mark.parametrize(("lists", "dtype"), [({}, pl.Null), ({"ann": []}, pl.String)])
 def test_nobody_with_a_list_gives_no_rows_that_can_be_asked(lists, dtype):
     found = rf.from_lists(lists)

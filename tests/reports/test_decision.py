@@ -100,6 +100,7 @@ def test_a_best_model_is_not_shipped_that_beats_the_baseline_alone():
     assert " a beats the baseline, old, by 5" in text
 
 
+@pytest.mark.filterwarnings("ignore:short_lists")  # of one item each
 def test_a_name_is_left_as_it_is_where_a_sentence_begins():
     ranks = turns(N, wins=4)
     users = pl.DataFrame({"user": range(N + 4)})

@@ -48,7 +48,7 @@ ALL_SIDES = ("items", "train", "users")
 
 # what the sampled metric says of lists that are no samples
 LISTS_ARE_NO_SAMPLES = pytest.mark.filterwarnings(
-    "ignore:corrected.*has no value:recframe.RecframeWarning"
+    "ignore:lists_of_other_samples:recframe.RecframeWarning"
 )
 
 

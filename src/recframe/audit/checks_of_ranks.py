@@ -26,6 +26,9 @@ OWN_RANKS = text("rank each list from 1, or name a column of scores: ", bind(sco
 )
 def no_lists(data: Data) -> Findings:
     """Lists without a row, or with a rank that is null, NaN or infinite in all rows."""
+    judging = "recommendations" if data.is_judged else "truth"
+    if data.looks_well(judging, pl.DataFrame.is_empty):
+        return
     if not data.looks_well("recommendations", lambda rows: _has_places(rows, data)):
         counts = data.inputs.lists.select(rows=pl.len(), against=data.ranked.sum())
         yield Finding(data.main, counts, ("rows",), column="rank", without_rows=True)
@@ -242,8 +245,9 @@ def pooled_models(data: Data) -> Findings:
 
 
 def _repeats(rows: pl.DataFrame, keys: list[str], place: str) -> bool:
-    """Return whether eager lists have a place several times."""
-    return bool(rows.select(*keys, place).drop_nulls().is_duplicated().any())
+    """Return whether eager lists have the same places again and again: systems have all ranks and some items in common."""
+    places = rows.select(*keys, place).drop_nulls()
+    return len(places) > (1.5 if place == "rank" else 1.1) * places.n_unique()
 
 
 @check(

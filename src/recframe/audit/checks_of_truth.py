@@ -246,7 +246,8 @@ def no_relevant_beyond_lists(data: Data) -> Findings:
     """A truth whose relevant items are all listed, though the lists are neither nearly complete nor sampled."""
     if data.context.relevant_from == "list" or data.inputs.inside("truth"):
         return
-    if data.of_call is not None and (data.is_judged or _misses_some(data)):
+    call = data.of_call
+    if call and (data.is_judged or not call.found_a_hit or _misses_some(data)):
         return
     users = data.judged_users.filter(pl.col("relevant") > 0)
     if data.is_judged:
@@ -264,15 +265,18 @@ FEW_USERS = 5
 def _misses_some(data: Data) -> bool:
     """Return whether the lists of a call miss a relevant item of a few users."""
     given = data.of_call.given if data.of_call else {}
-    if not {"truth", "recommendations"} <= {*given} or data.inputs.schema["user"].is_nested():
+    schema = data.inputs.schema
+    if not {"truth", "recommendations"} <= {*given} or schema["user"].is_nested():
         return False
     truth, lists = given["truth"], given["recommendations"]
     users = truth["user"].gather_every(max(1, len(truth) // FEW_USERS)).drop_nulls()
-    for user in users.to_list():
+    for place in range(len(users)):
+        user = users.slice(place, 1)
         rows = truth.filter(truth["user"] == user)
         if "relevance" in rows.columns:
             rows = rows.filter(is_relevant_row(data.inputs))
-        listed = lists.filter(lists["user"] == user)["item"]
+        own = user.cast(lists.schema["user"], strict=False)
+        listed = lists.filter(lists["user"] == own)["item"]
         if {*rows["item"].drop_nulls().to_list()} - {*listed.to_list()}:
             return True
     return False

@@ -11,6 +11,7 @@ import polars as pl
 from recframe.audit.of_call import OfCall
 from recframe.audit.split_rows import SplitRows, in_frames
 from recframe.errors import readable, short, shown_in_plan
+from recframe.evaluation.trainings import is_first
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Inputs, without_models
@@ -75,7 +76,7 @@ class Data:
     def labels(self) -> Sequence[Segment]:
         """The unbound columns of the lists that may name systems, which a call has not read."""
         inputs = self.inputs
-        if self.of_call is None or inputs.training:
+        if self.of_call is None:
             return [
                 Segment(inside, name, "recommendations") for inside, name in inputs.labels.items()
             ]
@@ -89,8 +90,11 @@ class Data:
         side, inputs = self.inputs.sides["recommendations"], self.inputs
         parts = [segment for segment in inputs.segments if segment.inside in self.parts]
         place = "score" if inputs.scored else "rank"
-        taken = side.take([*inputs.model, "user", "item", place], [*parts, *self.labels])
-        return without_models(taken, inputs.context).lazy().filter(self.ranked)
+        training = ["training"] * (side.context.training is not None)
+        roles = [*inputs.model, *training, "user", "item", place]
+        taken = without_models(side.take(roles, [*parts, *self.labels]), inputs.context).lazy()
+        taken = taken.filter(is_first(inputs.model)) if training else taken  # each has a list
+        return taken.filter(self.ranked)
 
     @property
     def context(self) -> Context:
@@ -241,7 +245,7 @@ class Data:
 
 
 NEEDS: Mapping[str, Callable[[Data], bool]] = {
-    "all users": lambda data: data.inputs.tables is None,
+    "all users": lambda data: data.inputs.tables is None or data.of_call is not None,
     "scores": lambda data: data.inputs.scored,
     "ranks": lambda data: not data.inputs.scored,
     "fractions": lambda data: not data.inputs.scored and data.inputs.schema["rank"].is_float(),

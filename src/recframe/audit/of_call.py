@@ -70,21 +70,24 @@ class OfCall:
         names = [str(one) for one in self.metrics if str(one) in self.result.columns]
         if not self.values:
             return bool(names) and not any(_highest(self.result[name]) for name in names)
-        highest = [self._of_models(values) for values in self.values.values()]
-        return any(max(values) < HARDLY for values in zip(*highest, strict=True))
+        values = [one.alias(str(place)) for place, one in enumerate(self.values.values())]
+        rows = pl.DataFrame(values).fill_null(0.0)
+        if self.model in self.result.columns:
+            rows = rows.with_columns(self.result[self.model].alias("model")).drop_nulls("model")
+            rows = rows.group_by("model").max().drop("model")
+        else:
+            rows = rows.max()
+        return bool(len(rows)) and bool((rows.max_horizontal() < HARDLY).any())
+
+    @property
+    def found_a_hit(self) -> bool:
+        """Whether the result shows that a list has a relevant item."""
+        return any(_highest(values) > 0 for values in self.values.values())
 
     @cached_property
     def may_be_perfect(self) -> bool:
         """Whether a metric of hits is nearly 1, or none tells."""
         return not self.values or any(_highest(one) >= NEARLY_ALL for one in self.values.values())
-
-    def _of_models(self, values: pl.Series) -> list[float]:
-        """Return the largest value of each model."""
-        if self.model not in self.result.columns:
-            return [_highest(values)]
-        models = self.result[self.model]
-        names = models.drop_nulls().unique(maintain_order=True)
-        return [_highest(values.filter(models == name)) for name in names]
 
 
 def _highest(values: pl.Series) -> float:

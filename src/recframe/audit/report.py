@@ -23,7 +23,6 @@ from recframe.errors import fails_whole_if, readable, warn
 from recframe.evaluation.execution import Run
 from recframe.evaluation.folds import in_folds
 from recframe.frames.collecting import Collect
-from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
@@ -130,17 +129,11 @@ def tell(
     model = inputs.context.names["model"] if inputs.model else None
     call = OfCall(metrics, result, model, inputs.given)
     frames = {"recommendations": inputs.lists, "truth": inputs.truth, "users": inputs.users}
-    lazy = {
-        name: rows for name, rows in frames.items() if name not in inputs.given and rows is not None
-    }
-    is_here = inputs.tables is None and (
-        not lazy or ("n_users" in result.columns and call.n_users <= MANY_USERS)
-    )
-    if (
-        is_here and lazy
-    ):  # whose plan was collected, as where a bound of memory or the shell asks so
-        given = {name: run(rows) for name, rows in lazy.items()}
-        call = replace(call, given={**inputs.given, **given})
+    given = {} if inputs.tables is not None else inputs.given
+    lazy = {name: rows for name, rows in frames.items() if name not in given and rows is not None}
+    is_here = not lazy or ("n_users" in result.columns and call.n_users <= MANY_USERS)
+    if is_here and lazy:  # a bound of memory or the shell has the plan collected
+        call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
     data = Data(inputs, call.cutoff, of_call=call)
     checks = OF_JUDGING if not metrics else WARNING if call.are_hits_low else ALWAYS
     found = {
@@ -151,13 +144,16 @@ def tell(
     if found:
         rows = run(_table(found)).unique("check", keep="first", maintain_order=True)
         for row in rows.iter_rows(named=True):
-            warn(_told(*found[row["finding"]], row))
+            warn(_told(inputs, *found[row["finding"]], row))
 
 
-def _told(check: Check, finding: Finding, row: Mapping[str, Any]) -> str:
+def _told(inputs: Inputs, check: Check, finding: Finding, row: Mapping[str, Any]) -> str:
     """Return the words of a warning."""
-    frame = "recommendations" if finding.frame == "judged" else finding.frame
-    where = f"{row['rows']:,} row{'s' * (row['rows'] != 1)} of {FrameOf(frame)}"
+    side = inputs.sides.get("recommendations" if finding.frame == "judged" else finding.frame)
+    title = "the frame" if side is None else side.title
+    column = side.context.names.get(finding.column, finding.column) if side else finding.column
+    where = f"{row['rows']:,} row{'s' * (row['rows'] != 1)} of {title}"
+    where += f", column {column!r}" * bool(column)
     found = f"{finding.meaning.rstrip('.').partition('; ')[0]} ({where}, such as {row['example']})"
     return f"{check.name}: {found}; {row['treatment']}; {row['remedy']}"
 
