@@ -84,15 +84,23 @@ def _parameters(name: str) -> str:
     return "; ".join(shown)
 
 
+WARNED = {None: "", "always": "always", "low": "where hardly anything is found"}
+
+
 def check_table(every: Sequence[Check] = CHECKS) -> str:
     """Return the checks of the audit as a Markdown table, the most severe first."""
     checks = sorted(every, key=lambda check: SEVERITIES.index(check.severity))
     rows = [
-        f"| `{check.name}` | {check.severity} | {check.meaning.rstrip('.')} | {check.treatment} |"
+        f"| `{check.name}` | {check.severity} | {check.meaning.rstrip('.')} | {check.treatment} "
+        f"| {WARNED[check.warns]} |"
         for check in checks
     ]
     return "\n".join(
-        ["| check | severity | what it finds | what recframe does |", "|---|---|---|---|", *rows]
+        [
+            "| check | severity | what it finds | what recframe does | a call warns |",
+            "|---|---|---|---|---|",
+            *rows,
+        ]
     )
 
 

@@ -133,8 +133,8 @@ def _have_lists(data: Data) -> bool:
         return True
     dtype = data.inputs.schema["user"]
     users, listed = (frame["user"].cast(dtype).drop_nulls().unique() for frame in (truth, lists))
-    share = users.is_in(listed.implode()).mean()
-    return share is None or share < HARDLY or share >= 1 - MOST
+    share: Any = users.is_in(listed.implode()).mean()
+    return share is None or not HARDLY <= share < 1 - MOST
 
 
 def _models(data: Data) -> pl.LazyFrame:
@@ -368,8 +368,8 @@ def _have_weights(data: Data) -> bool:
         return False
     dtype = data.inputs.schema["user"]
     weighted = users.filter(WEIGHT.is_not_null())["user"].cast(dtype)
-    share = judging["user"].cast(dtype).drop_nulls().unique().is_in(weighted.implode()).mean()
-    return share is None or share >= 1 - MOST
+    share: Any = judging["user"].cast(dtype).drop_nulls().unique().is_in(weighted.implode()).mean()
+    return share is None or bool(share >= 1 - MOST)
 
 
 @check(

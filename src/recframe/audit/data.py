@@ -289,10 +289,10 @@ def example(shown: Sequence[str] | str, schema: pl.Schema) -> pl.Expr:
     among = columns[shown[0]].eq_missing(lowest)
     order = [column.filter(among) for column in columns.values()]
     row = pl.struct(columns[name].alias(name) for name in shown).filter(among)
-    row = row.sort_by(order, nulls_last=True).first().struct
+    row = row.sort_by(order, nulls_last=True).first()
     parts = []
     for name in shown:
-        value = row.field(name)
+        value = row.struct.field(name)
         is_text = name in texts
         value = shown_in_plan(value if is_text else as_text(value, schema[name]))
         value = "'" + value + "'" if is_text else value
