@@ -170,6 +170,8 @@ class ResultsShown(Generic[F]):
         _check_decimals(decimals)
         _check_title(title)
         rec: Any = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
+        # what a profile rounds is not rounded twice
+        rec = rec(decimals=MOST_DECIMALS)
         asked = question(rec, metrics, k, by, None)
         given = {"by": by, "level": level}
         numbers = ["metric", "value", "value_low", "value_high", "n_users"]

@@ -1,4 +1,4 @@
-"""The declaration of a check, for the audit and for the warnings of calls.
+"""The declaration of a check of the audit and of calls.
 
 A check is a function over `Data` (or, of a split, over `SplitRows`) that yields findings, all of them lazy::
 

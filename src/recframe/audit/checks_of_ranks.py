@@ -312,8 +312,9 @@ LEAST_EQUAL = 10
 
 def _differ(rows: pl.DataFrame, inputs: Inputs) -> bool:
     """Return whether the scores of eager lists differ, those of each model."""
-    ends = aggregate(rows.lazy(), inputs.model, [pl.col("score").max() > pl.col("score").min()])
-    return bool(ends.collect()["score"].fill_null(value=False).all())
+    differ = pl.col("score").max() > pl.col("score").min()
+    ends = rows.group_by("model").agg(differ) if inputs.model else rows.select(differ)
+    return bool(ends["score"].fill_null(value=False).all())
 
 
 @check("warning", "the item ranks first or last", "give a finite score", needs=("scores",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -207,13 +207,14 @@ def models_of_unequal_depth(data: Data) -> Findings:
     yield Finding(data.main, found, ("model", "depth"))
 
 
+Lists = TypeVar("Lists", pl.LazyFrame, pl.DataFrame)
 LEAST_LISTS = 10
 """Fewest lists of a model whose depth is compared."""
 ALIKE = 0.95
 """Ratio of the lowest to the highest depth from which depths count as equal: a few items were only filtered out."""
 
 
-def _depths(lists: pl.LazyFrame, data: Data) -> pl.LazyFrame:
+def _depths(lists: Lists, data: Data) -> Lists:
     """Return each model with the length of its longest list up to k, `depth`.
 
     Ranks with gaps are those of a few items among others, which say nothing of the lists' length.
@@ -231,7 +232,7 @@ def _end_alike(data: Data, rows: pl.DataFrame) -> bool:
     """Return whether the longest eager lists of all models end at about one depth, up to k."""
     ends = [] if data.inputs.scored else [pl.col("rank").max().alias("last")]
     lists = rows.filter(data.ranked).group_by(data.keys_of(rows)).agg(ROWS, *ends)
-    depths = _depths(lists.lazy(), data).collect()["depth"]
+    depths = _depths(lists, data)["depth"]
     lowest: Any = depths.min()
     highest: Any = depths.max()
     return len(depths) < 2 or lowest >= ALIKE * highest  # noqa: PLR2004

@@ -1,4 +1,4 @@
-"""The data that checks read: frames, and queries that several of them share."""
+"""The frames of checks, and queries that several checks share."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ NEARLY_ALL = 0.95
 
 @dataclass(frozen=True)
 class OfCall:
-    """What a call asks of its frames, and its answer."""
+    """The metrics of a call, its eager frames and its result."""
 
     metrics: Sequence[Metric[...]]
     result: pl.DataFrame

@@ -1,4 +1,4 @@
-"""Columns of a truth that may say what is relevant, though nothing is bound to them."""
+"""Columns of a truth that may be its relevance."""
 
 from __future__ import annotations
 

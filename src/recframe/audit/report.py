@@ -143,7 +143,7 @@ def tell(
     }
     if found:
         rows = run(_table(found)).unique("check", keep="first", maintain_order=True)
-        for row in rows.iter_rows(named=True):
+        for row in rows.rows(named=True):
             warn(_told(inputs, *found[row["finding"]], row))
 
 
