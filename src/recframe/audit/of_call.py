@@ -67,17 +67,20 @@ class OfCall:
 
         NOTE: a mean of values up to 1 is at most the share of users with a hit.
         """
-        names = [str(one) for one in self.metrics if str(one) in self.result.columns]
         if not self.values:
+            names = [str(one) for one in self.metrics if str(one) in self.result.columns]
             return bool(names) and not any(_highest(self.result[name]) for name in names)
-        values = [one.alias(str(place)) for place, one in enumerate(self.values.values())]
-        rows = pl.DataFrame(values).fill_null(0.0)
-        if self.model in self.result.columns:
-            rows = rows.with_columns(self.result[self.model].alias("model")).drop_nulls("model")
-            rows = rows.group_by("model").max().drop("model")
-        else:
-            rows = rows.max()
-        return bool(len(rows)) and bool((rows.max_horizontal() < HARDLY).any())
+        values = self.values.values()
+        if self.result.is_empty() or any(_lowest(one) >= HARDLY for one in values):
+            return False
+        if self.model not in self.result.columns:
+            return max(map(_highest, values)) < HARDLY
+        of_model = self.result[self.model].alias("model")
+        rows = pl.DataFrame(
+            [of_model, *(one.alias(str(place)) for place, one in enumerate(values))]
+        )
+        rows = rows.drop_nulls("model").group_by("model").max().drop("model").fill_null(0.0)
+        return bool((rows.max_horizontal() < HARDLY).any())
 
     @property
     def found_a_hit(self) -> bool:
@@ -94,3 +97,9 @@ def _highest(values: pl.Series) -> float:
     """Return the largest value, 0 where there is none."""
     highest: Any = values.max()
     return float(highest or 0.0)
+
+
+def _lowest(values: pl.Series) -> float:
+    """Return the smallest value, 0 where one is missing."""
+    lowest: Any = 0.0 if values.has_nulls() else values.min()
+    return float(lowest)
