@@ -101,16 +101,6 @@ LATE = [(user, 98, LATEST + user * DAY) for user in (1, 2, 3)]
 T = "warning truth"
 
 
-def windows_that_overlap() -> list[pl.DataFrame]:
-    """Return train and truth of two windows of 12 days, of which the second begins 6 days after the first."""
-    parts: list[list[pl.DataFrame]] = [[], []]
-    for fold, end in enumerate((LATEST - 6 * DAY, LATEST)):
-        rows, t = LOG.with_columns(fold=pl.lit(fold)), pl.col("t")
-        parts[0].append(rows.filter(t <= end - 12 * DAY))
-        parts[1].append(rows.filter(t.is_between(end - 12 * DAY, end, closed="right")))
-    return [pl.concat(frames) for frames in parts]
-
-
 CASES: dict[str, tuple[Any, dict[str, int]]] = {
     "a pair again": (lambda: by_time(more((*SEEN, SOON))), {f"truth_in_train {T}": 1}),
     "a new user": (
@@ -141,7 +131,10 @@ CASES: dict[str, tuple[Any, dict[str, int]]] = {
         },
     ),
     "windows that overlap": (
-        lambda: in_frames(*windows_that_overlap()) | {f"truth_of_cold_items {T}": 0},
+        lambda: (
+            found(LOG.rec(time="t").split.rolling(2, "12d", step="6d").audit())
+            | {f"truth_of_cold_items {T}": 0}
+        ),
         {
             f"truth_of_cold_items {T}": 0,
             "folds_overlap error truth": len(
