@@ -494,3 +494,20 @@ def test_lists_without_a_hit_keep_their_own_value_in_segments_of_items_of_large_
         rf.ndcg(without_relevant="one"), by="genre"
     )
     assert found.rows() == [(0, 1500, 0.5), (1, 1500, 0.5)]
+
+
+@pytest.mark.parametrize("kind", ["eager", "lazy", "pandas"])
+def test_a_table_formats_the_mean_that_a_profile_has_not_rounded(kind):
+    # 137 hits of 547 users are 0.25046, which is 0.250, though four decimals of it, 0.2505, are 0.251
+    users = pl.DataFrame({"user": range(547)})
+    recs = users.with_columns(item=pl.lit(0), rank=pl.lit(1), model=pl.lit("a"))
+    truth = users.with_columns(item=(pl.col("user") >= 137).cast(pl.Int32))
+    frames = [recs, truth]
+    if kind != "eager":
+        frames = [one.lazy() if kind == "lazy" else one.to_pandas() for one in frames]
+
+    table = (
+        frames[0].rec(frames[1], model="model", profile="recbole").table("hit_rate@1", decimals=3)
+    )
+
+    assert "| 0.250 [" in str(table)
