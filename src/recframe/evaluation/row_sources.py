@@ -10,6 +10,7 @@ import polars as pl
 
 from recframe.errors import RecframeError
 from recframe.evaluation import category_rows, side_rows
+from recframe.evaluation.grade_counts import by_grades
 from recframe.evaluation.recorder import (
     BEST_ORDER,
     BY_WORTH,
@@ -53,7 +54,7 @@ def rows_of_branches(
     ):
         branches.append(_hits(judged, words, deepest))
     if read & RELEVANT:
-        branches += _relevant(judged, words)
+        branches += _relevant(judged, words, ask)
     if read & LISTED:
         branches += branches_of(_listed(judged, read, deepest), LISTED.union(TOTALS))
     if read & side_rows.OF_LISTS:
@@ -147,16 +148,19 @@ def _list_ideal_rank(name: str) -> pl.Expr:
     return inside.rank("ordinal", descending=True)
 
 
-def _relevant(judged: Judged, words: Recorder) -> list[pl.LazyFrame]:
+def _relevant(judged: Judged, words: Recorder, ask: Ask | None) -> list[pl.LazyFrame]:
     """Return the requested columns of relevant rows, listed or not, in ideal order if requested."""
     # of a truth they are the same for every model
     of_all = judged.truth is not None and judged.context.relevant_from == "truth"
     one = replace(judged, models=None) if of_all and judged.models is not None else judged
     keys = [key for key in judged.list_keys if not (of_all and key in judged.model)]
     rows = one.relevant().rename({"gain": "relevant_gain"})
+    sums = None
     if words.read & BEST_ORDER:
+        if ask is not None and not words.asked & RELEVANT:
+            sums = by_grades(rows, keys, words.values_of(RELEVANT), ask)
         rows = _in_best_order(rows, keys, one, words.read)
-    found = words.branches(keys, rows, RELEVANT)
+    found = words.branches(keys, rows, RELEVANT) if sums is None else [sums]
     return [judged.for_each_model(branch) for branch in found] if of_all else found
 
 

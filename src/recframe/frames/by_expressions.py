@@ -46,7 +46,7 @@ class Made:
     @property
     def reads_own_row(self) -> bool:
         """Whether the expression is known to read only its own row."""
-        return _is_elementwise(self.expression)
+        return is_elementwise(self.expression)
 
     def check_reads_own_row(
         self, which: str, column: str, error: type[RecframeError] = ColumnError
@@ -135,7 +135,7 @@ def _keeps_rows(expression: pl.Expr, schema: pl.Schema) -> bool:
         return True
 
 
-def _is_elementwise(expression: pl.Expr) -> bool:
+def is_elementwise(expression: pl.Expr) -> bool:
     """Whether an expression is known to read only its own row.
 
     NOTE: Polars says it of the last step alone, so that `a - a.mean()` would read its own row.
@@ -143,7 +143,7 @@ def _is_elementwise(expression: pl.Expr) -> bool:
     if hasattr(expression.meta, "is_row_separable"):  # which Polars 1 does not have
         inputs = expression.meta.pop()
         is_last_step = not inputs or _unless_python(expression.meta.is_row_separable)
-        return is_last_step and all(map(_is_elementwise, inputs))
+        return is_last_step and all(map(is_elementwise, inputs))
     own = re.sub(r"\.(str|list|arr|dt|bin|cat|struct)\.\w+\(", "", str(expression))
     return not _OF_OTHER_ROWS.search(own)
 

@@ -39,6 +39,8 @@ from recframe.frames.rows.profiling import (
 from recframe.ranking.judged_frame import PAIR, Judged, Precomputed
 from recframe.ranking.relevance import as_number, is_rank, is_relevant_row, rows_of_models
 
+_BLOCK = 2**17
+"""Rows compared at a time, which stay in a processor's cache."""
 _FAR = 2**38
 """Range of user numbers: times as many segments as there are rows they are no more than Int64 holds."""
 
@@ -132,7 +134,13 @@ def _crowd(rows: pl.DataFrame) -> pl.LazyFrame:
     """Return the distinct users of rows."""
     users = marked_sorted(rows, "user")
     if users["user"].flags["SORTED_ASC"]:
-        return heads(users).lazy()
+        ids = users["user"]
+        later = [
+            part.filter(part != ids.slice(start - 1, len(part)))
+            for start in range(1, len(ids), _BLOCK)
+            for part in [ids.slice(start, _BLOCK)]
+        ]
+        return pl.concat([ids.head(1), *later]).to_frame().lazy()
     return distinct_ids(users["user"]).to_frame().lazy()
 
 
