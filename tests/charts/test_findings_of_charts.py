@@ -216,7 +216,7 @@ def test_models_that_are_named_stand_out_in_the_colour_that_they_have():
         "c": theme.others,
         "2 others": theme.others,
     }
-    with pytest.raises(rf.RecframeError, match="highlight='bb' is no model; did you mean 'b'"):
+    with pytest.raises(rf.RecframeError, match=r"is no model. There are a, b and c"):
         TWO.plot(highlight=["bb"]).curve("hit_rate", k=[1])
 
 

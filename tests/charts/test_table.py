@@ -13,6 +13,9 @@ import pytest
 import recframe as rf
 from recframe.charts.table import Table
 
+# a cut-off above all lists is named in charts and tables, too
+pytestmark = pytest.mark.filterwarnings("ignore:short_lists")
+
 N = 400
 PEOPLE = pl.select(user=pl.int_range(N), item=pl.lit(1, pl.Int64))
 USERS = PEOPLE.select(

@@ -12,8 +12,7 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs
 from recframe.audit.checks_of_models import notes_on_models
-from recframe.audit.data import Data
-from recframe.audit.of_call import OfCall
+from recframe.audit.data import Data, OfCall
 from recframe.audit.report import tell
 from recframe.charts import long_format as long
 from recframe.errors import CallError, ColumnError, RecframeError, shown

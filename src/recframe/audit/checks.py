@@ -10,7 +10,7 @@ A check is a function over `Data` (or, of a split, over `SplitRows`) that yields
 The first sentence of its docstring says what it finds, the treatment what recframe does with that, the remedy what to write
 instead. These words are the row of `rec.audit()`, the warning of a call and the row of docs/audit.md: nothing says them again.
 
-* `needs` names what the frames and options must have, see `data.NEEDS`: a check that lacks one is not run.
+* `needs` names what the frames and options must have, see `Data.held`: a check that lacks one is not run.
 * `warns`: None, the audit alone; "always", each call on eager frames, so that its function makes no plan where a look at a few
   rows shows that there is nothing (`Data.looks_well`); "low", calls whose result shows that less than 1 % of the users, or of
   those of a model, have a hit.
@@ -23,7 +23,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
 import polars as pl
@@ -65,11 +66,12 @@ Findings: TypeAlias = Iterator[Finding]
 Rule = Callable[[Any], Findings]
 
 
-class HasNeeds(Protocol):
-    """Data that knows what checks need of it."""
+class Held(Protocol):
+    """Data that knows what it has of what checks need."""
 
-    def has(self, need: str) -> bool:
-        """Return whether the data has what a check needs."""
+    @property
+    def held(self) -> AbstractSet[str]:
+        """Needs of checks that the data meets."""
         raise NotImplementedError
 
 
@@ -81,7 +83,7 @@ class Check:
     severity: Severity
     treatment: str
     remedy: str | Text
-    needs: Sequence[str]
+    needs: frozenset[str]
     warns: Warns | None
 
     @property
@@ -94,19 +96,6 @@ class Check:
         """The first sentence of its docstring."""
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
 
-    def findings(self, data: HasNeeds) -> Findings:
-        """Give what the check may find, each with all of its words."""
-        if not all(map(data.has, self.needs)):
-            return
-        for finding in self.function(data):
-            yield replace(
-                finding,
-                meaning=finding.meaning or self.meaning,
-                severity=finding.severity or self.severity,
-                treatment=finding.treatment or self.treatment,
-                remedy=str(finding.remedy or self.remedy),
-            )
-
 
 def check(
     severity: Severity,
@@ -117,4 +106,4 @@ def check(
     warns: Warns | None = None,
 ) -> Callable[[Rule], Check]:
     """Turn a function into a check."""
-    return lambda rule: Check(rule, severity, treatment, remedy, needs, warns)
+    return lambda rule: Check(rule, severity, treatment, remedy, frozenset(needs), warns)

@@ -7,8 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import ROWS, TEXT, Data, item, n_rows, user
-from recframe.audit.of_call import HARDLY
+from recframe.audit.data import HARDLY, ROWS, TEXT, Data, item, n_rows, user
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import NAMED, Either, bind, text
 from recframe.frames.rows.joins import beside_one_another

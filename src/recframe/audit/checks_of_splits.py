@@ -134,5 +134,5 @@ def few_truth_users(data: SplitRows) -> Findings:
 def folds_overlap(data: SplitRows) -> Findings:
     """Rows that are truth in an earlier fold too."""
     if data.earlier_truth is not None:
-        on = EVENT if data.has("time") else PAIR
+        on = EVENT if "time" in data.held else PAIR
         yield Finding("truth", data.truth.join(data.earlier_truth, on=on, how="semi"), on)

@@ -3,28 +3,93 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
+from itertools import chain
 
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import ROWS, Data, n_rows, relevance, value
-from recframe.audit.of_call import NEARLY_ALL
-from recframe.audit.relevance_columns import (
-    FURTHEST,
-    SOME,
-    as_number,
-    is_called_as_grades,
-    truth_without_relevance,
-    unbound_columns,
-)
+from recframe.audit.data import NEARLY_ALL, ROWS, Data, n_rows, relevance, value
 from recframe.frames.eager_data import at_hand
 from recframe.frames.hints import Either, bind, text
+from recframe.frames.inputs import Inputs
+from recframe.frames.roles import Segment, Side, has_relevance
 from recframe.frames.rows.joins import aggregate, beside_one_another, joined
 from recframe.ranking.judged_frame import PAIR
 from recframe.ranking.relevance import is_relevant_row
 
 EACH_ROW = bind(relevance="False")
+
+SOME = 1_000
+"""Rows at the start of a column that mostly show values that are no relevance."""
+GRADES = {"rating", "ratings", "star", "stars", "grade", "grades", "label", "labels", "rel", "qrel"}
+GRADES |= {"relevance", "relevances", "relevancy", "score", "scores", "target", "targets"}
+GRADES |= {"gain", "gains", "judgement", "judgements", "judgment", "judgments", "feedback"}
+GRADES |= {"preference", "preferences", "overall"}
+"""Names of grades: the last word of a column's name."""
+NO_GRADES = {"n", "num", "number", "count", "total", "sum", "avg", "average", "mean", "median"}
+NO_GRADES |= {"min", "max", "std", "age", "credit", "popularity", "pred", "predicted"}
+"""Preceding words that make it another quantity, such as a count or a mean of ratings."""
+BEHIND = {"value", "values", "given", "raw", "x", "y"}
+"""Trailing words without meaning, such as the suffixes of pandas' merge."""
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+FURTHEST = 100
+"""Largest absolute value of a grade: stars, tenths and per cents are within it."""
+
+
+def truth_without_relevance(inputs: Inputs) -> Side | None:
+    """Return the truth of a call where nobody said what is relevant, so that each row counts; None where it was said."""
+    side, context = inputs.sides.get("truth"), inputs.context
+    if side is None or side.kind.frame is inputs.sides["recommendations"].kind.frame:
+        return None
+    was_said = side.context.relevance is False or context.min_relevance == "any"
+    return None if was_said or has_relevance(side) else side
+
+
+def unbound_columns(inputs: Inputs, truth: Side) -> list[Segment]:
+    """Return the columns of a truth that may be a relevance, which no role and no segment has, each as `value`."""
+    context = truth.context
+    named = ("model", "propensity", "weight")
+    roles = ["user", "item", *(one for one in named if getattr(context, one) is not None)]
+    used = {context.names[role] for role in roles} | {segment.name for segment in inputs.segments}
+    made = chain.from_iterable(
+        segment.made.roots for segment in inputs.segments if segment.made is not None
+    )
+    used |= {truth.root(root) or root for root in made}
+    if used.issuperset(truth.columns):
+        return []
+    numbers = truth.kind.numbers()
+    texts = [name for name in truth.kind.labels() if name not in numbers]
+    # any text may be an answer, so that its name must say so, or nothing else stand beside the ids
+    is_alone = len({*truth.columns} - used) == 1
+    texts = [name for name in texts if is_alone or is_called_as_grades(name)]
+    names = [name for name in (*numbers, *texts) if name not in used]
+    names.sort(key=lambda name: not is_called_as_grades(name))
+    return [Segment("value", name, "truth") for name in names]
+
+
+def is_called_as_grades(name: str) -> bool:
+    """Return whether a column's name is one of grades: `rating`, `Book-Rating`, but not `n_ratings`."""
+    words = [word.casefold() for word in _WORD.findall(name)]
+    if words[-2:] == ["y", "true"]:
+        return True
+    while words and (words[-1] in BEHIND or words[-1].isdecimal()):
+        words.pop()
+    return bool(words) and words[-1] in GRADES and NO_GRADES.isdisjoint(words)
+
+
+ANSWERS = {"true": "1", "yes": "1", "y": "1", "t": "1", "false": "0", "no": "0", "n": "0", "f": "0"}
+"""Texts that answer whether a row counts."""
+
+
+def as_number(dtype: pl.DataType) -> pl.Expr:
+    """Return the values of a column as numbers: those of text where it is an answer or a number, null otherwise."""
+    value = pl.col("value")
+    if dtype.is_numeric() or dtype == pl.Boolean:
+        return value.cast(pl.Float64)
+    words = value.cast(pl.String).str.strip_chars().str.to_lowercase()
+    return words.replace(ANSWERS).cast(pl.Float64, strict=False)
 
 
 @check("warning", "the row is ignored", "drop the row, or give it a relevance", needs=("truth",))
@@ -98,6 +163,7 @@ def _of_column(
     "warning",
     "each row of the truth counts as relevant",
     text("write ", bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
+    needs=("truth",),
     warns="always",
 )
 def unbound_two_values(data: Data) -> Findings:
@@ -111,6 +177,7 @@ def unbound_two_values(data: Data) -> Findings:
     "warning",
     "each row of the truth counts as relevant",
     text("write ", bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
+    needs=("truth",),
     warns="always",
 )
 def unbound_grades(data: Data) -> Findings:
@@ -239,7 +306,7 @@ OF_ALL_ITEMS = 0.8
         "give the whole truth, or say that only listed items are known: ",
         bind(relevant_from="'list'"),
     ),
-    needs=("all users",),
+    needs=("truth of a call", "all users"),
     warns="always",
 )
 def no_relevant_beyond_lists(data: Data) -> Findings:
@@ -247,7 +314,7 @@ def no_relevant_beyond_lists(data: Data) -> Findings:
     if data.context.relevant_from == "list" or data.inputs.inside("truth"):
         return
     call = data.of_call
-    if call and (data.is_judged or not call.found_a_hit or _misses_some(data)):
+    if call and (not call.found_a_hit or _misses_some(data)):
         return
     users = data.judged_users.filter(pl.col("relevant") > 0)
     if data.is_judged:

@@ -3,72 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import EMPTY, LISTED_AND_JUDGED, ROWS, Data, item, n_rows
-from recframe.audit.of_call import HARDLY
+from recframe.audit.data import EMPTY, HARDLY, LISTED_AND_JUDGED, ROWS, Data, item, n_rows
 from recframe.frames.hints import A_FRAME, Either, bind, text
 from recframe.frames.kinds.engine import POPULARITY
 from recframe.frames.roles import Segment
 from recframe.ranking.judged_frame import PAIR
 from recframe.ranking.relevance import rows_of_models
-
-
-@check(
-    "warning",
-    "precision still divides by k",
-    "recommend k items, choose a lower k, or use precision(denominator='list')",
-    warns="always",
-)
-def short_lists(data: Data) -> Findings:
-    """Lists with fewer than k rows."""
-    if data.of_call is not None and data.looks_well("recommendations", partial(_reach, data)):
-        return
-    if data.k is not None:
-        meaning = f"Lists with fewer rows than k={data.k}."
-        short = data.lengths.filter(n_rows < data.k)
-        yield Finding(data.main, short, ("user", "rows"), meaning=meaning)
-
-
-MANY_LISTS = 100
-"""Lists of which all end at one length below k where models were cut there."""
-
-
-def _highest_rank(data: Data, rows: pl.DataFrame) -> float:
-    """Return the highest rank of eager lists; 0 of scores, which have none."""
-    highest: Any = 0 if data.inputs.scored else rows["rank"].max()
-    return highest or 0
-
-
-def _reach(data: Data, rows: pl.DataFrame) -> bool:
-    """Return whether some of eager lists reach k, or their lengths differ, or they are few."""
-    if data.k is None or _highest_rank(data, rows) >= data.k:
-        return True
-    lengths = rows.filter(data.ranked).group_by(data.keys_of(rows)).len()["len"]
-    longest: Any = lengths.max()
-    is_cut = len(lengths) >= MANY_LISTS and longest == lengths.min() and longest < (data.k or 0)
-    return not is_cut
-
-
-@check(
-    "info",
-    "without a cut-off precision divides by each list's own length",
-    "choose a k that all lists reach",
-    needs=("all users",),
-)
-def uneven_lists(data: Data) -> Findings:
-    """Lists that are shorter than the longest one."""
-    if data.k is None:
-        longest = n_rows.max()
-        lists = data.lengths.with_columns(
-            longest=longest.over(data.parts) if data.parts else longest
-        )
-        shorter = lists.filter(n_rows < pl.col("longest"))
-        yield Finding(data.main, shorter, ("user", "rows", "longest"))
 
 
 @check(
@@ -97,11 +42,12 @@ def users_without_truth(data: Data) -> Findings:
     "warning",
     "the user counts, with 0",
     text("recommend to all, give all lists where these are of one segment, or ", LISTED_AND_JUDGED),
+    needs=("truth of a call",),
     warns="always",
 )
 def users_without_lists(data: Data) -> Findings:
     """Users with a judged row and no list, for each model."""
-    if data.of_call is not None and (data.context.universe or data.is_judged or _have_lists(data)):
+    if data.of_call is not None and (data.context.universe or _have_lists(data)):
         return
     users = data.judged_users
     if data.inputs.model:
@@ -183,59 +129,6 @@ def users_in_two_segments(data: Data) -> Findings:
                 remedy=f"nothing, if {meant}",
             )
         yield finding
-
-
-@check(
-    "warning",
-    "items that a model does not list are misses, so models with longer lists have more hits",
-    text(
-        "give all models lists of k items, or compare them up to the shortest: ",
-        Either("k=...", "-k ..."),
-    ),
-    needs=("models",),
-    warns="always",
-)
-def models_of_unequal_depth(data: Data) -> Findings:
-    """Lists of models whose longest list ends before k and before another model's."""
-    if data.k is None or data.looks_well("recommendations", partial(_end_alike, data)):
-        return
-    depths = _depths(data.lengths, data)
-    depth = pl.col("depth")
-    short = depths.filter((depth < data.k) & (depth.min() < ALIKE * depth.max()))
-    lists = data.lengths.filter(pl.col("model").is_not_null())
-    found = lists.join(short, on="model", how="inner").select("model", "user", "depth")
-    yield Finding(data.main, found, ("model", "depth"))
-
-
-Lists = TypeVar("Lists", pl.LazyFrame, pl.DataFrame)
-LEAST_LISTS = 10
-"""Fewest lists of a model whose depth is compared."""
-ALIKE = 0.95
-"""Ratio of the lowest to the highest depth from which depths count as equal: a few items were only filtered out."""
-
-
-def _depths(lists: Lists, data: Data) -> Lists:
-    """Return each model with the length of its longest list up to k, `depth`.
-
-    Ranks with gaps are those of a few items among others, which say nothing of the lists' length.
-    """
-    last = n_rows if data.inputs.scored else pl.col("last")
-    depths = lists.group_by("model").agg(
-        last.max().cast(pl.Int64).alias("depth"), longest=n_rows.max(), n_lists=pl.len()
-    )
-    is_known = pl.col("model").is_not_null() & (pl.col("n_lists") >= LEAST_LISTS)
-    depths = depths.filter(is_known & (pl.col("longest") >= pl.col("depth")))
-    return depths.select("model", pl.col("depth").clip(upper_bound=data.k))
-
-
-def _end_alike(data: Data, rows: pl.DataFrame) -> bool:
-    """Return whether the longest eager lists of all models end at about one depth, up to k."""
-    ends = [] if data.inputs.scored else [pl.col("rank").max().alias("last")]
-    lists = rows.filter(data.ranked).group_by(data.keys_of(rows)).agg(ROWS, *ends)
-    depths = _depths(lists, data)["depth"]
-    lowest: Any = depths.min()
-    highest: Any = depths.max()
-    return len(depths) < 2 or lowest >= ALIKE * highest  # noqa: PLR2004
 
 
 @check(

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import isfinite
+from typing import Any
 
 import polars as pl
 
-from recframe.audit.of_call import OfCall
 from recframe.audit.split_rows import SplitRows, in_frames
 from recframe.errors import readable, short, shown_in_plan
+from recframe.evaluation.recorder import EXPECTED, HITS
+from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.trainings import is_first
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
@@ -18,6 +21,7 @@ from recframe.frames.inputs import Inputs, without_models
 from recframe.frames.options import Context
 from recframe.frames.roles import Segment, label_columns
 from recframe.frames.rows.integer_keys import key_hash, repeated
+from recframe.metrics.language.definition import Metric
 from recframe.ranking.relevance import is_rank, is_relevant
 
 user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
@@ -37,6 +41,104 @@ MANY_USERS, SAMPLED = 10_000, 64
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 
 
+HARDLY = 0.01
+"""Share of users, or of ids, below which hardly any are left."""
+BEHIND_FIRST = 2
+"""The lowest rank behind those of a first item."""
+NEARLY_ALL = 0.95
+"""Share from which nearly all are there."""
+
+
+@dataclass(frozen=True)
+class OfCall:
+    """The metrics of a call, its eager frames and its result."""
+
+    metrics: Sequence[Metric[...]]
+    result: pl.DataFrame
+    model: str | None
+    """The result's column of models, where a model is bound."""
+    given: Mapping[str, pl.DataFrame]
+    """The eager frames, by name."""
+
+    @property
+    def cutoff(self) -> int | None:
+        """The largest cut-off of the metrics; None where all of them read whole lists."""
+        return max([metric.k for metric in self.metrics if metric.k is not None], default=None)
+
+    @property
+    def reads_relevance(self) -> bool:
+        """Whether relevance changes the answer: `judge()` has no metric, and gives all of it."""
+        return not self.metrics or any(needs_of(one).reads_relevance for one in self.metrics)
+
+    @cached_property
+    def n_rows(self) -> int:
+        """The number of rows of the result, at least 1."""
+        return max(len(self.result), 1)
+
+    @cached_property
+    def n_users(self) -> int:
+        """The number of counted users, of each model, 0 where the result does not have it."""
+        if "n_users" not in self.result.columns:
+            return 0
+        n_models = 1
+        if self.model in self.result.columns:
+            n_models = max(self.result[self.model].drop_nulls().n_unique(), 1)
+        return int(self.result["n_users"].sum()) // n_models
+
+    @cached_property
+    def values(self) -> dict[str, pl.Series]:
+        """The values of the metrics that are above 0 only where a list has a relevant item, by metric."""
+        columns = self.result.columns
+        return {
+            name: self.result[name]
+            for one in self.metrics
+            if (name := str(one)) in columns and needs_of(one).columns & (HITS | EXPECTED)
+        }
+
+    @cached_property
+    def are_hits_low(self) -> bool:
+        """Whether less than 1 % of the users, or of those of a model, have a hit, or every value is 0 or null.
+
+        NOTE: a mean of values up to 1 is at most the share of users with a hit.
+        """
+        if not self.values:
+            names = [str(one) for one in self.metrics if str(one) in self.result.columns]
+            return bool(names) and not any(_highest(self.result[name]) for name in names)
+        values = self.values.values()
+        if self.result.is_empty() or max(map(_lowest, values)) >= HARDLY:
+            return False
+        if self.model not in self.result.columns:
+            return max(map(_highest, values)) < HARDLY
+        of_model = self.result[self.model].alias("model")
+        rows = pl.DataFrame(
+            [of_model, *(one.alias(str(place)) for place, one in enumerate(values))]
+        )
+        rows = rows.drop_nulls("model").group_by("model").max().drop("model").fill_null(0.0)
+        return bool((rows.max_horizontal() < HARDLY).any())
+
+    @property
+    def found_a_hit(self) -> bool:
+        """Whether the result shows that a list has a relevant item."""
+        return any(_highest(values) > 0 for values in self.values.values())
+
+    @cached_property
+    def may_be_perfect(self) -> bool:
+        """Whether a metric of hits is nearly 1, or none tells."""
+        return not self.values or any(_highest(one) >= NEARLY_ALL for one in self.values.values())
+
+
+def _highest(values: pl.Series) -> float:
+    """Return the largest value, 0 where there is none."""
+    highest: Any = values.max()
+    return float(highest or 0.0)
+
+
+def _lowest(values: pl.Series) -> float:
+    """Return the smallest value, 0 where one is missing."""
+    lowest: Any = 0.0 if values.has_nulls() else values.min()
+    return float(lowest)
+
+
 @dataclass(frozen=True)
 class Data:
     """Input frames of the checks, with queries that several of them share."""
@@ -50,9 +152,52 @@ class Data:
     """The metrics and the result of a call; None in an audit."""
     looks: dict[str, pl.DataFrame] = field(default_factory=dict, init=False)
 
-    def has(self, need: str) -> bool:
-        """Return whether the frames and options have what a check needs."""
-        return NEEDS[need](self)
+    @cached_property
+    def held(self) -> set[str]:
+        """Needs of checks that the frames and options meet."""
+        inputs, call = self.inputs, self.of_call
+        ranked = not inputs.scored
+        holds = {
+            "all users": inputs.tables is None or call is not None,
+            "scores": inputs.scored,
+            "ranks": ranked,
+            "fractions": ranked and inputs.schema["rank"].is_float(),
+            "labels": self.labels,
+            "judged": inputs.truth is None,
+            "truth": inputs.truth is not None,
+            # a call on a judged frame is not told of users and items that it alone can have
+            "truth of a call": inputs.truth is not None or call is None,
+            "models": inputs.model,
+            "segments": inputs.segments,
+            "users": inputs.users is not None,
+            "items": inputs.items is not None,
+            "train": inputs.train is not None,
+            "weights": inputs.context.weight is not None,
+            "level": inputs.context.min_relevance not in {None, "any"} and inputs.judged,
+        }
+        holds |= self._doubts()
+        return {need for need, is_held in holds.items() if is_held}
+
+    def _doubts(self) -> dict[str, bool]:
+        """Return what the ranks of eager lists of a call leave open: all of it in an audit and of LazyFrames."""
+        call = self.of_call
+        lists = None if call is None else call.given.get("recommendations")
+        if call is None or lists is None:
+            return dict.fromkeys(("no place", "late starts", "no repeats", "all below k"), True)
+        if self.inputs.scored:
+            has_place = lists["user"].null_count() < len(lists)
+            return {"no place": not has_place, "all below k": self.k is not None}
+        lowest: Any = lists["rank"].min()
+        highest: Any = lists["rank"].max()
+        n_ranks = len(lists) - lists["rank"].null_count()
+        n_groups = call.n_rows if self.parts or self.inputs.model else 1
+        return {
+            "no place": lowest is None or not isfinite(lowest),
+            "late starts": lowest is not None and lowest >= BEHIND_FIRST,
+            # else they are so low that some must be there twice
+            "no repeats": highest is not None and highest * n_groups >= n_ranks,
+            "all below k": self.k is not None and (highest or 0) < self.k,
+        }
 
     def look(self, name: str) -> pl.DataFrame | None:
         """Return rows of an eager frame of a call, to look at before a plan is made; None in an audit.
@@ -242,26 +387,6 @@ class Data:
     def pairs_of_lists(self) -> pl.LazyFrame:
         """The rows of the frame of the lists that have a user and an item."""
         return self.inputs.identified("recommendations")
-
-
-NEEDS: Mapping[str, Callable[[Data], bool]] = {
-    "all users": lambda data: data.inputs.tables is None or data.of_call is not None,
-    "scores": lambda data: data.inputs.scored,
-    "ranks": lambda data: not data.inputs.scored,
-    "fractions": lambda data: not data.inputs.scored and data.inputs.schema["rank"].is_float(),
-    "judged": lambda data: data.inputs.truth is None,
-    "truth": lambda data: data.inputs.truth is not None,
-    "models": lambda data: bool(data.inputs.model),
-    "segments": lambda data: bool(data.inputs.segments),
-    "users": lambda data: data.inputs.users is not None,
-    "items": lambda data: data.inputs.items is not None,
-    "train": lambda data: data.inputs.train is not None,
-    "weights": lambda data: data.context.weight is not None,
-    "level": lambda data: (
-        data.context.min_relevance not in {None, "any"} and bool(data.inputs.judged)
-    ),
-}
-"""What a check may need, by name."""
 
 
 def sharing(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:

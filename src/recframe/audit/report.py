@@ -10,15 +10,14 @@ import polars as pl
 
 from recframe.audit import (
     checks_of_ids,
+    checks_of_lists,
     checks_of_models,
-    checks_of_ranks,
     checks_of_splits,
     checks_of_truth,
     checks_of_users,
 )
-from recframe.audit.checks import SEVERITIES, Check, Finding, HasNeeds
-from recframe.audit.data import MANY_USERS, Data, example
-from recframe.audit.of_call import OfCall
+from recframe.audit.checks import SEVERITIES, Check, Finding, Held
+from recframe.audit.data import MANY_USERS, Data, OfCall, example
 from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable, warn
 from recframe.evaluation.execution import Run
@@ -28,7 +27,7 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
 
-PAGES = (checks_of_ids, checks_of_ranks, checks_of_truth, checks_of_users, checks_of_models)
+PAGES = (checks_of_ids, checks_of_lists, checks_of_truth, checks_of_users, checks_of_models)
 CHECKS = [var for page in PAGES for var in vars(page).values() if isinstance(var, Check)]
 """Every check, page by page, in the order of each page."""
 CHECKS_OF_SPLITS = [var for var in vars(checks_of_splits).values() if isinstance(var, Check)]
@@ -68,7 +67,7 @@ def audit_split(folds: Mapping[int, SplitRows]) -> pl.LazyFrame:
 
 
 def _over_folds(
-    checks: Sequence[Check], folds: Mapping[int, HasNeeds]
+    checks: Sequence[Check], folds: Mapping[int, Held]
 ) -> dict[str, tuple[Check, Finding]]:
     """Return what checks may find in the data of folds, over all of them; examples name theirs."""
     several = len(folds) > 1
@@ -101,15 +100,16 @@ def _findings(data: Data) -> dict[str, tuple[Check, Finding]]:
     return _over_folds(checks, of_folds) | of_split
 
 
-def _found(checks: Sequence[Check], data: HasNeeds) -> dict[str, tuple[Check, Finding]]:
-    """Return what checks may find in some data.
+def _found(checks: Sequence[Check], data: Held) -> dict[str, tuple[Check, Finding]]:
+    """Return what checks may find in some data that has what they need.
 
     NOTE: a finding is known by its check and its place among the check's, since buckets differ in what they can leave out.
     """
     return {
         f"{check.name} {place}": (check, one)
         for check in checks
-        for place, one in enumerate(check.findings(data))
+        if check.needs <= data.held
+        for place, one in enumerate(check.function(data))
     }
 
 
@@ -140,11 +140,13 @@ def tell(
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
     data = Data(inputs, call.cutoff, of_call=call)
     checks = OF_JUDGING if not metrics else WARNING if call.are_hits_low else ALWAYS
-    found = {
-        name: (check, one)
-        for name, (check, one) in _found(checks, data).items()
-        if is_here or check.warns == "low" or one.of_schemas
-    }
+    found = _found(checks, data)
+    if not is_here:
+        found = {
+            name: (check, one)
+            for name, (check, one) in found.items()
+            if check.warns == "low" or one.of_schemas
+        }
     if found:
         rows = run(_table(found)).unique("check", keep="first", maintain_order=True)
         for row in rows.rows(named=True):
@@ -158,14 +160,19 @@ def _told(inputs: Inputs, check: Check, finding: Finding, row: Mapping[str, Any]
     column = side.context.names.get(finding.column, finding.column) if side else finding.column
     where = f"{row['rows']:,} row{'s' * (row['rows'] != 1)} of {title}"
     where += f", column {column!r}" * bool(column)
-    found = f"{finding.meaning.rstrip('.').partition('; ')[0]} ({where}, such as {row['example']})"
+    found = f"{(finding.meaning or check.meaning).rstrip('.').partition('; ')[0]} ({where}, such as {row['example']})"
     return f"{check.name}: {found}; {row['treatment']}; {row['remedy']}"
 
 
 def errors(inputs: Inputs) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs and a check finds an error."""
     findings = _findings(Data(inputs))
-    table = _table({name: one for name, one in findings.items() if one[1].severity == "error"})
+    errors = {
+        name: (check, one)
+        for name, (check, one) in findings.items()
+        if (one.severity or check.severity) == "error"
+    }
+    table = _table(errors)
     rows_of = pl.when(pl.col("rows") == 1).then(pl.lit(" row of ")).otherwise(pl.lit(" rows of "))
     line = pl.format("{}: {}{}{} ({})", "check", "rows", rows_of, "frame", "example")
     message = pl.format(
@@ -201,8 +208,8 @@ def _words(place: int, name: str, check: Check, finding: Finding) -> dict[str, s
         "finding": name,
         "check": check.name,
         "frame": finding.frame,
-        "treatment": readable(str(finding.treatment)),
-        "remedy": readable(str(finding.remedy)),
+        "treatment": readable(finding.treatment or check.treatment),
+        "remedy": readable(str(finding.remedy or check.remedy)),
         "severity": severity,
         "severity order": SEVERITIES.index(severity),
         "place": place,

@@ -45,9 +45,11 @@ class SplitRows:
     size: int = 0
     """Number of rows of an eager log; 0 of a lazy one."""
 
-    def has(self, need: str) -> bool:
-        """Return whether the rows have a time, or are those of frames that somebody else split."""
-        return "time" in self.rows.collect_schema() if need == "time" else self.order is None
+    @property
+    def held(self) -> set[str]:
+        """Needs of checks that the rows meet: a time, and frames that somebody else split."""
+        of_others = {"frames"} if self.order is None else set()
+        return of_others | ({"time"} & {*self.rows.collect_schema()})
 
     def in_parts(self, *parts: str) -> pl.LazyFrame:
         """Return the rows of some parts."""

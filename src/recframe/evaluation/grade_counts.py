@@ -44,12 +44,12 @@ def by_grades(
     # what a grade adds to the next lower one, on the places of rows that have it or a higher one
     added = [tables[0], *(higher - lower for lower, higher in pairwise(tables))]
     counts = _counts(len(grades))
-    sums = [
-        pl.sum_horizontal(
+    sums = []
+    for name in terms:
+        of_grades = [
             pl.lit(table[name]).gather(count) for table, count in zip(added, counts, strict=True)
-        ).alias(name)
-        for name in terms
-    ]
+        ]
+        sums.append(pl.sum_horizontal(of_grades).alias(name))
     return ask([lists.lazy().select(*keys, *sums)])[0].lazy()
 
 
@@ -63,16 +63,15 @@ def _grades(gain: pl.Series) -> pl.Series | None:
 
 def _packs(grades: pl.Series) -> list[pl.Expr]:
     """Return the counts of rows with each grade but the lowest, or a higher one: several in a number."""
-    gain = pl.col("relevant_gain")
-    return [
-        pl.sum_horizontal(
-            pl.when(gain >= grade).then(1 << _BITS * place).otherwise(0).cast(pl.Int64)
+    packs = []
+    for first in range(1, len(grades), _PACKED):
+        counts = [
+            pl.when(pl.col("relevant_gain") >= grade).then(1 << _BITS * place).otherwise(0)
             for place, grade in enumerate(grades[first : first + _PACKED])
-        )
-        .sum()
-        .alias(f"pack {first}")
-        for first in range(1, len(grades), _PACKED)
-    ]
+        ]
+        pack = pl.sum_horizontal(count.cast(pl.Int64) for count in counts)
+        packs.append(pack.sum().alias(f"pack {first}"))
+    return packs
 
 
 def _counts(n_grades: int) -> list[pl.Expr]:

@@ -35,7 +35,7 @@ def described(folds: Mapping[int, SplitRows]) -> pl.LazyFrame:
 
 
 def _of_fold(fold: int, rows: SplitRows) -> pl.LazyFrame:
-    has_time = rows.has("time")
+    has_time = "time" in rows.held
     tables = [_counts(rows), _shares(rows), _medians(rows), *[rows.ends] * has_time]
     table = beside_one_another(tables)
     known = pl.sum_horizontal(f"rows_{part}" for part in (*KNOWN, "truth"))

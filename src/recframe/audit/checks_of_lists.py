@@ -1,13 +1,14 @@
-"""Checks of ranks and scores."""
+"""Checks of lists: ranks, scores, lengths."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import ROWS, TIES, Data, item, n_rows, rank, user
+from recframe.audit.data import BEHIND_FIRST, ROWS, TIES, Data, item, n_rows, rank, user
 from recframe.frames.hints import NAMED, Either, bind, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import names_trainings
@@ -22,6 +23,7 @@ OWN_RANKS = text("rank each list from 1, or name a column of scores: ", bind(sco
     "error",
     "every list is empty, so that each user counts with nothing",
     OWN_RANKS,
+    needs=("no place",),
     warns="always",
 )
 def no_lists(data: Data) -> Findings:
@@ -29,9 +31,8 @@ def no_lists(data: Data) -> Findings:
     judging = "recommendations" if data.is_judged else "truth"
     if data.looks_well(judging, pl.DataFrame.is_empty):
         return
-    if not data.looks_well("recommendations", lambda rows: _has_places(rows, data)):
-        counts = data.inputs.lists.select(rows=pl.len(), against=data.ranked.sum())
-        yield Finding(data.main, counts, ("rows",), column="rank", without_rows=True)
+    counts = data.inputs.lists.select(rows=pl.len(), against=data.ranked.sum())
+    yield Finding(data.main, counts, ("rows",), column="rank", without_rows=True)
     if data.inputs.model and data.of_call is None:
         models = data.inputs.lists.group_by("model").agg(ROWS, ranked=data.ranked.sum())
         none = models.filter(pl.col("model").is_not_null() & (pl.col("ranked") == 0))
@@ -40,14 +41,6 @@ def no_lists(data: Data) -> Findings:
             none.join(data.lists.select(pl.len() > 0).filter("len"), how="cross"),
             ("model",),
         )
-
-
-def _has_places(rows: pl.DataFrame, data: Data) -> bool:
-    """Return whether eager lists have a rank or a score."""
-    if data.inputs.scored or not rows["rank"].dtype.is_float():
-        name = "user" if data.inputs.scored else "rank"
-        return rows[name].null_count() < len(rows)
-    return bool(rows["rank"].is_finite().any())
 
 
 @check(
@@ -131,13 +124,11 @@ def repeated_ranks(data: Data) -> Findings:
         ", or name a column of scores: ",
         bind(score=NAMED),
     ),
-    needs=("ranks",),
+    needs=("ranks", "no repeats"),
     warns="always",
 )
 def ranks_over_all_lists(data: Data) -> Findings:
     """Lists whose first rank is above k, or above their length, as where the whole frame was ranked at once."""
-    if data.looks_well("recommendations", lambda _: _repeats_ranks(data)):
-        return
     late = pl.col("first") > (n_rows if data.k is None else data.k)
     # no rank is there twice, and ranks leave few numbers out where lists have one item, which are distinct by chance too
     keys = [*data.parts, *data.inputs.model]
@@ -156,27 +147,15 @@ def ranks_over_all_lists(data: Data) -> Findings:
     yield Finding(data.main, rows, ("user", "rank"), column="rank")
 
 
-def _repeats_ranks(data: Data) -> bool:
-    """Return whether the ranks of eager lists are so low that some must be there twice."""
-    call = data.of_call
-    ranks = pl.Series() if call is None else call.given["recommendations"]["rank"]
-    highest: Any = ranks.max()
-    several = data.parts or data.inputs.model
-    n_groups = call.n_rows if several and call is not None else 1
-    return highest is None or highest * n_groups < len(ranks) - ranks.null_count()
-
-
 @check(
     "warning",
     "ranks count as they are, so that no list has a first item",
     OWN_RANKS,
-    needs=("ranks",),
+    needs=("ranks", "late starts"),
     warns="always",
 )
 def no_first_rank(data: Data) -> Findings:
     """Lists none of which has a rank from 1 to below 2."""
-    if data.looks_well("recommendations", _begin_at_1):
-        return
     lists = data.lengths.with_columns(
         lowest=pl.col("first").min(), lists=pl.len(), ranked=n_rows.sum()
     )
@@ -188,16 +167,6 @@ def no_first_rank(data: Data) -> Findings:
     )
     late = late.rename({"first": "rank"}).select("user", "rank")
     yield Finding(data.main, late, ("user", "rank"), column="rank")
-
-
-BEHIND_FIRST = 2
-"""The lowest rank behind those of a first item."""
-
-
-def _begin_at_1(rows: pl.DataFrame) -> bool:
-    """Return whether an eager list has a first item, or none has a rank."""
-    lowest: Any = rows["rank"].min()
-    return lowest is None or lowest < BEHIND_FIRST
 
 
 SYSTEMS = {"model", "models", "algo", "algorithm", "system", "variant", "run", "method"}
@@ -215,13 +184,13 @@ def names_systems(name: str) -> bool:
     "error",
     "all rows of a user count as one list",
     "tell the systems apart",
-    needs=("all users",),
+    needs=("labels", "all users"),
     warns="always",
 )
 def pooled_models(data: Data) -> Findings:
     """Most users have every rank or scored item several times, once per value of a column, as with several models."""
     place = "item" if data.inputs.scored else "rank"
-    if not data.labels or data.looks_well(
+    if data.looks_well(
         "recommendations", lambda rows: not _repeats(rows, data.keys_of(rows), place)
     ):
         return
@@ -337,3 +306,49 @@ def tied_scores(data: Data) -> Findings:
     groups = rows.filter(~is_missing(data)).group_by(*data.keys, "score")
     ties = groups.agg(ROWS, items=item.n_unique()).filter(pl.col("items") > 1)
     yield Finding(data.main, ties, ("user", "score", "items"))
+
+
+@check(
+    "warning",
+    "precision still divides by k",
+    "recommend k items, choose a lower k, or use precision(denominator='list')",
+    needs=("all below k",),
+    warns="always",
+)
+def short_lists(data: Data) -> Findings:
+    """Lists with fewer than k rows."""
+    if data.of_call is not None and data.looks_well("recommendations", partial(_reach, data)):
+        return
+    if data.k is not None:
+        meaning = f"Lists with fewer rows than k={data.k}."
+        short = data.lengths.filter(n_rows < data.k)
+        yield Finding(data.main, short, ("user", "rows"), meaning=meaning)
+
+
+MANY_LISTS = 100
+"""Lists of which all end at one length below k where models were cut there."""
+
+
+def _reach(data: Data, rows: pl.DataFrame) -> bool:
+    """Return whether some of eager lists reach k, or their lengths differ, or they are few."""
+    lengths = rows.filter(data.ranked).group_by(data.keys_of(rows)).len()["len"]
+    longest: Any = lengths.max()
+    is_cut = len(lengths) >= MANY_LISTS and longest == lengths.min() and longest < (data.k or 0)
+    return not is_cut
+
+
+@check(
+    "info",
+    "without a cut-off precision divides by each list's own length",
+    "choose a k that all lists reach",
+    needs=("all users",),
+)
+def uneven_lists(data: Data) -> Findings:
+    """Lists that are shorter than the longest one."""
+    if data.k is None:
+        longest = n_rows.max()
+        lists = data.lengths.with_columns(
+            longest=longest.over(data.parts) if data.parts else longest
+        )
+        shorter = lists.filter(n_rows < pl.col("longest"))
+        yield Finding(data.main, shorter, ("user", "rows", "longest"))
