@@ -37,10 +37,7 @@ def test_the_worst_users_come_with_their_lists_and_what_they_missed(kind):
     ]
     assert result.rows() == expected
     best = kind.read(rec.best("recall", k=1, n=1))
-    assert best.rows() == [
-        (1, 2, 0.5, 1, 3, 1, True, "C"),
-        (1, 2, 0.5, None, 9, 1, False, "Z"),
-    ]
+    assert best.rows() == [(1, 2, 0.5, 1, 3, 1, True, "C"), (1, 2, 0.5, None, 9, 1, False, "Z")]
 
 
 ROWS = st.lists(
@@ -156,10 +153,7 @@ def test_the_lists_of_others_are_not_held_against_the_truth(is_lazy):
 
     evaluate, worst = (
         min(cpu_seconds(ask) for _ in range(3))
-        for ask in (
-            lambda: rec.evaluate("ndcg@10"),
-            lambda: rec.worst("ndcg@10"),
-        )
+        for ask in (lambda: rec.evaluate("ndcg@10"), lambda: rec.worst("ndcg@10"))
     )
 
     # 1.5 times as long; with all lists it takes 6 to 14 times

@@ -190,10 +190,7 @@ def test_no_frame_is_written_to(kind):
 
     sides = {"users": users, "train": train, "items": items, "reference": reference}
     rec = recs.rec(truth=truth, **sides, no_relevant="null")
-    for result in (
-        rec.judge(),
-        rec.evaluate(*ASKED, k=[1, 2], by=["country", "user"]),
-    ):
+    for result in (rec.judge(), rec.evaluate(*ASKED, k=[1, 2], by=["country", "user"])):
         kind.read(result)
 
     for frame, as_it_was in zip((recs, truth, users, train, items, reference), before, strict=True):

@@ -15,17 +15,7 @@ import pytest
 import vl_convert
 
 import recframe as rf
-from charts_asked import (
-    ASKED,
-    OF_FAMILIES,
-    REC,
-    RUNS,
-    SHOP,
-    WIDTH,
-    channels,
-    each_sharply,
-    spec_of,
-)
+from charts_asked import ASKED, OF_FAMILIES, REC, RUNS, SHOP, WIDTH, channels, each_sharply, spec_of
 from recframe.api.plots import CHARTS
 from recframe.charts.front_charts import placed
 from recframe.charts.themes import THEMES

@@ -241,9 +241,7 @@ def test_several_runs_are_models_by_the_names_of_their_files():
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
-    [
-        ("a.run", "1 0 10 3\n", "line 1 of 'a.run' is '1 0 10 3', and a line has 6 fields"),
-    ],
+    [("a.run", "1 0 10 3\n", "line 1 of 'a.run' is '1 0 10 3', and a line has 6 fields")],
 )
 def test_a_trec_file_that_is_none_is_one_line(name, content, said):
     Path(name).write_text(content)

@@ -159,10 +159,7 @@ def test_a_call_warns_of_lists_that_are_all_of_another_length(kind: Kind):
         # nothing of a LazyFrame is looked at
         assert kind.read(rf.rec(frame).evaluate("corrected@2")).row(0) == (3, None)
         return
-    with pytest.warns(
-        rf.RecframeWarning,
-        match="lists_of_other_samples: .*, rows 5.;",
-    ):
+    with pytest.warns(rf.RecframeWarning, match="lists_of_other_samples: .*, rows 5.;"):
         rf.rec(frame).evaluate("corrected@2")
 
 

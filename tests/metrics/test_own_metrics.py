@@ -68,10 +68,7 @@ def test_ones_own_metric_runs_by_user_by_segment_and_beside_the_others(own, kind
     ]
     assert kind.read(rec.evaluate(own, "recall", "ndcg@1", by="user")).select(
         "user", "first_page_share", "recall"
-    ).rows() == [
-        ("u1", 0.0, 0.5),
-        ("u2", 1.0, 1.0),
-    ]
+    ).rows() == [("u1", 0.0, 0.5), ("u2", 1.0, 1.0)]
 
 
 def test_ones_own_metric_runs_on_two_frames_with_models(own, kind):

@@ -23,12 +23,7 @@ SYNONYMS = [
     ("aggregate_diversity", "coverage", "rf.coverage", "coverage()"),
     ("hit_ratio", "hit_rate", "rf.hit_rate", "hit_rate()"),
     ("f2", "f_score(beta=2)", "rf.f_score(beta=2)", "f_score(beta=2)"),
-    (
-        "gmap",
-        "map(average=geometric)",
-        "rf.map(average='geometric')",
-        "map(average='geometric')",
-    ),
+    ("gmap", "map(average=geometric)", "rf.map(average='geometric')", "map(average='geometric')"),
     ("success_at_first", "hit_rate@1", "rf.hit_rate @ 1", "hit_rate(k=1)"),
     ("NDCG_10", "ndcg@10", "rf.ndcg @ 10", "ndcg(k=10)"),
     ("recall_at_k", "recall@10", "rf.recall @ 10", "recall(k=10)"),

@@ -42,12 +42,7 @@ def labels_are(log: pl.DataFrame, rule: str, expected: Parts, **options: Any) ->
 
 
 @examples(100)
-@given(
-    rows_of_logs(),
-    st.integers(1, 3),
-    st.integers(1, 3),
-    st.integers(0, 2),
-)
+@given(rows_of_logs(), st.integers(1, 3), st.integers(1, 3), st.integers(0, 2))
 def test_last_per_user_is_its_definition(log, n, folds, keep):
     form, rows = log
     options = {"n": n, "folds": folds, "keep": keep}

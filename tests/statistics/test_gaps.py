@@ -242,8 +242,7 @@ def test_a_column_without_a_value_stands_beside_others():
 
 
 @pytest.mark.parametrize(
-    ("values", "gap"),
-    [([1] * 30 + [0] * 30, 1), ([0] * 60, 0), ([1, 0] * 15 + [0] * 30, 0.5)],
+    ("values", "gap"), [([1] * 30 + [0] * 30, 1), ([0] * 60, 0), ([1, 0] * 15 + [0] * 30, 0.5)]
 )
 def test_a_segment_without_spread_has_a_gap_without_an_interval(values, gap):
     country = ["a"] * 30 + ["b"] * 30

@@ -290,13 +290,7 @@ def test_tables_have_the_values_and_verdicts_over_folds() -> None:
         )
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda rec: rec.judge(),
-        lambda rec: rec.worst("recall"),
-    ],
-)
+@pytest.mark.parametrize("call", [lambda rec: rec.judge(), lambda rec: rec.worst("recall")])
 def test_what_has_no_answer_over_folds_says_so(call: Any) -> None:
     with pytest.raises(
         rf.RecframeError, match=r"no answer over the 3 folds of a split; ask each fold"

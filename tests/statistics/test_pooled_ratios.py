@@ -39,14 +39,7 @@ def test_where_all_users_are_divided_by_one_number_it_is_as_sure_as_the_mean():
     rec = pl.concat([a, b]).rec(truth=truth, users=users, model="model")
     both = plain, pooled = rf.precision @ 5, rf.precision(average="pooled") @ 5
     whole = ["value", "value_low", "value_high", "std", "n_users"]
-    paired = [
-        "difference",
-        "difference_low",
-        "difference_high",
-        "relative",
-        "p_value",
-        "verdict",
-    ]
+    paired = ["difference", "difference_low", "difference_high", "relative", "p_value", "verdict"]
 
     for found, columns in [
         (rec.summarize(plain, pooled), whole),

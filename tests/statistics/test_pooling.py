@@ -7,11 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.statistics.shrinkage import (
-    borrowed_variances,
-    pooled,
-    variance_between,
-)
+from recframe.statistics.shrinkage import borrowed_variances, pooled, variance_between
 
 
 @given(seed=st.integers(0, 500), k=st.integers(2, 30), spread=st.sampled_from([0, 0.05, 1]))

@@ -66,10 +66,7 @@ def test_what_is_written_is_read_again(bound, direction, model):
             "ndcg@10 > 0.28",
             "'ndcg@10 > 0.28': write >= in place of >, as in 'ndcg@10 >= 0.28'; a bound may be met",
         ),
-        (
-            "ndcg@10 =< 0.28",
-            "'ndcg@10 =< 0.28': write <= in place of =<, as in 'ndcg@10 <= 0.28'",
-        ),
+        ("ndcg@10 =< 0.28", "'ndcg@10 =< 0.28': write <= in place of =<, as in 'ndcg@10 <= 0.28'"),
         (
             "ndcg@10 == 0.28",
             (
@@ -77,10 +74,7 @@ def test_what_is_written_is_read_again(bound, direction, model):
                 "as in 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
             ),
         ),
-        (
-            "ndcg@10 >= 28",
-            "'ndcg@10 >= 28' can never hold: ndcg is from 0 to 1; 28 % is 0.28",
-        ),
+        ("ndcg@10 >= 28", "'ndcg@10 >= 28' can never hold: ndcg is from 0 to 1; 28 % is 0.28"),
         ("ndcg@10 <= 2", "'ndcg@10 <= 2' can never fail: ndcg is from 0 to 1; 2 % is 0.02"),
         ("ndcg@10 >= -1", "'ndcg@10 >= -1' can never fail: ndcg is from 0 to 1"),
         (

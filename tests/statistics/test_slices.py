@@ -238,8 +238,7 @@ def test_the_depth_is_that_of_the_columns_at_the_most():
     rec = SHOP.rec()
 
     assert_frame_equal(
-        rec.slices("ndcg@5", by=OF_USERS, depth=7),
-        rec.slices("ndcg@5", by=OF_USERS),
+        rec.slices("ndcg@5", by=OF_USERS, depth=7), rec.slices("ndcg@5", by=OF_USERS)
     )
     alone = rec.slices("ndcg@5", by=OF_USERS, depth=1)["segment"]
     assert not alone.str.contains(",").any()

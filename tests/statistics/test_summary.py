@@ -48,8 +48,7 @@ def assert_summary(rec, metrics, by, clusters=None, tolerance=1e-9, **options):
 
 
 @pytest.mark.parametrize(
-    ("policy", "metrics", "main", "by"),
-    crossed(POLICIES, METRICS, ["recs", "judged"], BYS[:3]),
+    ("policy", "metrics", "main", "by"), crossed(POLICIES, METRICS, ["recs", "judged"], BYS[:3])
 )
 def test_a_summary_is_what_the_users_values_say(policy, metrics, main, by):
     assert assert_summary(asked_of(main, **policy), metrics, by)

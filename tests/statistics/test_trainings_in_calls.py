@@ -85,10 +85,7 @@ def test_the_shell_takes_trainings(tmp_path):
     paths = [str(tmp_path / f"{name}.parquet") for name in ("recs", "truth")]
     options = ["--model", "model", "--training", "seed", "-m", "ndcg@5"]
     rec = recs.rec(truth_of(18), model="model", training="seed")
-    asked = {
-        "evaluate": ([], {}),
-        "compare": (["--baseline", "a"], {"baseline": "a"}),
-    }
+    asked = {"evaluate": ([], {}), "compare": (["--baseline", "a"], {"baseline": "a"})}
     for command, (more, given_here) in asked.items():
         found = CliRunner().invoke(main, [command, *paths, *options, *more, "--format", "json"])
         assert found.exit_code == 0, found.output

@@ -7,12 +7,7 @@ import sys
 
 import pytest
 
-PAGES = [
-    "p_values",
-    "power",
-    "shrinkage",
-    "moments",
-]
+PAGES = ["p_values", "power", "shrinkage", "moments"]
 
 
 def printed(code):

@@ -135,10 +135,7 @@ def test_all_users_and_those_of_a_segment_are_apart():
 
 def test_of_several_runs_of_one_time_the_last_counts():
     runs = history(runs=10)
-    again = runs[5:6].with_columns(
-        fingerprint=pl.lit("grown"),
-        value=pl.lit(0.5),
-    )
+    again = runs[5:6].with_columns(fingerprint=pl.lit("grown"), value=pl.lit(0.5))
     found = rf.changes(pl.concat([runs, again]))
 
     assert found.height == 10
@@ -288,11 +285,7 @@ def test_nothing_is_nan():
 def test_numbers_that_nothing_tells_apart_are_told_and_not_one_of_them_taken():
     runs = history(runs=8, models=("a", "b"), countries=("FR", "DE"))
     said = "several values of ndcg@10 for 2026-10-01, such as .* and no column to distinguish them"
-    for lacking in (
-        runs.drop("model"),
-        runs.drop("country"),
-        runs.drop("country", "fingerprint"),
-    ):
+    for lacking in (runs.drop("model"), runs.drop("country"), runs.drop("country", "fingerprint")):
         with pytest.raises(rf.DataError, match=said):
             rf.changes(lacking)
         with pytest.raises(rf.DataError, match=said):

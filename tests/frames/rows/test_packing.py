@@ -9,10 +9,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.frames.rows.integer_keys import (
-    alike_as_one,
-    fits_64_bits,
-)
+from recframe.frames.rows.integer_keys import alike_as_one, fits_64_bits
 from recframe.frames.rows.positions import best_first
 from strategies import examples
 
