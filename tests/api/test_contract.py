@@ -95,14 +95,9 @@ def test_nothing_is_collected_on_the_way(kind, monkeypatch):
 
     with monkeypatch.context() as patched:
         for name in (
-            "collect",
-            "collect_async",
-            "collect_batches",
-            "fetch",
-            "profile",
-            "sink_parquet",
+            "collect", "collect_async", "collect_batches", "fetch", "profile", "sink_parquet",
             "_fetch",
-        ):
+        ):  # fmt: skip
             patched.setattr(pl.LazyFrame, name, fail, raising=False)
         for name in ("collect_all", "collect_all_async"):
             patched.setattr(pl, name, fail)
@@ -148,22 +143,15 @@ def test_columns_are_by_then_the_support_then_metric_by_metric_each_with_its_ks(
     ("text", "name"),
     [
         *(
-            ("hit", "hit_rate"),
-            ("hr@3", "hit_rate@3"),
-            ("success@1", "hit_rate@1"),
-            ("P@5", "precision@5"),
-            ("R@20", "recall@20"),
+            ("hit", "hit_rate"), ("hr@3", "hit_rate@3"), ("success@1", "hit_rate@1"),
+            ("P@5", "precision@5"), ("R@20", "recall@20"),
         ),
         *(("f1@5", "f_score@5"), ("AP", "map"), ("rr@10", "mrr@10"), ("nDCG@10", "ndcg@10"), ("RPrec", "r_precision")),
         *(
-            ("ndcg(gain=linear)@10", "ndcg@10"),
-            ("f_score(beta=1)", "f_score"),
+            ("ndcg(gain=linear)@10", "ndcg@10"), ("f_score(beta=1)", "f_score"),
             ("f_score(beta=2.0)", "f_score(beta=2)"),
         ),
-        *(
-            (" map( normalizer = min ) @ 10 ", "map(normalizer=min)@10"),
-            ("ndcg(gain='exp')", "ndcg(gain=exp)"),
-        ),
+        *((" map( normalizer = min ) @ 10 ", "map(normalizer=min)@10"), ("ndcg(gain='exp')", "ndcg(gain=exp)")),
         ("dcg(log_base=10, gain=exp)", "dcg(gain=exp,log_base=10)"),
     ],
 )  # fmt: skip

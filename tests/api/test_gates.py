@@ -65,12 +65,9 @@ def test_what_fails_raises_with_a_table_of_it(kind):
 
     assert str(error.value).splitlines() == [
         "of 4 rows, 1 fails:",
-        (
-            "  model   requirement         state   value    bound    difference"
-            "                n_users"
-        ),
+        "  model   requirement         state   value    bound    difference                n_users",
         ("  pop     hit_rate@1 >= 0.7   fails   0.5000   0.7000   -0.200 [-0.298, -0.102]   100"),
-    ]
+    ]  # fmt: skip
 
 
 def test_the_error_is_a_failure_of_a_test_and_an_error_of_recframe():
@@ -258,22 +255,13 @@ def test_models_are_those_that_are_asked():
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
-        (
-            "hit_rate@1 >= 0.9 * pup",
-            {},
-            "'hit_rate@1 >= 0.9 * pup': 'pup' is not a model: the column 'model' has pop, svd",
-        ),
+        ("hit_rate@1 >= 0.9 * pup", {},
+         "'hit_rate@1 >= 0.9 * pup': 'pup' is not a model: the column 'model' has pop, svd"),
         ("hit_rate@1 >= 0.9", {"min_users": 0}, "min_users=0: min_users takes a whole number from 1 up"),
-        (
-            "hit_rate@1 >= 0.9",
-            {"models": [None]},
-            "models=[None]: models takes the name of a model, or a list of names",
-        ),
-        (
-            "hit_rate@1 >= 0.9",
-            {"by": "user"},
-            "by='user': one user has no interval; evaluate(by='user') has the values",
-        ),
+        ("hit_rate@1 >= 0.9", {"models": [None]},
+         "models=[None]: models takes the name of a model, or a list of names"),
+        ("hit_rate@1 >= 0.9", {"by": "user"},
+         "by='user': one user has no interval; evaluate(by='user') has the values"),
     ],
 )  # fmt: skip
 def test_what_is_asked_wrong_says_what_to_write(text, options, said):

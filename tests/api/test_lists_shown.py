@@ -168,12 +168,10 @@ def test_the_lists_of_others_are_not_held_against_the_truth(is_lazy):
         (lambda rec: rec.worst("ndcg", n=2.5), "n=2.5: write the number of users"),
         (lambda rec: rec.worst("ndcg", k=[1, 2]), r"k=\[1, 2\]: users are sorted by one cut-off"),
         (lambda rec: rec.worst("ndcg", truth=TRUTH), "is bound first"),
-        (
-            lambda rec: rec(items=ITEMS.rename({"title": "rank"})).worst("ndcg"),
-            "the result has a column 'rank' of its own",
-        ),
+        (lambda rec: rec(items=ITEMS.rename({"title": "rank"})).worst("ndcg"),
+         "the result has a column 'rank' of its own"),
     ],
-)
+)  # fmt: skip
 def test_an_error_says_what_to_write_instead(call, words):
     with pytest.raises(rf.RecframeError, match=words):
         call(RECS.rec(truth=TRUTH))

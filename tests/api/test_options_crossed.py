@@ -56,13 +56,10 @@ REFUSED = {
 """What a method does not take, and why."""
 COUNT_ALIKE = "unweighted means over users"
 UNANSWERED: dict[tuple[str, frozenset[str]], str] = {
-    **{
-        (name, frozenset({"training"})): "one list of each user"
-        for name in ("gaps", "slices", "power", "require")
-    },
+    **{(name, frozenset({"training"})): "one list of each user" for name in ("gaps", "slices", "power", "require")},
     ("gaps", frozenset({"weight"})): COUNT_ALIKE,
     ("slices", frozenset({"weight"})): COUNT_ALIKE,
-}
+}  # fmt: skip
 """What a method refuses when it is called, and a part of what it says."""
 
 

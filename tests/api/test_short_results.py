@@ -41,10 +41,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any], list[str]]] = {
     ),
     "gate": (
         *("require", ("mrr@3 >= 0.1", "mrr@3 >= 0.5 * a"), {"raises": False}),
-        [
-            *("model", "requirement", "state", "value", "bound", *VALUES[2:]),
-            *("p_adjusted", "n_users", "note"),
-        ],
+        [*("model", "requirement", "state", "value", "bound", *VALUES[2:]), *("p_adjusted", "n_users", "note")],
     ),
     "power": (
         *("power", ("mrr@3",), {"baseline": "a"}),
@@ -67,7 +64,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any], list[str]]] = {
             *("p_value", "p_adjusted", "n_users", "note"),
         ],
     ),
-}
+}  # fmt: skip
 """Calls, and the columns of their results."""
 
 

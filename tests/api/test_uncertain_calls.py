@@ -303,11 +303,8 @@ WRONG = [
         (call, {"by": "country", "cluster": "country"}, "cluster='country' is also a column of by=")
         for call in ("summarize", "compare")
     ),
-    (
-        "summarize",
-        {"cluster": "genre"},
-        "cluster='genre' does not describe users; name a column of users, such as their household",
-    ),
+    ("summarize", {"cluster": "genre"},
+     "cluster='genre' does not describe users; name a column of users, such as their household"),
     *(
         (
             call,
@@ -318,11 +315,8 @@ WRONG = [
     ),
     ("summarize", {"cluster": "user"}, "cluster='user': without cluster= each user is already a cluster; leave it out"),
     ("compare", {"by": ["housold", "country"], "cluster": "housold"}, "by='housold' is not a column of"),
-    (
-        "summarize",
-        {"cluster": ["household"]},
-        "cluster=['household']: cluster takes the name of a column, such as 'household'",
-    ),
+    ("summarize", {"cluster": ["household"]},
+     "cluster=['household']: cluster takes the name of a column, such as 'household'"),
     ("compare", {"baseline": "svd"}, "baseline='svd' is not a model: the column 'model' has a, b, c"),
     ("power", {"baseline": "svd"}, "baseline='svd' is not a model: the column 'model' has a, b, c"),
 ]  # fmt: skip

@@ -69,8 +69,5 @@ def test_a_segment_that_is_null_is_none_of_those_with_its_name():
     segments = rec.plot.segments("mrr", by=["x", "y"]).data
     assert segments.height == 12
     assert set(segments["segment"]) == {
-        "a · b · c",
-        "a · b · c (2)",
-        "(none) · (none)",
-        "(none) · z",
-    }
+        "a · b · c", "a · b · c (2)", "(none) · (none)", "(none) · z",
+    }  # fmt: skip

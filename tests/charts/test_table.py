@@ -133,12 +133,8 @@ def test_without_a_model_segments_are_rows_and_without_both_there_is_one():
     rec = POPULAR.rec(PEOPLE, users=USERS)
 
     assert [row[0] for row in rows(rec.table("mrr", by="country"))] == [
-        "country",
-        ":---",
-        "FR",
-        "a\\|b\\_&lt;i&gt;",
-        "null",
-    ]
+        "country", ":---", "FR", "a\\|b\\_&lt;i&gt;", "null",
+    ]  # fmt: skip
     head, _, *found = rows(rec.table("mrr", intervals=False))
     assert head == ["mrr"]
     assert found == [["0.500"]]

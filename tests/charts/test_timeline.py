@@ -119,29 +119,17 @@ def test_what_cannot_be_drawn_is_told():
     plot, by_country = RUNS.rec.plot, history(runs=3, countries=("FR",)).rec.plot
     lists = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]}).rec.plot
     for call, said in (
-        (
-            lambda: lists.timeline("mrr"),
-            r"plot.timeline draws a history, rf.history\('history.parquet'\).rec.plot.timeline",
-        ),
-        (
-            lambda: plot.timeline("ndcg@20"),
-            "the history has nothing of 'ndcg@20'; did you mean 'ndcg@10'",
-        ),
+        (lambda: lists.timeline("mrr"),
+         r"plot.timeline draws a history, rf.history\('history.parquet'\).rec.plot.timeline"),
+        (lambda: plot.timeline("ndcg@20"), "the history has nothing of 'ndcg@20'; did you mean 'ndcg@10'"),
         (lambda: plot.timeline("ndgc@10"), "unknown metric 'ndgc@10'"),
-        (
-            lambda: plot.timeline("ndcg@10", by="country"),
-            "no such number split by 'country'; draw those that it has, with no by",
-        ),
-        (
-            lambda: by_country.timeline("ndcg@10"),
-            "no such number of all users; draw those that it has, with by='country'",
-        ),
+        (lambda: plot.timeline("ndcg@10", by="country"),
+         "no such number split by 'country'; draw those that it has, with no by"),
+        (lambda: by_country.timeline("ndcg@10"),
+         "no such number of all users; draw those that it has, with by='country'"),
         (lambda: plot.timeline("ndcg@10", most=0), "most=0: most takes a whole number from 1 up"),
-        (
-            lambda: plot.timeline("ndcg@10", history="h"),
-            r"rec.plot.timeline\(\) has no option 'history'",
-        ),
-    ):
+        (lambda: plot.timeline("ndcg@10", history="h"), r"rec.plot.timeline\(\) has no option 'history'"),
+    ):  # fmt: skip
         with pytest.raises(rf.RecframeError, match=said):
             call()
     with pytest.raises(AttributeError, match="did you mean 'timeline'"):

@@ -65,10 +65,8 @@ def test_lists_of_one_segment_are_noted_in_words_of_the_shell():
         ("rec.parquet truth.parquet", "there is no file 'rec.parquet'; did you mean 'recs.parquet'?"),
         ("recs.parquet away/truth.csv", "there is no file 'away/truth.csv'; there is no directory 'away'"),
         ("recs.parquet truth.parquet -m ndgc@10", "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"),
-        (
-            "recs.parquet truth.parquet --min-relevance 0",
-            "--min-relevance 0.0: write a number above 0; rows with at least this relevance are relevant",
-        ),
+        ("recs.parquet truth.parquet --min-relevance 0",
+         "--min-relevance 0.0: write a number above 0; rows with at least this relevance are relevant"),
         (
             "recs.parquet truth.parquet -o table.xlsx",
             (
@@ -86,19 +84,11 @@ def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (
-            "recs.parquet truth.parquet --columns item=movie",
-            ["'recs.parquet' has no column 'movie'", "--columns item=NAME"],
-        ),
+        ("recs.parquet truth.parquet --columns item=movie",
+         ["'recs.parquet' has no column 'movie'", "--columns item=NAME"]),
         ("recs.parquet truth.parquet --model system", ["'recs.parquet' has no column 'system'", "--model COLUMN"]),
-        (
-            "recs.parquet",
-            [
-                "'recs.parquet' has no column 'relevance'",
-                "--columns relevance=NAME",
-                "give the truth as a second file",
-            ],
-        ),
+        ("recs.parquet",
+         ["'recs.parquet' has no column 'relevance'", "--columns relevance=NAME", "give the truth as a second file"]),
         (
             "two.parquet two_truth.parquet --users users.parquet --by county",
             [
@@ -107,10 +97,8 @@ def test_an_error_is_one_line_that_says_what_to_do(arguments, said):
             ],
         ),
         ("two.parquet two_truth.parquet --by item,rank", ["--by 'rank' is the rank, whose values are not segments"]),
-        (
-            "two.parquet two_truth.parquet --users truth.parquet",
-            ["'truth.parquet' has a user twice; it takes one row for each"],
-        ),
+        ("two.parquet two_truth.parquet --users truth.parquet",
+         ["'truth.parquet' has a user twice; it takes one row for each"]),
     ],
 )  # fmt: skip
 def test_an_error_names_the_files_and_the_options(arguments, parts):
@@ -137,11 +125,8 @@ def test_ranks_that_begin_at_zero_are_an_error_of_the_data():
         ("broken.ndjson", b"{user\n", "cannot read 'broken.ndjson': "),
         ("empty.csv", b"", "cannot read 'empty.csv': empty CSV"),
         ("parquet.csv", b"PAR1\x15\x04", "it is no .csv file but has the content of a .parquet file; rename it"),
-        (
-            "german.csv",
-            b"user;item;rank\n1;2;3\n",
-            "it seems to be separated by ';', where ',' is expected between columns; write --separator ';'",
-        ),
+        ("german.csv", b"user;item;rank\n1;2;3\n",
+         "it seems to be separated by ';', where ',' is expected between columns; write --separator ';'"),
         ("recs.xlsx", b"PK", "cannot read 'recs.xlsx': its ending is '.xlsx'; known are .parquet, .pq, .csv,"),
         ("ragged.csv", b"user,item,rank\n1,A,1\n1,B,2,3\n", "found more fields than defined in 'Schema'"),
         ("latin.csv", "user,item,rank\n1,é,1\n".encode("latin-1"), "invalid utf-8 sequence"),

@@ -94,15 +94,12 @@ def test_findings_metrics_profiles_and_explanations_have_formats():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (
-            "-o x.csv --format json",
-            "cannot write 'x.csv': --format json is not what its ending says",
-        ),
+        ("-o x.csv --format json", "cannot write 'x.csv': --format json is not what its ending says"),
         ("-o x.txt --format table", "cannot write 'x.txt': --format table is not what its ending"),
         ("-o x.parquet --format csv", "cannot write 'x.parquet': --format csv is not what its"),
         ("-o x.txt", "cannot write 'x.txt': its ending is '.txt'; known are .csv"),
     ],
-)
+)  # fmt: skip
 def test_a_format_that_an_ending_contradicts_is_one_line(options, said):
     assert failure(*BY_COUNTRY, *options.split()).startswith(said)
     assert not Path(options.split()[1]).exists()

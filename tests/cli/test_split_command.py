@@ -27,12 +27,10 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "--by-time 2024-05-20 --until 2024-05-25": ("by_time", {"at": "2024-05-20", "until": "2024-05-25"}),
     "--by-time 0.25 --cold drop --seen drop": ("by_time", {"share": 0.25, "cold": "drop", "seen": "drop"}),
     "--by-time 7d --align day --target last --min-train 2": (
-        "by_time",
-        {"last": "7d", "align": "day", "target": "last", "min_train": 2},
+        "by_time", {"last": "7d", "align": "day", "target": "last", "min_train": 2},
     ),
     "--rolling 3d --folds 3 --gap 1d --window 1w": (
-        "rolling",
-        {"folds": 3, "horizon": "3d", "gap": "1d", "window": "1w"},
+        "rolling", {"folds": 3, "horizon": "3d", "gap": "1d", "window": "1w"},
     ),
     "--last-per-user 2 --folds 2": ("last_per_user", {"n": 2, "folds": 2}),
     "--last-per-user 1 --keep 3": ("last_per_user", {"n": 1, "keep": 3}),

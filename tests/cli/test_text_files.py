@@ -149,19 +149,12 @@ def test_ids_of_files_without_a_header_are_read_as_text_as_they_stand():
                 "name its columns: --header user,item,rank"
             ),
         ),
-        (
-            "--header user,item,rank,score",
-            "'recs.csv' has 3 columns with ',' between, but --header names 4: user, item, rank, score",
-        ),
-        (
-            "--header user,item,rank --separator ;",
-            (
-                "'recs.csv' has 1 column with ';' between, but --header names 3: user, item, rank; "
-                "write --separator ','"
-            ),
-        ),
+        ("--header user,item,rank,score",
+         "'recs.csv' has 3 columns with ',' between, but --header names 4: user, item, rank, score"),
+        ("--header user,item,rank --separator ;",
+         "'recs.csv' has 1 column with ';' between, but --header names 3: user, item, rank; write --separator ','"),
     ],
-)
+)  # fmt: skip
 def test_a_file_without_a_header_says_what_to_write(options, said):
     bare(TWO, "recs.csv")
     assert failure("evaluate", "recs.csv", "two_truth.parquet", *options.split()) == said

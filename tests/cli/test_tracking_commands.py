@@ -105,16 +105,10 @@ def test_what_is_wrong_is_said_in_words_of_the_shell():
     assert failure("history", "none") == "there is no history at 'none'; recframe track starts one"
     for arguments, words in (
         (("history", "none", "--since", "x"), "'x' is no day or time; write 2026-11-22"),
-        (
-            (*TRACK, "--as-of", "2026-11-22", "--tag", "x"),
-            "'x' is no name=word; write commit=3f2a1c",
-        ),
+        ((*TRACK, "--as-of", "2026-11-22", "--tag", "x"), "'x' is no name=word; write commit=3f2a1c"),
         (TRACK, "Missing option '--as-of'"),
-        (
-            ("track", "two.parquet", "--history", "h", "--as-of", "2026-11-22"),
-            "Missing option '-m'",
-        ),
-    ):
+        (("track", "two.parquet", "--history", "h", "--as-of", "2026-11-22"), "Missing option '-m'"),
+    ):  # fmt: skip
         result = run(*arguments)
         assert result.exit_code == 2
         assert words in result.stderr

@@ -95,20 +95,11 @@ def test_a_comparison_says_what_it_shows():
     ("arguments", "expected"),
     [
         (("summarize",), REC.summarize("hit_rate@1", by="country", level=0.9)),
-        (
-            ("compare", "--baseline", "pop", "--margin", "0.01", "--correction", "none"),
-            REC.compare(
-                *("hit_rate@1",),
-                baseline="pop",
-                by="country",
-                level=0.9,
-                margin=0.01,
-                correction=None,
-            ),
-        ),
+        (("compare", "--baseline", "pop", "--margin", "0.01", "--correction", "none"),
+         REC.compare(*("hit_rate@1",), baseline="pop", by="country", level=0.9, margin=0.01, correction=None)),
         (("compare",), REC.compare("hit_rate@1", by="country", level=0.9)),
     ],
-)
+)  # fmt: skip
 def test_formats_of_data_have_all_columns_in_full_precision(arguments, expected):
     method, *options = arguments
     asked = (method, *FILES, *options, "--users", "people.parquet", "--by", "country")
@@ -265,14 +256,10 @@ def test_a_model_that_is_gone_fails():
     ("rows", "asked", "said", "n_cases"),
     [
         (0, (), "nothing was judged: no model and no segment has a requirement", 1),
-        (
-            None,
-            ("--min-users", "101"),
-            "nothing was judged of 'hit_rate@1 >= 0.3': no row has 101 users with a value; of 2 rows",
-            2,
-        ),
+        (None, ("--min-users", "101"),
+         "nothing was judged of 'hit_rate@1 >= 0.3': no row has 101 users with a value; of 2 rows", 2),
     ],
-)
+)  # fmt: skip
 def test_a_gate_that_judged_nothing_has_its_table_and_a_status_of_failure(
     rows, asked, said, n_cases
 ):
@@ -309,13 +296,8 @@ def test_a_reference_that_is_no_result_is_lists_to_compare_with():
             ),
         ),
         ((), "no requirement was given; write for example recframe require RECS TRUTH 'ndcg@10 >= 0.28'"),
-        (
-            ("hit_rate@1 >= 0.9 * last",),
-            (
-                "'hit_rate@1 >= 0.9 * last' needs a column of models: --model model; "
-                "or an earlier result: --reference FILE"
-            ),
-        ),
+        (("hit_rate@1 >= 0.9 * last",),
+         "'hit_rate@1 >= 0.9 * last' needs a column of models: --model model; or an earlier result: --reference FILE"),
     ],
 )  # fmt: skip
 def test_what_is_asked_wrong_is_said_in_words_of_the_shell(asked, said):
@@ -329,28 +311,22 @@ def test_what_is_asked_wrong_is_said_in_words_of_the_shell(asked, said):
     ("method", "options", "head", "cells"),
     [
         (
-            "power",
-            ("--baseline", "pop", "--wanted", "0.05"),
-            (
-                "model baseline metric users_needed wanted detectable detectable_relative value std "
-                "n_users"
-            ),
+            "power", ("--baseline", "pop", "--wanted", "0.05"),
+            "model baseline metric users_needed wanted detectable detectable_relative value std n_users",
             {"wanted": "5.0 %", "model": "svd"},
         ),
         (
-            "gaps",
-            ("--by", "country", "--min-users", "10"),
+            "gaps", ("--by", "country", "--min-users", "10"),
             "by model metric best worst gap best_value worst_value p_value best_n_users worst_n_users n_segments",
             {"by": "country", "best": "A&B", "best_value": "0.5000"},
         ),
         (
-            "slices",
-            ("--by", "country", "--depth", "1", "--min-users", "10"),
+            "slices", ("--by", "country", "--depth", "1", "--min-users", "10"),
             "model segment metric difference value rest pooled p_value p_adjusted n_users",
             {"segment": "country=A&B", "n_users": "50"},
         ),
     ],
-)
+)  # fmt: skip
 def test_tables_of_other_methods_have_few_columns(method, options, head, cells):
     PEOPLE.with_columns(pl.col("country").fill_null("C")).write_parquet("people.parquet")
     result = run(method, *FILES, "--users", "people.parquet", *options, "-m", "hit_rate@1")

@@ -400,11 +400,8 @@ def test_missing_ranks_and_relevances_of_every_pandas_dtype():
         {"rank": "int8[pyarrow]", "relevance": "Float32"},
     ):
         assert frame.astype(dtypes).rec.evaluate("mrr", "recall", "judged").iloc[0].tolist() == [
-            1,
-            0.5,
-            0.5,
-            0.5,
-        ]
+            1, 0.5, 0.5, 0.5,
+        ]  # fmt: skip
 
 
 # Users 1 and 2, one of whom is no user where a column has a hole; NaN and null are one hole.

@@ -99,26 +99,18 @@ ONE, OF_ONE = recommended(u="a"), liked(u="a")
 BY_NAME = {name: FRAME.rename({"country": name}) for name in ("n_users", "n_lists", "mrr@5")}
 WORDS: list[tuple[pl.DataFrame, dict[str, Any], Any, str]] = [
     (FRAME.drop("user"), {}, None, f"{JUDGED} has no column 'user'. It has {ALL[8:]}. {USER}"),
-    (
-        FRAME.drop("relevance"), {}, None,
-        f"{JUDGED} has no column 'relevance'. It has 'user', 'item', 'rank', 'country', 'genre'. {GRADE}",
-    ),
-    (
-        FRAME.select("user", "item", "relevance"), {}, None,
-        f"{JUDGED} has no column 'rank'. It has 'user', 'item', 'relevance'. {ORDER}",
-    ),
+    (FRAME.drop("relevance"), {}, None,
+     f"{JUDGED} has no column 'relevance'. It has 'user', 'item', 'rank', 'country', 'genre'. {GRADE}"),
+    (FRAME.select("user", "item", "relevance"), {}, None,
+     f"{JUDGED} has no column 'rank'. It has 'user', 'item', 'relevance'. {ORDER}"),
     (TYPO, {}, None, f"{JUDGED} has no column 'user'; {LIKE}"),
     (TYPO, {"user": "user_di"}, None, f"{JUDGED} has no column 'user_di'; {LIKE}"),
     (ONE, {"truth": OF_ONE, "relevance": "stars"}, None, "the frame truth= has no column 'stars'. It has 'user', 'item'. ..."),
     (ONE, {"truth": OF_ONE, "score": "none"}, None, f"{RECS} has no column 'none'..."),
-    (
-        FRAME.with_columns(place=pl.lit("1")).drop("rank"), {"rank": "place"}, None,
-        f"column 'place' of {JUDGED} is String; a rank is a number from 1 up...",
-    ),
-    (
-        ONE, {"truth": OF_ONE.with_columns(relevance=pl.lit("good"))}, None,
-        "column 'relevance' of the frame truth= is String; ...",
-    ),
+    (FRAME.with_columns(place=pl.lit("1")).drop("rank"), {"rank": "place"}, None,
+     f"column 'place' of {JUDGED} is String; a rank is a number from 1 up..."),
+    (ONE, {"truth": OF_ONE.with_columns(relevance=pl.lit("good"))}, None,
+     "column 'relevance' of the frame truth= is String; ..."),
     *(
         (
             NUMBERS, {"truth": NUMBERS.drop("rank"), side: pl.DataFrame({role: ["1"], "segment": ["x"]})}, "segment",
@@ -126,18 +118,11 @@ WORDS: list[tuple[pl.DataFrame, dict[str, Any], Any, str]] = [
         )
         for side, role in (("users", "user"), ("items", "item"))
     ),
-    (
-        ONE.with_columns(genre=pl.lit("x")), {"truth": OF_ONE.with_columns(genre=pl.lit(1, pl.Int64))}, "genre",
-        f"the values of 'genre' have different dtypes: String in {RECS}, Int64 in the frame truth={CAST}",
-    ),
-    (
-        FRAME, {}, "contry",
-        f"{TYPO_OF}if it describes users, rec(users=users); {OF_ITEMS}",
-    ),
-    (
-        ONE, {"truth": OF_ONE, "users": pl.DataFrame({"user": ["u"], "age": [1]})}, "zzz",
-        f"{OF_THREE}'user', 'item', 'rank', 'age'. {GIVE}{OF_ITEMS}",
-    ),
+    (ONE.with_columns(genre=pl.lit("x")), {"truth": OF_ONE.with_columns(genre=pl.lit(1, pl.Int64))}, "genre",
+     f"the values of 'genre' have different dtypes: String in {RECS}, Int64 in the frame truth={CAST}"),
+    (FRAME, {}, "contry", f"{TYPO_OF}if it describes users, rec(users=users); {OF_ITEMS}"),
+    (ONE, {"truth": OF_ONE, "users": pl.DataFrame({"user": ["u"], "age": [1]})}, "zzz",
+     f"{OF_THREE}'user', 'item', 'rank', 'age'. {GIVE}{OF_ITEMS}"),
     *(
         (
             FRAME, {side: FRAME.select(role, "country").unique()}, "country",

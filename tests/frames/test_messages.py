@@ -101,16 +101,12 @@ def test_warnings_findings_and_reprs_too():
         shown = [
             repr(frame("u").rec(user=name)),
             str(frame("u").rec(item=name, train=frame("u"))),
-            repr(
-                rf.rec(
-                    {name: frame("u").drop("model"), "n": frame("u").drop("model")}, model="model"
-                )
-            ),
+            repr(rf.rec({name: frame("u").drop("model"), "n": frame("u").drop("model")}, model="model")),
             repr(frame("u").rec(model=name).ndcg),
             str(twice.explain("ndcg", "trec_eval")),
             str(again.rec.audit().to_dicts()),
             str(twice.table("ndcg")),
-        ]
+        ]  # fmt: skip
         for text in shown:
             assert "\x1b" not in text
             assert "\u202e" not in text

@@ -31,28 +31,22 @@ def own(kind, frame: pl.DataFrame, **names: str) -> object:
 def sides(kind) -> dict[str, object]:
     return {
         "truth": rf.frame(
-            kind(TRUTH.rename({**ISBN, "relevance": "stars"})),
-            **ISBN,
-            relevance="stars",
+            kind(TRUTH.rename({**ISBN, "relevance": "stars"})), **ISBN, relevance="stars",
             propensity="seen",
         ),
         "users": own(kind, USERS, user="login"),
         "items": own(kind, ITEMS, item="isbn"),
         "train": own(kind, TRUTH, user="u", item="i"),
         "reference": own(kind, RECS, user="who", rank="place"),
-    }
+    }  # fmt: skip
 
 
 @on_kinds
 @pytest.mark.parametrize("by", [None, "user", "country", "genre", ["country", "genre"], "item"])
 def test_names_of_a_frame_change_no_number(kind, by):
     metrics = [
-        "ndcg@2",
-        "recall(weights=ips)@2",
-        "coverage@2",
-        "category_coverage(of=genre)@2",
-        "rbo@2",
-    ]
+        "ndcg@2", "recall(weights=ips)@2", "coverage@2", "category_coverage(of=genre)@2", "rbo@2",
+    ]  # fmt: skip
     metrics = metrics if by != "item" else metrics[:2]
 
     expected = RECS.rec(**PLAIN, propensity="seen").evaluate(metrics, by=by)

@@ -183,10 +183,8 @@ def test_an_unknown_parameter():
     ("text", "expected"),
     [
         ("ndcg(gain=square)", "ndcg(gain='square'): gain takes 'linear' or 'exp' or 'binary'"),
-        (
-            "map(normalizer=3)",
-            "map(normalizer=3): normalizer takes 'relevant' or 'min' or 'list' or 'hits' or 'k' or 'ranks'",
-        ),
+        ("map(normalizer=3)",
+         "map(normalizer=3): normalizer takes 'relevant' or 'min' or 'list' or 'hits' or 'k' or 'ranks'"),
         ("ndcg(offset=10)", "ndcg(offset=10): offset takes a number above -1000 and below 10"),
         ("f_score(beta=0)", "f_score(beta=0): beta takes a number above 0"),
         ("f_score(beta=nan)", "f_score(beta=nan): beta takes a number above 0"),

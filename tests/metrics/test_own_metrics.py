@@ -76,12 +76,10 @@ def test_ones_own_metric_runs_on_two_frames_with_models(own, kind):
     recs = pl.concat(
         [
             RECS.with_columns(model=pl.lit("x")),
-            pl.DataFrame(
-                {"user": ["u1"] * 2, "item": ["c", "b"], "rank": [1, 2], "model": ["y"] * 2}
-            ),
+            pl.DataFrame({"user": ["u1"] * 2, "item": ["c", "b"], "rank": [1, 2], "model": ["y"] * 2}),
         ],
         how="diagonal",
-    )
+    )  # fmt: skip
 
     found = kind.read(kind(recs).rec(truth=kind(TRUTH), model="model").evaluate(own))
 
@@ -97,12 +95,8 @@ def test_ones_own_metric_is_an_expression(own):
         ("u2", 1.0),
     ]
     assert FRAME.select(own(page=2).expr().over("user")).to_series().to_list() == [
-        0.5,
-        0.5,
-        0.5,
-        1.0,
-        1.0,
-    ]
+        0.5, 0.5, 0.5, 1.0, 1.0,
+    ]  # fmt: skip
 
 
 def test_ones_own_metric_stands_in_the_registry_and_survives_pickle_and_string(own):

@@ -95,11 +95,9 @@ def test_an_item_that_is_listed_twice_has_its_best_place(kind: Kind):
 def test_the_reference_is_cut_at_k_or_at_its_own(kind: Kind):
     recs, other = recommended(u="abcd"), recommended(u="dcba")
     names = [
-        "overlap@2",
-        "overlap(reference_k=3)@2",
-        "overlap(reference_k=4)@2",
+        "overlap@2", "overlap(reference_k=3)@2", "overlap(reference_k=4)@2",
         "overlap(reference_k=1)",
-    ]
+    ]  # fmt: skip
 
     found = ask_one(kind, recs, *names, reference=other)
 

@@ -186,13 +186,10 @@ def test_weights_that_cannot_be_are_errors_at_the_call():
     rec = given["recs"].rec(truth=given["truth"])
     both = rec(users=given["users"])
     for wrong, message in [
-        (
-            rec(weight="revenue"),
-            r"names a column of the users frame.*rec\(users=users, weight='revenue'\)",
-        ),
+        (rec(weight="revenue"), r"names a column of the users frame.*rec\(users=users, weight='revenue'\)"),
         (both(weight="revenu"), "has no column 'revenu'; did you mean 'revenue'"),
         (both(weight="country"), "is String; a weight is a number from 0 up"),
-    ]:
+    ]:  # fmt: skip
         with pytest.raises(rf.ColumnError, match=message):
             wrong.evaluate("mrr")
     with pytest.raises(rf.RecframeError, match="weight= takes the name of a column as text"):

@@ -85,11 +85,9 @@ def test_a_metric_is_explained_by_what_it_says_of_itself_and_by_its_switches(
     assert ("Source: " in text) == ("Source: " in doc)
     assert all(rule in text for rule in RULES["users"])
     for phrase in (
-        "every user of the truth counts",
-        "without a relevant item counts 0",
-        "equal scores are ordered",
-        "up to 10",
-    ):
+        "every user of the truth counts", "without a relevant item counts 0",
+        "equal scores are ordered", "up to 10",
+    ):  # fmt: skip
         assert phrase in text
     assert ("relevant items come from the truth" in text) == (
         metric.name not in {"list_length", "judged"}
@@ -393,14 +391,8 @@ def test_contributions_worked_by_hand(kind: Kind):
     found = kind(LISTS).rec(truth=kind(TRUTH)).explain("precision@4", "ranx", "jurity")
     table = kind.read(found.frame)
     assert table.columns == [
-        "switch",
-        "from",
-        "to",
-        "direction",
-        "contribution",
-        "value",
-        "shapley",
-    ]
+        "switch", "from", "to", "direction", "contribution", "value", "shapley",
+    ]  # fmt: skip
     assert table["switch"].to_list() == ["start", "universe", "no_relevant", "denominator"]
     assert table["from"].to_list() == ["", "truth", "zero", "k"]
     assert table["to"].to_list() == ["ranx", "both", "skip", "list"]

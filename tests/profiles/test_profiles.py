@@ -412,14 +412,10 @@ def test_files_in_buckets_give_the_numbers_of_the_profile(profile: str, metrics:
         ("ranx", "bpref", "a division by zero there that makes every later user 0"),
         ("lenskit", "mrr", "2025 counts lists without test items 0"),
         ("replay", "coverage", "its Novelty counts a user of train without a list as 1"),
-        (
-            "implicit",
-            "auc",
-            "each place up to k without a hit as a miss, also after the end of a list",
-        ),
+        ("implicit", "auc", "each place up to k without a hit as a miss, also after the end of a list"),
         ("lightgbm", "ndcg", "a query without a relevant row counts 1"),
     ],
-)
+)  # fmt: skip
 def test_what_a_library_does_beside_its_switches_is_in_the_explanation(
     profile: str, metric: str, said: str
 ):

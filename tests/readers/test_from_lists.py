@@ -199,86 +199,46 @@ def test_scores_that_rise_along_a_list_warn():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (
-            lambda: rf.from_lists({"ann": {"a", "b"}}),
-            "the user 'ann' has a set; a set has no order.*rf.from_truth takes sets",
-        ),
-        (
-            lambda: rf.from_lists(pd.DataFrame({"user": [1], "item": [{"a"}]})),
-            "column 'item' holds sets, which have no order",
-        ),
-        (
-            lambda: rf.from_lists({"ann": "dune"}),
-            r"'ann' has text; give each user a list .* rf\.from_lists\(\{user: \[item",
-        ),
-        (
-            lambda: rf.from_lists({"ann": [1, "a"]}),
-            r"ids of several kinds in the lists: int, str; give ids of one kind",
-        ),
-        (
-            lambda: rf.from_lists({"ann": [("a", "b")]}),
-            r"not plain values in the lists, such as \['a', 'b'\]|\('a', 'b'\)",
-        ),
-        (
-            lambda: rf.from_lists({"ann": {"a": "high"}}),
-            "an item has a number beside it, a score or a relevance; found 'high'",
-        ),
-        (
-            lambda: rf.from_lists({"ann": ["a"]}, {"ann": [1, 2]}),
-            "the user 'ann' has 1 items and 2 numbers beside them",
-        ),
-        (
-            lambda: rf.from_lists({"ann": ["a"]}, {"bob": [1]}),
-            "the numbers beside them are other users; give a mapping of the",
-        ),
-        (
-            lambda: rf.from_lists({"ann": {"a": 1}}, {"ann": [1]}),
-            "the items have numbers, and others beside them; give rf.from_li",
-        ),
-        (
-            lambda: rf.from_truth(MATRIX, relevance="grade"),
-            "a sparse matrix holds its own relevances; leave relevance= out",
-        ),
+        (lambda: rf.from_lists({"ann": {"a", "b"}}),
+         "the user 'ann' has a set; a set has no order.*rf.from_truth takes sets"),
+        (lambda: rf.from_lists(pd.DataFrame({"user": [1], "item": [{"a"}]})),
+         "column 'item' holds sets, which have no order"),
+        (lambda: rf.from_lists({"ann": "dune"}),
+         r"'ann' has text; give each user a list .* rf\.from_lists\(\{user: \[item"),
+        (lambda: rf.from_lists({"ann": [1, "a"]}),
+         r"ids of several kinds in the lists: int, str; give ids of one kind"),
+        (lambda: rf.from_lists({"ann": [("a", "b")]}),
+         r"not plain values in the lists, such as \['a', 'b'\]|\('a', 'b'\)"),
+        (lambda: rf.from_lists({"ann": {"a": "high"}}),
+         "an item has a number beside it, a score or a relevance; found 'high'"),
+        (lambda: rf.from_lists({"ann": ["a"]}, {"ann": [1, 2]}),
+         "the user 'ann' has 1 items and 2 numbers beside them"),
+        (lambda: rf.from_lists({"ann": ["a"]}, {"bob": [1]}),
+         "the numbers beside them are other users; give a mapping of the"),
+        (lambda: rf.from_lists({"ann": {"a": 1}}, {"ann": [1]}),
+         "the items have numbers, and others beside them; give rf.from_li"),
+        (lambda: rf.from_truth(MATRIX, relevance="grade"),
+         "a sparse matrix holds its own relevances; leave relevance= out"),
         (lambda: rf.from_lists([["a"]], [[1], [2]]), "there are 1 lists of items and 2 of numbers"),
-        (
-            lambda: rf.from_lists({"ann": ["a"]}, users=["ann"]),
-            "users= names the rows of arrays and of lists; here the users",
-        ),
-        (
-            lambda: rf.from_lists([[5]], items=["a", "b"]),
-            "the lists have the place 5, and items= has the ids of 2 places",
-        ),
+        (lambda: rf.from_lists({"ann": ["a"]}, users=["ann"]),
+         "users= names the rows of arrays and of lists; here the users"),
+        (lambda: rf.from_lists([[5]], items=["a", "b"]),
+         "the lists have the place 5, and items= has the ids of 2 places"),
         (lambda: rf.from_lists(np.array([1, 2])), r"the array has the shape \(2,\).*array\[None, :\]"),
         (lambda: rf.from_lists(np.array([[0.1, 0.9]])), r"0\.1, which is not an item id; for a matrix of scores write"),
         (lambda: rf.from_lists(5), "rf.from_lists takes a frame with list columns, a mapping of users .* found an int"),
-        (
-            lambda: rf.from_lists(nested_frames(with_scores=True), users=[1]),
-            "users= is for mappings, lists and arrays; a",
-        ),
-        (
-            lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": ["a"]})),
-            "column 'item' is String, not lists; where each",
-        ),
-        (
-            lambda: rf.from_lists(pl.DataFrame({"user": [1], "itm": [["a"]]})),
-            r"no column 'item'; did you mean 'itm'.*item='",
-        ),
-        (
-            lambda: rf.from_lists(
-                pl.DataFrame({"user": [1], "recs": [[{"item": 1, "score": 2.0}]]}), item="recs"
-            ),
-            r"not lists of ids or numbers: write frame\.explode\('recs'\)\.unnest\('recs'\)",
-        ),
-        (
-            lambda: rf.from_lists(
-                pl.DataFrame({"user": [1, 2], "item": [["a"], []], "score": [[1.0], [2.0]]})
-            ),
-            "a list of 'item' has 0 items, and the one of 'score' beside it 1; give one for each",
-        ),
-        (
-            lambda: rf.from_lists(pd.DataFrame({"user": [1], "item": [["a", 1]]})),
-            r"column 'item' of the pandas frame cannot go through Arrow .*\[\[str\(one\) for one in ids\]",
-        ),
+        (lambda: rf.from_lists(nested_frames(with_scores=True), users=[1]),
+         "users= is for mappings, lists and arrays; a"),
+        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": ["a"]})),
+         "column 'item' is String, not lists; where each"),
+        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "itm": [["a"]]})),
+         r"no column 'item'; did you mean 'itm'.*item='"),
+        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "recs": [[{"item": 1, "score": 2.0}]]}), item="recs"),
+         r"not lists of ids or numbers: write frame\.explode\('recs'\)\.unnest\('recs'\)"),
+        (lambda: rf.from_lists(pl.DataFrame({"user": [1, 2], "item": [["a"], []], "score": [[1.0], [2.0]]})),
+         "a list of 'item' has 0 items, and the one of 'score' beside it 1; give one for each"),
+        (lambda: rf.from_lists(pd.DataFrame({"user": [1], "item": [["a", 1]]})),
+         r"column 'item' of the pandas frame cannot go through Arrow .*\[\[str\(one\) for one in ids\]"),
     ],
 )  # fmt: skip
 def test_an_error_says_what_to_write_instead(call, words):

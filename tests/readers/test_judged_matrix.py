@@ -131,12 +131,9 @@ def test_both_answers_are_taken():
         (lambda: rf.from_truth(GRADES, users=["ann"]), "users= has 1 id, and there are 2 rows of"),
         (lambda: rf.from_truth(GRADES, items=["a"]), "items= has 1 id, and there are 3 columns"),
         (lambda: rf.from_truth(np.zeros((2, 2, 2))), r"the array has the shape \(2, 2, 2\)"),
-        (
-            lambda: rf.from_truth(pd.DataFrame({"user": [1], "x": [2]})),
-            "the frame of lists has no column 'item'",
-        ),
+        (lambda: rf.from_truth(pd.DataFrame({"user": [1], "x": [2]})), "the frame of lists has no column 'item'"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_matrix_of_these_users_and_items_is_said(call, words):
     with pytest.raises(rf.RecframeError, match=words):
         call()

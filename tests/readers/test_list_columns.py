@@ -153,25 +153,16 @@ def test_grades_and_scores_in_text_are_numbers():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (
-            lambda: rf.from_lists(TEXTS),
-            r"where a text is a list, such as 'a b c', say .*: rf\.from_lists\(frame, separator=' '\)",
-        ),
-        (
-            lambda: rf.from_lists(TWO_MODELS, separator=" "),
-            r"separator=' ' is for lists that are written as text, and column 'items' is List\(String\)",
-        ),
+        (lambda: rf.from_lists(TEXTS),
+         r"where a text is a list, such as 'a b c', say .*: rf\.from_lists\(frame, separator=' '\)"),
+        (lambda: rf.from_lists(TWO_MODELS, separator=" "),
+         r"separator=' ' is for lists that are written as text, and column 'items' is List\(String\)"),
         (lambda: rf.from_lists(TEXTS, separator=""), "separator takes the text between two ids"),
-        (
-            lambda: rf.from_lists({"ann": ["a b"]}, separator=" "),
-            "separator= is for a frame with lists in text",
-        ),
-        (
-            lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": ["[1, 2]"]}), separator=","),
-            r"holds the text of a list, \[1, 2\], brackets included; .*map\(ast\.literal_eval\)",
-        ),
+        (lambda: rf.from_lists({"ann": ["a b"]}, separator=" "), "separator= is for a frame with lists in text"),
+        (lambda: rf.from_lists(pl.DataFrame({"user": [1], "item": ["[1, 2]"]}), separator=","),
+         r"holds the text of a list, \[1, 2\], brackets included; .*map\(ast\.literal_eval\)"),
     ],
-)
+)  # fmt: skip
 def test_an_error_of_a_text_says_what_to_write(call, words):
     with pytest.raises(rf.RecframeError, match=words):
         call()

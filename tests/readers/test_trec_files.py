@@ -179,24 +179,15 @@ def test_what_is_read_has_the_numbers_of_trec_eval_with_ties_too(folder, scores,
 @pytest.mark.parametrize(
     ("read", "line", "words"),
     [
-        (
-            rf.read_trec_run,
-            "q1 Q0 d1 1 2.5",
-            "a line has 6 fields: topic Q0 document rank score tag; the rank a whole number",
-        ),
-        (
-            rf.read_trec_run,
-            "q1 Q0 d1 first 2.5 svd",
-            ".*: topic Q0 document rank score tag; the rank a whole number, the score a number",
-        ),
-        (
-            rf.read_trec_qrels,
-            "q1 d1 1",
-            "a line has 4 fields: topic iteration document relevance; the relevance a whole",
-        ),
+        (rf.read_trec_run, "q1 Q0 d1 1 2.5",
+         "a line has 6 fields: topic Q0 document rank score tag; the rank a whole number"),
+        (rf.read_trec_run, "q1 Q0 d1 first 2.5 svd",
+         ".*: topic Q0 document rank score tag; the rank a whole number, the score a number"),
+        (rf.read_trec_qrels, "q1 d1 1",
+         "a line has 4 fields: topic iteration document relevance; the relevance a whole"),
         (rf.read_trec_qrels, "q1 0 d1 0.5", ".*the relevance a whole number"),
     ],
-)
+)  # fmt: skip
 def test_a_line_that_is_none_is_named_with_its_number(tmp_path, read, line, words):
     good = RUN if read is rf.read_trec_run else QRELS
     path = tmp_path / "a.txt"
@@ -221,31 +212,19 @@ def made(path: Path) -> Path:
         (lambda folder: rf.read_trec_run(folder / "none"), "cannot read '.*none': there is no such file"),
         (rf.read_trec_qrels, "it is a directory"),
         (lambda folder: rf.read_trec_qrels(folder / "empty"), "cannot read '.*empty': it is empty"),
-        (
-            lambda folder: rf.write_trec_run(frame(user=["a b"]), folder / "x"),
-            "the user 'a b' is empty or has white space",
-        ),
+        (lambda folder: rf.write_trec_run(frame(user=["a b"]), folder / "x"),
+         "the user 'a b' is empty or has white space"),
         (lambda folder: rf.write_trec_run(frame(rank=[1.5]), folder / "x"), r"the rank 1\.5 is not a whole number"),
-        (
-            lambda folder: rf.write_trec_run(frame(score=[None]), folder / "x"),
-            "the item 'd' of the user 'q' has no score",
-        ),
-        (
-            lambda folder: rf.write_trec_run(frame().drop("rank"), folder / "x"),
-            r"no column 'rank'.*write_trec_run\(\.\.\., rank='",
-        ),
-        (
-            lambda folder: rf.write_trec_run(frame(), folder / "x", tag="my run"),
-            "tag= is 'my run'; it is a field of each line",
-        ),
-        (
-            lambda folder: rf.write_trec_run(frame(), folder / "no" / "x"),
-            "cannot write '.*x': No such file or directory",
-        ),
-        (
-            lambda folder: rf.write_trec_qrels(frame(relevance=[0.5]), folder / "x"),
-            r"the relevance 0\.5 is not a whole number",
-        ),
+        (lambda folder: rf.write_trec_run(frame(score=[None]), folder / "x"),
+         "the item 'd' of the user 'q' has no score"),
+        (lambda folder: rf.write_trec_run(frame().drop("rank"), folder / "x"),
+         r"no column 'rank'.*write_trec_run\(\.\.\., rank='"),
+        (lambda folder: rf.write_trec_run(frame(), folder / "x", tag="my run"),
+         "tag= is 'my run'; it is a field of each line"),
+        (lambda folder: rf.write_trec_run(frame(), folder / "no" / "x"),
+         "cannot write '.*x': No such file or directory"),
+        (lambda folder: rf.write_trec_qrels(frame(relevance=[0.5]), folder / "x"),
+         r"the relevance 0\.5 is not a whole number"),
     ],
 )  # fmt: skip
 def test_an_error_says_what_to_write_instead(tmp_path, call, words):

@@ -82,17 +82,11 @@ def test_a_list_gives_its_worked_number(kind: Kind, feature: str, metric: str, v
             "alpha_ndcg@4",
             (1 + 0.5 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 0.5 / 2),
         ),
-        (
-            "alpha_ndcg",
-            (1 + 0.5 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 0.5 / 2),
-        ),
+        ("alpha_ndcg", (1 + 0.5 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 0.5 / 2)),
         ("alpha_ndcg@2", (1 + 0.5 / math.log2(3)) / (1 + 1 / math.log2(3))),
         # with alpha 1 a category counts once, with 0 each time, as in ndcg
         ("alpha_ndcg(alpha=1)@4", (1 + 1 / math.log2(5)) / (1 + 1 / math.log2(3))),
-        (
-            "alpha_ndcg(alpha=0)@4",
-            (1 + 1 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 1 / 2),
-        ),
+        ("alpha_ndcg(alpha=0)@4", (1 + 1 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 1 / 2)),
         # over p and q at every rank, each 1 + 1/4 + 1/12 + 1/32, or over the best order
         ("err_ia@4", (1 + 0.5 / 2 + 1 / 4) / (2 * (1 + 1 / 4 + 1 / 12 + 1 / 32))),
         ("err_ia", (1 + 0.5 / 2 + 1 / 4) / (2 * 2 * math.log(2))),
@@ -103,7 +97,7 @@ def test_a_list_gives_its_worked_number(kind: Kind, feature: str, metric: str, v
         ("nrbp(alpha=0.2,beta=0.8)", (1 + 0.8 * 0.8 + 0.8**3) * (1 - 0.8 * 0.8) / 2),
         ("nrbp(normalizer=best)", (1 + 0.5 / 2 + 1 / 8) / (1 + 1 / 2 + 0.5 / 4)),
     ],
-)
+)  # fmt: skip
 def test_categories_seen_before_are_worth_less(kind: Kind, metric: str, value: float):
     sides = {"truth": liked(u="abc"), "items": WORKED["genres"]}
 
@@ -170,20 +164,11 @@ def test_relevant_items_that_the_reference_has_not_are_serendipitous(kind: Kind)
     [
         # history p 3/4, q 1/4; list p 1/2 and q 1/2, or by weights 1 and 1/log2(3), or 1 and 1/2
         ("miscalibration", (3 * math.log2(0.75 / 0.5025) + math.log2(0.25 / 0.4975)) / 4),
-        (
-            "miscalibration(alpha=0.5,log_base=10)",
-            (3 * math.log10(0.75 / 0.625) + math.log10(0.25 / 0.375)) / 4,
-        ),
-        (
-            "miscalibration(divergence=hellinger)",
-            math.sqrt(1 - math.sqrt(3 / 8) - math.sqrt(1 / 8)),
-        ),
-        (
-            "miscalibration(divergence=hellinger,weight=reciprocal)",
-            math.sqrt(1 - math.sqrt(1 / 2) - math.sqrt(1 / 12)),
-        ),
+        ("miscalibration(alpha=0.5,log_base=10)", (3 * math.log10(0.75 / 0.625) + math.log10(0.25 / 0.375)) / 4),
+        ("miscalibration(divergence=hellinger)", math.sqrt(1 - math.sqrt(3 / 8) - math.sqrt(1 / 8))),
+        ("miscalibration(divergence=hellinger,weight=reciprocal)", math.sqrt(1 - math.sqrt(1 / 2) - math.sqrt(1 / 12))),
     ],
-)
+)  # fmt: skip
 def test_a_list_with_other_shares_than_the_history_is_miscalibrated(
     kind: Kind, metric: str, value: float
 ):
@@ -267,17 +252,13 @@ RECS = recommended(u="ab")
 @pytest.mark.parametrize(
     ("dtype", "values", "said"),
     [
-        (
-            pl.Float64,
-            [0.5, 1.5],
-            "is Float64: a number is not a category; put it into bins, (pl.col('feature') // 10)",
-        ),
+        (pl.Float64, [0.5, 1.5], "is Float64: a number is not a category; put it into bins, (pl.col('feature') // 10)"),
         (pl.Struct({"x": pl.Int64}), [{"x": 1}, None], "name another one: diversity(of='...')"),
         (pl.List(pl.List(pl.Int64)), [[[1]], None], "is List(List(Int64)): name another one"),
         (pl.Array(pl.Int64, 2), [[0, 1], [1, 0]], ".cast(pl.Array(pl.Float64, 2))"),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_a_column_of_no_feature_is_an_error_at_the_call(
     dtype: Any,
     values: list[Any],

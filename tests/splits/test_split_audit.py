@@ -116,10 +116,7 @@ CASES: dict[str, tuple[Any, dict[str, int]]] = {
     ),
     "an item of the future in train": (
         lambda: in_frames(more((1, 700, LATEST), log=TRAIN), TRUTH),
-        {
-            "future_in_train error train": 1,
-            "future_in_train error truth": len(TRUTH),
-        },
+        {"future_in_train error train": 1, "future_in_train error truth": len(TRUTH)},
     ),
     "a row in both": (
         lambda: in_frames(pl.concat([TRAIN, TRUTH.sort("t")[:1]]), TRUTH),
@@ -131,10 +128,7 @@ CASES: dict[str, tuple[Any, dict[str, int]]] = {
         },
     ),
     "windows that overlap": (
-        lambda: (
-            found(LOG.rec(time="t").split.rolling(2, "12d", step="6d").audit())
-            | {f"truth_of_cold_items {T}": 0}
-        ),
+        lambda: (found(LOG.rec(time="t").split.rolling(2, "12d", step="6d").audit()) | {f"truth_of_cold_items {T}": 0}),
         {
             f"truth_of_cold_items {T}": 0,
             "folds_overlap error truth": len(

@@ -210,14 +210,9 @@ def test_equal_lists_in_another_order_are_the_same():
         train=train.unique().lazy(),
     )
     metrics = [
-        "novelty",
-        "popularity",
-        "gini",
-        "entropy",
-        "personalization",
-        "popularity_lift",
+        "novelty", "popularity", "gini", "entropy", "personalization", "popularity_lift",
         "f_score(average=means)",
-    ]
+    ]  # fmt: skip
 
     found = rec._compared(metrics, "a", counts=True).collect(engine="streaming")
 

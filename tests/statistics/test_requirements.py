@@ -62,25 +62,14 @@ def test_what_is_written_is_read_again(bound, direction, model):
         ("ndcg@10", "'ndcg@10' has no bound; write for example 'ndcg@10 >= 0.5'"),
         ("gini@10", "'gini@10' has no bound; write for example 'gini@10 <= 0.5'"),
         ("ndcg@10 >=", "'ndcg@10 >=' has no bound; write for example 'ndcg@10 >= 0.5'"),
-        (
-            "ndcg@10 > 0.28",
-            "'ndcg@10 > 0.28': write >= in place of >, as in 'ndcg@10 >= 0.28'; a bound may be met",
-        ),
+        ("ndcg@10 > 0.28", "'ndcg@10 > 0.28': write >= in place of >, as in 'ndcg@10 >= 0.28'; a bound may be met"),
         ("ndcg@10 =< 0.28", "'ndcg@10 =< 0.28': write <= in place of =<, as in 'ndcg@10 <= 0.28'"),
-        (
-            "ndcg@10 == 0.28",
-            (
-                "'ndcg@10 == 0.28': write >= or <= in place of ==, "
-                "as in 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
-            ),
-        ),
+        ("ndcg@10 == 0.28",
+         "'ndcg@10 == 0.28': write >= or <= in place of ==, as in 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"),
         ("ndcg@10 >= 28", "'ndcg@10 >= 28' can never hold: ndcg is from 0 to 1; 28 % is 0.28"),
         ("ndcg@10 <= 2", "'ndcg@10 <= 2' can never fail: ndcg is from 0 to 1; 2 % is 0.02"),
         ("ndcg@10 >= -1", "'ndcg@10 >= -1' can never fail: ndcg is from 0 to 1"),
-        (
-            "ndcg@10 >= 28 %",
-            "'ndcg@10 >= 28 %': write the percentage as a number: 'ndcg@10 >= 0.28'",
-        ),
+        ("ndcg@10 >= 28 %", "'ndcg@10 >= 28 %': write the percentage as a number: 'ndcg@10 >= 0.28'"),
         ("0.28 <= ndcg@10", "'0.28 <= ndcg@10': the metric comes first, as in 'ndcg@10 >= 0.28'"),
         (
             "0.2 <= ndcg@10 <= 0.5",
@@ -89,39 +78,18 @@ def test_what_is_written_is_read_again(bound, direction, model):
                 "as in 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
             ),
         ),
-        (
-            "ndcg@10 >= 0.2.8",
-            (
-                "'ndcg@10 >= 0.2.8': '0.2.8' is neither a number nor a share of a model's value, "
-                "as in '0.99 * popularity'"
-            ),
-        ),
-        (
-            "ndcg@10 >= svd * 0.99",
-            "'ndcg@10 >= svd * 0.99': the factor comes first, as in 'ndcg@10 >= 0.99 * svd'",
-        ),
-        (
-            "ndcg@10 >= 0.99 * my model",
-            (
-                "'ndcg@10 >= 0.99 * my model': put a name that does not begin with a letter in quotes: "
-                "0.99 * 'my model'"
-            ),
-        ),
-        (
-            "ndcg@10 >= 0 * svd",
-            "'ndcg@10 >= 0 * svd': the factor is a number above 0, such as 0.99 for at most 1 % less",
-        ),
-        (
-            0.28,
-            "0.28 is not a requirement; write 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'",
-        ),
-        (
-            rf.ndcg @ 10,
-            "'ndcg@10' is not a requirement; write 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'",
-        ),
+        ("ndcg@10 >= 0.2.8",
+         "'ndcg@10 >= 0.2.8': '0.2.8' is neither a number nor a share of a model's value, as in '0.99 * popularity'"),
+        ("ndcg@10 >= svd * 0.99", "'ndcg@10 >= svd * 0.99': the factor comes first, as in 'ndcg@10 >= 0.99 * svd'"),
+        ("ndcg@10 >= 0.99 * my model",
+         "'ndcg@10 >= 0.99 * my model': put a name that does not begin with a letter in quotes: 0.99 * 'my model'"),
+        ("ndcg@10 >= 0 * svd",
+         "'ndcg@10 >= 0 * svd': the factor is a number above 0, such as 0.99 for at most 1 % less"),
+        (0.28, "0.28 is not a requirement; write 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"),
+        (rf.ndcg @ 10, "'ndcg@10' is not a requirement; write 'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"),
         ("ndcg@10 >= nan", "bound=nan: a requirement has a number as its bound, such as 0.28"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_requirement_says_what_to_write(text, said):
     with pytest.raises(rf.RecframeError) as error:
         required([text])
@@ -133,13 +101,10 @@ def test_what_is_no_requirement_says_what_to_write(text, said):
     ("arguments", "said"),
     [
         ((rf.ndcg, ">", 0.5), "direction='>': a requirement has '>=' or '<='"),
-        (
-            (rf.ndcg, ">=", "0.5"),
-            "bound='0.5': a requirement has a number as its bound, such as 0.28",
-        ),
+        ((rf.ndcg, ">=", "0.5"), "bound='0.5': a requirement has a number as its bound, such as 0.28"),
         (("ndgc", ">=", 0.5), "unknown metric 'ndgc'; did you mean 'ndcg'?"),
     ],
-)
+)  # fmt: skip
 def test_an_object_is_checked_as_a_text_is(arguments, said):
     with pytest.raises(rf.RecframeError) as error:
         rf.Requirement(*arguments)

@@ -32,14 +32,9 @@ import metrics
 
 BUILTIN = {name: one for name, one in registered().items() if one.definition.builtin}
 SECTIONS = [
-    "Formula",
-    "Worked example",
-    "Parameters",
-    "Empty cases",
-    "In other libraries",
-    "See also",
+    "Formula", "Worked example", "Parameters", "Empty cases", "In other libraries", "See also",
     "Source",
-]
+]  # fmt: skip
 SVG = "{http://www.w3.org/2000/svg}"
 
 # a page takes some thirty calls: the fast lane has a few

@@ -43,13 +43,7 @@ def test_the_methods_that_are_generated_are_up_to_date():
 def test_the_table_of_libraries_apart_has_ratios_and_says_which_metrics_they_have():
     six = ["hit_rate", "precision", "recall", "map", "mrr", "ndcg"]
     contenders = [
-        {
-            "name": "recframe",
-            "metrics": six,
-            "seconds": [0.1, 0.2, 0.3],
-            "median": 0.2,
-            "ratio": 1.0,
-        },
+        {"name": "recframe", "metrics": six, "seconds": [0.1, 0.2, 0.3], "median": 0.2, "ratio": 1.0},
         {
             "name": "Other",
             "metrics": ["precision", "map(normalizer=min)"],
@@ -57,7 +51,7 @@ def test_the_table_of_libraries_apart_has_ratios_and_says_which_metrics_they_hav
             "median": 9.0,
             "ratio": 45.0,
         },
-    ]
+    ]  # fmt: skip
     case = {
         "ids": "int",
         "frame": "polars",

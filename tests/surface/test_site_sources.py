@@ -148,12 +148,9 @@ PAGE = """<h1>Title</h1><h2 id="there">A</h2>
         ('<img src="gone.png" alt="a">', "gone.png leads nowhere"),
         ('<img src="a.png" alt="">', "a picture without a text: a.png"),
         ('<script src="https://unpkg.com/a"></script>', "asks a network for https://unpkg.com/a"),
-        (
-            '<link rel="stylesheet" href="https://fonts.example/a">',
-            "asks a network for https://fonts.example/a",
-        ),
+        ('<link rel="stylesheet" href="https://fonts.example/a">', "asks a network for https://fonts.example/a"),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_a_page_is_found(html, wrong, tmp_path, monkeypatch):
     monkeypatch.setattr(project, "SITE", tmp_path)
     (tmp_path / "a.png").touch()
@@ -192,14 +189,11 @@ def test_pages_stand_in_the_order_in_which_their_index_links_them():
     assert navigation.sections(PAGES) == {
         "Start": [{"recframe": "index.md"}],
         "How to": [
-            "how_to/index.md",
-            {"B": "how_to/b.md"},
-            {"About a": "how_to/a.md"},
-            {"C": "how_to/c.md"},
-            {"Concepts": [{"Intervals": "concepts/intervals.md"}]},
+            "how_to/index.md", {"B": "how_to/b.md"}, {"About a": "how_to/a.md"},
+            {"C": "how_to/c.md"}, {"Concepts": [{"Intervals": "concepts/intervals.md"}]},
         ],
         "Metrics": [{"Accuracy": [{"ndcg": "metrics/ndcg.md"}]}],
-    }
+    }  # fmt: skip
 
 
 def test_there_are_six_tabs_at_most():
@@ -278,12 +272,9 @@ def test_a_notebook_is_a_page_with_its_text_code_tables_and_charts(tmp_path, mon
     assert made["notebooks/01_a_1_2.png"] == b"png"
     assert made["notebooks/01_a.md"].split("\n\n")[1:-1] == [
         "After this notebook you can say it. And more: [b](02_b.md#c).",
-        "```python\nrec.ndcg()\n```",
-        "```text\nshape: (1, 1)\n```",
-        "![nDCG of two: a line each](01_a_1_1.svg)",
-        "![A report](01_a_1_2.png)",
-        "```text\n1\n```",
-    ]
+        "```python\nrec.ndcg()\n```", "```text\nshape: (1, 1)\n```",
+        "![nDCG of two: a line each](01_a_1_1.svg)", "![A report](01_a_1_2.png)", "```text\n1\n```",
+    ]  # fmt: skip
 
 
 def test_home_start_and_the_readme_install_in_the_same_way_and_have_the_same_proofs():

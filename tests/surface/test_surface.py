@@ -46,25 +46,10 @@ KINDS = {path for path in SOURCES if path.startswith(("frames/kinds/", "engines/
 KINDS |= {"frames/eager_data.py"}
 # Imports run from the left to the right alone; a room knows nothing of those before it.
 ROOMS = (
-    "cli",
-    "api",
-    "reports",
-    "charts",
-    "tracking",
-    "statistics",
-    "splits",
-    "audit",
-    "profiles",
-    "evaluation",
-    "metrics",
-    "language",
-    "side_info",
-    "ranking",
-    "readers",
-    "engines",
-    "frames",
+    "cli", "api", "reports", "charts", "tracking", "statistics", "splits", "audit", "profiles",
+    "evaluation", "metrics", "language", "side_info", "ranking", "readers", "engines", "frames",
     "errors",
-)
+)  # fmt: skip
 
 # DESIGN.md, section 3: counts and ranks, nobody's invention
 COUNTS = {"n_hits", "first_rank", "list_length"}
@@ -161,18 +146,10 @@ def test_the_table_of_metrics_is_the_registry():
 
     assert table.columns == (
         [
-            "name",
-            "aliases",
-            "parameters",
-            "range",
-            "direction",
-            "family",
-            "shape",
-            "over",
-            "formula",
-            "needs",
+            "name", "aliases", "parameters", "range", "direction", "family", "shape", "over",
+            "formula", "needs",
         ]
-    )
+    )  # fmt: skip
     assert table["name"].to_list() == list(registered())
     for row in table.iter_rows(named=True):
         definition = registered()[row["name"]].definition
@@ -284,14 +261,8 @@ WORDS = words(rf.At)
 def test_there_are_words_to_write_metrics_in():
     # DESIGN.md, section 4: the words by which it describes the glossary
     assert set(WORDS) >= {
-        "rank",
-        "gain",
-        "hit",
-        "hits_so_far",
-        "discount",
-        "n_relevant",
-        "list_length",
-    }
+        "rank", "gain", "hit", "hits_so_far", "discount", "n_relevant", "list_length",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("of", [rf.At, rf.AtLists])
@@ -338,14 +309,8 @@ def test_rec_binds_what_a_context_holds():
 def test_every_option_of_rec_is_in_its_docstring():
     for field in fields(Context):
         assert field.name in {
-            "by",
-            "folds",
-            "bounds",
-            "split",
-            "without",
-            "buckets",
-            "given",
-        } or re.search(rf"\b{field.name}(:|,)", rf.Rec.__call__.__doc__), field.name
+            "by", "folds", "bounds", "split", "without", "buckets", "given",
+        } or re.search(rf"\b{field.name}(:|,)", rf.Rec.__call__.__doc__), field.name  # fmt: skip
 
 
 def test_no_module_is_named_like_a_public_object_or_for_nothing():
@@ -499,17 +464,9 @@ def called(path: str) -> set[str]:
 
 
 VISITS = {
-    "iter_rows",
-    "iter_slices",
-    "iterrows",
-    "itertuples",
-    "map_batches",
-    "map_elements",
-    "map_groups",
-    "map_rows",
-    "partition_by",
-    "rows_by_key",
-}
+    "iter_rows", "iter_slices", "iterrows", "itertuples", "map_batches", "map_elements",
+    "map_groups", "map_rows", "partition_by", "rows_by_key",
+}  # fmt: skip
 
 
 def test_no_row_user_or_group_is_visited_by_python():

@@ -257,19 +257,15 @@ def test_an_empty_history_has_no_changes(tmp_path):
 def test_what_is_wrong_is_told():
     runs = history(runs=3)
     for call, said in (
-        (
-            lambda: rf.changes(runs.drop("metric")),
-            "this takes a history, .* or its path; found a frame without 'metric', of",
-        ),
-        (
-            lambda: rf.changes(runs.with_columns(pl.col("as_of").cast(pl.String))),
-            "'as_of' has times; found String: pl.col",
-        ),
+        (lambda: rf.changes(runs.drop("metric")),
+         "this takes a history, .* or its path; found a frame without 'metric', of"),
+        (lambda: rf.changes(runs.with_columns(pl.col("as_of").cast(pl.String))),
+         "'as_of' has times; found String: pl.col"),
         (lambda: rf.changes(runs, window=4), "window=4: window takes a whole number from 5 up"),
         (lambda: rf.changes(runs, level=99), "level=99: level takes a number between 0 and 1"),
         (lambda: rf.changes([1]), r"the first argument of changes\(\) is a list"),
         (lambda: rf.changes("nowhere"), "there is no history at 'nowhere'"),
-    ):
+    ):  # fmt: skip
         with pytest.raises(rf.RecframeError, match=said):
             call()
 

@@ -55,11 +55,8 @@ def test_the_long_form_of_evaluate_has_the_cut_off_too():
     result = DF.rec.evaluate("ndcg(gain=exp)", "recall", k=[1, 2], tidy=True)
 
     assert list(rf.flat(result)) == [
-        "ndcg_gain_exp_at_1",
-        "ndcg_gain_exp_at_2",
-        "recall_at_1",
-        "recall_at_2",
-    ]
+        "ndcg_gain_exp_at_1", "ndcg_gain_exp_at_2", "recall_at_1", "recall_at_2",
+    ]  # fmt: skip
 
 
 def test_a_comparison_has_the_differences():
