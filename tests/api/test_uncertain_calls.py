@@ -273,30 +273,18 @@ def test_clusters_that_are_alike_are_not_users_who_are():
 NOT_SHARES = [0, 1, 95, "0.95", True, None]
 WRONG = [
     *(
-        (
-            "summarize",
-            {"level": value},
-            f"level={value!r}: level takes a number between 0 and 1, such as level=0.95",
-        )
+        ("summarize", {"level": value}, f"level={value!r}: level takes a number between 0 and 1, such as level=0.95")
         for value in NOT_SHARES
     ),
     *(
-        (
-            "compare",
-            {"margin": value},
-            f"margin={value!r}: margin takes a number between 0 and 1, such as margin=0.01",
-        )
+        ("compare", {"margin": value}, f"margin={value!r}: margin takes a number between 0 and 1, such as margin=0.01")
         for value in NOT_SHARES[:-1]
     ),
     ("compare", {"correction": "tukey"}, "correction='tukey': correction takes 'holm' or 'benjamini-hochberg' or None"),
     ("compare", {"correction": ["holm"]}, "correction=['holm']: correction takes"),
     ("power", {"wanted": 0}, "wanted=0: wanted takes a number between 0 and 1, such as wanted=0.01"),
     *(
-        (
-            call,
-            {"by": "user"},
-            "by='user': one user has no interval; evaluate(by='user') has the values",
-        )
+        (call, {"by": "user"}, "by='user': one user has no interval; evaluate(by='user') has the values")
         for call in ("summarize", "compare", "power")
     ),
     *(
@@ -306,11 +294,8 @@ WRONG = [
     ("summarize", {"cluster": "genre"},
      "cluster='genre' does not describe users; name a column of users, such as their household"),
     *(
-        (
-            call,
-            {"by": "country", "cluster": "housold", **more},
-            "cluster='housold' is not a column of the frame of recommendations, the frame truth=, the frame users=",
-        )
+        (call, {"by": "country", "cluster": "housold", **more},
+         "cluster='housold' is not a column of the frame of recommendations, the frame truth=, the frame users=")
         for call, more in {"summarize": {}, "compare": {"baseline": "a"}, "gaps": {}}.items()
     ),
     ("summarize", {"cluster": "user"}, "cluster='user': without cluster= each user is already a cluster; leave it out"),

@@ -112,10 +112,8 @@ WORDS: list[tuple[pl.DataFrame, dict[str, Any], Any, str]] = [
     (ONE, {"truth": OF_ONE.with_columns(relevance=pl.lit("good"))}, None,
      "column 'relevance' of the frame truth= is String; ..."),
     *(
-        (
-            NUMBERS, {"truth": NUMBERS.drop("rank"), side: pl.DataFrame({role: ["1"], "segment": ["x"]})}, "segment",
-            f"the {role} ids have different dtypes: {INTS}, String in the frame {side}={CAST}",
-        )
+        (NUMBERS, {"truth": NUMBERS.drop("rank"), side: pl.DataFrame({role: ["1"], "segment": ["x"]})}, "segment",
+         f"the {role} ids have different dtypes: {INTS}, String in the frame {side}={CAST}")
         for side, role in (("users", "user"), ("items", "item"))
     ),
     (ONE.with_columns(genre=pl.lit("x")), {"truth": OF_ONE.with_columns(genre=pl.lit(1, pl.Int64))}, "genre",
@@ -124,10 +122,8 @@ WORDS: list[tuple[pl.DataFrame, dict[str, Any], Any, str]] = [
     (ONE, {"truth": OF_ONE, "users": pl.DataFrame({"user": ["u"], "age": [1]})}, "zzz",
      f"{OF_THREE}'user', 'item', 'rank', 'age'. {GIVE}{OF_ITEMS}"),
     *(
-        (
-            FRAME, {side: FRAME.select(role, "country").unique()}, "country",
-            f"by='country' is a column of {JUDGED} and the frame {side}=; drop or rename it in all but one of them",
-        )
+        (FRAME, {side: FRAME.select(role, "country").unique()}, "country",
+         f"by='country' is a column of {JUDGED} and the frame {side}=; drop or rename it in all but one of them")
         for side, role in (("users", "user"), ("items", "item"))
     ),
     *(

@@ -111,12 +111,10 @@ def _sections() -> Iterator[tuple[str, list[str]]]:
     yield (
         "recframe, imported as rf",
         [
-            signature(f"rf.{name}", one)
-            if name in MADE or not inspect.isclass(one)
-            else f"rf.{name}"
+            signature(f"rf.{name}", one) if name in MADE or not inspect.isclass(one) else f"rf.{name}"
             for name, one in functions().items()
         ],
-    )
+    )  # fmt: skip
     yield "metrics: objects, strings and methods of rec", [*map(_metric, metrics().values())]
     yield "rec", [signature("rec", rf.Rec.__call__), *_of("rec", rf.Rec)]
     yield "rec.plot", [signature("rec.plot", Plot.__call__), *_of("rec.plot", Plot)]
