@@ -126,13 +126,8 @@ def test_an_interval_and_a_small_p_value_are_written_in_words():
 
 @pytest.mark.parametrize(
     ("value", "kind", "text"),
-    [
-        (0.25, ".4f", "0.250"),
-        (0.25, "+.4f", "+0.250"),
-        (-0.25, "+.2%", "\N{MINUS SIGN}25.00%"),
-        (1200, ",d", "1,200"),
-    ],
-)
+    [(0.25, ".4f", "0.250"), (0.25, "+.4f", "+0.250"), (-0.25, "+.2%", "\N{MINUS SIGN}25.00%"), (1200, ",d", "1,200")],
+)  # fmt: skip
 def test_numbers_are_written_as_in_tables(value, kind, text):
     assert written(value, kind) == text
 

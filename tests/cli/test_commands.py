@@ -272,11 +272,8 @@ LEFT_OUT = {"self", "tidy", "last", "raises", "requirements"}
 
 @pytest.mark.parametrize(
     "name",
-    [
-        *("evaluate", "audit", "summarize", "compare", "power", "gaps", "slices"),
-        *("require", "track", "report"),
-    ],
-)
+    [*("evaluate", "audit", "summarize", "compare", "power", "gaps", "slices"), *("require", "track", "report")],
+)  # fmt: skip
 def test_a_command_has_an_option_for_each_argument_of_its_method(name):
     arguments = {*inspect.signature(getattr(rf.Rec, name)).parameters} - LEFT_OUT
     options = {one.name for one in main.commands[name].params}

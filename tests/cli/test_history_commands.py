@@ -64,17 +64,9 @@ def test_changes_are_printed_as_the_library_has_them():
     assert shown[0].split() == [*head, "p_adjusted", "verdict"]
     assert [(line.split()[0], line.split()[-1]) for line in shown[2:3]] == [("2026-11-20", "worse")]
     result = run(
-        "changes",
-        "history",
-        "--window",
-        "6",
-        "--level",
-        "0.9",
-        "--since",
-        "2026-11-05",
-        "-o",
-        "all.parquet",
-    )
+        "changes", "history", "--window", "6", "--level", "0.9", "--since", "2026-11-05",
+        "-o", "all.parquet",
+    )  # fmt: skip
     assert result.exit_code == 0, result.output
     found = rf.changes("history", window=6, level=0.9)
     found = found.filter(pl.col("as_of") >= pl.date(2026, 11, 5))
@@ -94,18 +86,9 @@ def test_a_page_of_a_history_is_written():
     assert "Nightly" in page
     assert page.count("<figure") == 2
     run(
-        "report",
-        "--history",
-        "history",
-        "-m",
-        "MRR",
-        "-o",
-        "one.html",
-        "--window",
-        "6",
-        "--level",
-        "0.9",
-    )
+        "report", "--history", "history", "-m", "MRR", "-o", "one.html", "--window", "6",
+        "--level", "0.9",
+    )  # fmt: skip
     page = Path("one.html").read_text(encoding="utf-8")
     assert page.count("<figure") == 1
     assert "up to 6 runs before predict, at 90 %" in page

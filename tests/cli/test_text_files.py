@@ -82,11 +82,8 @@ def test_a_truth_of_lists_stands_beside_lists_with_ranks():
 
 @pytest.mark.parametrize(
     ("mark", "words"),
-    [
-        ("users= ", "one of the files recs, truth, reference, train"),
-        ("", "write the text between two ids"),
-    ],
-)
+    [("users= ", "one of the files recs, truth, reference, train"), ("", "write the text between two ids")],
+)  # fmt: skip
 def test_a_separator_of_lists_that_cannot_be_one_is_told(mark, words):
     lists_in_text()
 

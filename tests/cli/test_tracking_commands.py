@@ -26,17 +26,9 @@ def track(*arguments: str):
 
 def test_a_run_is_shown_and_kept_as_the_library_does():
     result = track(
-        "--as-of",
-        "2026-11-22",
-        "--users",
-        "users.parquet",
-        "--by",
-        "country",
-        "--name",
-        "n",
-        "--tag",
-        "commit=3f,team=a",
-    )
+        "--as-of", "2026-11-22", "--users", "users.parquet", "--by", "country", "--name", "n",
+        "--tag", "commit=3f,team=a",
+    )  # fmt: skip
     TWO.rec(TWO_TRUTH, users=USERS).track(
         "ndcg@10",
         "mrr",

@@ -402,25 +402,9 @@ def test_a_relevance_that_is_no_threshold(value):
 @on_plain_kinds
 @pytest.mark.parametrize(
     "k",
-    [
-        0,
-        -1,
-        True,
-        False,
-        "10",
-        1.0,
-        1.5,
-        np.float64(3),
-        np.bool_(1),
-        [],
-        [5, 0],
-        [None],
-        ["5"],
-        range(0),
-        pl.col("k"),
-    ],
+    [0, -1, True, False, "10", 1.0, 1.5, np.float64(3), np.bool_(1), [], [5, 0], [None], ["5"], range(0), pl.col("k")],
     ids=str,
-)
+)  # fmt: skip
 def test_a_cut_off_that_is_none(kind, k):
     with says(
         "k is a positive whole number, a list or range of them, or None for the whole list; found ",

@@ -422,12 +422,9 @@ def test_the_advice_of_a_column_that_cannot_go_in_works(values):
 
 @pytest.mark.parametrize(
     "values",
-    [
-        pd.Series([0, 1, "1", 0], dtype=object),
-        pd.Series(np.array([0, 1, 1, 0], dtype=np.longdouble)),
-    ],
+    [pd.Series([0, 1, "1", 0], dtype=object), pd.Series(np.array([0, 1, 1, 0], dtype=np.longdouble))],
     ids=str,
-)
+)  # fmt: skip
 def test_the_advice_of_a_number_that_cannot_go_in_works(values):
     frame = FRAME.assign(relevance=values)
 

@@ -39,13 +39,11 @@ def test_each_row_of_learning_to_rank_is_an_item(kind):
 
 rows = st.lists(
     st.tuples(
-        st.integers(0, 3),
-        st.sampled_from([None, 0, 1, 2]),
-        st.sampled_from([0.5, 0.5, 1.0, 2.0, math.nan, None]),
-        st.sampled_from(["a", "b", None]),
+        st.integers(0, 3), st.sampled_from([None, 0, 1, 2]),
+        st.sampled_from([0.5, 0.5, 1.0, 2.0, math.nan, None]), st.sampled_from(["a", "b", None]),
     ),
     max_size=14,
-)
+)  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore:by='week'.*two segments:recframe.RecframeWarning")

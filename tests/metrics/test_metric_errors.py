@@ -71,14 +71,8 @@ def test_another_library_s_name_of_a_form_has_that_form(text, cut):
 @pytest.mark.parametrize("kind", KINDS, ids=repr)
 @pytest.mark.parametrize(
     ("name", "close"),
-    [
-        ("ndgc", "ndcg"),
-        ("evalute", "evaluate"),
-        ("group_by_", "group_by"),
-        ("juge", "judge"),
-        ("Recall", "recall"),
-    ],
-)
+    [("ndgc", "ndcg"), ("evalute", "evaluate"), ("group_by_", "group_by"), ("juge", "judge"), ("Recall", "recall")],
+)  # fmt: skip
 def test_an_unknown_method_is_an_attribute_error_with_the_closest_name(kind, name, close):
     with pytest.raises(
         AttributeError, match=f"^rec has no method '{name}'; did you mean '{close}'\\?$"

@@ -76,11 +76,8 @@ def test_a_share_of_prices_below_0_fails_where_the_item_is_relevant(*, lazy: boo
 
 @pytest.mark.parametrize(
     ("dtype", "hint"),
-    [
-        (pl.String, r"cast it: pl\.col\('price'\)\.cast\(pl\.Float64\)"),
-        (pl.Boolean, "name another"),
-    ],
-)
+    [(pl.String, r"cast it: pl\.col\('price'\)\.cast\(pl\.Float64\)"), (pl.Boolean, "name another")],
+)  # fmt: skip
 def test_a_column_that_is_no_number_is_an_error_at_the_call(dtype: Any, hint: str):
     items = pl.LazyFrame(schema={"item": pl.String, "price": dtype, "more": pl.Int64})
     with pytest.raises(rf.ColumnError, match=rf"value takes a number; 'price' .* {hint}"):

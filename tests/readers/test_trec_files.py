@@ -131,13 +131,9 @@ def test_ranks_of_a_run_without_any_come_from_the_scores_equal_ones_by_item(tmp_
 
 @examples(30)
 @given(
-    scores=st.lists(
-        st.lists(st.sampled_from([1.0, 0.5, 0.5, 0.25]), min_size=1, max_size=8),
-        min_size=1,
-        max_size=4,
-    ),
+    scores=st.lists(st.lists(st.sampled_from([1.0, 0.5, 0.5, 0.25]), min_size=1, max_size=8), min_size=1, max_size=4),
     grades=st.lists(st.integers(0, 3), min_size=8, max_size=8),
-)
+)  # fmt: skip
 def test_what_is_read_has_the_numbers_of_trec_eval_with_ties_too(folder, scores, grades):
     pytrec_eval = pytest.importorskip("pytrec_eval")
     rows = [

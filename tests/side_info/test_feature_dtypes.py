@@ -27,16 +27,10 @@ SIDES = {
     ),
 }
 OF_CATEGORIES = at_2_and_3(
-    "diversity",
-    "diversity(distance=jaccard)",
-    "category_coverage",
-    "alpha_ndcg",
-    "miscalibration",
-    "miscalibration(divergence=js)",
-    "serendipity",
-    "exposure_disparity",
+    "diversity", "diversity(distance=jaccard)", "category_coverage", "alpha_ndcg", "miscalibration",
+    "miscalibration(divergence=js)", "serendipity", "exposure_disparity",
     "exposure_disparity(target=relevant)",
-)
+)  # fmt: skip
 OF_VECTORS = at_2_and_3("diversity", "diversity(scaled=true)", "serendipity")
 GENRES = {"a": 1, "b": 1, "c": 2, "d": None, "e": 3, "f": 2, "g": 1}
 TAGS = {"a": [1], "b": [1, 2], "c": [2, 2, None], "d": None, "e": [], "f": [3, 1], "g": [2, 1, 3]}
@@ -112,11 +106,8 @@ def test_a_category_is_the_same_in_every_dtype(dtype: str, kind: Kind):
 
 @pytest.mark.parametrize(
     "dtype",
-    [
-        pytest.param(one, marks=[pytest.mark.slow] * (at % 2))
-        for at, one in enumerate(CATEGORY_DTYPES)
-    ],
-)
+    [pytest.param(one, marks=[pytest.mark.slow] * (at % 2)) for at, one in enumerate(CATEGORY_DTYPES)],
+)  # fmt: skip
 def test_a_list_of_categories_is_the_same_in_every_dtype(dtype: str):
     make, column = CATEGORY_DTYPES[dtype]
 

@@ -198,14 +198,9 @@ def test_a_propensity_that_is_the_same_for_all_cancels(frames: Any, k: int | Non
     rec = recs.rec(truth=truth.with_columns(seen=pl.lit(seen)), model="model", propensity="seen")
 
     found = rec.evaluate(
-        "recall(weights=snips)",
-        "recall(weights=ips)",
-        "recall",
-        "dcg(weights=ips)",
-        "dcg",
-        k=k,
+        "recall(weights=snips)", "recall(weights=ips)", "recall", "dcg(weights=ips)", "dcg", k=k,
         by="user",
-    )
+    )  # fmt: skip
 
     weighed, by_number, plain, total, gained = (found.to_series(place) for place in range(-5, 0))
     assert weighed.to_list() == pytest.approx(plain.to_list(), abs=1e-12)

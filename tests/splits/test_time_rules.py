@@ -15,14 +15,10 @@ import recframe as rf
 
 START = datetime(2024, 3, 1)  # noqa: DTZ001  as logs mostly are
 rows_of_logs = st.lists(
-    st.tuples(
-        st.one_of(st.none(), st.integers(0, 5)),
-        st.integers(0, 6),
-        st.one_of(st.none(), st.integers(0, 30)),
-    ),
+    st.tuples(st.one_of(st.none(), st.integers(0, 5)), st.integers(0, 6), st.one_of(st.none(), st.integers(0, 30))),
     min_size=1,
     max_size=40,
-)
+)  # fmt: skip
 
 
 def log_of(rows: list[tuple[int | None, int, int | None]]) -> pl.DataFrame:

@@ -20,12 +20,8 @@ def parts(sample):
 @pytest.mark.parametrize("sample", SAMPLES, ids=len)
 @pytest.mark.parametrize(
     ("function", "alternative"),
-    [
-        (p_values.p_two_sided, "two-sided"),
-        (p_values.p_above, "greater"),
-        (p_values.p_below, "less"),
-    ],
-)
+    [(p_values.p_two_sided, "two-sided"), (p_values.p_above, "greater"), (p_values.p_below, "less")],
+)  # fmt: skip
 def test_p_of_t_is_scipys(sample, function, alternative):
     mean, error, freedom = parts(sample)
 
