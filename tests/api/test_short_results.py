@@ -21,10 +21,8 @@ REC = RECS.rec(truth=TRUTH, users=USERS, model="model")
 M = "metric"
 VALUES = ["value", "baseline_value", "difference", "difference_low", "difference_high"]
 CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any], list[str]]] = {
-    "summary": (
-        *("summarize", ("mrr@3",), {"by": "country"}),
-        ["model", "country", M, "value", "value_low", "value_high", "std", "n_users", "note"],
-    ),
+    "summary": (*("summarize", ("mrr@3",), {"by": "country"}),
+        ["model", "country", M, "value", "value_low", "value_high", "std", "n_users", "note"]),
     "comparison": (
         *("compare", ("mrr@3",), {"baseline": "a", "by": "country", "margin": 0.1}),
         [
@@ -39,10 +37,8 @@ CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any], list[str]]] = {
             *("p_value", "p_adjusted", "n_users", "note"),
         ],
     ),
-    "gate": (
-        *("require", ("mrr@3 >= 0.1", "mrr@3 >= 0.5 * a"), {"raises": False}),
-        [*("model", "requirement", "state", "value", "bound", *VALUES[2:]), *("p_adjusted", "n_users", "note")],
-    ),
+    "gate": (*("require", ("mrr@3 >= 0.1", "mrr@3 >= 0.5 * a"), {"raises": False}),
+        [*("model", "requirement", "state", "value", "bound", *VALUES[2:]), *("p_adjusted", "n_users", "note")]),
     "power": (
         *("power", ("mrr@3",), {"baseline": "a"}),
         [

@@ -82,14 +82,11 @@ def test_users_by_any_name_are_the_same_users(call, user):
 
 
 MODELS = {
-    "whole numbers": (
-        pl.col("model").replace_strict({"a": 1, "b": 2, "c": 10}, return_dtype=pl.Int64),
-        1,
-    ),
+    "whole numbers": (pl.col("model").replace_strict({"a": 1, "b": 2, "c": 10}, return_dtype=pl.Int64), 1),
     "categories": (pl.col("model").cast(pl.Categorical), "a"),
     "an enumeration": (pl.col("model").cast(pl.Enum(["a", "b", "c"])), "a"),
     "of its own order": (pl.col("model").cast(pl.Enum(["c", "b", "a"])), "a"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("model", "baseline"), MODELS.values(), ids=MODELS)

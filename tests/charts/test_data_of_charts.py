@@ -51,12 +51,9 @@ def test_a_curve_has_the_values_and_intervals_of_summarize(kind):
 
 OF_CLUSTERS = {
     "curve": (lambda plot, **more: plot.curve("ndcg", k=KS, **more), {"k": KS}),
-    "curves": (
-        lambda plot, **more: plot.curve("ndcg", k=KS, by="age", **more),
-        {"k": KS, "by": "age"},
-    ),
+    "curves": (lambda plot, **more: plot.curve("ndcg", k=KS, by="age", **more), {"k": KS, "by": "age"}),
     "segments": (lambda plot, **more: plot.segments("ndcg", by="age", **more), {"by": "age"}),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", OF_CLUSTERS)

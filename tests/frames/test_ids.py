@@ -52,10 +52,8 @@ IDS: dict[str, tuple[Any, Callable[[int], list[Any]]]] = {
     "String": (pl.String, lambda n: [f"{place:03}" + ("", "\0", "é", "\0中")[place % 4] for place in range(n)]),
     "NUL": (pl.String, lambda n: ["\0" * place for place in range(n)]),
     "Categorical": (pl.Categorical(), lambda n: [f"{place:03}" for place in range(n)]),
-    "Enum": (
-        pl.Enum([f"{place:03}" for place in reversed(range(999))]),
-        lambda n: [f"{place:03}" for place in range(n)],
-    ),
+    "Enum": (pl.Enum([f"{place:03}" for place in reversed(range(999))]),
+        lambda n: [f"{place:03}" for place in range(n)]),
     "Binary": (pl.Binary, lambda n: [b"\xff" * place for place in range(n)]),
     "Date": (pl.Date, lambda n: [DAY + dt.timedelta(place - n // 2) for place in range(n)]),
     "Datetime": (
@@ -63,10 +61,8 @@ IDS: dict[str, tuple[Any, Callable[[int], list[Any]]]] = {
         lambda n: [dt.datetime(1969, 12, 31, 23) + MINUTE * place for place in range(n)],  # noqa: DTZ001
     ),
     "Duration": (pl.Duration("us"), lambda n: [dt.timedelta(place - n // 2) for place in range(n)]),
-    "Struct": (
-        pl.Struct({"a": pl.Int8, "b": pl.Int64}),
-        lambda n: [{"a": -1, "b": 2**62 + place} for place in range(n)],
-    ),
+    "Struct": (pl.Struct({"a": pl.Int8, "b": pl.Int64}),
+        lambda n: [{"a": -1, "b": 2**62 + place} for place in range(n)]),
 }  # fmt: skip
 every_dtype = pytest.mark.parametrize("name", IDS)
 

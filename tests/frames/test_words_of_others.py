@@ -18,39 +18,23 @@ KINDS = pytest.mark.parametrize(
 )
 
 CALLS = {
-    "an option of another library": (
-        lambda make: make(RECS).rec(make(TRUTH), ground_truth=TRUTH),
-        "rec() has no option 'ground_truth', which is truth= here: frame.rec(truth=truth)",
-    ),
-    "an option that is bound": (
-        lambda make: make(RECS).rec(make(TRUTH)).evaluate("mrr", threshold=3),
-        "which is min_relevance= here and bound first: frame.rec(min_relevance=...).evaluate(...)",
-    ),
-    "an argument of another library": (
-        lambda make: make(RECS).rec(make(TRUTH)).evaluate("mrr", top_k=3),
-        "rec.evaluate() has no option 'top_k', which is k= here; write k=3",
-    ),
-    "metrics by name": (
-        lambda make: make(RECS).rec(make(TRUTH)).evaluate(metrics=["mrr"]),
-        "metrics are named by position, evaluate('mrr', ...)",
-    ),
-    "ids of two columns": (
-        lambda make: make(RECS).rec(make(TRUTH), user=["user", "step"]).mrr(),
-        "make one column of them in each frame: frame.with_columns(user=pl.struct('user', 'step'))",
-    ),
-    "scores of two models": (
-        lambda make: make(RECS).rec(make(TRUTH), score=["als", "bpr"]),
-        "give each model rows of its own: frame.unpivot(['als', 'bpr'], index=['user', 'item']",
-    ),
-    "a rating for a rank": (
-        lambda make: make(RECS.rename({"rank": "rating"})).rec(make(TRUTH)).evaluate("mrr"),
-        "If 'rating' orders the lists, the highest first: rec(score='rating')",
-    ),
-    "no rank": (
-        lambda make: make(RECS.drop("rank")).rec(make(TRUTH)).evaluate("mrr"),
-        "if the rows of each user are in order, number them: frame.with_columns(rank=pl.int_range(",
-    ),
-}
+    "an option of another library": (lambda make: make(RECS).rec(make(TRUTH), ground_truth=TRUTH),
+        "rec() has no option 'ground_truth', which is truth= here: frame.rec(truth=truth)"),
+    "an option that is bound": (lambda make: make(RECS).rec(make(TRUTH)).evaluate("mrr", threshold=3),
+        "which is min_relevance= here and bound first: frame.rec(min_relevance=...).evaluate(...)"),
+    "an argument of another library": (lambda make: make(RECS).rec(make(TRUTH)).evaluate("mrr", top_k=3),
+        "rec.evaluate() has no option 'top_k', which is k= here; write k=3"),
+    "metrics by name": (lambda make: make(RECS).rec(make(TRUTH)).evaluate(metrics=["mrr"]),
+        "metrics are named by position, evaluate('mrr', ...)"),
+    "ids of two columns": (lambda make: make(RECS).rec(make(TRUTH), user=["user", "step"]).mrr(),
+        "make one column of them in each frame: frame.with_columns(user=pl.struct('user', 'step'))"),
+    "scores of two models": (lambda make: make(RECS).rec(make(TRUTH), score=["als", "bpr"]),
+        "give each model rows of its own: frame.unpivot(['als', 'bpr'], index=['user', 'item']"),
+    "a rating for a rank": (lambda make: make(RECS.rename({"rank": "rating"})).rec(make(TRUTH)).evaluate("mrr"),
+        "If 'rating' orders the lists, the highest first: rec(score='rating')"),
+    "no rank": (lambda make: make(RECS.drop("rank")).rec(make(TRUTH)).evaluate("mrr"),
+        "if the rows of each user are in order, number them: frame.with_columns(rank=pl.int_range("),
+}  # fmt: skip
 
 
 @KINDS

@@ -84,9 +84,7 @@ recbole = OUTPUTS["recbole"]
 STAND_INS = {
     "torch": {"user_vectors": Vectors(), "item_vectors": Vectors()},
     "implicit": {
-        "model": gives(
-            "recommend", tuple(array(OUTPUTS["implicit"][name]) for name in ("places", "scores"))
-        ),
+        "model": gives("recommend", tuple(array(OUTPUTS["implicit"][name]) for name in ("places", "scores"))),
         "user_items": None,
     },
     "RecBole": {

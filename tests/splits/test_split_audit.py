@@ -103,10 +103,8 @@ T = "warning truth"
 
 CASES: dict[str, tuple[Any, dict[str, int]]] = {
     "a pair again": (lambda: by_time(more((*SEEN, SOON))), {f"truth_in_train {T}": 1}),
-    "a new user": (
-        lambda: by_time(more((500, 98, SOON), (500, 99, SOON + DAY))),
-        {f"truth_of_cold_users {T}": 2, f"users_wholly_in_truth {T}": 2},
-    ),
+    "a new user": (lambda: by_time(more((500, 98, SOON), (500, 99, SOON + DAY))),
+        {f"truth_of_cold_users {T}": 2, f"users_wholly_in_truth {T}": 2}),
     "a new item": (lambda: by_time(more((1, 500, SOON))), {f"truth_of_cold_items {T}": 1}),
     "few users": (lambda: by_time(OF_SEVEN), {f"few_truth_users {T}": len(OF_SEVEN) - len(TRAIN)}),
     # all rows of truth are before the third of these, which are three rows of train
@@ -114,10 +112,8 @@ CASES: dict[str, tuple[Any, dict[str, int]]] = {
         lambda: in_frames(more(*LATE, log=TRAIN), TRUTH),
         {"future_in_train error train": 3, "future_in_train error truth": len(TRUTH)},
     ),
-    "an item of the future in train": (
-        lambda: in_frames(more((1, 700, LATEST), log=TRAIN), TRUTH),
-        {"future_in_train error train": 1, "future_in_train error truth": len(TRUTH)},
-    ),
+    "an item of the future in train": (lambda: in_frames(more((1, 700, LATEST), log=TRAIN), TRUTH),
+        {"future_in_train error train": 1, "future_in_train error truth": len(TRUTH)}),
     "a row in both": (
         lambda: in_frames(pl.concat([TRAIN, TRUTH.sort("t")[:1]]), TRUTH),
         {

@@ -211,10 +211,8 @@ NO_GAP = {"best": None, "best_n_users": None, "worst_value": None, "gap": None}
 NO_GAP |= {"gap_low": None, "p_value": None}
 CASES = {
     "one segment": ([1, 0] * 30, ["DE"] * 60, {}, "fewer than two segments of at least 30 users, so no gap"),
-    "all null": (
-        [1, 0] * 30, [None] * 60, {},
-        "nobody has a value; 60 users are in no segment, as their 'country' is null",
-    ),
+    "all null": ([1, 0] * 30, [None] * 60, {},
+        "nobody has a value; 60 users are in no segment, as their 'country' is null"),
     "one user a segment": ([1, 0] * 3, [*"abcdef"], {}, "fewer than two segments of at least 30 users, so no gap"),
     "nobody": ([], [], {}, "nobody has a value"),
 }  # fmt: skip
