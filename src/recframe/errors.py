@@ -175,14 +175,15 @@ CLOSE = 0.7
 
 
 def suggestion(name: str, known: Iterable[str], closeness: float = CLOSE) -> str:
-    """Return `; did you mean 'x'?` for the closest known name, or nothing where none is close."""
+    """Return `; did you mean 'x'?` for the closest known name, of the same letters first; nothing where none is close."""
     import difflib  # noqa: PLC0415  importing recframe should take no time
 
     # pandas has columns that are named by numbers and tuples
     folded = {one.casefold(): one for one in known if isinstance(one, str) and len(one) <= LONGEST}
     if len(name) > LONGEST:  # which nobody types, and which would take hours to compare
         return ""
-    found = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=closeness)
+    exchanged = [one for one in folded if sorted(one) == sorted(name.casefold())]
+    found = exchanged or difflib.get_close_matches(name.casefold(), folded, 1, closeness)
     return f"; did you mean {folded[found[0]]!r}?" if found else ""
 
 

@@ -123,17 +123,6 @@ CASES: dict[str, tuple[Any, dict[str, int]]] = {
             f"truth_in_train {T}": 1,
         },
     ),
-    "windows that overlap": (
-        lambda: (found(LOG.rec(time="t").split.rolling(2, "12d", step="6d").audit()) | {f"truth_of_cold_items {T}": 0}),
-        {
-            f"truth_of_cold_items {T}": 0,
-            "folds_overlap error truth": len(
-                LOG.filter(
-                    pl.col("t").is_between(LATEST - 12 * DAY, LATEST - 6 * DAY, closed="right")
-                )
-            ),
-        },
-    ),
 }  # fmt: skip
 
 

@@ -124,15 +124,3 @@ def few_truth_users(data: SplitRows) -> Findings:
     few = few.with_columns(concerned_users="n_users", needed=1)
     # a fold without any row of truth is found too
     yield Finding("truth", few, ("n_users",), without_rows=True)
-
-
-@check(
-    "error",
-    "the row counts in each of these folds, so folds are no samples of their own",
-    "take a step that is not shorter than the horizon",
-)
-def folds_overlap(data: SplitRows) -> Findings:
-    """Rows that are truth in an earlier fold too."""
-    if data.earlier_truth is not None:
-        on = EVENT if "time" in data.held else PAIR
-        yield Finding("truth", data.truth.join(data.earlier_truth, on=on, how="semi"), on)

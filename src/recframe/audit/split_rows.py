@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -40,8 +40,6 @@ class SplitRows:
     """part, user, item, and time if it is known."""
     order: Order | None = None
     """None where somebody else split the frames."""
-    earlier_truth: pl.LazyFrame | None = None
-    """The truth of the folds before."""
     size: int = 0
     """Number of rows of an eager log; 0 of a lazy one."""
 
@@ -135,17 +133,7 @@ def in_frames(
     if not folds:
         return {0: SplitRows(both, size=size)}
     of_folds = {fold: both.filter(pl.col(FOLD) == fold).drop(FOLD) for fold in folds}
-    return _with_earlier({fold: SplitRows(own, size=size) for fold, own in of_folds.items()})
-
-
-def _with_earlier(folds: dict[int, SplitRows]) -> dict[int, SplitRows]:
-    """Return folds that know the truth of the folds before."""
-    numbers = list(folds)
-    found = {}
-    for place, (number, rows) in enumerate(folds.items()):
-        before = [folds[one].truth for one in numbers[:place]]
-        found[number] = replace(rows, earlier_truth=pl.concat(before)) if before else rows
-    return found
+    return {fold: SplitRows(own, size=size) for fold, own in of_folds.items()}
 
 
 def in_folds(
@@ -161,7 +149,7 @@ def in_folds(
         there = rows.collect_schema()
         columns = rows.select([name for name in names if name in there])
         found[fold] = SplitRows(columns, order, size=size)
-    return _with_earlier(found)
+    return found
 
 
 def _common(dtypes: Sequence[pl.DataType]) -> pl.DataType:

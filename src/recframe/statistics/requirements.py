@@ -150,8 +150,8 @@ class Requirement:
         if re.search("[<>=≥≤]", re.sub(_QUOTED, "", right)):
             each = re.split(r"\s+and\s+|\s*&+\s*|\s*[,;]\s*", text.strip())
             are_whole = len(each) > 1 and all(map(_PARTS.fullmatch, each))
-            write = ", ".join(map(repr, each)) if are_whole else f"as in {EXAMPLE}"
-            msg = f"{text!r}: write two requirements, each with the metric first: {write}"
+            write = f": {', '.join(map(repr, each))}" if are_whole else f", as in {EXAMPLE}"
+            msg = f"{text!r}: write two requirements, each with the metric first{write}"
             raise RecframeError(msg)
         if re.fullmatch(_NUMBER, left):
             turned = AT_LEAST if sign == AT_MOST else AT_MOST
