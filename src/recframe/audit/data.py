@@ -82,7 +82,8 @@ class OfCall:
             return 0
         n_models = 1
         if self.model in self.result.columns:
-            n_models = max(self.result[self.model].drop_nulls().n_unique(), 1)
+            models = self.result[self.model]
+            n_models = max(models.n_unique() - models.has_nulls(), 1)
         return int(self.result["n_users"].sum()) // n_models
 
     @cached_property
