@@ -10,13 +10,14 @@ import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.data import MANY_USERS, ROWS, SAMPLED, Data, n_rows
-from recframe.errors import shown_in_plan
+from recframe.errors import shown_in_plan, worded
 from recframe.evaluation.required_columns import needs_of
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
 from recframe.ranking.judged_frame import judge
 from recframe.ranking.relevance import rows_of_models
+from recframe.statistics.summary import joined_notes
 
 IN_COMMON = 0.1
 """Share of the users of the smaller model below which two models are arms of an experiment."""
@@ -96,8 +97,8 @@ def _worded(pairs: pl.LazyFrame, data: Data) -> pl.LazyFrame:
         share=share,
         baseline="model 2",
         lack=pl.when(in_common < IN_COMMON).then(2.0).otherwise(of_other - share),
-        found=pl.format(
-            "{} % of the users have a list of '{}', {} % of '{}'", here, one, there, other
+        found=worded(
+            here, " % of the users have a list of '", one, "', ", there, " % of '", other, "'"
         ),
     ).filter(pl.col("lack").abs() > APART)
     of_arms = pl.lit(f"; {OF_ARMS}; {INSTEAD}")
@@ -119,7 +120,7 @@ def with_notes(result: pl.LazyFrame, notes: pl.LazyFrame | None) -> pl.LazyFrame
     keys = ["model", "baseline"] if "baseline" in columns else ["model"]
     notes = notes if "baseline" in columns else _of_models(notes)
     notes = notes.select(*keys, "lack", "about")
-    note = pl.concat_str("note", "about", separator="; ", ignore_nulls=True).replace("", None)
+    note = joined_notes(["note", "about"])
     judged = pl.col("^(verdict|state)$")
     is_other = pl.col("lack").fill_null(0) <= 1
     return (
