@@ -13,7 +13,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from compared_lists import LISTS_ARE_MISSING
 
 N_USERS, N_ITEMS = 90, 60
 METRICS = ("ndcg@10", "recall@5", "map", "mrr", "bpref@10", "f_score(beta=2)@5")
@@ -180,7 +179,6 @@ def test_a_set_metric_has_its_value_without_an_interval_and_the_reason() -> None
     assert "needs all lists at once" in found["note"][0]
 
 
-@LISTS_ARE_MISSING
 @pytest.mark.parametrize("models", [(), ("a", "b")])
 def test_states_merge_in_any_order_through_pickle(models: tuple[str, ...]) -> None:
     given = frames(models=models)

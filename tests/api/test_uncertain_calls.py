@@ -11,13 +11,11 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from compared_lists import LISTS_ARE_MISSING, asked_of, frames
+from compared_lists import asked_of, frames
 from frame_kinds import KINDS
 from lanes import crossed, in_turn
 from recframe.api import progress
 from recframe.frames.collecting import LARGE
-
-pytestmark = LISTS_ARE_MISSING
 
 METRICS = ["ndcg@3", "recall", "first_rank", "novelty@3", "entropy@3"]
 CALLS = {

@@ -517,9 +517,8 @@ def test_every_check_has_a_case():
     # those that are warned of too have theirs beside the warnings
     cases |= {check for *_, check in [*MISTAKES.values(), *ODD.values()]}
 
-    # a column of another dtype and models of other users have their own tests, a metric of sampled lists is one of calls
-    others = {"id_dtypes", "models_of_other_users", "lists_of_other_samples"}
-    assert cases | others == {check.name for check in CHECKS}
+    # a column of another dtype has its own test, and a metric of sampled lists is one of calls
+    assert cases | {"id_dtypes", "lists_of_other_samples"} == {check.name for check in CHECKS}
 
 
 def raises(kind: Kind, call: Any, *words: str) -> None:

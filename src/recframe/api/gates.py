@@ -12,7 +12,6 @@ from recframe.api import argument_errors
 from recframe.api.bound_metric import By, Cutoffs, F
 from recframe.api.previous_results import with_earlier
 from recframe.api.request import FEW_ROWS, Question, check_contributions, question
-from recframe.audit.checks_of_models import with_notes
 from recframe.errors import RecframeError, shown
 from recframe.evaluation.contributions import contributions
 from recframe.evaluation.evaluation import Convention
@@ -203,14 +202,13 @@ class GatePlan:
             rows = with_earlier(rows, last, names, gate)
 
         def finished(found: pl.DataFrame) -> pl.DataFrame:
-            return as_shown(gates.judged(found, [*names], gate, decimals), decimals)
+            result = as_shown(gates.judged(found, [*names], gate, decimals), decimals)
+            return check(result, gate, names) if gate.raises else result
 
-        dtypes, made = rows.collect_schema(), COLUMNS | OF_METRIC
-        by: dict[str, Any] = {key: dtypes[key] for key in names}
-        schema = pl.Schema({**by, **made})
-        whole = with_notes(self.question.kind.applied(rows, finished, schema), self.question.notes)
-        if gate.raises:
-            whole = self.question.kind.applied(whole, lambda one: check(one, gate, names), schema)
+        schema = rows.collect_schema()
+        by: dict[str, Any] = {key: schema[key] for key in names}
+        made = COLUMNS | OF_METRIC
+        whole = self.question.kind.applied(rows, finished, pl.Schema({**by, **made}))
         return self.question.given(whole, names, [*made], [*COLUMNS])
 
     def _places(self) -> Mapping[str | None, Places]:

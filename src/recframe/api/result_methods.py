@@ -18,7 +18,6 @@ from recframe.api.log_methods import OfLogs
 from recframe.api.plots import Plot
 from recframe.api.request import question
 from recframe.api.uncertain import Uncertain
-from recframe.audit.checks_of_models import sentences
 from recframe.charts.long_format import (
     check_of_users,
     joined_on,
@@ -196,7 +195,6 @@ class ResultsShown(Generic[F]):
             verdicts = {row[:-1]: row[-1] for row in found.rows()}
         publication = Publication(
             asked.metrics,
-            sentences(asked.notes),
             verdicts,
             [str(one) for one in untested],
             None if baseline is None else text_of(baseline),

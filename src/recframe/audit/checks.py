@@ -47,8 +47,8 @@ class Finding:
 
     frame: str
     rows: pl.LazyFrame
-    shown: Sequence[str] | str | pl.Expr = ("user", "item")
-    """Columns shown in the example, or its text, or that of each row, of which the first is shown."""
+    shown: Sequence[str] | str = ("user", "item")
+    """Columns shown in the example, or its text."""
     column: str = ""
     """Role, or name, of the column that a warning names."""
     meaning: str = ""

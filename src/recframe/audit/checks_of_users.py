@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -129,6 +130,59 @@ def users_in_two_segments(data: Data) -> Findings:
                 remedy=f"nothing, if {meant}",
             )
         yield finding
+
+
+@check(
+    "warning",
+    "items that a model does not list are misses, so models with longer lists have more hits",
+    text(
+        "give all models lists of k items, or compare them up to the shortest: ",
+        Either("k=...", "-k ..."),
+    ),
+    needs=("models",),
+    warns="always",
+)
+def models_of_unequal_depth(data: Data) -> Findings:
+    """Lists of models whose longest list ends before k and before another model's."""
+    if data.k is None or data.looks_well("recommendations", partial(_end_alike, data)):
+        return
+    depths = _depths(data.lengths, data)
+    depth = pl.col("depth")
+    short = depths.filter((depth < data.k) & (depth.min() < ALIKE * depth.max()))
+    lists = data.lengths.filter(pl.col("model").is_not_null())
+    found = lists.join(short, on="model", how="inner").select("model", "user", "depth")
+    yield Finding(data.main, found, ("model", "depth"))
+
+
+Lists = TypeVar("Lists", pl.LazyFrame, pl.DataFrame)
+LEAST_LISTS = 10
+"""Fewest lists of a model whose depth is compared."""
+ALIKE = 0.95
+"""Ratio of the lowest to the highest depth from which depths count as equal: a few items were only filtered out."""
+
+
+def _depths(lists: Lists, data: Data) -> Lists:
+    """Return each model with the length of its longest list up to k, `depth`.
+
+    Ranks with gaps are those of a few items among others, which say nothing of the lists' length.
+    """
+    last = n_rows if data.inputs.scored else pl.col("last")
+    depths = lists.group_by("model").agg(
+        last.max().cast(pl.Int64).alias("depth"), longest=n_rows.max(), n_lists=pl.len()
+    )
+    is_known = pl.col("model").is_not_null() & (pl.col("n_lists") >= LEAST_LISTS)
+    depths = depths.filter(is_known & (pl.col("longest") >= pl.col("depth")))
+    return depths.select("model", pl.col("depth").clip(upper_bound=data.k))
+
+
+def _end_alike(data: Data, rows: pl.DataFrame) -> bool:
+    """Return whether the longest eager lists of all models end at about one depth, up to k."""
+    ends = [] if data.inputs.scored else [pl.col("rank").max().alias("last")]
+    lists = rows.filter(data.ranked).group_by(data.keys_of(rows)).agg(ROWS, *ends)
+    depths = _depths(lists, data)["depth"]
+    lowest: Any = depths.min()
+    highest: Any = depths.max()
+    return len(depths) < 2 or lowest >= ALIKE * highest  # noqa: PLR2004
 
 
 @check(

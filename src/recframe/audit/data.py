@@ -397,12 +397,10 @@ def sharing(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
     return rows.join(numbers, left_on=number, right_on="number", how="semi")
 
 
-def example(shown: Sequence[str] | str | pl.Expr, schema: pl.Schema) -> pl.Expr:
+def example(shown: Sequence[str] | str, schema: pl.Schema) -> pl.Expr:
     """Return the smallest row as text, such as `user 1, item 'a', rank 0`: the same for every order of the rows."""
     if isinstance(shown, str):
         return pl.lit(readable(shown))
-    if isinstance(shown, pl.Expr):
-        return shown.first()
     # NOTE: Polars 1.35 streams no structs that hold categories, and sorts no nested values
     texts = {name for name in shown if schema[name] in TEXT}
     columns = {

@@ -11,7 +11,6 @@ import polars as pl
 from recframe.audit import (
     checks_of_ids,
     checks_of_lists,
-    checks_of_models,
     checks_of_splits,
     checks_of_truth,
     checks_of_users,
@@ -27,7 +26,7 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
 
-PAGES = (checks_of_ids, checks_of_lists, checks_of_truth, checks_of_users, checks_of_models)
+PAGES = (checks_of_ids, checks_of_lists, checks_of_truth, checks_of_users)
 CHECKS = [var for page in PAGES for var in vars(page).values() if isinstance(var, Check)]
 """Every check, page by page, in the order of each page."""
 CHECKS_OF_SPLITS = [var for var in vars(checks_of_splits).values() if isinstance(var, Check)]
@@ -76,11 +75,8 @@ def _over_folds(
     for fold, data in folds.items():
         for name, (check, one) in _found(checks, data).items():
             rows.setdefault(name, []).append(one.rows.with_columns(pl.lit(fold).alias(FOLD)))
-            shown = (
-                (FOLD, *one.shown)
-                if several and not isinstance(one.shown, str | pl.Expr)
-                else one.shown
-            )
+            names_fold = several and not isinstance(one.shown, str)
+            shown = (FOLD, *one.shown) if names_fold else one.shown
             found[name] = check, replace(one, shown=shown, rows=pl.concat(rows[name]))
     return found
 
