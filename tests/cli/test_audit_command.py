@@ -89,7 +89,7 @@ def test_the_remedy_speaks_of_options_of_the_command():
     result = audit("twice.parquet", "truth.parquet")
 
     assert result.exit_code == 1
-    assert "if it names systems, write --model system" in result.stdout
+    assert "if column 'system' names systems, write --model system" in result.stdout
     assert audit("twice.parquet", "truth.parquet", "--model", "system", "-k", "2").exit_code == 0
 
 

@@ -216,7 +216,7 @@ def pooled_models(data: Data) -> Findings:
 def _repeats(rows: pl.DataFrame, keys: list[str], place: str) -> bool:
     """Return whether eager lists have the same places again and again: systems have all ranks and some items in common."""
     places = rows.select(*keys, place).drop_nulls()
-    return len(places) > (1.5 if place == "rank" else 1.1) * places.n_unique()
+    return len(places) > (1.5 if place == "rank" else 1) * places.n_unique()
 
 
 @check(
