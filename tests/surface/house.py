@@ -23,11 +23,11 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 344_700,
+    "nodes": 344_720,
     "lines": 47_060,
     "files": 226,
     "files_out_of_size": 33,
-    "nodes_a_line": 7.32,
+    "nodes_a_line": 7.33,
     "rooms": 19,
     "ndcg_files": 45,
     "ndcg_functions": 391,

@@ -420,7 +420,8 @@ def example(shown: Sequence[str] | str, schema: pl.Schema) -> pl.Expr:
     for name in shown:
         value = row.struct.field(name)
         is_text = name in texts
-        value = shown_in_plan(value if is_text else as_text(value, schema[name]))
+        is_made = is_text or schema[name].is_nested()
+        value = shown_in_plan(value if is_made else as_text(value, schema[name]))
         value = "'" + value + "'" if is_text else value
         parts.append(pl.concat_str(pl.lit(f"{short(name)} "), value.fill_null("null")))
     return pl.concat_str(parts, separator=", ")
