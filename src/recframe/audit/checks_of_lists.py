@@ -23,7 +23,7 @@ OWN_RANKS = text("rank each list from 1, or name a column of scores: ", bind(sco
     "error",
     "every list is empty, so that each user counts with nothing",
     OWN_RANKS,
-    needs=("no place",),
+    needs=("no place", "all users"),
     warns="always",
 )
 def no_lists(data: Data) -> Findings:
