@@ -189,6 +189,7 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         POOLED,
         {"truth": TRUTH},
         [
+            ("pooled_lists", "error", "recommendations", 8, 2),
             ("pooled_models", "error", "recommendations", 8, 2),
             ("repeated_ranks", "warning", "recommendations", 8, 2),
         ],
@@ -517,8 +518,9 @@ def test_every_check_has_a_case():
     # those that are warned of too have theirs beside the warnings
     cases |= {check for *_, check in [*MISTAKES.values(), *ODD.values()]}
 
-    # a column of another dtype has its own test, and a metric of sampled lists is one of calls
-    assert cases | {"id_dtypes", "lists_of_other_samples"} == {check.name for check in CHECKS}
+    # a column of another dtype and models of the truth have their own tests, a metric of sampled lists is one of calls
+    others = {"id_dtypes", "models_of_the_truth", "lists_of_other_samples"}
+    assert cases | others == {check.name for check in CHECKS}
 
 
 def raises(kind: Kind, call: Any, *words: str) -> None:
@@ -545,7 +547,9 @@ def test_strict_raises_what_the_audit_finds_as_an_error_and_no_number_changes(ca
     strict = kind(frame).rec(**options, strict=True)
     errors = [name for name, severity, *_ in findings if severity == "error"]
 
-    if errors:
+    if "pooled_lists" in errors:  # an error without strict=True too
+        raises(kind, lambda: strict.evaluate("ndcg@2", by=by), "several lists of a user")
+    elif errors:
         raises(
             kind,
             lambda: strict.evaluate("ndcg@2", by=by),

@@ -28,15 +28,9 @@ def test_the_example_is_one_of_the_rows(kind):
 def test_the_remedy_names_the_column_that_seems_to_tell_systems_apart(kind):
     first = audit(kind, POOLED, truth=TRUTH).row(0, named=True)
 
-    assert first["check"] == "pooled_models"
-    assert "rec(model='system')" in first["remedy"]
-    assert "pooled_models" not in audit(kind, POOLED, truth=TRUTH, model="system", k=1)["check"]
-
-
-def test_a_column_that_does_not_tell_all_rows_of_a_rank_apart_names_no_system(kind):
-    labelled = POOLED.with_columns(system=pl.Series(["x", "x", "y", "x", "x", "y", "y", "x"]))
-
-    assert "pooled_models" not in audit(kind, labelled, truth=TRUTH)["check"]
+    assert first["check"] == "pooled_lists"
+    assert "model='system'" in first["remedy"]
+    assert "pooled_lists" not in audit(kind, POOLED, truth=TRUTH, model="system", k=1)["check"]
 
 
 def test_errors_come_before_warnings_and_those_before_the_rest(kind):

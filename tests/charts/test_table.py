@@ -141,6 +141,7 @@ def test_without_a_model_segments_are_rows_and_without_both_there_is_one():
     assert "Bold" not in rec.table("mrr", by="country").markdown()
 
 
+@pytest.mark.filterwarnings("ignore:short_lists")  # of one item each
 def test_every_kind_of_frame_has_the_same_table(kind):
     rec = rf.rec({name: kind(one) for name, one in MODELS.items()}, kind(PEOPLE), users=kind(USERS))
 
@@ -229,6 +230,7 @@ def test_latex_has_what_markdown_has_and_names_are_text():
     assert latex.isascii()
 
 
+@pytest.mark.filterwarnings("ignore:short_lists")  # of one item each
 def test_cut_offs_of_a_metric_stand_below_its_name():
     pytest.importorskip("great_tables")
     table = REC.table("mrr", "recall@5", k=[1, 10])

@@ -100,6 +100,7 @@ def test_a_report_goes_to_the_standard_output(folder):
 
 
 def test_a_baseline_without_models_is_told_in_words_of_the_shell():
+    SHOP.recs.filter(model="new").write_parquet("lists.parquet")
     result = run("report", "lists.parquet", "liked.parquet", "-m", "ndcg@3", "--baseline", "old")
 
     assert "without a column of models: --model model\n" in result.stderr

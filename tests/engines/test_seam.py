@@ -352,7 +352,7 @@ def test_what_stands_behind_the_largest_cut_off_changes_nothing(policies):
     others = random_cases.AT_ONE_CUT[OF_CUT_OFFS.index(policies) % 2 :: 2]
     metrics = [str(one) for one in others]
     for number, metric in enumerate(metrics):
-        case = random_cases.two_frames(choose.choice, 40, 4, "rank")
+        case = random_cases.two_frames(choose.choice, 40, 4, policy=random_cases.Policy())
         recs = random_cases.frame(case.recs, {}).select("user", "item", "rank")
         truth = random_cases.frame(case.truth, {})
         graded = ["relevance"] * (number % 2 and "relevance" in truth.columns)

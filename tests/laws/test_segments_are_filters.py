@@ -17,6 +17,7 @@ from buckets_of_users import in_buckets
 from choices import CHOICES
 from filtered_frames import IDS, Scene, expected, is_over_lists, plain
 from frame_kinds import KINDS
+from pooled_ranks import frame_apart
 from random_cases import VARIANTS, stops_at_k
 from strategies import examples
 from ways_to_run import padded
@@ -104,6 +105,7 @@ def scenes(draw: Any) -> Scene:
         said = [(values.get(one), draw(st.booleans())) for one in recs["user"]]
         weeks = [value if says else None for value, says in said]
         recs = recs.with_columns(pl.Series("week", weeks, dtype=week[0]))
+    recs = frame_apart(recs) if order == "rank" else recs
     of_truth = {"week": week} if places[0] in {"both", "truth"} else {}
     truth = None if is_judged else frame(draw, {**ids, "relevance": relevance, **of_truth})
     users = described(draw, "user", [1, 3, 9], {"land": week})

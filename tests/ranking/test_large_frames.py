@@ -75,7 +75,9 @@ def judged_by(dtype: str) -> list[pl.DataFrame]:
         return [judged(IDS[dtype], IDS[dtype])]
     return [
         judged(NUMBER, IDS[dtype]),
-        judged(IDS[dtype], NUMBER).with_columns(item=pl.int_range(SIZE)),
+        judged(IDS[dtype], NUMBER).with_columns(
+            item=pl.int_range(SIZE), rank=pl.int_range(SIZE) + 1
+        ),
     ]
 
 

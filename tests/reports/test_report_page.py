@@ -209,7 +209,8 @@ def test_each_section_begins_with_a_sentence_of_its_numbers():
 
 
 def test_what_does_not_apply_is_left_out_and_the_page_says_what_to_bind():
-    alone = SHOP.recs.filter(model="new").drop("model").rec(SHOP.truth).report("ndcg@3")
+    new = SHOP.recs.filter(model="new").drop("model")
+    alone = new.rec(SHOP.truth).report("ndcg@3")
     names = [one.name for one in alone.content.sections]
     text = Read(alone.html).text
 
@@ -218,7 +219,7 @@ def test_what_does_not_apply_is_left_out_and_the_page_says_what_to_bind():
     ]
     for name in ("model=", "by=", "items=", "train="):
         assert name in text
-    lists = SHOP.recs.drop("model").rec(items=ITEMS, train=TRAIN)
+    lists = new.rec(items=ITEMS, train=TRAIN)
     assert [one.name for one in lists.report().content.sections] == ["costs", "more"]
 
 
@@ -391,7 +392,8 @@ def test_what_is_not_installed_is_said_before_anything_is_asked(name, monkeypatc
 
 
 def test_many_models_make_charts_of_a_size_that_is_read():
-    recs = pl.concat([SHOP.recs.with_columns(model=pl.lit(f"m{one}")) for one in range(20)])
+    new = SHOP.recs.filter(model="new")
+    recs = pl.concat([new.with_columns(model=pl.lit(f"m{one}")) for one in range(20)])
     page = recs.rec(SHOP.truth, users=SHOP.users, model="model").report("ndcg@3", by="country")
     sizes = {name: spec["height"] for name, spec in page.content.specs.items() if "height" in spec}
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import recframe as rf
 from plain_accuracy import METRICS
 from plain_policies import Asked, Case, Policy, Row, Rows, evaluate, parts_of
+from pooled_ranks import apart
 from strategies import examples
 from ways_to_run import EAGER, LARGE, Way
 
@@ -337,7 +338,7 @@ def judged_case(
                 ]
     if policy.universe == "all" and "users" not in sides and "country" not in by:
         sides["users"] = [{"user": user} for user in ("u000", "zz", None)]
-    return Case(rows, by=by, policy=policy, **sides)
+    return unpooled(Case(rows, by=by, policy=policy, **sides))
 
 
 def two_frames(
@@ -362,7 +363,12 @@ def two_frames(
     case = with_genres(choose, case) if "genre" in by else case
     if policy.universe == "all" and "country" not in by:
         case = replace(case, users=[{"user": user} for user in ("u000", "zz", None)])
-    return case
+    return unpooled(case)
+
+
+def unpooled(case: Case) -> Case:
+    """Ranks that repeat as ties do, not as those of several lists."""
+    return replace(case, recs=apart(case.recs)) if "rank" in case.recs[0] else case
 
 
 def with_countries(choose: Choose, case: Case) -> Case:
@@ -426,4 +432,4 @@ def with_segments_of_rows(choose: Choose, case: Case) -> Case:
     def rows(of: Rows) -> Rows:
         return [row | {name: choose(values) for name, values in segments.items()} for row in of]  # type: ignore[operator]
 
-    return replace(case, recs=rows(case.recs), truth=case.truth and rows(case.truth))
+    return unpooled(replace(case, recs=rows(case.recs), truth=case.truth and rows(case.truth)))

@@ -14,6 +14,7 @@ from choices import CHOICES, with_a_value
 from plain_beyond import OF_USERS
 from plain_cases import Asked, Case, Rows, Segment, keys, segment
 from plain_propensity import WEIGHTED
+from pooled_ranks import apart
 from ways_to_run import EAGER, LARGE, Way
 
 TOLERANCE = 1e-12
@@ -181,7 +182,7 @@ def a_case(
     )
     there = {row["model"] for row in recs if model and None not in {row["user"], row["item"]}}
     return Case(
-        recs=recs,
+        recs=apart(recs),
         truth=[*pairs(choose, n_rows // 2 + 1, n_users + 2, {"relevance": RELEVANCES}), *UNJUDGED],
         train=[*pairs(choose, n_rows, n_users, {}), {"user": None, "item": "nobody's in train"}],
         users=[

@@ -6,6 +6,8 @@ import polars as pl
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from pooled_ranks import frame_apart
+
 SCHEMA = {"user": pl.Int64, "item": pl.String, "rank": pl.Int64, "relevance": pl.Float64}
 
 users = st.integers(1, 5)
@@ -31,7 +33,7 @@ def judged_frames(draw: st.DrawFn, *, clean: bool = False, min_size: int = 0) ->
     )
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     if not clean:
-        return frame
+        return frame_apart(frame)
     return frame.with_columns(rank=pl.col("rank").rank("ordinal").over("user").cast(pl.Int64))
 
 
@@ -41,10 +43,12 @@ def frame_pairs(draw: st.DrawFn) -> tuple[pl.DataFrame, pl.DataFrame]:
     recs = draw(st.lists(st.tuples(st.sampled_from(["x", "y"]), users, items, ranks), max_size=30))
     truth = draw(st.lists(st.tuples(users, items, odd_relevance), max_size=20))
     return (
-        pl.DataFrame(
-            recs,
-            schema={"model": pl.String, "user": pl.Int64, "item": pl.String, "rank": pl.Int64},
-            orient="row",
+        frame_apart(
+            pl.DataFrame(
+                recs,
+                schema={"model": pl.String, "user": pl.Int64, "item": pl.String, "rank": pl.Int64},
+                orient="row",
+            )
         ),
         pl.DataFrame(
             truth,

@@ -20,6 +20,8 @@ from recframe.api.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.api.methods import Methods
 from recframe.api.request import Request, warned_of_metrics
 from recframe.api.result_methods import Answers
+from recframe.audit import report as audit
+from recframe.audit.data import Data
 from recframe.charts import long_format as long
 from recframe.errors import RecframeError
 from recframe.evaluation import evaluation, trainings
@@ -36,6 +38,7 @@ from recframe.metrics.language.definition import Metric, cutoff
 from recframe.profiles import under_profile
 from recframe.ranking.data_checks import as_frame
 from recframe.ranking.judged_frame import judge
+from recframe.ranking.pooled_lists import check_lists
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -269,9 +272,6 @@ class Rec(Methods[F], Answers[F]):
         │ users_without_truth ┆ info     ┆ 1    ┆ 1     ┆ user 2                 │
         └─────────────────────┴──────────┴──────┴───────┴────────────────────────┘
         """
-        from recframe.audit import report as audit  # noqa: PLC0415  importing recframe should take no time
-        from recframe.audit.data import Data  # noqa: PLC0415
-
         inputs, clashes = self._candidates()._labelled(by)  # noqa: SLF001  of this class
         inputs = trainings.named(inputs)
         data = Data(inputs, None if k is None else cutoff(k), clashes)
@@ -380,15 +380,18 @@ class Rec(Methods[F], Answers[F]):
         return bound
 
     def _inputs(self, by: By, metrics: Sequence[Metric[...]] | None = None) -> Inputs:
-        context = self._context
+        context, names = self._context, self._segments(by)
         judged = metrics is None or under_profile.read_relevance(context, metrics)
-        if not context.strict:
-            return read(self._frame, context, self._segments(by), judged=judged)
-        from recframe.audit import report as audit  # noqa: PLC0415  importing recframe should take no time
-
-        own, names = under_profile.own(context), self._segments(by)
-        inputs = read(self._frame, own, names, labelled=True, judged=judged)
-        return replace(inputs.without_labels(), checks=(audit.errors(trainings.named(inputs)),))
+        if context.strict:
+            own = under_profile.own(context)
+            inputs = read(self._frame, own, names, labelled=True, judged=judged)
+            errors = audit.errors(trainings.named(inputs))
+            inputs = replace(inputs.without_labels(), checks=(errors,))
+        else:
+            inputs = read(self._frame, context, names, judged=judged)
+        if "recommendations" not in inputs.given and inputs.tables is None:
+            audit.tell_of_schemas(inputs)
+        return check_lists(inputs)
 
     def _segments(self, by: By) -> list[str | Made]:
         """Return the distinct `by` columns, those that are bound first."""

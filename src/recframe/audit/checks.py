@@ -14,8 +14,7 @@ instead. These words are the row of `rec.audit()`, the warning of a call and the
 * `warns`: None, the audit alone; "always", each call on eager frames, so that its function makes no plan where a look at a few
   rows shows that there is nothing (`Data.looks_well`); "low", calls whose result shows that less than 1 % of the users, or of
   those of a model, have a hit.
-* A finding has rows of one frame; a finding without rows is none. Calls on frames that are not in memory warn of what their
-  schemas alone make a finding.
+* A finding has rows of one frame; a finding without rows is none.
 * A check that is no sum over users needs "all users": it is left out where the rows are those of some users.
 """
 
@@ -58,8 +57,6 @@ class Finding:
     remedy: str | Text | None = None
     without_rows: bool = False
     """Whether it is a finding where it has no row, too."""
-    of_schemas: bool = False
-    """Whether the schemas alone make it a finding, whatever the rows."""
 
 
 Findings: TypeAlias = Iterator[Finding]

@@ -9,10 +9,11 @@ import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.data import BEHIND_FIRST, ROWS, TIES, Data, item, n_rows, rank, user
-from recframe.frames.hints import NAMED, Either, bind, text
+from recframe.frames.hints import NAMED, Either, Given, bind, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import names_trainings
 from recframe.frames.rows.joins import aggregate, beside_one_another
+from recframe.ranking.pooled_lists import pooled, told_apart
 
 FEWEST_LISTS = 5
 """Minimum lists; of fewer none may begin up to the cut-off by chance."""
@@ -180,6 +181,15 @@ def names_systems(name: str) -> bool:
     return words[0] in SYSTEMS and all(word in {"id", "name"} for word in words[1:])
 
 
+@check("error", "a metric raises", "tell the lists apart", needs=("ranks", "all users"))
+def pooled_lists(data: Data) -> Findings:
+    """Lists with far more rows than ranks, in most lists, as where several lists of a user stand in one."""
+    several = pl.col("several")
+    rows = pooled(data.inputs).filter(2 * several.sum() > pl.len()).filter(several)
+    remedy = text("tell them apart with ", told_apart(data.inputs), ", or rank ties one by one")
+    yield Finding(data.main, rows, ("user", "rows"), remedy=remedy)
+
+
 @check(
     "error",
     "all rows of a user count as one list",
@@ -188,35 +198,49 @@ def names_systems(name: str) -> bool:
     warns="always",
 )
 def pooled_models(data: Data) -> Findings:
-    """Most users have every rank or scored item several times, once per value of a column, as with several models."""
+    """Most users have ranks or scored items several times, once per value of a column, as with several models."""
     place = "item" if data.inputs.scored else "rank"
-    if data.looks_well(
-        "recommendations", lambda rows: not _repeats(rows, data.keys_of(rows), place)
-    ):
+    if data.looks_well("recommendations", lambda rows: not _repeats(data, rows, place)):
         return
-    rows = data.labelled.drop_nulls(["user", place])
+    places = data.labelled.drop_nulls(["user", place]).group_by(*data.keys, place)
     n_users = data.lengths.select(n_users=user.n_unique())
     for one in data.labels:
-        name, label = one.name, pl.col(one.inside).n_unique()
-        groups = rows.group_by(*data.keys, place).agg(ROWS, names=label)
-        sizes = beside_one_another([n_users, rows.select(n_names=label)])
-        groups = groups.filter(n_rows > 1).join(sizes, how="cross")
+        names = pl.col(one.inside).n_unique().alias("names")
+        groups = places.agg(ROWS, names).filter(n_rows > 1).join(n_users, how="cross")
         explains = (pl.col("names") == n_rows).all()
-        # a column of such a name may have more values than an item has rows, and few users such items
-        if not (names_trainings(name) or names_systems(name)):
-            explains &= (pl.col("n_names") == n_rows.max()) & (
-                2 * user.n_unique() >= pl.col("n_users")
-            )
-        bound = {"training" if names_trainings(name) else "model": repr(name)}
-        of = "trainings of one model" if names_trainings(name) else "systems"
-        remedy = text(f"if column {name!r} names {of}, write ", bind(**bound))
+        are_trainings = names_trainings(one.name)
+        # systems may have few items in common
+        if not (are_trainings or names_systems(one.name)):
+            explains &= 2 * user.n_unique() >= pl.col("n_users")
+        bound = {"training" if are_trainings else "model": repr(one.name)}
+        of = "trainings of one model" if are_trainings else "systems"
+        remedy = text(f"if column {one.name!r} names {of}, write ", bind(**bound))
         yield Finding(data.main, groups.filter(explains), ("user", place, "rows"), remedy=remedy)
 
 
-def _repeats(rows: pl.DataFrame, keys: list[str], place: str) -> bool:
+def _repeats(data: Data, rows: pl.DataFrame, place: str) -> bool:
     """Return whether eager lists have the same places again and again: systems have all ranks and some items in common."""
-    places = rows.select(*keys, place).drop_nulls()
+    places = rows.select(*data.keys_of(rows), place).drop_nulls()
     return len(places) > (1.5 if place == "rank" else 1) * places.n_unique()
+
+
+@check(
+    "warning",
+    "all rows of the truth count for each model",
+    "bind it to by= if it cuts lists and truth into parts, else drop it from the truth",
+    needs=("models", "truth"),
+    warns="always",
+)
+def models_of_the_truth(data: Data) -> Findings:
+    """A column of models that the truth has too, where it is not read."""
+    name, truth = data.context.names["model"], data.inputs.sides["truth"]
+    if name in truth.columns:
+        remedy = text(
+            "write ",
+            Given("by", name),
+            " if it cuts lists and truth into parts, else drop it there",
+        )
+        yield Finding("truth", data.judged_pairs, f"column {name!r}", remedy=remedy)
 
 
 @check(

@@ -423,7 +423,7 @@ def truth_is_the_lists(data: Data) -> Findings:
     """The frame of recommendations, which was given as the truth too."""
     frames = (data.inputs.sides[name].kind.frame for name in ("recommendations", "truth"))
     if next(frames) is next(frames):
-        yield Finding("truth", data.inputs.lists, of_schemas=True)
+        yield Finding("truth", data.inputs.lists)
 
 
 COUNT_REPEATS = {"rectools", "microsoft", "replay"}

@@ -34,6 +34,8 @@ CHECKS_OF_SPLITS = [var for var in vars(checks_of_splits).values() if isinstance
 ALWAYS = [check for check in CHECKS if check.warns == "always"]
 WARNING = [check for check in CHECKS if check.warns is not None]
 """The checks of calls, without and with those of calls that found hardly anything."""
+OF_SCHEMAS = [checks_of_truth.truth_is_the_lists, checks_of_lists.models_of_the_truth]
+"""The checks of calls on lists that are not in memory: schemas alone show what is wrong."""
 OF_JUDGING = [checks_of_truth.unbound_two_values, checks_of_truth.unbound_grades]
 """The checks of calls that have no metrics."""
 
@@ -136,17 +138,24 @@ def tell(
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
     data = Data(inputs, call.cutoff, of_call=call)
     checks = OF_JUDGING if not metrics else WARNING if call.are_hits_low else ALWAYS
-    found = _found(checks, data)
+    if lazy:
+        checks = [check for check in checks if check not in OF_SCHEMAS]
     if not is_here:
-        found = {
-            name: (check, one)
-            for name, (check, one) in found.items()
-            if check.warns == "low" or one.of_schemas
-        }
+        checks = [check for check in checks if check.warns == "low"]
+    found = _found(checks, data)
     if found:
         rows = run(_table(found)).unique("check", keep="first", maintain_order=True)
         for row in rows.rows(named=True):
             warn(_told(inputs, *found[row["finding"]], row))
+
+
+def tell_of_schemas(inputs: Inputs) -> None:
+    """Warn of what schemas show of lists that are not in memory."""
+    data = Data(inputs)
+    for check in OF_SCHEMAS:
+        for one in check.function(data) if check.needs <= data.held else ():
+            words = _words(0, "", check, one)
+            warn(f"{check.name}: {check.meaning}; {words['treatment']}; {words['remedy']}")
 
 
 def _told(inputs: Inputs, check: Check, finding: Finding, row: Mapping[str, Any]) -> str:

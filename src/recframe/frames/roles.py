@@ -314,15 +314,21 @@ def label_columns(main: Side, segments: Sequence[Segment]) -> list[Segment]:
     has_model = context.model is not None
     if has_model and (context.training or not any(map(names_trainings, main.columns))):
         return []
-    roles = [role for role in ROLES if role not in OF_LISTS or getattr(context, role)]
-    bound = {context.names[role] for role in roles} | {segment.name for segment in segments}
-    if bound.issuperset(main.columns):
-        return []
-    names = [name for name in main.kind.labels() if name not in bound]
+    names = unbound_labels(main, segments)
     names = names if not has_model else list(filter(names_trainings, names))
     return [
         Segment(f"label {number}", name, "recommendations") for number, name in enumerate(names)
     ]
+
+
+def unbound_labels(main: Side, segments: Sequence[Segment]) -> list[str]:
+    """Return the names of unbound columns of the lists whose values may be labels."""
+    context = main.context
+    roles = [role for role in ROLES if role not in OF_LISTS or getattr(context, role)]
+    bound = {context.names[role] for role in roles} | {segment.name for segment in segments}
+    if bound.issuperset(main.columns):
+        return []
+    return [name for name in main.kind.labels() if name not in bound]
 
 
 def order_of(side: Side) -> Literal["rank", "score"]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import polars as pl
 
 from recframe.errors import RecframeError, fails_whole_if
-from recframe.frames.hints import Given, bind
+from recframe.frames.hints import FrameOf, Given, bind
+from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment
 from recframe.frames.rows.joins import beside_one_another
-from recframe.ranking.judged_frame import Judged
+from recframe.ranking.judged_frame import PAIR, Judged
 from recframe.ranking.relevance import (
     INFINITE_RELEVANCE,
     RANK_BELOW_1,
@@ -20,6 +22,9 @@ from recframe.ranking.relevance import (
     lacks_model,
     may_lack_models,
 )
+
+FIRST_INEXACT = 2.0**53
+FLOAT_IDS = "{} has ids that are floats from 2^53 up, where two ids may have become one; read the column as integers or text"
 
 
 def after_checks(
@@ -53,7 +58,7 @@ def _checks(judged: Judged, *, steep: bool) -> list[pl.LazyFrame]:
     """Return one-row frames that fail when the plan runs, for errors that no schema shows."""
     rank, relevance = pl.col("rank"), pl.col("relevance")
     highest = relevance.cast(pl.Float64).max()
-    found = [*_of_models(judged), *judged.inputs.checks]
+    found = [*_of_models(judged), *judged.inputs.checks, *_of_float_ids(judged.inputs)]
     source = judged.inputs.identified("truth")
     if steep:
         found.append(source.select(check=fails_whole_if(highest > STEEPEST, STEEP_RELEVANCE)))
@@ -78,6 +83,18 @@ def _of_models(judged: Judged) -> list[pl.LazyFrame]:
         return []
     message = WITHOUT_MODEL.format(judged.context.model)
     return [inputs.check("recommendations", lacks_model(inputs), message)]
+
+
+def _of_float_ids(inputs: Inputs) -> Iterator[pl.LazyFrame]:
+    """Give the checks of ids that are floats, which hold each whole number up to 2^53 alone."""
+    for name in ("lists", "truth", "users", "items", "train", "reference"):
+        rows = getattr(inputs, name)
+        schema = {} if rows is None or isinstance(rows, str) else rows.collect_schema()
+        for role in PAIR:
+            if role in schema and schema[role].is_float():
+                found = f"{FrameOf('recommendations' if name == 'lists' else name)}, column {inputs.context.names[role]!r}"
+                wrong = (pl.col(role).cast(pl.Float64).abs() >= FIRST_INEXACT).any()
+                yield rows.select(check=fails_whole_if(wrong, FLOAT_IDS.format(found)))
 
 
 def _of_segments(judged: Judged) -> list[pl.LazyFrame]:
