@@ -116,25 +116,17 @@ def test_the_demo_prints_every_table_with_the_python_lines_that_give_it():
     exec(lines, names)  # noqa: S102  it is what a reader does
     answers = list(demo.answers(demo.simulate(5, 120, 80)))
     assert [answer.frame.columns[1] for answer in answers] == ["n_users", "n_users", "country"]
-    for number, answer in enumerate(answers, 1):
+    assert shown.splitlines()[-1] == demo.conclusion(answers[0].frame)
+    for answer in answers:
         assert f"{answer.question}\n{answer.line}\n" in shown
-        assert shown.splitlines()[number - 4] == f"{number}. {answer.words}"
         assert_frame_equal(eval(answer.line, names), answer.frame)  # noqa: S307  likewise
 
 
-def test_the_words_name_the_best_model_and_the_countries_at_both_ends():
+def test_the_conclusion_names_the_best_model():
     frame = pl.DataFrame({"model": ["a", "popularity"], "n_users": [9, 9], "ndcg@10": [0.3, 0.2]})
     best = "its ndcg@10 of 0.300 is 1.5 times that of popularity (0.200)."
-    assert demo._ranking(frame) == f"a is the best model: {best}"
-    assert demo._ranking(frame[1:]) == "popularity is the best model, with ndcg@10 0.200."
-    beside = pl.DataFrame({"model": ["a", "popularity"], "coverage@10": [0.6, 0.05]})
-    assert demo._price(beside) == "a shows the most of the catalogue, 60%; popularity 5%."
-    values = [0.2, 0.1, 0.3, 0.1, 0.05, 0.4]
-    models = ["a"] * 3 + ["popularity"] * 3
-    by = pl.DataFrame({"model": models, "country": [*"xyz"] * 2, "ndcg@10": values})
-    ends = "popularity serves z best (ndcg@10 0.400) and y worst (0.050)"
-    assert demo._spread(by, "a") == f"{ends}; a beats it in 2 of 3 countries."
-    assert demo._spread(by, "popularity") == f"{ends}."
+    assert demo.conclusion(frame) == f"a is the best model: {best}"
+    assert demo.conclusion(frame[1:]) == "popularity is the best model, with ndcg@10 0.200."
 
 
 def test_the_side_effects_are_those_of_the_lists_and_of_what_the_users_kept():

@@ -67,12 +67,11 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Answer:
-    """One demo table: question, Python line, result frame and conclusion."""
+    """One demo table: question, Python line and result frame."""
 
     question: str
     line: str
     frame: pl.DataFrame
-    words: str
 
 
 def simulate(seed: int = 0, n_users: int = 1000, n_items: int = 400) -> Simulation:
@@ -262,22 +261,19 @@ def answers(simulation: Simulation) -> Iterator[Answer]:
         sim.recs, truth=sim.truth, train=sim.train, users=sim.users, items=sim.items, model="model"
     )
     asked, beyond = map(_quoted, (METRICS, SIDE_EFFECTS))
-    overall = rec.evaluate(*METRICS)
-    yield Answer("Which model is best?", f"rec.evaluate({asked})", overall, _ranking(overall))
-    beside = rec.evaluate(*SIDE_EFFECTS)
+    yield Answer("Which model is best?", f"rec.evaluate({asked})", rec.evaluate(*METRICS))
     question = "At what price? Share of the items shown, novelty in bits, users who know an item"
-    yield Answer(question, f"rec.evaluate({beyond})", beside, _price(beside))
-    best = overall.sort(METRICS[0])["model"][-1]
-    frame = rec.evaluate(*METRICS, by="country")
+    yield Answer(question, f"rec.evaluate({beyond})", rec.evaluate(*SIDE_EFFECTS))
     question = 'For whom? By country; by="activity", "genre" or "shelf" would do as well'
-    yield Answer(question, f'rec.evaluate({asked}, by="country")', frame, _spread(frame, best))
+    by_country = rec.evaluate(*METRICS, by="country")
+    yield Answer(question, f'rec.evaluate({asked}, by="country")', by_country)
 
 
 def _quoted(metrics: Iterable[str]) -> str:
     return ", ".join(f'"{metric}"' for metric in metrics)
 
 
-def _ranking(overall: pl.DataFrame) -> str:
+def conclusion(overall: pl.DataFrame) -> str:
     """Say how far the best model is from popularity."""
     metric = METRICS[0]
     values = dict(overall.sort(metric, descending=True).select("model", metric).iter_rows())
@@ -286,28 +282,3 @@ def _ranking(overall: pl.DataFrame) -> str:
         return f"{best} is the best model, with {metric} {values[best]:.3f}."
     times = f"{values[best] / base:.1f} times that of popularity ({base:.3f})"
     return f"{best} is the best model: its {metric} of {values[best]:.3f} is {times}."
-
-
-def _price(beside: pl.DataFrame) -> str:
-    """Say which model shows the most of the catalogue, and how much of it the others do."""
-    metric = SIDE_EFFECTS[0]
-    values = beside.sort(metric, descending=True).select("model", metric).rows()
-    (widest, share), *others = values
-    less = ", ".join(f"{model} {value:.0%}" for model, value in others)
-    return f"{widest} shows the most of the catalogue, {share:.0%}; {less}."
-
-
-def _spread(frame: pl.DataFrame, best: str) -> str:
-    """Say which country popularity serves best and worst, and in how many countries the best model is better."""
-    metric = METRICS[0]
-    of_model = {
-        model: dict(frame.filter(model=model).sort(metric).select("country", metric).iter_rows())
-        for model in ("popularity", best)
-    }
-    base, values = of_model.values() if best != "popularity" else 2 * [*of_model.values()]
-    (worst, low), *_, (first, high) = base.items()
-    ends = f"popularity serves {first} best ({metric} {high:.3f}) and {worst} worst ({low:.3f})"
-    if best == "popularity":
-        return f"{ends}."
-    better = sum(values[country] > value for country, value in base.items())
-    return f"{ends}; {best} beats it in {better} of {len(base)} countries."

@@ -13,6 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
+from compared_lists import LISTS_ARE_MISSING
 
 N_USERS, N_ITEMS = 90, 60
 METRICS = ("ndcg@10", "recall@5", "map", "mrr", "bpref@10", "f_score(beta=2)@5")
@@ -94,6 +95,7 @@ CALLS: dict[str, tuple[tuple[str, ...], dict[str, Any], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
+@LISTS_ARE_MISSING
 @pytest.mark.parametrize("name", CALLS)
 def test_batches_in_any_order_are_evaluate_on_the_whole_to_the_bit(name: str) -> None:
     metrics, options, sides = CALLS[name]
@@ -179,6 +181,7 @@ def test_a_set_metric_has_its_value_without_an_interval_and_the_reason() -> None
     assert "needs all lists at once" in found["note"][0]
 
 
+@LISTS_ARE_MISSING
 @pytest.mark.parametrize("models", [(), ("a", "b")])
 def test_states_merge_in_any_order_through_pickle(models: tuple[str, ...]) -> None:
     given = frames(models=models)

@@ -70,20 +70,6 @@ TWO_MODELS = pl.concat(
 )
 NO_LIST_OF_Y = [("u", "a", 1, "x"), ("v", "a", 1, "x"), ("v", "b", 1, "y")]
 
-# user u has the items u, u + 7, u + 14, ..., and likes the last of them
-DRAWN = pl.DataFrame(
-    {
-        "user": [user for user in range(60) for _ in range(5)],
-        "item": [(user + 7 * place) % 60 for user in range(60) for place in range(5)],
-        "rank": [1, 2, 3, 4, 5] * 60,
-    }
-)
-RELEVANT_OF_DRAWN = DRAWN.filter(rank=5).select("user", "item")
-# a model lists some items more than others
-OF_A_MODEL = DRAWN.with_columns(
-    item=pl.when(pl.col("rank") < 4).then(pl.col("rank") + 100).otherwise("item")
-)
-
 CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
     # of the two rows one has no user
     "null ids": (
@@ -295,11 +281,6 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         {"truth": TRUTH, "k": 2},
         [("short_lists", "warning", "recommendations", 1, 1)],
     ),
-    "a list shorter than another": (
-        RECS[:3],
-        {"truth": TRUTH},
-        [("uneven_lists", "info", "recommendations", 1, 1)],
-    ),
     "a user without truth": (
         RECS,
         {"truth": TRUTH[:2]},
@@ -334,22 +315,6 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         RECS,
         {"truth": TRUTH.with_columns(relevance=pl.Series([1, 2, 0, 0]))},
         [("users_without_relevant", "info", "truth", 2, 1)],
-    ),
-    "a user in two segments of the recommendations": (
-        RECS.with_columns(country=pl.Series(["FR", "DE", "DE", "DE"])),
-        {"truth": TRUTH, "by": "country"},
-        [("users_in_two_segments", "error", "recommendations", 2, 1)],
-    ),
-    "a user in two segments of a judged frame": (
-        JUDGED.with_columns(genre=pl.Series(["x", "y", "x", "x", "x", "x"])),
-        {"by": "genre"},
-        # of genre y u has the item of rank 2 alone, which nobody judged; of x u has one item and v has two
-        [
-            ("rank_gaps", "warning", "judged", 1, 1),
-            ("users_without_truth", "warning", "judged", 1, 1),
-            ("uneven_lists", "info", "judged", 1, 1),
-            ("users_in_two_segments", "info", "judged", 3, 1),
-        ],
     ),
     "recommended again": (
         RECS,
@@ -406,27 +371,6 @@ CASES: dict[str, tuple[pl.DataFrame, dict[str, Any], list[tuple[Any, ...]]]] = {
         floats(JUDGED, seen=[0.5, None, 0.0, None, 0.5, 0.5]),
         {"propensity": "seen"},
         [("missing_propensity", "error", "judged", 2, 2)],
-    ),
-    # 60 users, each with one relevant item among five of 60
-    "lists of items that were drawn": (
-        DRAWN,
-        {"truth": RELEVANT_OF_DRAWN},
-        [("sampled_lists", "warning", "recommendations", 300, 60)],
-    ),
-    "lists of items that were drawn, in a judged frame": (
-        DRAWN.rec(truth=RELEVANT_OF_DRAWN).judge(),
-        {},
-        [
-            ("no_relevant_beyond_lists", "warning", "judged", 60, 60),
-            ("sampled_lists", "warning", "judged", 300, 60),
-        ],
-    ),
-    "one of two models has lists of items that were drawn": (
-        pl.concat(
-            [DRAWN.with_columns(model=pl.lit("x")), OF_A_MODEL.with_columns(model=pl.lit("y"))]
-        ),
-        {"truth": RELEVANT_OF_DRAWN, "model": "model"},
-        [("sampled_lists", "warning", "recommendations", 300, 60)],
     ),
     "a reference that is no model": (
         RECS.with_columns(model=pl.lit("x")),
@@ -518,8 +462,9 @@ def test_every_check_has_a_case():
     # those that are warned of too have theirs beside the warnings
     cases |= {check for *_, check in [*MISTAKES.values(), *ODD.values()]}
 
-    # a column of another dtype and models of the truth have their own tests, a metric of sampled lists is one of calls
-    others = {"id_dtypes", "models_of_the_truth", "lists_of_other_samples"}
+    # a column of another dtype and models have their own tests, a metric of sampled lists is one of calls
+    others = {"id_dtypes", "models_of_the_truth", "models_of_other_users"}
+    others |= {"lists_of_other_samples"}
     assert cases | others == {check.name for check in CHECKS}
 
 

@@ -103,6 +103,7 @@ AT_ONCE = RECS.with_columns(rank=pl.int_range(1, pl.len() + 1))
 MEANS = RECS.with_columns(rank=(pl.col("rank") + 1) // 2 * 2 - 0.5)
 RARE = USERS.with_columns(w=pl.when(pl.col("user") < 10).then(1.0))
 # name: lists, options, the check
+OF_ONE = TRUTH.filter(pl.len().over("item") == 1).sort("item").head(1)
 MISTAKES: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "spelt otherwise": (
         RECS.with_columns(country=pl.lit("DE")),
@@ -373,13 +374,13 @@ RIGHT: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
         pl.concat(
             [
                 models(RECS).filter(model="a"),
-                # one item that somebody likes, listed for somebody else
+                # an item that one user likes, listed for the others
                 RECS.with_columns(
                     item=pl.when(pl.col("rank") > 1)
                     .then(pl.col("item") + 9_000)
-                    .otherwise(pl.lit(next(one for one in TRUTH.filter(user=0)["item"]))),
+                    .otherwise(pl.lit(OF_ONE["item"].item())),
                     model=pl.lit("b"),
-                ).filter(pl.col("user") > 30),
+                ).filter(pl.col("user") != OF_ONE["user"].item()),
             ]
         ),
         {"truth": TRUTH, "model": "model", "universe": "truth"},
@@ -434,12 +435,6 @@ RIGHT: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
             (pl.col("user") % 2 == 0) | (pl.col("rank") <= 2) | (pl.col("model") == "a")
         ),
         {"truth": TRUTH, "model": "model"},
-    ),
-    "two short lists of a model": (
-        models(RECS).filter(
-            (pl.col("model") == "a") | ((pl.col("rank") <= 2) & (pl.col("user") < 2))
-        ),
-        {"truth": TRUTH, "model": "model", "universe": "both"},
     ),
     "ranks that are whole floats": (
         RECS.with_columns(pl.col("rank").cast(pl.Float64)),

@@ -34,7 +34,7 @@ def test_the_remedy_names_the_column_that_seems_to_tell_systems_apart(kind):
 
 
 def test_errors_come_before_warnings_and_those_before_the_rest(kind):
-    frame = with_row(RECS[:3], ("u", "z", 2), ("u", "y", 0))
+    frame = with_row(RECS[:3], ("u", "z", 2), ("u", "y", 0), ("w", "a", 1))
 
     severities = audit(kind, frame, truth=TRUTH)["severity"].to_list()
     assert severities == sorted(severities, key=SEVERITIES.index)
@@ -103,10 +103,12 @@ def test_train_is_checked_as_the_truth_is_and_serves_no_segment(kind):
 
 
 def test_bound_segments_are_audited(kind):
-    frame = RECS.with_columns(country=pl.Series(["FR", "DE", "DE", "DE"]))
-    bound = kind(frame).rec(truth=kind(TRUTH)).group_by("country")
+    lists, truth = (
+        kind(one.with_columns(country=pl.lit(name))) for one, name in ((RECS, "FR"), (TRUTH, "DE"))
+    )
+    bound = lists.rec(truth=truth).group_by("country")
 
-    assert kind.read(bound.audit())["check"].to_list() == ["users_in_two_segments"]
+    assert "by_without_common_values" in kind.read(bound.audit())["check"]
 
 
 def test_a_lazy_frame_is_audited_by_a_plan_without_python(monkeypatch):

@@ -1,15 +1,11 @@
-"""Suspects of the audit, as loops in Python find them: spellings of one id, rows that share their keys."""
+"""Spellings of one id are those that plain Python finds."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.audit.data import sharing
-from recframe.ranking.judged_frame import PAIR
 from strategies import examples
 
 SPELLINGS = ["a", " a", "a ", "1", "1.0", "+1.0", "+1", " 1.00 ", "1.", ".0", "1.0.0", "10", "x1.0"]
@@ -47,18 +43,3 @@ def test_spellings_of_one_id_are_those_that_are_plain_the_same(
     assert dict(found.select("frame", "rows").rows()) == {
         name: rows for name, rows in expected.items() if rows
     }
-
-
-@given(
-    pairs=st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), max_size=20),
-    dtype=st.sampled_from([pl.Int64, pl.String]),
-)
-def test_rows_that_share_their_keys_are_those_whose_pair_is_there_twice(
-    pairs: list[tuple[int, int]], dtype: Any
-):
-    schema = {"user": pl.Int64, "item": pl.Int64}
-    rows = pl.DataFrame(pairs, schema, orient="row").cast(dtype)
-
-    found = sharing(rows.lazy(), PAIR).collect().cast(pl.Int64)
-
-    assert sorted(found.rows()) == sorted(one for one in pairs if pairs.count(one) > 1)

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from charts_asked import ASKED, SHOP, TRAIN, colours_of, each_sharply, spec_of
+from compared_lists import LISTS_ARE_MISSING
 from planted_shop import shop
 from recframe.charts.themes import THEMES
 
@@ -37,6 +38,7 @@ BARE_FIRST = bare_first()
 
 
 # a history has the models that were tracked
+@LISTS_ARE_MISSING
 @each_sharply(sorted(set(ASKED) - {"timeline"}))
 def test_a_model_keeps_its_colour_where_another_has_nothing_to_be_drawn(name):
     places = dict(zip(("new", "old"), THEMES["light"].models[1:], strict=False))

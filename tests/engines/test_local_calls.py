@@ -155,7 +155,7 @@ def test_buckets_have_the_catalogue_of_all_users():
 
 
 def test_warnings_are_told_once():
-    rec = RECS.rec(truth=TRUTH.with_columns(pl.col("item") + 100))
+    rec = RECS.unique(["user", "rank"]).rec(truth=TRUTH.with_columns(pl.col("item") + 100))
     for ask in (lambda rec: rec.evaluate("ndcg@3"), lambda rec: rec.summarize("ndcg@3")):
         (_, told), (_, warned) = answer(ask, rec(**BOUND)), answer(ask, rec)
 

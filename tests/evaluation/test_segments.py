@@ -281,6 +281,7 @@ def test_a_judged_row_that_nobody_lists_may_have_no_model_and_is_truth_of_all(ki
     assert "null_models" not in kind.read(kind(recs).rec(model="model").audit())["check"]
 
 
+@pytest.mark.filterwarnings("ignore:models_of_other_users")
 def test_a_row_without_a_model_is_found_among_many():
     n = 30_000
     recs = pl.DataFrame({"model": ["a", "b"] * n, "user": range(2 * n), "item": 1, "rank": 1})

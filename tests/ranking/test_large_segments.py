@@ -15,7 +15,8 @@ from lanes import crossed
 from recframe.metrics.language.definition import Definition, Metric
 
 # the truth of these frames is made of their lists
-pytestmark = pytest.mark.filterwarnings("ignore:no_relevant_beyond_lists:recframe.RecframeWarning")
+# users of random models, as in arms of an experiment
+pytestmark = pytest.mark.filterwarnings("ignore:no_relevant_beyond_lists|models_of_other_users")
 
 POLICIES: list[dict[str, Any]] = [
     {},

@@ -14,10 +14,12 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import recframe as rf
-from compared_lists import POLICIES, asked_of, frames
+from compared_lists import LISTS_ARE_MISSING, POLICIES, asked_of, frames
 from lanes import crossed
 from plain_uncertainty import clustered_error, comparison, differing, quantile, values_of
 from strategies import examples, frame_pairs
+
+pytestmark = LISTS_ARE_MISSING
 
 METRICS = {
     "all branches": ["ndcg@3", "recall", "auc", "first_rank", "bpref@5", "judged@4", "list_length"],

@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import recframe as rf
+from compared_lists import LISTS_ARE_MISSING
 from folded_frames import FOLDS, folded, of_fold, over_folds, rec_of
 from plain_uncertainty import clustered_error, interval, quantile
 
@@ -274,6 +275,7 @@ def test_folds_are_no_segments_of_users(call: str, by: str) -> None:
         getattr(over_folds(folded(13)), call)("recall", by=by)
 
 
+@LISTS_ARE_MISSING
 def test_tables_have_the_values_and_verdicts_over_folds() -> None:
     frames = folded(15, 60)
     frames["recs"] = frames["recs"].filter((pl.col("model") == "a") | (pl.col("rank") > 2))

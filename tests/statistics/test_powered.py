@@ -7,11 +7,13 @@ import polars as pl
 import pytest
 
 import recframe as rf
-from compared_lists import asked_of, frames
+from compared_lists import LISTS_ARE_MISSING, asked_of, frames
 from plain_uncertainty import clustered_error, differing, power, values_of
 from recframe.statistics.comparison import Comparing, compared
 from recframe.statistics.power import Power, powered
 from simulated_pairs import reciprocal_ranks, sums_of
+
+pytestmark = LISTS_ARE_MISSING
 
 METRICS = ["ndcg@3", "recall", "first_rank", "novelty@3"]
 

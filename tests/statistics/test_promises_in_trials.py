@@ -30,6 +30,7 @@ def test_all_models_of_a_scene_have_its_mean_and_values_from_0_to_1(scene):
     assert (values[:, 0] != values[:, 1]).any()
 
 
+@pytest.mark.filterwarnings("ignore:models_of_other_users")
 @each_scene
 def test_what_is_asked_has_the_values_that_were_drawn(scene):
     random = np.random.default_rng(1)

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recframe as rf
-from compared_lists import POLICIES, asked_of, frames
+from compared_lists import LISTS_ARE_MISSING, POLICIES, asked_of, frames
 from lanes import crossed
 from plain_uncertainty import differing, summary, values_of
 from recframe.statistics.summary import with_t_quantile
 from strategies import examples, frame_pairs
+
+pytestmark = LISTS_ARE_MISSING
 
 METRICS = {
     "all branches": ["ndcg@3", "recall", "auc", "first_rank", "bpref@5", "judged@4", "list_length"],

@@ -13,6 +13,10 @@ import pytest
 import recframe as rf
 from lanes import thorough
 
+LISTS_ARE_MISSING = pytest.mark.filterwarnings(
+    "ignore:.* of the users have a list of:recframe.RecframeWarning"
+)
+"""What calls say of these lists, as they should."""
 COUNTRIES = ["A", "B", "C", None]
 
 

@@ -136,7 +136,7 @@ for metric in ["ndcg@5", "ndcg@10", "recall@5", "recall@10"]:
     assert (by_day[metric] - in_memory[metric]).abs().max() < 1e-12
 """,
         "cell-14": """\
-assert not any("title" in line for line in lines)
+assert not any("title" in line for line in scans)
 assert any(line.startswith("SELECTION") and "tuesday" in line for line in scans)
 """,
         "cell-16": """\

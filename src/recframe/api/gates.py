@@ -11,7 +11,7 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.bound_metric import By, Cutoffs, F
 from recframe.api.previous_results import with_earlier
-from recframe.api.request import FEW_ROWS, Question, check_contributions, question
+from recframe.api.request import FEW_ROWS, Question, check_contributions, question, with_notes
 from recframe.errors import RecframeError, shown
 from recframe.evaluation.contributions import contributions
 from recframe.evaluation.evaluation import Convention
@@ -202,13 +202,14 @@ class GatePlan:
             rows = with_earlier(rows, last, names, gate)
 
         def finished(found: pl.DataFrame) -> pl.DataFrame:
-            result = as_shown(gates.judged(found, [*names], gate, decimals), decimals)
-            return check(result, gate, names) if gate.raises else result
+            return as_shown(gates.judged(found, [*names], gate, decimals), decimals)
 
-        schema = rows.collect_schema()
-        by: dict[str, Any] = {key: schema[key] for key in names}
-        made = COLUMNS | OF_METRIC
-        whole = self.question.kind.applied(rows, finished, pl.Schema({**by, **made}))
+        dtypes, made = rows.collect_schema(), COLUMNS | OF_METRIC
+        by: dict[str, Any] = {key: dtypes[key] for key in names}
+        schema = pl.Schema({**by, **made})
+        whole = with_notes(self.question.kind.applied(rows, finished, schema), self.question.notes)
+        if gate.raises:
+            whole = self.question.kind.applied(whole, lambda one: check(one, gate, names), schema)
         return self.question.given(whole, names, [*made], [*COLUMNS])
 
     def _places(self) -> Mapping[str | None, Places]:

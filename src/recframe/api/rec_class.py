@@ -36,9 +36,8 @@ from recframe.frames.options import Context, Folds, Options, size_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric, cutoff
 from recframe.profiles import under_profile
-from recframe.ranking.data_checks import as_frame
+from recframe.ranking.data_checks import as_frame, check_lists
 from recframe.ranking.judged_frame import judge
-from recframe.ranking.pooled_lists import check_lists
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -170,9 +169,10 @@ class Rec(Methods[F], Answers[F]):
         rows sorted by the `by` columns, nulls last. Means run over values that are not null; without a counted user a mean is
         null and n_users is 0. A set metric is computed from all lists of a segment together. If a profile's metrics run over
         different users, n_users is that of the profile's universe. `support=True` adds after each metric a column `n ndcg@10`:
-        the number of users or lists that were averaged, for a set metric the lists with an item up to k. `tidy=True` gives the
-        same in long form, for charts, trackers and files: a row for each segment, metric and cut-off, in the columns `metric`
-        (without its cut-off), `k` (null: the whole list), `value` and `n`, the support.
+        the number of users or lists that were averaged, for a set metric the lists with an item up to k; and of models without
+        a metric over lists `n_lists`, the users who count and have a list. `tidy=True` gives the same in long form, for charts,
+        trackers and files: a row for each segment, metric and cut-off, in the columns `metric` (without its cut-off), `k`
+        (null: the whole list), `value` and `n`, the support.
 
         A LazyFrame whose source is a Python function, such as a generator, is read several times, since Polars shares only
         scans of files: write it to a file first, `lf.sink_parquet(...)`, or hold it in memory, `lf.cache()`.
@@ -199,7 +199,7 @@ class Rec(Methods[F], Answers[F]):
         """
         found = registry.asked(registry.each(metrics), k)
         request = Request.of(self, found, by)
-        plan = request.evaluated(SUPPORT if support or tidy else ())
+        plan = request.with_support() if support else request.evaluated(SUPPORT if tidy else ())
         plan = long.tidy(plan, request.inputs, found) if tidy else plan
         told = partial(warned_of_metrics, request.home, found, tidy=tidy)
         result: F = request.kind.give(plan, request.inputs.sources, told)

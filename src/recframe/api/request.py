@@ -11,6 +11,8 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs
+from recframe.audit.checks_of_models import first_of_each, notes_on_models
+from recframe.audit.data import Data, OfCall
 from recframe.audit.report import tell
 from recframe.charts import long_format as long
 from recframe.errors import CallError, ColumnError, RecframeError, shown
@@ -19,10 +21,11 @@ from recframe.evaluation.caching import Made, planned
 from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.execution import Run
 from recframe.evaluation.jackknife import reason_without
+from recframe.evaluation.metrics_of_users import WITH_LIST
 from recframe.evaluation.required_columns import is_of_segment
-from recframe.evaluation.segments import SPREAD, keys_of, name_beside, numbered
+from recframe.evaluation.segments import SPREAD, SUPPORT, keys_of, name_beside, numbered, support_of
 from recframe.evaluation.trainings import TRAINING, one_of_each
-from recframe.frames.collecting import Collect
+from recframe.frames.collecting import Collect, stream
 from recframe.frames.hints import Given
 from recframe.frames.inputs import GROUP, Inputs
 from recframe.frames.kinds.kind import Kind, chosen
@@ -98,6 +101,16 @@ class Request:
             name_beside(part, one) for one in metrics for part in SPREAD if part not in beside
         }
         return chosen(plan, [name for name in plan.collect_schema() if name not in spread])
+
+    def with_support(self) -> pl.LazyFrame:
+        """Return the metrics with their support, and of models the number of users who count and have a list."""
+        over_lists = any(one.over == "lists" for one in self.stated)
+        if over_lists or not self.inputs.model or self.inputs.inside("role"):
+            return self.evaluated(SUPPORT)
+        context = self.stated[0].context.having(weight=None)
+        stated = [Convention(context, WITH_LIST), *self.stated]
+        plan = replace(self, stated=stated).evaluated(SUPPORT)
+        return plan.drop(str(WITH_LIST)).rename({support_of(WITH_LIST): "n_lists"})
 
 
 @dataclass(frozen=True)
@@ -207,6 +220,16 @@ class Question(Request):
                 "models over users and trainings; summarize(by=...) shows each training"
             )
             raise RecframeError(msg)
+
+    @cached_property
+    def notes(self) -> pl.LazyFrame | None:
+        """The notes on models whose lists are of other users, none of buckets and engines."""
+        if MODEL not in self.by or self.inputs.tables is not None or self.run.is_divided:
+            return None
+        inputs = one_of_each(self.home).candidates
+        given = inputs.given if inputs.few else {}
+        call = OfCall(self.metrics, pl.DataFrame(), None, given)
+        return notes_on_models(Data(inputs, of_call=call))
 
     def given(
         self,
@@ -366,3 +389,27 @@ def warned_of_metrics(
     """Warn of what a result of metrics and its frames, under their profile's policies, show."""
     result = long.wide(result, metrics) if tidy else result
     tell(one_of_each(home), metrics, result, run)
+
+
+def with_notes(result: pl.LazyFrame, notes: pl.LazyFrame | None) -> pl.LazyFrame:
+    """Return a result with the notes on its models or pairs; what arms of an experiment show is open."""
+    if notes is None:
+        return result
+    columns = result.collect_schema().names()
+    keys = ["model", "baseline"] if "baseline" in columns else ["model"]
+    notes = notes if "baseline" in columns else first_of_each(notes)
+    are_arms = pl.col("lack").fill_null(0) > 1
+    judged = pl.col("^(verdict|state)$")
+    return (
+        result.join(notes.drop("share"), on=keys, how="left", maintain_order="left")
+        .with_columns(
+            pl.when(are_arms).then(pl.lit("open")).otherwise(judged).name.keep(),
+            note=summary.joined_notes(["note", "about"]),
+        )
+        .select(columns)
+    )
+
+
+def sentences(notes: pl.LazyFrame | None) -> list[str]:
+    """Return the notes on each model as sentences."""
+    return [] if notes is None else [f"{about}." for about in stream(first_of_each(notes))["about"]]

@@ -16,7 +16,7 @@ from recframe.api.gates import Gates
 from recframe.api.history_methods import Tracked
 from recframe.api.log_methods import OfLogs
 from recframe.api.plots import Plot
-from recframe.api.request import question
+from recframe.api.request import question, sentences
 from recframe.api.uncertain import Uncertain
 from recframe.charts.long_format import (
     check_of_users,
@@ -195,6 +195,7 @@ class ResultsShown(Generic[F]):
             verdicts = {row[:-1]: row[-1] for row in found.rows()}
         publication = Publication(
             asked.metrics,
+            sentences(asked.notes),
             verdicts,
             [str(one) for one in untested],
             None if baseline is None else text_of(baseline),

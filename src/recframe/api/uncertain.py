@@ -10,7 +10,14 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
-from recframe.api.request import FEW_ROWS, MIDDLING, Question, check_contributions, question
+from recframe.api.request import (
+    FEW_ROWS,
+    MIDDLING,
+    Question,
+    check_contributions,
+    question,
+    with_notes,
+)
 from recframe.errors import RecframeError, UnknownMetricError
 from recframe.evaluation import evaluation
 from recframe.evaluation.contributions import contributions
@@ -311,4 +318,4 @@ def of_pairs(
     in_plan = pl.Schema({key: schema[key] for key in [*keys, MODEL, BASELINE]} | every)
     whole = asked.kind.applied(sums, lambda cells: made(cells, keys).select(*in_plan), in_plan)
     shown = every if counts else columns
-    return asked.given(whole, names, list(every), list(shown))
+    return asked.given(with_notes(whole, asked.notes), names, list(every), list(shown))

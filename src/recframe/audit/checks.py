@@ -47,7 +47,7 @@ class Finding:
     frame: str
     rows: pl.LazyFrame
     shown: Sequence[str] | str = ("user", "item")
-    """Columns shown in the example, or its text."""
+    """Columns shown in the example, or its text, or that of each row, of which the first is shown."""
     column: str = ""
     """Role, or name, of the column that a warning names."""
     meaning: str = ""

@@ -13,7 +13,7 @@ from recframe.frames.hints import NAMED, Either, Given, bind, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import names_trainings
 from recframe.frames.rows.joins import aggregate, beside_one_another
-from recframe.ranking.pooled_lists import pooled, told_apart
+from recframe.ranking.data_checks import pooled, told_apart
 
 FEWEST_LISTS = 5
 """Minimum lists; of fewer none may begin up to the cut-off by chance."""
@@ -87,15 +87,12 @@ HALF = 0.5
     warns="always",
 )
 def fractional_ranks(data: Data) -> Findings:
-    """Ranks that are not whole numbers, such as 1.5, the mean over a tie."""
-    rows, part = data.lists.filter(rank != rank.floor()), rank - rank.floor()
-    if data.of_call is not None:  # other fractions may be meant, and means are shared
-        if data.looks_well("recommendations", lambda some: some.filter(part == HALF).is_empty()):
-            return
-        groups = rows.group_by(*data.keys, "rank").agg(ROWS)
-        are_means = (n_rows.max() > 1) & (part == HALF).all()
-        rows = groups.filter(are_means)
-    yield Finding(data.main, rows, ("user", "rank"), column="rank")
+    """Ranks such as 1.5, the mean over a tie of two items."""
+    are_means = rank - rank.floor() == HALF
+    if data.looks_well("recommendations", lambda some: some.filter(are_means).is_empty()):
+        return
+    ties = data.lists.filter(are_means).group_by(*data.keys, "rank").agg(ROWS)
+    yield Finding(data.main, ties.filter(n_rows > 1), ("user", "rank"), column="rank")
 
 
 @check(
@@ -112,7 +109,7 @@ def fractional_ranks(data: Data) -> Findings:
 )
 def repeated_ranks(data: Data) -> Findings:
     """Ranks shared by several items of a list."""
-    ranks = data.same_places.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique())
+    ranks = data.lists.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique())
     yield Finding(data.main, ranks.filter(pl.col("items") > 1), ("user", "rank", "items"))
 
 
@@ -184,6 +181,8 @@ def names_systems(name: str) -> bool:
 @check("error", "a metric raises", "tell the lists apart", needs=("ranks", "all users"))
 def pooled_lists(data: Data) -> Findings:
     """Lists with far more rows than ranks, in most lists, as where several lists of a user stand in one."""
+    if data.context.folds is not None:  # the lists of one fold
+        return
     several = pl.col("several")
     rows = pooled(data.inputs).filter(2 * several.sum() > pl.len()).filter(several)
     remedy = text("tell them apart with ", told_apart(data.inputs), ", or rank ties one by one")
@@ -326,8 +325,7 @@ def infinite_scores(data: Data) -> Findings:
 )
 def tied_scores(data: Data) -> Findings:
     """Scores shared by several items of a list."""
-    rows = data.same_places
-    groups = rows.filter(~is_missing(data)).group_by(*data.keys, "score")
+    groups = data.lists.filter(~is_missing(data)).group_by(*data.keys, "score")
     ties = groups.agg(ROWS, items=item.n_unique()).filter(pl.col("items") > 1)
     yield Finding(data.main, ties, ("user", "score", "items"))
 
@@ -359,20 +357,3 @@ def _reach(data: Data, rows: pl.DataFrame) -> bool:
     longest: Any = lengths.max()
     is_cut = len(lengths) >= MANY_LISTS and longest == lengths.min() and longest < (data.k or 0)
     return not is_cut
-
-
-@check(
-    "info",
-    "without a cut-off precision divides by each list's own length",
-    "choose a k that all lists reach",
-    needs=("all users",),
-)
-def uneven_lists(data: Data) -> Findings:
-    """Lists that are shorter than the longest one."""
-    if data.k is None:
-        longest = n_rows.max()
-        lists = data.lengths.with_columns(
-            longest=longest.over(data.parts) if data.parts else longest
-        )
-        shorter = lists.filter(n_rows < pl.col("longest"))
-        yield Finding(data.main, shorter, ("user", "rows", "longest"))

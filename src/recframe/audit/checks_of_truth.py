@@ -212,7 +212,7 @@ def _same_pair(data: Data) -> pl.LazyFrame:
     if data.is_judged:
         judged = relevance.is_not_null()
         counts += [relevance.min().alias("lowest"), relevance.max().alias("highest")]
-    rows = data.same_pairs.with_columns(is_ranked=data.ranked, is_judged=judged)
+    rows = data.pairs_of_lists.with_columns(is_ranked=data.ranked, is_judged=judged)
     return rows.group_by(*data.keys, "item").agg(
         *counts,
         ranked=is_ranked.sum(),
@@ -258,39 +258,6 @@ def conflicting_truth(data: Data) -> Findings:
     """Pairs judged twice with different relevances."""
     found = data.same_judged_pairs.filter(pl.col("lowest") != pl.col("highest"))
     yield Finding(data.judging, found, ("user", "item", "lowest", "highest"))
-
-
-WHOLE = 0.99
-"""Share of users with all relevant items listed from which it is no accident."""
-MORE_ITEMS = 3
-"""Least ratio of catalogue size to list length: in nearly full rankings every relevant item is listed anyway."""
-MOST_UNEVEN = 0.5
-"""The variance of how often items are listed, beyond that of draws, over the square of its mean: a model's is far higher."""
-LEAST_SAMPLED_LISTS, LEAST_LENGTH = 20, 5
-SAME_LENGTH = 0.95
-"""Share of lists of one length from which it is no accident."""
-_ROWS, _HITS, _RELEVANT, _LISTS = (pl.col(name) for name in ("rows", "hits", "relevant", "lists"))
-_OF_LISTS = [
-    _ROWS.median().alias("length"),
-    pl.len().alias("n_lists"),
-    (_ROWS.median() == _ROWS).mean().alias("same"),
-    (_HITS >= _RELEVANT).fill_null(value=False).mean().alias("whole"),
-    (_RELEVANT.median() == _RELEVANT).fill_null(value=False).mean().alias("as_many"),
-]
-_OF_ITEMS = [
-    pl.len().alias("items"),
-    ((_LISTS.var(ddof=0) - _LISTS.mean()) / _LISTS.mean() ** 2).alias("uneven"),
-]
-ARE_SAMPLED = (
-    (pl.col("same") >= SAME_LENGTH)
-    & (pl.col("n_lists") >= LEAST_SAMPLED_LISTS)
-    & (pl.col("length") >= LEAST_LENGTH)
-    & (pl.col("length") * MORE_ITEMS <= pl.col("items"))
-    & (pl.col("uneven") <= MOST_UNEVEN)
-    & (pl.col("whole") >= WHOLE)
-    & (pl.col("as_many") >= NEARLY_ALL)
-)
-"""Whether lists have one length and all relevant items, whose number is one, among evenly drawn items."""
 
 
 LEAST_USERS = 10
@@ -445,36 +412,3 @@ def repeats_under_a_profile(data: Data) -> Findings:
     ):
         return
     yield Finding("truth", data.same_judged_pairs, ("user", "item", "rows"))
-
-
-@check(
-    "warning",
-    "metrics compare sampled items alone: they are often many times higher, and may order models differently",
-    text(
-        "rank all items, or estimate the metric of such a ranking: ",
-        Either(
-            "rf.corrected(metric='ndcg', n_items=..., n_negatives=...) @ 10",
-            "-m 'corrected(metric=ndcg,n_items=...,n_negatives=...)@10'",
-        ),
-    ),
-    needs=("all users",),
-)
-def sampled_lists(data: Data) -> Findings:
-    """Lists that look like a user's relevant items among sampled ones."""
-    if (data.is_judged and data.inputs.model) or data.inputs.inside("truth"):
-        return
-    pair, groups = [*data.parts, "user", "item"], [*data.parts, *data.inputs.model]
-    if data.is_judged:
-        rows = data.lists.with_columns(hit=data.relevant)
-    else:
-        relevant = data.relevant_rows.select(*pair, hit=pl.lit(value=True)).unique()
-        rows = joined(data.lists, relevant, pair)
-    rows = rows.with_columns(pl.col("hit").fill_null(value=False))
-    lists = rows.group_by(data.keys).agg(ROWS, hits=pl.col("hit").sum())
-    users = data.judged_users.filter(pl.col("relevant") > 0).select(*pair[:-1], "relevant")
-    of_lists = aggregate(joined(lists, users, pair[:-1]), groups, _OF_LISTS)
-    # hits are popular items, of sampled lists too
-    items = rows.filter(~pl.col("hit")).group_by(*groups, "item").agg(lists=pl.len())
-    sampled = joined(of_lists, aggregate(items, groups, _OF_ITEMS), groups).filter(ARE_SAMPLED)
-    found = joined(lists.select(*groups, "user", "rows"), sampled, groups, how="inner")
-    yield Finding(data.main, found, ("user", "rows"))

@@ -100,39 +100,6 @@ def users_without_relevant(data: Data) -> Findings:
 
 
 @check(
-    "error",
-    "a metric raises",
-    text(
-        Either("by=", "--by"),
-        " takes properties of the user; ",
-        bind(model="..."),
-        " compares systems",
-    ),
-)
-def users_in_two_segments(data: Data) -> Findings:
-    """Users with two values of a column of `by`."""
-    # ranks from scores are made within a part
-    meant = "rows have parts, such as weeks" if data.inputs.scored else "the column describes items"
-    frame = data.inputs.counted("recommendations")
-    for segment in data.inputs.segments:
-        if segment.owner not in {"recommendations", "row"}:
-            continue
-        pairs = frame.select("user", segment.inside).drop_nulls()
-        pairs = pairs.group_by("user", segment.inside).agg(ROWS)
-        users = pairs.group_by("user").agg(n_rows.sum(), values=pl.len())
-        finding = Finding(segment.owner, users.filter(pl.col("values") > 1), ("user", "values"))
-        if segment.owner == "row":
-            finding = replace(
-                finding,
-                frame=data.main,
-                severity="info",
-                treatment=f"the user counts for each value of {segment.name!r}, with its own rows",
-                remedy=f"nothing, if {meant}",
-            )
-        yield finding
-
-
-@check(
     "warning",
     "items that a model does not list are misses, so models with longer lists have more hits",
     text(

@@ -20,7 +20,6 @@ from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Inputs, without_models
 from recframe.frames.options import Context
 from recframe.frames.roles import Segment, label_columns
-from recframe.frames.rows.integer_keys import key_hash, repeated
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.relevance import is_rank, is_relevant
 
@@ -177,7 +176,7 @@ class Data:
             "level": inputs.context.min_relevance not in {None, "any"} and inputs.judged,
         }
         holds |= self._doubts()
-        return {need for need, is_held in holds.items() if is_held}
+        return set(filter(holds.get, holds))
 
     def _doubts(self) -> dict[str, bool]:
         """Return what the ranks of eager lists of a call leave open: all of it in an audit and of LazyFrames."""
@@ -191,7 +190,7 @@ class Data:
         lowest: Any = lists["rank"].min()
         highest: Any = lists["rank"].max()
         n_ranks = len(lists) - lists["rank"].null_count()
-        n_groups = call.n_rows if self.parts or self.inputs.model else 1
+        n_groups = call.n_rows if self.inputs.segments or self.inputs.model else 1
         return {
             "no place": lowest is None or not isfinite(lowest),
             "late starts": lowest is not None and lowest >= BEHIND_FIRST,
@@ -362,27 +361,10 @@ class Data:
         return rows.group_by(self.judged_keys).agg(ROWS, pl.col("relevant", "beyond").sum()).cache()
 
     @cached_property
-    def same_pairs(self) -> pl.LazyFrame:
-        """The rows of the frame of the lists that may share their list and item with another one."""
-        return sharing(self.pairs_of_lists, [*self.keys, "item"])
-
-    @cached_property
-    def same_places(self) -> pl.LazyFrame:
-        """The rows of lists that may share their rank, or their score, with another one of the list."""
-        order = "score" if self.inputs.scored else "rank"
-        return sharing(self.lists, [*self.keys, order])
-
-    @cached_property
     def same_judged_pairs(self) -> pl.LazyFrame:
         """The pairs with several judged rows of any model: `rows`, `lowest` and `highest` relevance."""
-        if not self.is_judged:
-            rows = sharing(self.truth, [*self.judged_keys, "item"])
-        elif self.inputs.model:  # each has rows of most pairs
-            rows = self.truth
-        else:
-            rows = self.same_pairs.filter(relevance.is_not_null())
         counts = [ROWS, relevance.min().alias("lowest"), relevance.max().alias("highest")]
-        return rows.group_by([*self.judged_keys, "item"]).agg(counts).filter(n_rows > 1)
+        return self.truth.group_by([*self.judged_keys, "item"]).agg(counts).filter(n_rows > 1)
 
     @property
     def pairs_of_lists(self) -> pl.LazyFrame:
@@ -390,17 +372,12 @@ class Data:
         return self.inputs.identified("recommendations")
 
 
-def sharing(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return the rows with a repeated hash of their keys; hashes may collide."""
-    number = key_hash([pl.col(key) for key in keys], rows.collect_schema())
-    numbers = repeated(rows, number).unique().cache()
-    return rows.join(numbers, left_on=number, right_on="number", how="semi")
-
-
 def example(shown: Sequence[str] | str, schema: pl.Schema) -> pl.Expr:
     """Return the smallest row as text, such as `user 1, item 'a', rank 0`: the same for every order of the rows."""
     if isinstance(shown, str):
         return pl.lit(readable(shown))
+    if not shown:
+        return pl.col("example").first()
     # NOTE: Polars 1.35 streams no structs that hold categories, and sorts no nested values
     texts = {name for name in shown if schema[name] in TEXT}
     columns = {

@@ -11,6 +11,7 @@ import polars as pl
 from recframe.audit import (
     checks_of_ids,
     checks_of_lists,
+    checks_of_models,
     checks_of_splits,
     checks_of_truth,
     checks_of_users,
@@ -26,7 +27,7 @@ from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
 
-PAGES = (checks_of_ids, checks_of_lists, checks_of_truth, checks_of_users)
+PAGES = (checks_of_ids, checks_of_lists, checks_of_truth, checks_of_users, checks_of_models)
 CHECKS = [var for page in PAGES for var in vars(page).values() if isinstance(var, Check)]
 """Every check, page by page, in the order of each page."""
 CHECKS_OF_SPLITS = [var for var in vars(checks_of_splits).values() if isinstance(var, Check)]
@@ -77,8 +78,9 @@ def _over_folds(
     for fold, data in folds.items():
         for name, (check, one) in _found(checks, data).items():
             rows.setdefault(name, []).append(one.rows.with_columns(pl.lit(fold).alias(FOLD)))
-            names_fold = several and not isinstance(one.shown, str)
-            shown = (FOLD, *one.shown) if names_fold else one.shown
+            shown = one.shown
+            if several and shown and not isinstance(shown, str):
+                shown = (FOLD, *shown)
             found[name] = check, replace(one, shown=shown, rows=pl.concat(rows[name]))
     return found
 
@@ -160,6 +162,8 @@ def tell_of_schemas(inputs: Inputs) -> None:
 
 def _told(inputs: Inputs, check: Check, finding: Finding, row: Mapping[str, Any]) -> str:
     """Return the words of a warning."""
+    if not finding.shown:
+        return f"{check.name}: {row['example']}; {row['remedy']}"
     side = inputs.sides.get("recommendations" if finding.frame == "judged" else finding.frame)
     title = "the frame" if side is None else side.title
     column = side.context.names.get(finding.column, finding.column) if side else finding.column

@@ -219,6 +219,8 @@ class Publication:
     """A summary as a table to publish, and the notes on how it was made."""
 
     metrics: Sequence[Metric[...]]
+    on_users: Sequence[str]
+    """Sentences on models whose lists are of other users."""
     verdicts: Mapping[Key, str]
     """By the segment, the model and the metric."""
     untested: Sequence[str]
@@ -253,7 +255,7 @@ class Publication:
                 rows.append((*heads, cells))
         by = ", ".join(keys[key] for key in groups)
         has_best = any(cell.best for *_, cells in rows for cell in cells)
-        notes = (*self._notes(summary), *self._legend(has_best=has_best))
+        notes = (*self._notes(summary), *self.on_users, *self._legend(has_best=has_best))
         heads = (by, keys[model]) if model else ("", by)
         return Table(_columns(self.metrics), heads, tuple(rows), notes, self.title)
 

@@ -95,8 +95,8 @@ def demo(seed: int, n_users: int, n_items: int, save: Path | None) -> None:
     """Simulate a shop with three recommenders and evaluate them, overall and by segment.
 
     The catalogue has a long tail, users have tastes, and a quarter of what they kept is held out as the truth. Popularity, item
-    neighbours and a matrix factorisation are fitted on the rest. Every table comes with its Python line, and the last three
-    sentences say what the tables show.
+    neighbours and a matrix factorisation are fitted on the rest. Every table comes with its Python line, and the last sentence
+    says which model is best.
     """
     try:
         from recframe import demo as simulated  # noqa: PLC0415  only the demo needs NumPy
@@ -119,9 +119,8 @@ def demo(seed: int, n_users: int, n_items: int, save: Path | None) -> None:
         )
     else:
         _save(simulation, save)
-    say("\nWhat you just saw:")
-    for number, answer in enumerate(answers, 1):
-        tell(f"{number}. {answer.words}")
+    say()
+    tell(simulated.conclusion(answers[0].frame))
 
 
 def _save(simulation: Any, folder: Path) -> None:

@@ -38,6 +38,15 @@ WITH_RELEVANT: Metric[...] = Metric(
     )
 )
 """Internal metric: whether a user has a relevant item; the space in its name avoids collisions."""
+WITH_LIST: Metric[...] = Metric(
+    Definition(
+        "with list",
+        lambda at: pl.when(at.list_length > 0).then(1.0),
+        range=(0.0, 1.0),
+        linear=True,
+    )
+)
+"""Internal metric: 1 for users with a list, null for others."""
 By = dict[str, str]
 """Own names of key columns, by their names inside the plan."""
 

@@ -1,0 +1,111 @@
+"""Models with lists of other users: missing lists, arms of an experiment."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from recframe.audit.checks import Finding, Findings, check
+from recframe.audit.data import MANY_USERS, SAMPLED, Data
+from recframe.errors import shown_in_plan, worded
+from recframe.evaluation.required_columns import needs_of
+from recframe.frames.dtypes import as_text
+from recframe.frames.hints import Either, bind, text
+from recframe.ranking.judged_frame import judge
+from recframe.ranking.relevance import rows_of_models
+
+IN_COMMON = 0.1
+"""Share of the users of the smaller model below which two models are arms of an experiment."""
+APART = 0.05
+"""Difference between the shares of users with a list of two models from which it is said."""
+FEWEST = 30
+"""Fewest users who count; of fewer a few without a list make shares that differ."""
+OTHERS_COUNT = "the others count 0"
+OF_ARMS = "; hardly a user has both, as in arms of an experiment, which are no models"
+
+
+@check(
+    "warning",
+    OTHERS_COUNT,
+    text(
+        "give all lists, or keep the users of the truth whom every model serves; of arms of an experiment leave ",
+        bind(model="..."),
+        " out, and write ",
+        Either("by=...", "--by ..."),
+        ", and gaps() for the difference",
+    ),
+    needs=("models", "all users"),
+    warns="always",
+)
+def models_of_other_users(data: Data) -> Findings:
+    """Models with lists of fewer or other users than another model, such as arms of an experiment; `rows` counts the models."""
+    notes = notes_on_models(data)
+    if notes is not None:
+        notes = first_of_each(notes).filter(pl.col("share") > 0)
+        yield Finding(data.main, notes.rename({"about": "example"}), (), "model")
+
+
+def notes_on_models(data: Data) -> pl.LazyFrame | None:
+    """Return the notes on pairs of models, the first to be told first; None where a call needs none.
+
+    NOTE: a call counts of more than ten thousand users those of one hash in 64, as the look at eager lists does.
+    """
+    inputs, call = data.inputs, data.of_call
+    of_lists = call is not None and all(needs_of(one).over == "lists" for one in call.metrics)
+    if of_lists or inputs.tables is not None:
+        return None
+    if data.looks_well("recommendations", partial(_serve_alike, data)):
+        return None
+    crowd = judge(inputs).members().select("user").unique()
+    if call is not None:
+        crowd = crowd.filter((pl.col("user").hash() % SAMPLED == 0) | (pl.len() <= MANY_USERS))
+    lists = data.lists.select("model", "user").drop_nulls().join(crowd, on="user", how="semi")
+    lists, models = lists.unique(), rows_of_models(inputs).unique()
+    both = lists.join(lists, on="user", suffix=" 2").group_by("model", "model 2").agg(both=pl.len())
+    pairs = models.join(models, how="cross", suffix=" 2")
+    pairs = pairs.join(both, on=["model", "model 2"], how="left").fill_null(0)
+    n_users = crowd.select(users=pl.len()).filter(pl.col("users") >= FEWEST)
+    return _worded(pairs.join(n_users, how="cross"), inputs.schema["model"])
+
+
+def _serve_alike(data: Data, rows: pl.DataFrame) -> bool:
+    """Return whether eager lists have one of each model for each of their users."""
+    lists = rows.filter(data.ranked)
+    n_lists = lists.n_unique(["model", "user"])
+    return n_lists == rows["model"].n_unique() * lists["user"].n_unique()
+
+
+def _worded(pairs: pl.LazyFrame, dtype: pl.DataType) -> pl.LazyFrame:
+    """Return what is said about pairs of models by their numbers of users."""
+    both = pl.col("both") / pl.col("users")
+    share, of_other = (both.max().over(key) for key in ("model", "model 2"))
+    # NaN without a list
+    are_arms = both / pl.min_horizontal(share, of_other) < IN_COMMON
+    here, there = ((100 * part).round().cast(pl.Int64) for part in (share, of_other))
+    one, other = (shown_in_plan(as_text(pl.col(key), dtype)) for key in ("model", "model 2"))
+    end = pl.when(are_arms).then(pl.lit(OF_ARMS)).otherwise(pl.lit(""))
+    notes = pairs.select(
+        "model",
+        share=share,
+        baseline="model 2",
+        lack=pl.when(are_arms).then(2.0).otherwise(of_other - share),
+        about=worded(
+            here,
+            " % of the users have a list of '",
+            one,
+            "', ",
+            there,
+            " % of '",
+            other,
+            f"'; {OTHERS_COUNT}",
+            end,
+        ),
+    )
+    notes = notes.filter(pl.col("lack").abs() > APART)
+    return notes.sort(-pl.col("lack"), "model", "baseline")
+
+
+def first_of_each(notes: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the first note on each model that lacks lists or is an arm."""
+    return notes.filter(pl.col("lack") > 0).unique("model", keep="first", maintain_order=True)
