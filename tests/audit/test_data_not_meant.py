@@ -247,6 +247,11 @@ MISTAKES: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
         {"truth": TRUTH, "users": RARE, "weight": "w"},
         "users_without_weight",
     ),
+    "a join of the truth failed": (
+        RECS.with_columns(week=pl.lit("w1")),
+        {"truth": TRUTH.with_columns(week=pl.lit(None, dtype=pl.String)), "by": "week"},
+        "by_without_common_values",
+    ),
 }
 PLAIN: dict[str, Callable[[pl.DataFrame], Any]] = {
     "eager": lambda one: one,

@@ -23,8 +23,8 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 346_460,
-    "lines": 47_250,
+    "nodes": 346_470,
+    "lines": 47_270,
     "files": 227,
     "files_out_of_size": 33,
     "nodes_a_line": 7.33,
@@ -37,7 +37,7 @@ BOUNDS = {
     "compare_functions": 589,
     "compare_calls": 1_363,
     "compare_changes": 490,
-    "lines_of_tests": 51_116,
+    "lines_of_tests": 51_125,
 }
 """The largest value that each count may have."""
 

@@ -140,13 +140,23 @@ def in_common(rows: pl.LazyFrame, others: pl.LazyFrame, role: str) -> pl.LazyFra
     return beside_one_another(counts)
 
 
-def apart(rows: pl.LazyFrame, others: pl.LazyFrame, role: str, share: float = 0.0) -> pl.LazyFrame:
-    """Return one row, `rows`, `lists` and `other`, of frames with no id in common, or with less than a share of the fewer."""
-    fewer, common = pl.min_horizontal("here", "there"), pl.col("common")
-    is_less = (common == 0) | (common < share * fewer)
-    found = in_common(rows, others, role).filter((fewer > 0) & is_less)
+FEWER = pl.min_horizontal("here", "there")
+"""The smaller number of ids."""
+
+
+def apart(
+    rows: pl.LazyFrame,
+    others: pl.LazyFrame,
+    role: str,
+    share: float = 0.0,
+    least: pl.Expr = FEWER,
+) -> pl.LazyFrame:
+    """Return a row `rows`, `lists` and `other` of frames with no id in common, or with less than a share of the fewer."""
+    common = pl.col("common")
+    is_less = (common == 0) | (common < share * FEWER)
+    found = in_common(rows, others, role).filter((least > 0) & is_less)
     return found.select(
-        pl.col("there").cast(pl.Int64).alias("rows"), lists="such_here", other="such_there"
+        pl.col("there").clip(1).cast(pl.Int64).alias("rows"), lists="such_here", other="such_there"
     )
 
 
@@ -243,6 +253,8 @@ def by_without_common_values(data: Data) -> Findings:
     """Columns of `by` without a value that lists and truth have in common; `rows` counts the values."""
     for segment in data.inputs.segments:
         if segment.inside in data.parts:
-            values = apart(data.inputs.lists, data.pairs["truth"], segment.inside)
+            # of a column that is null in all rows of a frame too, as where a join failed
+            more = pl.max_horizontal("here", "there")
+            values = apart(data.inputs.lists, data.pairs["truth"], segment.inside, least=more)
             values = values.rename({"other": "truth"})
             yield Finding("truth", values, ("lists", "truth"), column=segment.name)
