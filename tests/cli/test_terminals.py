@@ -291,7 +291,7 @@ def test_help_fits_a_terminal(command):
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_the_demo_ends_with_three_sentences_on_one_screen_of_sixty_lines():
+def test_the_demo_ends_with_a_sentence_on_a_screen_of_sixty_lines():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_NamedTextIOWrapper, "isatty", lambda _: True)
         runner = CliRunner(env={"COLUMNS": "80"})
@@ -304,4 +304,4 @@ def test_the_demo_ends_with_three_sentences_on_one_screen_of_sixty_lines():
     assert "\\\n" in command
     asked = shlex.split(command.replace("\\\n", ""))
     assert CliRunner().invoke(main, asked[1:]).exit_code == 0
-    assert re.search(r"\nWhat you just saw:\n1\. .*\.\n2\. .*\.\n3\. .*\.\n$", shown, re.DOTALL)
+    assert re.search(r"is the best model:[^\n]*\n[^\n]*\.\n$", shown)

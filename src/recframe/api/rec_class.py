@@ -389,7 +389,7 @@ class Rec(Methods[F], Answers[F]):
             inputs = replace(inputs.without_labels(), checks=(errors,))
         else:
             inputs = read(self._frame, context, names, judged=judged)
-        if "recommendations" not in inputs.given and inputs.tables is None:
+        if metrics and "recommendations" not in inputs.given and inputs.tables is None:
             audit.tell_of_schemas(inputs)
         return check_lists(inputs)
 

@@ -226,7 +226,11 @@ def _repeats(data: Data, rows: pl.DataFrame, place: str) -> bool:
 @check(
     "warning",
     "all rows of the truth count for each model",
-    "bind it to by= if it cuts lists and truth into parts, else drop it from the truth",
+    text(
+        "bind it to ",
+        Either("by=", "--by"),
+        " if it cuts both into parts, else drop it from the truth",
+    ),
     needs=("models", "truth"),
     warns="always",
 )

@@ -157,7 +157,9 @@ def tell_of_schemas(inputs: Inputs) -> None:
     for check in OF_SCHEMAS:
         for one in check.function(data) if check.needs <= data.held else ():
             words = _words(0, "", check, one)
-            warn(f"{check.name}: {check.meaning}; {words['treatment']}; {words['remedy']}")
+            warn(
+                f"{check.name}: {check.meaning.rstrip('.')}; {words['treatment']}; {words['remedy']}"
+            )
 
 
 def _told(inputs: Inputs, check: Check, finding: Finding, row: Mapping[str, Any]) -> str:

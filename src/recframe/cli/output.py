@@ -538,9 +538,10 @@ def noted() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", rf.RecframeWarning)
         yield
-    for one in caught:
+    # a command of two calls says the same once
+    for text, one in {str(one.message): one for one in caught}.items():
         if issubclass(one.category, rf.RecframeWarning):
-            note(str(one.message))
+            note(text)
         else:
             warnings.showwarning(one.message, one.category, one.filename, one.lineno)
 
