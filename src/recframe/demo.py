@@ -15,7 +15,7 @@ from recframe.frames import atomic_write
 from recframe.frames.collecting import check_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -255,18 +255,22 @@ rec = sim.recs.rec(truth=sim.truth, train=sim.train, users=sim.users,
 
 
 def answers(simulation: Simulation) -> Iterator[Answer]:
-    """Answer the first questions that one asks of three recommenders: which one, at what price, for whom."""
-    sim = simulation
+    """Answer the first questions about three recommenders: which model, at what price, for whom."""
     rec = rec_of(
-        sim.recs, truth=sim.truth, train=sim.train, users=sim.users, items=sim.items, model="model"
+        simulation.recs,
+        truth=simulation.truth,
+        train=simulation.train,
+        users=simulation.users,
+        items=simulation.items,
+        model="model",
     )
     asked, beyond = map(_quoted, (METRICS, SIDE_EFFECTS))
     yield Answer("Which model is best?", f"rec.evaluate({asked})", rec.evaluate(*METRICS))
     question = "At what price? Share of the items shown, novelty in bits, users who know an item"
     yield Answer(question, f"rec.evaluate({beyond})", rec.evaluate(*SIDE_EFFECTS))
     question = 'For whom? By country; by="activity", "genre" or "shelf" would do as well'
-    by_country = rec.evaluate(*METRICS, by="country")
-    yield Answer(question, f'rec.evaluate({asked}, by="country")', by_country)
+    line = f'rec.evaluate({asked}, by="country")'
+    yield Answer(question, line, rec.evaluate(*METRICS, by="country"))
 
 
 def _quoted(metrics: Iterable[str]) -> str:

@@ -23,8 +23,8 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 346_495,
-    "lines": 47_270,
+    "nodes": 346_497,
+    "lines": 47_275,
     "files": 227,
     "files_out_of_size": 33,
     "nodes_a_line": 7.33,

@@ -70,8 +70,8 @@ def missing_ranks(data: Data) -> Findings:
     yield Finding(data.main, data.pairs_of_lists.filter(missing), ("user", "item", "rank"))
 
 
+# the fraction of a mean over a tie of an even number of ranks
 HALF = 0.5
-"""The fraction of a mean over a tie of an even number of ranks."""
 
 
 @check(
@@ -226,11 +226,7 @@ def _repeats(data: Data, rows: pl.DataFrame, place: str) -> bool:
 @check(
     "warning",
     "all rows of the truth count for each model",
-    text(
-        "bind it to ",
-        Either("by=", "--by"),
-        " if it cuts both into parts, else drop it from the truth",
-    ),
+    "make it a segment if it cuts both into parts, else drop it from the truth",
     needs=("models", "truth"),
     warns="always",
 )

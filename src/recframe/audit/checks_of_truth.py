@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
 import polars as pl
@@ -281,7 +281,7 @@ def no_relevant_beyond_lists(data: Data) -> Findings:
     if data.context.relevant_from == "list" or data.inputs.inside("truth"):
         return
     call = data.of_call
-    if call and (not call.found_a_hit or _misses_some(data)):
+    if call and (not call.found_a_hit or _misses_some(data, call.given)):
         return
     users = data.judged_users.filter(pl.col("relevant") > 0)
     if data.is_judged:
@@ -296,9 +296,8 @@ FEW_USERS = 5
 """Users of eager frames of whom lists mostly miss something."""
 
 
-def _misses_some(data: Data) -> bool:
+def _misses_some(data: Data, given: Mapping[str, pl.DataFrame]) -> bool:
     """Return whether the lists of a call miss a relevant item of a few users."""
-    given = data.of_call.given if data.of_call else {}
     schema = data.inputs.schema
     if not {"truth", "recommendations"} <= {*given} or schema["user"].is_nested():
         return False

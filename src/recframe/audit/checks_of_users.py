@@ -78,10 +78,14 @@ def _have_lists(data: Data) -> bool:
         return False
     if lists["user"].n_unique() >= LIKELY * truth["user"].n_unique():
         return True
+    return not HARDLY <= _share(data, truth["user"], lists["user"]) < 1 - MOST
+
+
+def _share(data: Data, users: pl.Series, known: pl.Series) -> float:
+    """Return the share of users who are known, 1 without users."""
     dtype = data.inputs.schema["user"]
-    users, listed = (frame["user"].cast(dtype).drop_nulls().unique() for frame in (truth, lists))
-    share: Any = users.is_in(listed.implode()).mean()
-    return share is None or not HARDLY <= share < 1 - MOST
+    share: Any = users.cast(dtype).drop_nulls().unique().is_in(known.cast(dtype).implode()).mean()
+    return 1.0 if share is None else share
 
 
 def _models(data: Data) -> pl.LazyFrame:
@@ -268,23 +272,21 @@ def users_without_history(data: Data) -> Findings:
 )
 def users_without_weight(data: Data) -> Findings:
     """Users with judged rows and no weight."""
-    if data.of_call is not None and _have_weights(data):
+    call = data.of_call
+    if call and _have_weights(data, call.given.get("users")):
         return
     known = data.having("user")["users"].filter(WEIGHT.is_not_null()).select("user")
     rows = data.judged_users.join(known, on="user", how="anti")
     yield Finding(data.judging, rows, ("user",))
 
 
-def _have_weights(data: Data) -> bool:
+def _have_weights(data: Data, users: pl.DataFrame | None) -> bool:
     """Return whether most users of a call have a weight."""
     judging = data.look("recommendations" if data.is_judged else "truth")
-    users = None if data.of_call is None else data.of_call.given.get("users")
     if judging is None or users is None:
         return False
-    dtype = data.inputs.schema["user"]
-    weighted = users.filter(WEIGHT.is_not_null())["user"].cast(dtype)
-    share: Any = judging["user"].cast(dtype).drop_nulls().unique().is_in(weighted.implode()).mean()
-    return share is None or bool(share >= 1 - MOST)
+    weighted = users.filter(WEIGHT.is_not_null())["user"]
+    return _share(data, judging["user"], weighted) >= 1 - MOST
 
 
 @check(

@@ -123,8 +123,8 @@ class OfCall:
 
     @cached_property
     def may_be_perfect(self) -> bool:
-        """Whether a metric of hits is nearly 1, or none tells."""
-        return not self.values or any(_highest(one) >= NEARLY_ALL for one in self.values.values())
+        """Whether a metric of hits is nearly 1."""
+        return any(_highest(one) >= NEARLY_ALL for one in self.values.values())
 
 
 def _highest(values: pl.Series) -> float:
@@ -190,7 +190,8 @@ class Data:
         lowest: Any = lists["rank"].min()
         highest: Any = lists["rank"].max()
         n_ranks = len(lists) - lists["rank"].null_count()
-        n_groups = call.n_rows if self.inputs.segments or self.inputs.model else 1
+        is_parted = self.inputs.model or (self.inputs.segments and self.parts)
+        n_groups = call.n_rows if is_parted else 1
         return {
             "no place": lowest is None or not isfinite(lowest),
             "late starts": lowest is not None and lowest >= BEHIND_FIRST,
@@ -204,7 +205,8 @@ class Data:
 
         Of more than ten thousand users those of one hash in 64.
         """
-        call, frame = self.of_call, None if self.of_call is None else self.of_call.given.get(name)
+        call = self.of_call
+        frame = None if call is None else call.given.get(name)
         if call is None or frame is None or call.n_users <= MANY_USERS or "user" not in frame:
             return frame
         if name not in self.looks:

@@ -170,15 +170,18 @@ def check_lists(inputs: Inputs) -> Inputs:
 
 def _have_each_rank_once(inputs: Inputs, lists: pl.DataFrame) -> bool:
     """Return whether no list has a rank twice, among the rows that are drawn where there are many."""
-    users = lists["user"]
+    users, ranks = lists["user"], lists["rank"]
     if len(lists) > LARGE:
         step = isqrt(len(lists)) // DRAWN
         place = pl.int_range(0, len(lists) - step, step, eager=True)
         # not every so many rows: those of equal parts that stand one below another might never meet
         lists = lists[place + (place.hash() % step).cast(pl.Int64)]
-    elif not (lists["rank"].has_nulls() or users.dtype.is_nested()) and users.is_sorted():
-        are_close = lists["rank"].cast(pl.Float64).diff()[1:] < 1
-        if not ((users[:-1] == users[1:]) & are_close).any():
+    elif not users.dtype.is_nested() and users.is_sorted():
+        if ranks.has_nulls():
+            users, ranks = users.filter(ranks.is_not_null()), ranks.drop_nulls()
+        above, own = ranks[:-1], ranks[1:]
+        repeat = own - above < 1 if ranks.dtype.is_float() else own <= above
+        if not ((users[:-1] == users[1:]) & repeat).any():
             return True
     # ranks closer than 1 are equal ones that are pushed apart
     rank = pl.col("rank").cast(pl.Float64).floor()
