@@ -31,10 +31,10 @@ def history(  # noqa: PLR0913  what runs differ in
             **({"country": country} if countries else {}),
             "metric": metric,
             "value": (value := 0.3 + chance.gauss(0, spread) + (drop or {}).get(day, 0.0)),
-            "value_low": value - 0.005,
-            "value_high": value + 0.005,
+            "low": value - 0.005,
+            "high": value + 0.005,
             "std": 0.2,
-            "n_users": 6147,
+            "n": 6147,
             "fingerprint": f"data {day}",
         }
         for day in range(runs)

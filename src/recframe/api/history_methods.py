@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, overload
+
+import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
@@ -12,12 +14,41 @@ from recframe.api.request import Request
 from recframe.metrics.language import registry
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from recframe.tracking.histories import History
+
+
+class TrackOptions(TypedDict, total=False):
+    """The options of `track`, but where and of which time the run is."""
+
+    name: str | None
+    tags: Mapping[str, object] | None
+    k: Cutoffs
+    by: By
+    level: float
+    cluster: str | None
 
 
 class Tracked(Generic[F]):
     """`rec.track` and `rec.fingerprint`: results kept in a history."""
 
+    @overload
+    def track(
+        self: Tracked[pl.LazyFrame],
+        *metrics: Asked,
+        history: History,
+        as_of: date | str,
+        **options: Unpack[TrackOptions],
+    ) -> pl.DataFrame: ...
+    @overload
+    def track(
+        self,
+        *metrics: Asked,
+        history: History,
+        as_of: date | str,
+        **options: Unpack[TrackOptions],
+    ) -> F: ...
     @argument_errors.understood
     def track(  # noqa: PLR0913  those of summarize, and what is known of the run
         self,
@@ -30,13 +61,14 @@ class Tracked(Generic[F]):
         by: By = None,
         level: float = 0.95,
         cluster: str | None = None,
-    ) -> F:
-        """Return `summarize(...)`, and write it to a history, with the fingerprint of the data (see `fingerprint`).
+    ) -> Any:
+        """Write `summarize(...)` to a history, with the fingerprint of the data (see `fingerprint`), and return what it wrote.
 
         `history`, `as_of`, `name` and `tags` are those of `rf.track`, which says what a run replaces: one of the same time,
         name and data. So compute all metrics of a run in one call. `rf.history(...)` has all runs as a frame.
 
-        Of a LazyFrame the plan runs, and the result is a LazyFrame.
+        The result has the columns of the file: the time, name and tags of the run, `by`, `metric`, `value`, `low`, `high`,
+        `std`, `n`, `fingerprint`. Of a LazyFrame the plan runs, and the result is a DataFrame.
 
         Raises what `summarize` and `rf.track` raise.
 
@@ -45,16 +77,16 @@ class Tracked(Generic[F]):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     for day in ("2026-11-21", "2026-11-22"):
         ...         tracked = df.rec.track("mrr", history=folder, as_of=day)
-        ...     rf.history(folder).select("as_of", "value", "n_users")
+        ...     rf.history(folder).select("as_of", "value", "n")
         shape: (2, 3)
-        ┌─────────────────────┬───────┬─────────┐
-        │ as_of               ┆ value ┆ n_users │
-        │ ---                 ┆ ---   ┆ ---     │
-        │ datetime[μs]        ┆ f64   ┆ i64     │
-        ╞═════════════════════╪═══════╪═════════╡
-        │ 2026-11-21 00:00:00 ┆ 0.75  ┆ 2       │
-        │ 2026-11-22 00:00:00 ┆ 0.75  ┆ 2       │
-        └─────────────────────┴───────┴─────────┘
+        ┌─────────────────────┬───────┬─────┐
+        │ as_of               ┆ value ┆ n   │
+        │ ---                 ┆ ---   ┆ --- │
+        │ datetime[μs]        ┆ f64   ┆ i64 │
+        ╞═════════════════════╪═══════╪═════╡
+        │ 2026-11-21 00:00:00 ┆ 0.75  ┆ 2   │
+        │ 2026-11-22 00:00:00 ┆ 0.75  ┆ 2   │
+        └─────────────────────┴───────┴─────┘
         """
         from recframe.tracking.fingerprints import fingerprint  # noqa: PLC0415  importing recframe should take no time
         from recframe.tracking.histories import moment, place_of, track  # noqa: PLC0415
@@ -66,8 +98,7 @@ class Tracked(Generic[F]):
         names: list[Any] = [*argument_errors.names(by), *([] if cluster is None else [cluster])]
         asked = Request.of(rec, registry.asked(registry.each(metrics), k), names)
         data = fingerprint(asked.inputs, [one.metric for one in asked.stated])
-        about: dict[str, Any] = {"name": name, "tags": tags, "fingerprint": data}
-        return cast("F", track(result, place, as_of=time, **about))
+        return track(result, place, as_of=time, name=name, tags=tags, fingerprint=data)
 
     @argument_errors.understood
     def fingerprint(self, *, by: By = None) -> str:

@@ -79,11 +79,10 @@ class Plot(
         level: float = 0.99,
         most: int = 6,
     ) -> alt.LayerChart | alt.VConcatChart:
-        """Draw a metric of a history over time: a line for each model, its intervals, and what is flagged as a change.
+        """Draw a metric of a history over time: a line for each model, its intervals, and its changes.
 
         It is asked of a history: `rf.history("history.parquet").rec.plot.timeline("ndcg@10")`. Bands are the intervals of the
-        numbers, thin lines the ends of what the runs before predict, triangles the runs outside, which `rf.changes` flags:
-        those of the whole history that is handed in. Where runs are more than 2.5 times as far apart as usual, the line has
+        numbers, thin lines the ends of the band of the runs before, triangles the runs that `rf.changes` calls *changed*. Where runs are more than 2.5 times as far apart as usual, the line has
         a gap. Models stand in the column `model`, or the one that is bound; several names of runs stand as models of their
         own.
 

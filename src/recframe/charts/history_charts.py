@@ -1,4 +1,4 @@
-"""Chart of a history: values over time, prediction bands, flagged changes."""
+"""Chart of a history: values over time, bands of the runs before, changes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ from recframe.charts.style import (
 from recframe.charts.themes import ALL, Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.metrics.language.definition import Metric
-from recframe.tracking.changed_runs import judged, watched
-from recframe.tracking.time_series import Runs, metric_of, runs_of
+from recframe.metrics.language.registry import parse
+from recframe.tracking.changed_runs import CHANGED, FEWEST, OPEN, changed
+from recframe.tracking.histories import OF_RUN
 
 MOST = 6
 """Most segments in one chart."""
@@ -45,16 +46,15 @@ MOST_POINTS = 60
 SHAPES = {"higher": "triangle-up", "lower": "triangle-down"}
 A_HISTORY = "rf.history('history.parquet').rec.plot.timeline('ndcg@10')"
 NUMBERS = {
-    "value_low,value_high": "interval",
+    "low,high": "interval",
     "expected": "expected",
     "expected_low,expected_high": "expected interval",
 }
 """The titles of numbers in a tooltip."""
 Chart = alt.LayerChart | alt.VConcatChart
 DRAWN = (
-    *("segment", "model", "as_of", "stretch", "alone", "value", "value_low", "value_high"),
-    *("expected", "expected_low", "expected_high", "change", "n_runs", "flagged", "verdict"),
-    *("rule", "note", "n_users"),
+    *("segment", "model", "as_of", "stretch", "alone", "value", "low", "high", "n"),
+    *("expected", "expected_low", "expected_high", "change", "n_runs", "verdict", "note"),
 )
 """The columns that a chart holds."""
 
@@ -63,12 +63,27 @@ DRAWN = (
 class Lines:
     """Runs of a history, with the columns of `rf.changes`, as lines to draw."""
 
-    runs: Runs
+    keys: dict[str, str]
+    """Columns of `judged` with segments and models, by their own names."""
     judged: pl.DataFrame
     model: str
     """Column of models, or ""."""
     window: int
     level: float
+
+    @classmethod
+    def of(cls, changes: pl.DataFrame, model: str, window: int, level: float) -> Lines:
+        """Return the lines of the columns of `rf.changes`, with what each row was `split_by`."""
+        names = changes.columns[: changes.columns.index("metric")]
+        # some names are patterns to Polars
+        keys = {name: f"key {place}" for place, name in enumerate(names) if name not in OF_RUN}
+        there = [
+            pl.when(pl.col(inside).is_not_null()).then(pl.lit(name))
+            for name, inside in keys.items()
+        ]
+        split = pl.concat_str(there or [pl.lit("")], separator=", ", ignore_nulls=True)
+        rows = changes.rename(keys).with_columns(split_by=pl.when(split != "").then(split))
+        return cls(keys, rows, model, window, level)
 
     def splits_of(self, metric: str) -> list[list[str]]:
         """Return the columns that the numbers of a metric were split by, but models: those of few columns first."""
@@ -79,8 +94,8 @@ class Lines:
     def chart(self, metric: str, split: Sequence[str], look: Look, most: int = MOST) -> Chart:
         """Return the chart of a metric, by segment where it is split."""
         every = self._of_split(self.judged.filter(pl.col("metric") == metric), split)
-        sizes = every.group_by("segment", maintain_order=True).agg(pl.col("n_users").max())
-        sizes = sizes.sort("n_users", descending=True, nulls_last=True, maintain_order=True)
+        sizes = every.group_by("segment", maintain_order=True).agg(pl.col("n").max())
+        sizes = sizes.sort("n", descending=True, nulls_last=True, maintain_order=True)
         shown_segments = sizes.head(most)["segment"]
         data = every.filter(pl.col("segment").is_in(shown_segments.implode()))
         names = data.sort("order", "model", nulls_last=True)["model"].unique(maintain_order=True)
@@ -107,13 +122,11 @@ class Lines:
         if not kept:
             raise RecframeError(_no_such_split(split, [*columns.values()]))
         rows = found.filter(pl.col("split_by").is_in(kept, nulls_equal=True))
-        inside = dict(zip(self.runs.keys, self.runs.inside, strict=True))
-        model = [inside[self.model]] if self.model in inside else []
+        model = [self.keys[self.model]] if self.model in self.keys else []
         names = [*model, *(["name"] if rows["name"].n_unique() > 1 else [])]
         texts = [pl.col(name).cast(pl.String) for name in names]
         who = pl.concat_str(texts or pl.lit(ALL), separator=" · ", ignore_nulls=True)
-        keys = [inside[name] for name in split]
-        rows = rows.drop("place", strict=False)
+        keys = [self.keys[name] for name in split]
         rows = rows.sort(keys, nulls_last=True, maintain_order=True) if keys else rows
         return with_segments(rows, keys).with_columns(
             order=pl.col(model[0]).rank("dense") if model else pl.lit(0),
@@ -123,15 +136,15 @@ class Lines:
 
     def _told(self, data: pl.DataFrame) -> str:
         """Return the description of the chart, in words."""
-        bands = "Bands: intervals of the numbers. " if data["value_low"].count() else ""
-        n_judged = data["flagged"].count()
-        if not n_judged:
-            return f"{bands}Too few runs to say what is expected: half of {self.window} are needed."
-        n = int(data["flagged"].sum())
-        flags = f"{n:,} {'is' if n == 1 else 'are'} flagged (triangles)" if n else "none is flagged"
+        bands = "Bands: intervals of the numbers. " if data["low"].count() else ""
+        n_judged = data.filter(pl.col("verdict") != OPEN).height
+        if not data["expected"].count():
+            return f"{bands}Too few runs to say what is expected: {FEWEST} are needed."
+        n = data.filter(verdict=CHANGED).height
+        flags = f"{n:,} changed (triangles)" if n else "none changed"
         return (
-            f"{bands}Thin lines: what up to {self.window} runs before predict, at {self.level * 100:.6g} % for all numbers of "
-            f"a run; of {n_judged:,} judged, {flags}."
+            f"{bands}Thin lines: the band of up to {self.window} runs before, at {self.level * 100:.6g} %; of {n_judged:,} "
+            f"judged, {flags}."
         )
 
 
@@ -141,10 +154,16 @@ def lines_of(rec: Any, window: int, level: float) -> Lines:
     for missing in (one for one in ("as_of", "metric", "value") if one not in kind.columns):
         msg = f"plot.timeline draws a history, {A_HISTORY}; found a frame without the column {missing!r}"
         raise ColumnError(msg)
-    how = watched(window, level)
-    runs = runs_of(kind)
     model = rec._context.model or "model"  # noqa: SLF001
-    return Lines(runs, judged(runs, how), model, window, level)
+    return Lines.of(changed(kind, window, level), model, window, level)
+
+
+def metric_of(text: str) -> Metric[...] | None:
+    """Return the metric of a text, None where it is one of the user's own that is not there now."""
+    try:
+        return parse(text)
+    except RecframeError:
+        return None
 
 
 def name_of(found: pl.DataFrame, metric: str | Metric[...], k: Any) -> str:
@@ -194,7 +213,7 @@ class Timeline:
     def chart(self, told: str) -> Chart:
         """Return the chart, a view for each segment."""
         side = pl.when(pl.col("change") > 0).then(pl.lit("higher")).otherwise(pl.lit("lower"))
-        data = safe(self.rows.select(*DRAWN, flag=pl.when("flagged").then(side)))
+        data = safe(self.rows.select(*DRAWN, flag=pl.when(verdict=CHANGED).then(side)))
         data, fields = in_words(self.series.in_front(data), self._fields)
         look, title = self.series.look, f"{self.name} over time"
         words: dict[str, Any] = {"empty": is_bare(data, "value"), "finding": self._finding}
@@ -204,7 +223,7 @@ class Timeline:
             return finished(self._panel(data, HEIGHT, tooltip), look, title, told, **words)
         views = []
         for (segment,), rows in data.group_by("segment", maintain_order=True):
-            n: Any = rows["n_users"].max()
+            n: Any = rows["n"].max()
             users = "" if n is None else f" ({int(n):,})"
             text = lines(f"{segment}{users}", look.width * 0.8)
             above = alt.TitleParams(text=text, color=look.colours.quiet, **HEADING)
@@ -215,21 +234,19 @@ class Timeline:
 
     @property
     def _finding(self) -> str:
-        """The number of flagged runs, of those that were judged, and the latest of them."""
-        judged_runs = self.rows.drop_nulls("flagged")
-        flagged = judged_runs.filter("flagged")
-        if not len(flagged):
-            return f"{self.name}: every run is as expected" if len(judged_runs) else ""
-        n = len(flagged)
-        latest: Any = flagged["as_of"].max()
-        return f"{self.name}: {counted(n, 'run')} {'is' if n == 1 else 'are'} flagged, the latest of {latest:%Y-%m-%d}"
+        """The number of changed runs, of those that were judged, and the latest of them."""
+        judged_runs = self.rows.filter(pl.col("verdict") != OPEN)
+        found = judged_runs.filter(verdict=CHANGED)
+        if not len(found):
+            return f"{self.name}: every run is as before" if len(judged_runs) else ""
+        latest: Any = found["as_of"].max()
+        return f"{self.name}: {counted(len(found), 'run')} changed, the latest of {latest:%Y-%m-%d}"
 
     @property
     def _numbers(self) -> list[str]:
         """The latest values, for an alternative text."""
         is_latest = pl.col("as_of") == pl.col("as_of").max().over("segment", "model")
-        rows = self.rows.filter(is_latest).rename({"value_low": "low", "value_high": "high"})
-        rows = rows.with_columns(label="segment")
+        rows = self.rows.filter(is_latest).with_columns(label="segment")
         said = said_of(rows, "value", self._kind)
         return [f"Latest: {said[0]}", *said[1:]] if said else []
 
@@ -240,13 +257,13 @@ class Timeline:
 
     @property
     def _fields(self) -> Fields:
-        """The fields of a run's tooltip: its number, what is expected of it, and by which rule it is flagged."""
+        """The fields of a run's tooltip: its number, what is expected of it, and whether it changed."""
         fields: dict[str, Any] = {"segment:N": spoken(", ".join(self.by))} if self.by else {}
         fields["as_of:T"] = ("as of", self._format_of_times)
         fields["value:Q"] = (spoken(safe_text(self.name)), self._kind)
         fields |= {f"{field}:Q": (title, self._kind) for field, title in NUMBERS.items()}
-        fields |= {f"{one}:N": one for one in ("verdict", "rule", "note")}
-        fields["n_users:Q"] = ("users", ",d")
+        fields |= {f"{one}:N": one for one in ("verdict", "note")}
+        fields["n:Q"] = ("users", ",d")
         return self.series.told(fields)
 
     @property
@@ -263,7 +280,7 @@ class Timeline:
         alone = drawn(data.filter("alone")).encode(**channels)
         along: dict[str, Any] = {"color": colour, "detail": stretch, "order": "as_of:T"}
         title = self._title(height)
-        low, high = alt.Y("value_low:Q", title=title), alt.Y2("value_high:Q", title=title)
+        low, high = alt.Y("low:Q", title=title), alt.Y2("high:Q", title=title)
         shown = base.transform_filter(series.is_coloured) if series.others else base
         band = shown.mark_area(opacity=0.16)
         band = band.encode(y=low, y2=high, color=colour, detail=stretch)
@@ -303,7 +320,7 @@ class Timeline:
         axis: dict[str, Any] = {"grid": False, "tickCount": ticks, "labelOverlap": True}
         if whole["as_of"].n_unique() == 1:
             axis["format"] = self._format_of_times
-        numbers = whole.select("value", "value_low", "value_high", "expected_low", "expected_high")
+        numbers = whole.select("value", "low", "high", "expected_low", "expected_high")
         low = numbers.min().min_horizontal()[0] or 0.0
         high = numbers.max().max_horizontal()[0]
         high = 1.0 if high is None else high

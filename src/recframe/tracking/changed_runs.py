@@ -1,56 +1,51 @@
-"""Changes of a history (`rf.changes`): runs outside the band of earlier runs."""
+"""Changes of a history (`rf.changes`): numbers outside the band of the runs before them."""
 
 from __future__ import annotations
 
+import math
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
+from recframe.errors import ColumnError, DataError
+from recframe.frames.collecting import stream
+from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.statistics import options
-from recframe.statistics.arrays import Numbers, np, numbers
-from recframe.statistics.p_values import p_two_sided, t_quantile, t_statistic
-from recframe.statistics.prediction import (
-    FEWEST_RUNS,
-    PARTS,
-    Windows,
-    distance,
-    half_width,
-    least,
-    squared_error,
-    widest,
-    windows_of,
-)
-from recframe.statistics.summary import joined_notes
+from recframe.statistics.arrays import np
+from recframe.statistics.p_values import t_quantile
+from recframe.tracking.histories import NUMBERS, OF_RUN, OF_SUMMARY, OWN, keys_of
 from recframe.tracking.histories import history as runs_at
-from recframe.tracking.time_series import Runs, metric_of, runs_of, time_shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Verdict = dict[str, Any]
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame, "pd.DataFrame")
-COLUMNS = {
-    **dict.fromkeys(("value", "value_low", "value_high"), pl.Float64),
+OF_VERDICT = {
     **dict.fromkeys(("expected", "expected_low", "expected_high", "change"), pl.Float64),
     "n_runs": pl.Int64,
-    **dict.fromkeys(("p_value", "p_adjusted"), pl.Float64),
-    "flagged": pl.Boolean,
-    **dict.fromkeys(("verdict", "rule", "note"), pl.String),
+    "verdict": pl.String,
+    "note": pl.String,
 }
-"""Columns behind the keys."""
-EXPECTED, OPEN = "as expected", "open"
+"""Columns of the verdict of a number."""
+OF_NUMBER = ("metric", "value", "low", "high", "n")
+"""Columns of a number, before those of its verdict."""
+CHANGED, AS_BEFORE, OPEN = "changed", "as before", "open"
 WINDOW, LEVEL = 14, 0.99
+FEWEST = 5
+"""Fewest earlier runs of a verdict, and of a window."""
+WIDE = 0.2
+"""Share of its middle above which half of a band is too wide to say that nothing changed."""
+FAR = 3.0
+"""Standard errors of a number by which it leaves the range of the runs before it, at least."""
 USUAL = 0.95
-"""Assumed level of tracked intervals, which a history does not store. Intervals of another level scale the standard
-errors, but the spread between values counts as well."""
-
-
-class Watched(NamedTuple):
-    """Options of a watched history."""
-
-    window: int
-    level: float
+"""Level of tracked intervals, which a history does not store: that of `track`, unless it was called with another."""
+ROUNDING = 1e-12
+"""Share of the middle below which numbers differ by rounding alone."""
 
 
 @overload
@@ -60,36 +55,34 @@ def changes(
 @overload
 def changes(history: F, *, window: int = ..., level: float = ...) -> F: ...
 def changes(history: Any, *, window: int = WINDOW, level: float = LEVEL) -> Any:
-    """Return each number of a history with its prediction from earlier runs, and whether it is flagged as a change.
+    """Return each number of a history with the band of the runs before it, and whether it changed.
 
-    Of the last n runs of the window before a run, with mean m and standard deviation s, the band is m ± t · error, with t the
-    quantile of Student's t with n - 1 degrees of freedom. The squared error is the largest of three:
-
-        s² (1 + 1/n): the spread of these runs;
-        the mean squared error of the predictions of these runs: larger where runs drift or are correlated;
-        e² + ē²/n: the users of the run, with e its standard error and ē² the mean square of theirs.
-
-    If e is above ē, as for a run of few users, e² - ē² is added to the first two. A run outside the band is *flagged*. The band
-    is corrected for all numbers of the run (Bonferroni over the rows of one `as_of` and `name`), so that a run of m numbers
-    raises false alarms as rarely as a single number; to watch few numbers, pass only these.
+    Of the last n runs before a run, with mean m and standard deviation s, the band is m ± t · error, with t the quantile of
+    Student's t with n - 1 degrees of freedom. The squared error is s² (1 + 1/n), or e², with e the standard error of the
+    run's own number, where that is larger.
 
         history: the frame of `rf.history(...)` or a part of it, of any kind; or the path of a history.
-        window: the number of earlier runs to compare with, 5 or more. Half of them are enough to begin.
-        level: at 0.99 about one run in 100 is flagged without a change. Simulated, for one number and windows of 7 to 28 runs:
-            0.6 to 1.1 in 100, whether runs are independent, correlated (AR(1) of .5 and .8) or their level drifts (up to 2.3 of
-            the first ones, until prediction errors are known), and 2 to 4 where tails are heavy. A drop of 5 standard
-            deviations is found by 14 runs in 94 of 100 cases, one of 3 in 46.
+        window: the number of earlier runs to compare with, 5 or more.
+        level: the probability that one more run like those before lies in the band.
 
-    A number is compared with those of the same `name`, segment, model and metric, in the order of `as_of`. Of several runs of
-    one `as_of` the last one counts. Runs with the same fingerprint count as one, the first of them.
-    Flagged runs stay in the window, but a run with a p value below .001 is left out of later windows, so that a broken day does
-    not hide the next, until most runs of the window are like that: then the level is new.
+    The verdict of a number is
 
-    Columns: `as_of`, `name`, `fingerprint`, the columns of segments and models, `metric`, the value with its interval,
-    `expected` with the band `expected_low` to `expected_high`, `change` (the value minus the expected one), `n_runs` in the
-    window, `p_value`, `p_adjusted` for all numbers of the run, `flagged`, `verdict`, `rule`, `note`. The verdict is better or
-    worse (higher or lower, for a metric without a direction), "as expected", or "open" with too few earlier runs, whose
-    `flagged` is null.
+        changed: it is outside the band, or it left the range of all earlier runs by more than the width of that range and by
+            more than 3 e. The sign of `change` says up or down.
+        open: there are fewer than 5 earlier runs, or the number is in a band that is wider than ± 20 % of its middle, so that
+            a fall of a fifth would not show.
+        as before: it is in the band.
+
+    Of 2,000 simulated histories of 8 to 30 runs without a change, in at most 2.5 % the newest run is *changed*, and in at
+    most 25 % any run, also where each run depends on the one before (AR(1) of .5). Each number is judged by itself: of many
+    numbers some change by chance.
+
+    A number is compared with those of the same `name`, segment, model and metric. Of several runs of one `as_of` the last one
+    counts. Of runs with the same fingerprint, the same data, the first one counts, and the others are judged as it was.
+
+    Columns: `as_of`, `name`, `fingerprint`, the columns of segments and models, `metric`, `value`, `low`, `high`, `n`
+    (users), `expected` (m) with the band `expected_low` to `expected_high`, `change` (the value minus m), `n_runs`, `verdict`,
+    `note`.
 
     Raises a RecframeError for a frame that is not a history. It needs NumPy and SciPy, the extra recframe[stats]; a LazyFrame
     is collected.
@@ -98,148 +91,108 @@ def changes(history: Any, *, window: int = WINDOW, level: float = LEVEL) -> Any:
     >>> days = pl.date_range(pl.date(2026, 11, 1), pl.date(2026, 11, 8), eager=True)
     >>> values = [0.30, 0.31, 0.29, 0.30, 0.31, 0.30, 0.29, 0.20]
     >>> runs = pl.DataFrame({"as_of": days, "metric": "ndcg@10", "value": values})
-    >>> rf.changes(runs).tail(1).select("as_of", "value", "expected_low", "expected_high", "verdict")
-    shape: (1, 5)
-    ┌────────────┬───────┬──────────────┬───────────────┬─────────┐
-    │ as_of      ┆ value ┆ expected_low ┆ expected_high ┆ verdict │
-    │ ---        ┆ ---   ┆ ---          ┆ ---           ┆ ---     │
-    │ date       ┆ f64   ┆ f64          ┆ f64           ┆ str     │
-    ╞════════════╪═══════╪══════════════╪═══════════════╪═════════╡
-    │ 2026-11-08 ┆ 0.2   ┆ 0.267639     ┆ 0.332361      ┆ worse   │
-    └────────────┴───────┴──────────────┴───────────────┴─────────┘
+    >>> rf.changes(runs).tail(2).select("as_of", "value", "expected_low", "expected_high", "verdict")
+    shape: (2, 5)
+    ┌────────────┬───────┬──────────────┬───────────────┬───────────┐
+    │ as_of      ┆ value ┆ expected_low ┆ expected_high ┆ verdict   │
+    │ ---        ┆ ---   ┆ ---          ┆ ---           ┆ ---       │
+    │ date       ┆ f64   ┆ f64          ┆ f64           ┆ str       │
+    ╞════════════╪═══════╪══════════════╪═══════════════╪═══════════╡
+    │ 2026-11-07 ┆ 0.29  ┆ 0.269109     ┆ 0.334224      ┆ as before │
+    │ 2026-11-08 ┆ 0.2   ┆ 0.267639     ┆ 0.332361      ┆ changed   │
+    └────────────┴───────┴──────────────┴───────────────┴───────────┘
 
-    Source: Shewhart 1931 (charts of runs); Hahn 1969 (the interval of one more observation).
+    Source: Hahn 1969 (the interval of one more observation).
     """
-    how, path = watched(window, level), isinstance(history, str | os.PathLike)
-    kind = kind_for(runs_at(history) if path else history, "the first argument of changes()")
-    runs = runs_of(kind)
-    return kind.give(changed(runs, judged(runs, how)).lazy(), {})
+    kind = kind_of(history, "changes")
+    return kind.give(changed(kind, window, level).lazy(), {})
 
 
-def watched(window: object, level: object) -> Watched:
-    """Return the window and the level, or raise an error where they are invalid."""
-    sure = options.share("level", level, "0.99")
-    return Watched(options.whole("window", window, FEWEST_RUNS), sure)
+def kind_of(history: Any, call: str) -> Kind:
+    """Return the kind of a history, a frame or the path of one, or say that it is none."""
+    path = isinstance(history, str | os.PathLike)
+    kind = kind_for(runs_at(history) if path else history, f"the first argument of {call}()")
+    columns = [*map(str, kind.columns)]
+    for missing in {"as_of", "metric", "value"} - {*columns}:
+        msg = f"{call} takes a history, a frame of rf.history('history.parquet') or its path; found a frame without "
+        raise ColumnError(msg + f"{missing!r}, of the columns {', '.join(columns)}")
+    return kind
 
 
-def judged(runs: Runs, how: Watched) -> pl.DataFrame:
-    """Return the rows of a history with the columns of `changes`."""
-    rows = _with_bands(runs.rows, how)
-    return rows.with_columns(verdict=_verdict(), rule=_rule(how), note=_note(how))
+def changed(kind: Kind, window: int = WINDOW, level: float = LEVEL) -> pl.DataFrame:
+    """Return the columns of `changes` for the rows of a history."""
+    window, level = options.whole("window", window, FEWEST), options.share("level", level, "0.99")
+    quantiles = t_quantile(level, np.arange(window + 1) - 1)
+    keys = {f"key {place}": one for place, one in enumerate(keys_of(kind.columns))}
+    rows = _numbers(kind, keys)
+    number = pl.struct("name", *keys, "metric").rank("dense")
+    numbers = rows.select(number, "fingerprint", "value", _standard_error(rows["n"]))
+    earlier: dict[int, list[float]] = defaultdict(list)
+    of_data: dict[tuple[int, str], Verdict] = {}
+    verdicts = []
+    for series, data, value, error in numbers.iter_rows():
+        verdict = of_data.get((series, data), {})
+        if value is None or not math.isfinite(value):
+            verdict = {"verdict": OPEN, "note": "it has no value"}
+        elif verdict:
+            verdict = verdict | {"note": "the same data as an earlier run, judged as then"}
+        else:
+            before = earlier[series]
+            verdict = _verdict(value, error, before, window, quantiles)
+            before.append(value)
+            of_data |= {(series, data): verdict} if data else {}
+        verdicts.append(verdict)
+    judged = rows.hstack(pl.DataFrame(verdicts, schema=OF_VERDICT))
+    return judged.select(*OF_RUN, *keys, *OF_NUMBER, *OF_VERDICT).rename(keys)
 
 
-def changed(runs: Runs, rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns of `changes` for rows that are judged."""
-    inside = ["as_of", "name", "fingerprint", *runs.inside, "metric", *COLUMNS]
-    names = ["as_of", "name", "fingerprint", *runs.keys, "metric", *COLUMNS]
-    return pl.DataFrame(dict(zip(names, rows.select(inside), strict=True)))
+def _numbers(kind: Kind, keys: dict[str, str]) -> pl.DataFrame:
+    """Return the numbers of a history by time, each once a time, with the columns that it may lack."""
+    named = {OF_SUMMARY.get(one, one): one for one in kind.columns}
+    taken = {name: one for name, one in named.items() if name in OWN} | keys
+    rows = stream(kind.take(taken, numbers=NUMBERS).lazy())
+    as_of, value = rows["as_of"], pl.col("value")
+    if not as_of.dtype.is_temporal() or as_of.has_nulls():
+        msg = f"the column 'as_of' has times, and no null; found {as_of.dtype}: pl.col('as_of').str.to_datetime(), and drop "
+        raise DataError(msg + "rows without a time")
+    lacking = pl.DataFrame(schema=OWN).drop("as_of")
+    rows = pl.concat([rows, lacking], how="diagonal_relaxed").sort("as_of", maintain_order=True)
+    number = ["as_of", "name", *keys, "metric"]
+    mixed = rows.filter((value.min() < value.max()).over("fingerprint", *number))
+    for metric, time in mixed.select("metric", "as_of").rows():
+        msg = f"the history has several values of {metric} for {time}, and no column to distinguish them: "
+        raise DataError(msg + "keep the columns of models and segments, or filter the rows of one")
+    return rows.unique(number, keep="last", maintain_order=True)
 
 
-def _with_bands(rows: pl.DataFrame, how: Watched) -> pl.DataFrame:
-    """Return rows with predictions and the p values of deviations."""
-    tested = pl.col("first") & (pl.col("place") >= least(how.window))
-    tests = tested.sum().over("as_of", "name").cast(pl.Int64).clip(1)
-    rows = rows.with_columns(tests=tests)
-    own = _squared_errors(rows)
-    found, own = _windows_of(rows, own, how.window), np.nan_to_num(own)
-    n, squared = found.n.astype(np.int64), squared_error(found, own)
-    half = half_width(squared, n, how.level, rows["tests"].to_numpy())
-    change = distance(numbers(rows["value"].to_numpy()), found.mean)
-    bands = {
-        "expected": found.mean,
-        "expected_low": found.mean - half,
-        "expected_high": found.mean + half,
-        "change": change,
-        "n_runs": n,
-        "p_value": p_two_sided(t_statistic(change, np.sqrt(squared)), found.n - 1.0),
-        "n_far": np.minimum(rows["place"].to_numpy(), how.window) - n,
-        "part": widest(found, own),
-        "alike": squared == 0,
-    }
-    rows = rows.with_columns(*pl.DataFrame(bands).fill_nan(None))
-    rows = rows.join(_metrics(rows), on="metric", how="left", maintain_order="left")
-    return rows.with_columns(
-        expected_low=pl.col("expected_low").clip(lower_bound=pl.col("least")),
-        expected_high=pl.col("expected_high").clip(upper_bound=pl.col("most")),
-        p_adjusted=(pl.col("p_value") * pl.col("tests")).clip(upper_bound=1.0),
-    ).with_columns(flagged=pl.col("p_adjusted") <= 1.0 - how.level)
+def _standard_error(n: pl.Series) -> pl.Expr:
+    """Return the standard error of numbers of n users, by their interval or their spread, 0 where neither is known.
 
-
-def _windows_of(rows: pl.DataFrame, errors: Numbers, window: int) -> Windows:
-    """Return what the runs before each number predict of it."""
-    places, series, values = (rows[one].to_numpy() for one in ("place", "series", "value"))
-    first = rows["first"].to_numpy()
-    windows = windows_of(places[first], series[first], values[first], errors[first], window)
-    # of what stands behind the last run too
-    return Windows(*(one[places, series] for one in windows))
-
-
-def _squared_errors(rows: pl.DataFrame) -> Numbers:
-    """Return the squared standard error of each value: by the spread of users, or by its interval, whichever is larger.
-
-    Wilson's interval says how far 0 of 20 users may be from the next 20, where the spread says 0; and that of clusters is
-    wider than the spread of users.
+    The larger counts: Wilson's interval says how far 0 of 20 users may be from the next 20, where the spread says 0.
     """
-    n = numbers(rows["n_users"].to_numpy())
-    by_spread = numbers((rows["std"] ** 2).to_numpy()) / np.where(n > 0, n, np.nan)
-    freedom = np.where(np.isnan(n), np.inf, n - 1.0)
-    half = numbers(((rows["value_high"] - rows["value_low"]) / 2).to_numpy())
-    by_interval = (half / t_quantile(USUAL, freedom)) ** 2
-    return np.fmax(by_spread, by_interval)
+    half = (pl.col("high") - pl.col("low")) / 2
+    t = pl.Series(t_quantile(USUAL, n.fill_null(math.inf) - 1))
+    return pl.max_horizontal(half / t, pl.col("std") / pl.col("n").sqrt()).fill_null(0.0).fill_nan(0.0)
 
 
-def _metrics(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the metrics with their ranges, which limit bands, and their better ends."""
-    names = rows["metric"].drop_nulls().unique(maintain_order=True).to_list()
-    found = [(name, metric_of(name)) for name in names]
-    known = [(one, *metric.range, metric.direction) for one, metric in found if metric]
-    schema = {"metric": pl.String, "least": pl.Float64, "most": pl.Float64, "direction": pl.String}
-    return pl.DataFrame(known, schema=schema, orient="row")
-
-
-def _verdict() -> pl.Expr:
-    """Return each row's verdict, in a word."""
-    up, direction, flagged = pl.col("change") > 0, pl.col("direction"), pl.col("flagged")
-    has_good, good = direction.is_in(["higher", "lower"]), (direction == "higher") == up
-    words = {
-        OPEN: flagged.is_null(),
-        EXPECTED: ~flagged,
-        "better": has_good & good,
-        "worse": has_good,
-        "higher": up,
-    }
-    told = [pl.when(holds).then(pl.lit(word)) for word, holds in words.items()]
-    return pl.coalesce(*told, pl.lit("lower"))
-
-
-def _rule(how: Watched) -> pl.Expr:
-    """Return the rule that judges each row, null without one."""
-    tests, level = pl.col("tests"), f"{how.level * 100:.6g} %"
-    several = pl.format("{} numbers", tests)
-    number = pl.when(tests == 1).then(pl.lit("one number")).otherwise(several)
-    part = pl.col("part").replace_strict(dict(enumerate(PARTS)), return_dtype=pl.String)
-    words = pl.format("t of {} runs, {} for {}: {}", "n_runs", pl.lit(level), number, part)
-    return pl.when(pl.col("p_value").is_not_null()).then(words)
-
-
-def _note(how: Watched) -> pl.Expr:
-    """Return each row's note, null without one."""
-    few, tests, known = pl.col("expected").is_null(), pl.col("tests"), pl.col("known")
-    alone = (pl.col("p_value") <= 1.0 - how.level) & ~pl.col("flagged")
-    n_runs = pl.col("n_runs")
-    words = pl.when(n_runs == 1).then(pl.lit("run")).otherwise(pl.lit("runs"))
-    before = pl.format("{} {} before it, fewer than {}", n_runs, words, pl.lit(least(how.window)))
-    far = pl.format("without {} of the runs before, which are far off", "n_far")
-    again = pl.format("the same data as on {}, and judged as then", time_shown(pl.col("of")))
-    told = [
-        pl.when(~known).then(pl.lit("it has no value")),
-        pl.when(few).then(before),
-        pl.when(~pl.col("first") & known).then(again),
-        pl.when("twice").then(pl.lit("tracked with several data; the last one counts")),
-        pl.when((pl.col("n_far") > 0) & ~few).then(far),
-        pl.when(alone).then(
-            pl.format("outside the band for one number, not after correcting for {}", tests)
-        ),
-        pl.when(pl.col("alike") & ~few).then(pl.lit("the runs before are all the same")),
-    ]
-    return joined_notes(told)
+def _verdict(
+    value: float, error: float, before: Sequence[float], window: int, quantiles: Sequence[float]
+) -> Verdict:
+    """Return the verdict of a number with a standard error, and the band of the numbers before it."""
+    last = before[-window:]
+    n = len(last)
+    if n < FEWEST:
+        return {"n_runs": n, "verdict": OPEN, "note": f"fewer than {FEWEST} runs before it"}
+    mean = math.fsum(last) / n
+    spread = math.fsum((one - mean) ** 2 for one in last) / (n - 1)
+    half = quantiles[n] * math.sqrt(max(spread * (1 + 1 / n), error**2))
+    change, rounding = value - mean, ROUNDING * abs(mean)
+    lowest, highest = min(before), max(before)
+    beyond, gap = max(lowest - value, value - highest), max(highest - lowest, FAR * error)
+    verdict, note = AS_BEFORE, None
+    if abs(change) > half + rounding or beyond > gap + rounding:
+        verdict, note = CHANGED, "up" if change > 0 else "down"
+    elif half > WIDE * abs(mean):
+        verdict, note = OPEN, "a fall of a fifth would not show"
+    found = mean, mean - half, mean + half, change, n, verdict, note
+    return dict(zip(OF_VERDICT, found, strict=True))

@@ -18,6 +18,7 @@ DIGITS = 16
 """Digits of the fingerprint; of a million, two collide once in forty million times."""
 NUMBERS = ("rank", "score", "relevance", "propensity")
 """Numeric roles, whatever their dtype."""
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
 def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
@@ -31,23 +32,22 @@ def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
     frames = {
         # numbers of rows are in the order in which these stand
         "lists": inputs.lists.drop("item") if inputs.without_items else inputs.lists,
-        "truth": inputs.truth,
-        "users": inputs.users,
-        "items": inputs.items,
-        "train": inputs.train,
+        **{
+            name: getattr(inputs, name)
+            for name in ("truth", "users", "items", "train", "reference")
+        },
     }
     if inputs.items is not None and any("items" in metric.definition.needs for metric in metrics):
         items = inputs.sides["items"].kind
         named = {f"feature {place}": name for place, name in enumerate(sorted(items.columns))}
         frames["features"] = items.take(named).lazy()
-    reference = inputs.reference
-    frames |= {} if isinstance(reference, str) else {"reference": reference}
-    taken = {name: rows for name, rows in frames.items() if rows is not None}
-    said = [f"reference is {reference}"] if isinstance(reference, str) else []
-    sums = stream(beside_one_another([_sums(name, rows) for name, rows in taken.items()]))
-    said += [f"{name}: {sorted(rows.collect_schema())}" for name, rows in taken.items()]
-    said += [f"{name}={value or 0}" for name, value in sums.row(0, named=True).items()]
-    return sha256("\n".join(said).encode()).hexdigest()[:DIGITS]
+    plans = {name: rows for name, rows in frames.items() if isinstance(rows, pl.LazyFrame)}
+    columns = {name: sorted(rows.collect_schema()) for name, rows in plans.items()}
+    sums = stream(beside_one_another([_sums(name, rows) for name, rows in plans.items()]))
+    # a model that is the reference has no rows of its own
+    said = [str(frames["reference"]) if "reference" not in plans else "", columns]
+    said.append(sums.fill_null(0).row(0))
+    return sha256(repr(said).encode()).hexdigest()[:DIGITS]
 
 
 def _sums(name: str, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -63,17 +63,12 @@ def _sums(name: str, rows: pl.LazyFrame) -> pl.LazyFrame:
 
 def _plain(column: str, dtype: pl.DataType) -> pl.Expr:
     """Return a column's values in one canonical dtype."""
-    if isinstance(dtype, pl.List | pl.Array) and dtype.inner in (
-        pl.String,
-        pl.Categorical,
-        pl.Enum,
-    ):
-        # Polars 1 has no hash of a list of text
-        listed = pl.col(column) if isinstance(dtype, pl.List) else pl.col(column).arr.to_list()
-        texts = listed.list.eval(pl.element().cast(pl.String).fill_null("\x00"))
-        return texts.list.join("\x1f")
     value = pl.col(column)
-    if dtype in (pl.Categorical, pl.Enum):
+    if dtype.is_nested() and getattr(dtype, "inner", None) in TEXTS:
+        # Polars 1 has no hash of a list of text
+        texts = value.cast(pl.List(pl.String)).list.eval(pl.element().fill_null("\x00"))
+        return texts.list.join("\x1f")
+    if dtype in TEXTS:
         return value.cast(pl.String)
     if column in NUMBERS or dtype.is_float() or dtype.is_decimal():
         # where 0.0 and -0.0 are one number, and so are all that are none
