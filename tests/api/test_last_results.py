@@ -198,6 +198,27 @@ def test_of_runs_of_several_names_and_data_one_is_chosen(tmp_path):
     # of one time the run that was written last
     canary = runs.filter(name="canary")
     assert now.require("hit_rate@1 >= last", last=canary)["bound"].to_list() == [0.4]
+    with pytest.raises(rf.ColumnError, match="has 'as_of', but no column 'name'; a history comes"):
+        now.require("hit_rate@1 >= last", last=canary.drop("name"))
+
+
+@pytest.mark.parametrize("by", [None, "country"])
+def test_a_run_of_todays_data_is_no_earlier_one(kind, tmp_path, by):
+    users = countries(("A", 50), ("B", 50))
+    before, today = (
+        kind(hits(svd=first(share), pop=first(0.9))).rec(
+            truth=kind(truth(100)), model="model", users=kind(users)
+        )
+        for share in (0.3, 0.8)
+    )
+    for day, made in (("2026-11-21", before), ("2026-11-22", today), ("2026-11-23", today)):
+        made.track("hit_rate@1", "mrr", by=by, history=tmp_path, as_of=day)
+    # the same data tracked under another time is no run before today's either
+    asked = {"by": by, "last": rf.history(tmp_path), "models": "svd", "raises": False}
+    found = pl.DataFrame(kind.read(today.require("hit_rate@1 >= last", **asked)))
+
+    assert found["bound"].to_list() == ([0.3] if by is None else [0.6, 0.0])
+    assert found["state"].to_list()[0] == "holds"
 
 
 def test_an_earlier_result_of_other_segments_is_not_taken(tmp_path):

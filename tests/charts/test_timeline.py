@@ -1,4 +1,4 @@
-"""The chart of a history: the numbers of `rf.changes`, gaps as gaps, and what is flagged."""
+"""The chart of a history: the numbers of `rf.changes`, gaps as gaps, and what changed."""
 
 from __future__ import annotations
 
@@ -37,21 +37,13 @@ def test_a_timeline_has_the_numbers_of_changes(kind):
     data = kind(RUNS).rec.plot.timeline("ndcg@10", window=7, level=0.95).data
     found = rf.changes(RUNS, window=7, level=0.95).sort("model", "as_of")
 
-    for name in ("value", "value_low", "expected", "expected_low", "expected_high"):
+    for name in ("value", "low", "expected", "expected_low", "expected_high"):
         assert data[name].to_list() == pytest.approx(found[name].to_list(), nan_ok=True)
-    for name in ("flagged", "verdict", "rule", "note", "model"):
+    for name in ("verdict", "note", "model"):
         assert data[name].to_list() == found[name].to_list()
 
 
-def test_flags_are_those_of_all_numbers_of_the_history():
-    few = history(runs=20, drop={19: -0.018}, seed=1)
-    many = history(runs=20, metrics=[f"ndcg@{k}" for k in range(11, 40)], seed=2)
-
-    assert few.rec.plot.timeline("ndcg@10").data["flagged"][-1]
-    assert not pl.concat([few, many]).rec.plot.timeline("ndcg@10").data["flagged"][-1]
-
-
-def test_what_is_flagged_is_a_triangle_that_points_to_its_side():
+def test_what_changed_is_a_triangle_that_points_to_its_side():
     chart = history(runs=30, drop={20: -0.05, 25: 0.05}).rec.plot.timeline("ndcg@10")
 
     (up, above), (down, below) = triangles(chart)
@@ -61,7 +53,7 @@ def test_what_is_flagged_is_a_triangle_that_points_to_its_side():
     told = {
         field["title"] for one, _ in marks(chart, "point") for field in one["encoding"]["tooltip"]
     }
-    assert {"expected", "expected interval", "rule", "verdict"} < told
+    assert {"expected", "expected interval", "note", "verdict"} < told
 
 
 def test_a_line_ends_where_runs_are_missing():
@@ -79,7 +71,7 @@ def test_a_line_ends_where_runs_are_missing():
 def test_segments_are_views_of_their_own():
     runs = history(runs=12, models=("a", "b"), countries=("FR", "DE", "null"))
     more = pl.col("country").replace_strict({"DE": 0.2, "FR": 0.1}, default=0.0)
-    runs = runs.with_columns(value=pl.col("value") + more, n_users=pl.lit(1200))
+    runs = runs.with_columns(value=pl.col("value") + more, n=pl.lit(1200))
     chart = runs.rec.plot.timeline("ndcg@10", by="country")
     titles = [view["title"]["text"] for view in chart.to_dict()["vconcat"]]
 
@@ -111,7 +103,7 @@ def test_a_metric_of_ones_own_is_drawn_without_being_there():
     chart = history(runs=9, metrics=("of_a_shop@3",)).rec.plot.timeline("of_a_shop@3")
 
     words = chart.to_dict()["title"]
-    assert words["text"] == ["of_a_shop@3: every run is as expected"]
+    assert words["text"] == ["of_a_shop@3: every run is as before"]
     assert words["subtitle"][0].startswith("of_a_shop@3 over time. ")
 
 

@@ -56,13 +56,12 @@ def test_changes_are_printed_as_the_library_has_them():
     shop = rf.rec(pl.read_parquet("shop.parquet"))
     shop.track("mrr", "recall@1", history="history", as_of="2026-11-20", name="nightly")
 
-    shown = run("changes", "history", "-m", "MRR", "--flagged").stdout.splitlines()
-    head = [
-        "as_of", "name", "metric", "value", "value_low", "value_high", "expected_low",
-        "expected_high",
-    ]  # fmt: skip
-    assert shown[0].split() == [*head, "p_adjusted", "verdict"]
-    assert [(line.split()[0], line.split()[-1]) for line in shown[2:3]] == [("2026-11-20", "worse")]
+    shown = run("changes", "history", "-m", "MRR", "--changed").stdout.splitlines()
+    head = ["as_of", "name", "metric", "value", "low", "high", "n", "expected_low", "expected_high"]
+    assert shown[0].split() == [*head, "change", "verdict"]
+    assert [(line.split()[0], line.split()[-1]) for line in shown[2:3]] == [
+        ("2026-11-20", "changed")
+    ]
     result = run(
         "changes", "history", "--window", "6", "--level", "0.9", "--since", "2026-11-05",
         "-o", "all.parquet",
@@ -91,7 +90,7 @@ def test_a_page_of_a_history_is_written():
     )  # fmt: skip
     page = Path("one.html").read_text(encoding="utf-8")
     assert page.count("<figure") == 1
-    assert "up to 6 runs before predict, at 90 %" in page
+    assert "up to 6 runs before, at 90 %" in page
 
 
 def test_what_is_wrong_with_a_page_of_a_history_is_told():

@@ -39,7 +39,19 @@ def test_a_run_is_shown_and_kept_as_the_library_does():
         tags={"commit": "3f", "team": "a"},
     )
 
-    assert result.stdout.split()[:5] == ["country", "metric", "value", "value_low", "value_high"]
+    head = [
+        "as_of",
+        "name",
+        "tag_commit",
+        "tag_team",
+        "country",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "n",
+    ]
+    assert result.stdout.split()[:10] == head
     assert result.stderr == "tracked in history\n"
     own, other = (rf.history(one) for one in ("history", "library"))
     assert own.equals(other)
@@ -63,7 +75,7 @@ def test_the_numbers_of_a_history_are_printed_by_day():
     result = run("history", "history", "-m", "MRR")
 
     head, _, first, second, *_ = result.stdout.splitlines()
-    assert head.split() == ["as_of", "metric", "value", "value_low", "value_high", "n_users"]
+    assert head.split() == ["as_of", "metric", "value", "low", "high", "n"]
     assert [first.split()[0], second.split()[0]] == ["2026-11-21", "2026-11-22"]
     assert "2026-11-21" not in run("history", "history", "--since", "2026-11-22").stdout
 

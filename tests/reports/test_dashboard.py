@@ -37,21 +37,21 @@ def test_it_has_the_numbers_of_changes(page):
     newest = found.filter(pl.col("as_of") == pl.col("as_of").max())
 
     assert [row["expected"] for row in page.data["newest"]] == newest["expected"].to_list()
-    assert len(page.data["flagged"]) == found["flagged"].sum()
+    assert len(page.data["changed"]) == (found["verdict"] == "changed").sum()
     assert [row[0] for row in rows(page, "newest")] == newest["metric"].to_list()
     shown = section(page, "newest").parts[0].rows[0]
     assert [shown[0].text, shown[0].small, shown[4].text] == ["ndcg@10", "a", newest["verdict"][0]]
-    assert section(page, "newest").lead == "4 of 4 numbers of the newest run are not as expected."
+    assert section(page, "newest").lead == "4 of 4 numbers of the newest run changed."
 
 
-def test_flagged_changes_stand_the_newest_first(page):
-    times = [row[0] for row in rows(page, "flagged", 1)]
+def test_changes_stand_the_newest_first(page):
+    times = [row[0] for row in rows(page, "changed", 1)]
 
     assert times == sorted(times, reverse=True)
     assert {"2026-10-30", "2026-10-21"} <= set(times)
     assert (
-        "So about one run in 100 has a flag though nothing changed"
-        in section(page, "flagged").parts[0].blocks[0]
+        "Each number is judged by itself, so about one in 100 changes by chance"
+        in section(page, "changed").parts[0].blocks[0]
     )
 
 
@@ -61,13 +61,13 @@ def test_each_metric_has_its_chart(page):
         "ndcg@10 over time",
         "recall@10 over time",
     ]
-    assert all("flagged, the latest of 2026-10-30" in one.title for one in charts)
+    assert all("changed, the latest of 2026-10-30" in one.title for one in charts)
     many = rf.dashboard(history(runs=3, metrics=[f"ndcg@{k}" for k in range(1, 15)]))
     assert len(section(many, "over-time").parts) == 12
     assert section(many, "over-time").missing == ["Without a chart: ndcg@13, ndcg@14."]
 
 
-def test_of_segments_the_flagged_ones_are_shown():
+def test_of_segments_the_changed_ones_are_shown():
     runs = pl.concat(
         [history(runs=30), history(runs=30, countries=("FR", "DE"), seed=1)], how="diagonal"
     )
@@ -76,7 +76,7 @@ def test_of_segments_the_flagged_ones_are_shown():
 
     table = section(page, "newest").parts[0]
     assert [row[0].small for row in table.rows] == ["all users", "country=FR"]
-    assert table.notes == ["1 number of segments, as expected or open, left out."]
+    assert table.notes == ["1 number of segments, as before or open, left out."]
 
 
 def test_runs_of_the_same_data_are_told():
@@ -92,7 +92,7 @@ def test_runs_of_the_same_data_are_told():
     assert note.blocks[0].startswith("2 runs are of the same data as an earlier one")
     assert shown.rows[0][2].small == "as on 2026-10-28"
     assert [one.title for one in shown.columns] == [
-        *("as of", "name", "data", "commit", "metrics", "flagged"),
+        *("as of", "name", "data", "commit", "metrics", "changed"),
     ]
 
 
@@ -101,7 +101,7 @@ def test_a_history_of_one_run_and_one_without_anything_else_can_be_shown():
     page = rf.dashboard(bare)
 
     assert "too few runs before it" in section(page, "newest").lead
-    assert rows(page, "newest")[0][2:] == [NONE, NONE, "open", "0 runs before it, fewer than 7"]
+    assert rows(page, "newest")[0][2:] == [NONE, NONE, "open", "fewer than 5 runs before it"]
     assert "<html" in page.html
 
 
@@ -128,7 +128,7 @@ def test_names_of_others_are_no_markup():
 def test_what_is_wrong_is_told():
     for call, said in (
         (lambda: rf.dashboard(WHOLE.head(0)), "the history has no numbers yet; track some"),
-        (lambda: rf.dashboard(WHOLE.drop("as_of")), "this takes a history"),
+        (lambda: rf.dashboard(WHOLE.drop("as_of")), "dashboard takes a history"),
         (lambda: rf.dashboard(WHOLE, title=3), "title=3: title takes text"),
         (lambda: rf.dashboard("nowhere"), "there is no history at 'nowhere'"),
         (lambda: rf.dashboard(3), r"the first argument of dashboard\(\) is"),

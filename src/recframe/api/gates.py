@@ -121,8 +121,8 @@ class Gates(Generic[F]):
         Values are shown rounded by `decimals=` or a profile, and judged unrounded.
 
         `last` is an earlier result for comparison, as in `"ndcg@10 >= 0.99 * last"`: of `summarize`, or `rf.history(path)`, of
-        which the latest run counts that was split by the same columns. Its intervals count as if of other users, so that less
-        can be shown than of two models in one call.
+        which the latest run counts that was split by the same columns, and is not of today's data. Its intervals count as if of
+        other users, so that less can be shown than of two models in one call.
 
         Columns: the `by` columns and a bound model; `requirement`, `state`, `value`, `bound` (times the other's value),
         `difference` with its interval, `p_adjusted`, `n_users`, `note`. A null value (nobody has one) is open. It needs NumPy
@@ -199,7 +199,7 @@ class GatePlan:
             raise RecframeError(_without_model("models="))
         rows = pl.concat(self._against(model, places) for model, places in self._places().items())
         if last is not None:
-            rows = with_earlier(rows, last, names, gate)
+            rows = with_earlier(rows, last, names, gate, self._fingerprint)
 
         def finished(found: pl.DataFrame) -> pl.DataFrame:
             return as_shown(gates.judged(found, [*names], gate, decimals), decimals)
@@ -211,6 +211,13 @@ class GatePlan:
         if gate.raises:
             whole = self.question.kind.applied(whole, lambda one: check(one, gate, names), schema)
         return self.question.given(whole, names, [*made], [*COLUMNS])
+
+    def _fingerprint(self) -> str:
+        """Return the fingerprint of today's data; frames of engines have none."""
+        from recframe.tracking.fingerprints import fingerprint  # noqa: PLC0415  importing recframe should take no time
+
+        asked = self.question
+        return "" if asked.kind.adds is not None else fingerprint(asked.inputs, asked.metrics)
 
     def _places(self) -> Mapping[str | None, Places]:
         """Return the requirements, with the parameters of the profile, by the model that values are compared with."""

@@ -81,10 +81,10 @@ class Plot(
     ) -> alt.LayerChart | alt.VConcatChart:
         """Draw a metric of a history over time: a line for each model, its intervals, and its changes.
 
-        It is asked of a history: `rf.history("history.parquet").rec.plot.timeline("ndcg@10")`. Bands are the intervals of the
-        numbers, thin lines the ends of the band of the runs before, triangles the runs that `rf.changes` calls *changed*. Where runs are more than 2.5 times as far apart as usual, the line has
-        a gap. Models stand in the column `model`, or the one that is bound; several names of runs stand as models of their
-        own.
+        It takes a history: `rf.history("history.parquet").rec.plot.timeline("ndcg@10")`. Bands are the intervals of the
+        numbers, thin lines the ends of the band of the runs before, triangles the runs that `rf.changes` calls *changed*. Where
+        runs are more than 2.5 times as far apart as usual, the line has a gap. Models stand in the column `model`, or the one
+        that is bound; several names of runs stand as models of their own.
 
             by: the columns that the numbers were split by, such as "country": a chart for each segment, one below the other.
                 Without it, the numbers of all users are drawn.

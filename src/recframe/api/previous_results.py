@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, shown, shown_in_plan, worded
-from recframe.frames.collecting import stream
+from recframe.errors import ColumnError, RecframeError, shown_in_plan, worded
 from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.kind import Kind
-from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.kinds.lookup import collected, kind_for
 from recframe.statistics.pairs import MODEL, PLACE
 from recframe.statistics.requirements import ROW, Gate
 
@@ -31,13 +30,17 @@ TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not
 
 
 def with_earlier(
-    rows: pl.LazyFrame, last: Any, names: Mapping[str, str], gate: Gate
+    rows: pl.LazyFrame, last: Any, names: Mapping[str, str], gate: Gate, today: Callable[[], str]
 ) -> pl.LazyFrame:
     """Return rows of `requirements.ROW` with the earlier values, and those that only the earlier result has.
 
-    `names` has the keys' own names by those in the rows. Keys are matched as text, since files keep no dtypes.
+    `names` has the keys' own names by those in the rows. Keys are matched as text, since files keep no dtypes. `today` gives
+    the fingerprint of today's data, whose runs in a history are not earlier ones.
     """
-    dtypes, then = rows.collect_schema(), _read(kind_for(last, "last="), names, gate)
+    dtypes, kind = rows.collect_schema(), kind_for(last, "last=")
+    if "as_of" in kind.columns:
+        kind = kind_for(_latest(collected(last), [*names.values()], gate, today()))
+    then = _read(kind, names)
     there = then.collect_schema()
     texts = {f"key {at}": key for at, key in enumerate(names) if key in there}
     earlier = then.select(
@@ -107,7 +110,7 @@ def _is_baseline(gate: Gate, texts: Mapping[str, str]) -> pl.Expr:
     return pl.any_horizontal(found or pl.lit(value=False))
 
 
-def _read(kind: Kind, names: Mapping[str, str], gate: Gate) -> pl.LazyFrame:
+def _read(kind: Kind, names: Mapping[str, str]) -> pl.LazyFrame:
     """Return the keys, `metric` and the columns of `NUMBERS` of an earlier result."""
     columns = [*map(str, kind.columns)]
     for lacking in (one for one in ("metric", *NUMBERS.values()) if one not in columns):
@@ -118,9 +121,7 @@ def _read(kind: Kind, names: Mapping[str, str], gate: Gate) -> pl.LazyFrame:
         raise ColumnError(msg)
     taken = {key: name for key, name in names.items() if name in columns}
     taken |= {"metric": "metric", **NUMBERS}
-    if "as_of" in columns:
-        return _latest(kind, taken, [key for key in names if key in taken], gate)
-    keys = columns[: columns.index("metric")]
+    keys = [] if "as_of" in columns else columns[: columns.index("metric")]
     for beyond in (one for one in keys if one not in names.values()):
         msg = (
             f"the earlier result is split by {beyond!r}, this one is not; use the same by= for both"
@@ -129,29 +130,11 @@ def _read(kind: Kind, names: Mapping[str, str], gate: Gate) -> pl.LazyFrame:
     return kind.take(taken).lazy()
 
 
-def _latest(kind: Kind, taken: Mapping[str, str], keys: Sequence[str], gate: Gate) -> pl.LazyFrame:
-    """Return the latest run of a history that has a metric of the gate and was split by the same columns."""
-    from recframe.tracking.histories import keys_of  # noqa: PLC0415  importing recframe should take no time
+def _latest(history: pl.DataFrame, by: Sequence[str], gate: Gate, today: str) -> pl.DataFrame:
+    """Return the latest earlier run of a history, with the columns of a summary."""
+    from recframe.tracking.histories import latest_run  # noqa: PLC0415  importing recframe should take no time
 
-    columns = [*map(str, kind.columns)]
-    others = [one for one in keys_of(columns) if one not in taken.values()]
-    named = {f"other {place}": one for place, one in enumerate(others)}
-    named |= {"as_of": "as_of", **({"name": "name"} if "name" in columns else {})}
-    rows = stream(kind.take({**taken, **named}).lazy())
-    same = [
-        *(pl.col(key).is_not_null() for key in keys),
-        *(pl.col(one).is_null() for one in named if one.startswith("other ")),
-    ]
-    rows = rows.filter(
-        pl.col("metric").is_in([str(one.metric) for one in gate.requirements]), *same
-    )
-    rows = rows.filter(pl.col("as_of") == pl.col("as_of").max())
-    runs = rows["name"].unique().sort().to_list() if "name" in rows.columns else []
-    if len(runs) > 1:
-        some = f"last=rf.history(...).filter(name={shown(next(filter(None, runs)))})"
-        msg = f"the latest runs of the history have several names, {', '.join(map(repr, runs))}; choose one: {some}"
-        raise RecframeError(msg)
-    return rows.lazy()
+    return latest_run(history, by, [str(one.metric) for one in gate.requirements], today)
 
 
 def _text(key: str, dtype: pl.DataType, today: pl.DataType) -> pl.Expr:

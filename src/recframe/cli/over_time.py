@@ -43,10 +43,7 @@ from recframe.cli.values import time_of
 from recframe.errors import RecframeError, plan_errors, suggestion
 from recframe.reports.page import Page, check_ending
 
-SHOWN = (
-    *("value", "value_low", "value_high", "n_users", "expected_low", "expected_high", "difference"),
-    *("p_adjusted", "verdict"),
-)
+SHOWN = (*("value", "low", "high", "n", "expected_low", "expected_high", "change", "verdict"),)
 KILO = 1000
 OF_A_HISTORY = {"history", "output", "title", "window", "model", "metrics", "level"}
 """The options of the page of a history."""
@@ -105,29 +102,29 @@ def history(history: str, metrics: list[str], since: datetime | None, **options:
         _show(_since(of_metrics(rf.history(history), metrics), since), options)
 
 
-@click.command(short_help="Print the runs of a history that are not as expected.")
+@click.command(short_help="Print the numbers of a history, and which of them changed.")
 @declared(
     RUNS,
     options_of(rf.changes),
-    option("--flagged", "Print what is flagged, and nothing else.", is_flag=True),
+    option("--changed", "Print what changed, and nothing else.", is_flag=True),
     OUTPUT,
 )
 def changes(history: str, metrics: list[str], since: datetime | None, **options: Any) -> None:
-    """Print each number of the history in DIR with its prediction from earlier runs, and whether it is flagged as a change.
+    """Print each number of the history in DIR with the band of the runs before it, and whether it changed.
 
-    The band is corrected for all numbers of a run, except those that -m leaves out. A --format, or -o FILE, has all columns: p
-    values, the rule, and the fingerprint of the data. It needs pip install 'recframe[stats]'.
+    Each number is judged by itself: of many numbers some change by chance. A --format, or -o FILE, has all columns, the
+    fingerprint of the data too. It needs pip install 'recframe[stats]'.
 
     \b
     Examples:
-      recframe changes history.parquet --flagged
+      recframe changes history.parquet --changed
       recframe changes history.parquet -m ndcg@10 --window 28 --since 2026-11-01
     """  # noqa: D301  click reads the backspace as: leave these lines as they are
     check_output(options["output"], options["form"])
     with words_of_the_shell({}):
         runs = of_metrics(rf.history(history), metrics)
         found = rf.changes(runs, **arguments_of(rf.changes, options))
-    found = found.filter("flagged") if options["flagged"] else found
+    found = found.filter(verdict="changed") if options["changed"] else found
     _show(_since(found, since), options)
 
 
@@ -184,8 +181,8 @@ def report(recs: str | None, truth: str | None, **options: Any) -> None:
     The files and options are those of recframe evaluate. The page works offline and uses no network. It needs
     pip install 'recframe[report]'.
 
-    With --history, and without RECS, it is a page of all runs of a history: the latest numbers, the flagged changes,
-    each metric over time, and the runs behind them. --level is then that of the flags.  [default: 0.99]
+    With --history, and without RECS, it is a page of all runs of a history: the latest numbers, the changes, each metric
+    over time, and the runs behind them. --level is then that of the changes.  [default: 0.99]
 
     \b
     Examples:

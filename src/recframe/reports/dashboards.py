@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -25,24 +24,15 @@ from recframe.charts.themes import Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.frames.collecting import stream
 from recframe.frames.kinds.kind import Kind
-from recframe.frames.kinds.lookup import kind_for
 from recframe.reports.page import Content, Page, Section, Text, figure
-from recframe.tracking import histories
-from recframe.tracking.changed_runs import LEVEL, WINDOW, changed, judged, watched
-from recframe.tracking.histories import OF_RUN, TAGS
-from recframe.tracking.time_series import runs_of
+from recframe.tracking.changed_runs import CHANGED, FEWEST, LEVEL, WINDOW, changed, kind_of
+from recframe.tracking.histories import OF_RUN, OWN, TAGS
 
 MOST_CHARTS = 12
 """Most charts of metrics, to keep a page small."""
-MOST_FLAGGED, MOST_NEWEST, MOST_RUNS = 200, 100, 200
-"""Most rows of the two tables, to keep a page small."""
-MARKS = {
-    "better": "better",
-    "worse": "worse",
-    "higher": "warning",
-    "lower": "warning",
-    "open": "open",
-}
+MOST_CHANGED, MOST_NEWEST, MOST_RUNS = 200, 100, 200
+"""Most rows of the tables, to keep a page small."""
+MARKS = {"changed": "warning", "open": "open"}
 
 
 def dashboard(
@@ -55,14 +45,14 @@ def dashboard(
 ) -> Page:
     """Return a page of all runs of a history, which a notebook shows and `.save("dashboard.html")` writes as one file.
 
-    It has the newest numbers with their intervals beside what the runs before predict, all numbers that were ever flagged, a
-    chart over time of each metric, and the runs: their data by fingerprint and which of them are of the same, and tags. What is
-    flagged is what `rf.changes` flags.
+    It has the newest numbers with their intervals and the bands of the runs before, all numbers that ever changed, a chart over
+    time of each metric, and the runs: their data by fingerprint and which of them are of the same, and tags. What changed is
+    what `rf.changes` says.
 
         history: a frame of `rf.history(...)`, of any kind, or its path.
         window, level: those of `rf.changes`. title: what stands above the page. model: the column of models.
 
-    The file works offline, and asks nothing of any network. Tables of segments hold the flagged ones, those of runs the newest
+    The file works offline, and asks nothing of any network. Tables of segments hold the changed ones, those of runs the newest
     200, and there are charts of the first 12 metrics; the page says what is left out. `.data` has the numbers as plain data.
 
     It needs recframe[report]. Raises a RecframeError for a frame that is no history, and for one without runs.
@@ -78,32 +68,24 @@ def dashboard(
     if not isinstance(title, str):
         msg = f"title={shown(title)}: title takes text"
         raise RecframeError(msg)
-    how = watched(window, level)
-    path = isinstance(history, str | os.PathLike)
-    kind = kind_for(
-        histories.history(history) if path else history, "the first argument of dashboard()"
-    )
-    runs = runs_of(kind)
-    found = judged(runs, how)
+    kind = kind_of(history, "dashboard")
+    found = changed(kind, window, level)
     if found.is_empty():
         msg = "the history has no numbers yet; track some: rec.track(..., history='history.parquet', as_of='2026-11-22')"
         raise RecframeError(msg)
-    if model != "model" and model not in runs.keys:
-        close = suggestion(str(model), runs.keys) or f"; it has {', '.join(runs.keys) or 'none'}"
+    lines, look = Lines.of(found, model, window, level), Look("light", 600)
+    keys = [*lines.keys]
+    if model != "model" and model not in keys:
+        close = suggestion(str(model), keys) or f"; it has {', '.join(keys) or 'none'}"
         msg = f"model={shown(model)} is no column of the history that tells models or segments apart{close}"
         raise ColumnError(msg)
-    lines, look = Lines(runs, found, model, window, level), Look("light", 600)
     metrics = found["metric"].unique(maintain_order=True).to_list()
     charts = {
         metric: lines.chart(metric, lines.splits_of(metric)[0], look)
         for metric in metrics[:MOST_CHARTS]
     }
-    numbers = changed(runs, found).with_columns(found["n_users"])
-    return Page(
-        Dashboard(numbers, runs.keys, metrics, model, window, level).content(
-            title, charts, _about(kind)
-        )
-    )
+    page = Dashboard(found, keys, metrics, model, window, level)
+    return Page(page.content(title, charts, _about(kind)))
 
 
 def _about(kind: Kind) -> pl.DataFrame:
@@ -112,7 +94,7 @@ def _about(kind: Kind) -> pl.DataFrame:
     taken = [one for one in (*OF_RUN, *tags, "metric") if one in kind.columns]
     rows = stream(kind.take({one: one for one in taken}).lazy()).unique(maintain_order=True)
     lacking = [one for one in OF_RUN if one not in rows]
-    return rows.with_columns(pl.lit(None, OF_RUN[one]).alias(one) for one in lacking)
+    return rows.with_columns(pl.lit(None, OWN[one]).alias(one) for one in lacking)
 
 
 def _time(of: Any) -> str:
@@ -133,7 +115,7 @@ COLUMNS = (
     Column(
         "expected",
         "number",
-        "what the runs before predict, and below it the band",
+        "the mean of the runs before, and below it their band",
         write=number,
         interval=True,
     ),
@@ -151,7 +133,7 @@ class Dashboard:
     """The numbers of a history, and the sections that they make."""
 
     numbers: pl.DataFrame
-    """The columns of `changes`, with `n_users`."""
+    """The columns of `changes`."""
     keys: Sequence[str]
     """The columns of segments and models."""
     metrics: Sequence[str]
@@ -165,40 +147,36 @@ class Dashboard:
         first, last = runs["as_of"].min(), runs["as_of"].max()
         is_newest = pl.col("as_of") == pl.col("as_of").max().over("name")
         newest = self.numbers.filter(is_newest).to_dicts()
-        flagged = self.numbers.filter("flagged").sort("as_of", descending=True, maintain_order=True)
-        flags = flagged.to_dicts()
-        facts = {"runs": runs.height, "metrics": len(self.metrics), "flagged": len(flags)}
+        found = self.numbers.filter(verdict=CHANGED)
+        every = found.sort("as_of", descending=True, maintain_order=True).to_dicts()
+        facts = {"runs": runs.height, "metrics": len(self.metrics), "changed": len(every)}
         return Content(
             title,
             f"{counted(runs.height, 'run')} from {_time(first)} to {_time(last)}.",
             [
                 self._newest(newest),
-                self._flagged(flags),
+                self._changed(every),
                 self._over_time(charts),
                 _runs(about, self.numbers),
             ],
             facts=[("newest run", _time(last)), *((name, f"{n:,}") for name, n in facts.items())],
-            data={"newest": newest, "flagged": flags},
+            data={"newest": newest, "changed": every},
             footer=f"Made by recframe {recframe.__version__}.",
         )
 
     def _newest(self, rows: Sequence[Row]) -> Section:
-        flags = [row for row in rows if row["flagged"]]
-        judged = sum(row["p_value"] is not None for row in rows)
-        lead = f"The newest run has {counted(len(rows), 'number')}. There are too few runs before it to say what is expected: "
-        lead += f"half of {self.window} are needed."
+        changes = [row for row in rows if row["verdict"] == CHANGED]
+        judged = sum(row["expected"] is not None for row in rows)
+        lead = f"The newest run has {counted(len(rows), 'number')}, and too few runs before it: {FEWEST} are needed."
         if judged:
-            of = counted(judged, "number") + " of the newest run"
-            lead = f"{len(flags):,} of {of} {'is' if len(flags) == 1 else 'are'} not as expected."
-            if not flags:
-                lead = f"All {of} are as expected." if judged > 1 else "The number is as expected."
+            lead = f"{len(changes):,} of {counted(judged, 'number')} of the newest run changed."
             left = len(rows) - judged
             lead += f" {left:,} more cannot be judged yet." if left else ""
         # those of segments where there is something to say, behind those of all users
         of_all = [row for row in rows if not self._is_of_segment(row)]
-        lines = [*of_all, *filter(self._is_of_segment, flags)][:MOST_NEWEST]
+        lines = [*of_all, *filter(self._is_of_segment, changes)][:MOST_NEWEST]
         left = len(rows) - len(lines)
-        words = f"{counted(left, 'number')} of segments, as expected or open, left out."
+        words = f"{counted(left, 'number')} of segments, as before or open, left out."
         notes = [words] if left else []
         section = Section("newest", "The newest run", lead, missing=[] if lines else notes)
         if lines:
@@ -206,21 +184,19 @@ class Dashboard:
             section.parts.append(table("Newest numbers", COLUMNS, lines, notes))
         return section
 
-    def _flagged(self, rows: Sequence[Row]) -> Section:
-        are = counted(len(rows), "is", "are")
-        judged = counted(self.numbers["p_value"].count(), "number")
-        lead = f"Of {judged} that could be judged, {are} flagged."
+    def _changed(self, rows: Sequence[Row]) -> Section:
+        judged = counted(self.numbers["expected"].count(), "number")
+        lead = f"Of {judged} with enough runs before, {len(rows):,} changed."
         rule = (
-            f"A number is flagged where it lies outside the band that up to {self.window} runs before it predict, at "
-            f"{self.level * 100:.6g} % for all numbers of a run together. So about one run in {1 / (1 - self.level):.0f} has a "
-            "flag though nothing changed; numbers with heavy tails have more."
+            f"A number changed where it is outside the band of up to {self.window} runs before, at {self.level * 100:.6g} %, "
+            "or left the range of all runs before it by more than its width. Each number is judged by itself, so about "
+            f"one in {1 / (1 - self.level):.0f} changes by chance."
         )
-        section = Section("flagged", "Flagged changes", lead, [Text([rule])])
+        section = Section("changed", "Changes", lead, [Text([rule])])
         if rows:
-            one = len(rows) == MOST_FLAGGED + 1
-            left = f"{{:,}} earlier {'one' if one else 'ones'} left out."
-            caption, lines = "Flagged changes, the newest first", [*map(self._line, rows)]
-            section.parts.append(table(caption, [AS_OF, *COLUMNS], lines, [], MOST_FLAGGED, left))
+            left = "{:,} earlier left out."
+            caption, lines = "Changes, the newest first", [*map(self._line, rows)]
+            section.parts.append(table(caption, [AS_OF, *COLUMNS], lines, [], MOST_CHANGED, left))
         return section
 
     def _over_time(self, charts: dict[str, Any]) -> Section:
@@ -243,7 +219,9 @@ class Dashboard:
             if key != self.model and row[key] is not None
         ]
         users = " · ".join(about) or "all users"
-        return {**row, "metric_small": users, "verdict_mark": MARKS.get(row["verdict"], "same")}
+        ends = {"value_low": row["low"], "value_high": row["high"]}
+        mark = MARKS.get(row["verdict"], "same")
+        return {**row, **ends, "metric_small": users, "verdict_mark": mark}
 
 
 def _runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
@@ -255,9 +233,10 @@ def _runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
         pl.col(tags).last(),
     )
     runs = runs.sort("as_of", descending=True, nulls_last=True, maintain_order=True)
-    flags = numbers.group_by("as_of", "name").agg(pl.col("flagged").sum())
+    is_changed = (pl.col("verdict") == CHANGED).sum().alias("changed")
+    changes = numbers.group_by("as_of", "name").agg(is_changed)
     on = ["as_of", "name"]
-    runs = runs.join(flags, on=on, how="left", nulls_equal=True, maintain_order="left")
+    runs = runs.join(changes, on=on, how="left", nulls_equal=True, maintain_order="left")
     first = pl.col("as_of").min().over("name", "fingerprint")
     again = pl.col("fingerprint").is_not_null() & (pl.col("as_of") > first)
     runs = runs.with_columns(same_as=pl.when(again).then(first))
@@ -267,7 +246,7 @@ def _runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
         Column("name", write=_said),
         Column("data", field="fingerprint", write=_said),
         *(Column(one.removeprefix(TAGS), field=one, write=_said) for one in tags),
-        *(Column(one, "number", write=lambda n: f"{n or 0:,}") for one in ("metrics", "flagged")),
+        *(Column(one, "number", write=lambda n: f"{n or 0:,}") for one in ("metrics", "changed")),
     ]
     lines = [
         {**row, "fingerprint_small": f"as on {_time(same)}" if same else ""}
@@ -279,5 +258,5 @@ def _runs(about: pl.DataFrame, numbers: pl.DataFrame) -> Section:
     if n_again:
         are = counted(n_again, "run is", "runs are")
         words = f"{are} of the same data as an earlier one of their name: was the data not updated?"
-        section.parts.insert(0, Text([f"{words} They count once in what is expected."]))
+        section.parts.insert(0, Text([f"{words} They count once in the bands."]))
     return section

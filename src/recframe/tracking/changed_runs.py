@@ -113,7 +113,7 @@ def kind_of(history: Any, call: str) -> Kind:
     path = isinstance(history, str | os.PathLike)
     kind = kind_for(runs_at(history) if path else history, f"the first argument of {call}()")
     columns = [*map(str, kind.columns)]
-    for missing in {"as_of", "metric", "value"} - {*columns}:
+    for missing in sorted({"as_of", "metric", "value"} - {*columns}):
         msg = f"{call} takes a history, a frame of rf.history('history.parquet') or its path; found a frame without "
         raise ColumnError(msg + f"{missing!r}, of the columns {', '.join(columns)}")
     return kind
@@ -172,7 +172,9 @@ def _standard_error(n: pl.Series) -> pl.Expr:
     """
     half = (pl.col("high") - pl.col("low")) / 2
     t = pl.Series(t_quantile(USUAL, n.fill_null(math.inf) - 1))
-    return pl.max_horizontal(half / t, pl.col("std") / pl.col("n").sqrt()).fill_null(0.0).fill_nan(0.0)
+    return (
+        pl.max_horizontal(half / t, pl.col("std") / pl.col("n").sqrt()).fill_null(0.0).fill_nan(0.0)
+    )
 
 
 def _verdict(

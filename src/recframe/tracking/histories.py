@@ -156,6 +156,29 @@ def history(history: History) -> pl.DataFrame:
     return _read(paths).sort("as_of", "name", maintain_order=True)
 
 
+def latest_run(
+    history: pl.DataFrame, by: Sequence[str], metrics: Sequence[str], today: str
+) -> pl.DataFrame:
+    """Return the latest run of a history that has one of the metrics, split by these columns, as a summary.
+
+    Runs of today's data, which have the fingerprint `today`, do not count: today's run may be tracked already.
+    """
+    for lacking in sorted({*OWN} - {*history.columns}):
+        msg = f"the earlier result has 'as_of', but no column {lacking!r}; a history comes from rf.history(...)"
+        raise ColumnError(msg)
+    counts = history["metric"].is_in(metrics) & history["fingerprint"].ne_missing(today)
+    for key in keys_of(history.columns):
+        counts &= history[key].is_null() != (key in by)
+    runs = history.filter(counts)
+    runs = runs.filter(runs["as_of"] == runs["as_of"].max())
+    names = runs["name"].unique().sort().to_list()
+    if len(names) > 1:
+        some = f"last=rf.history(...).filter(name={shown(next(filter(None, names)))})"
+        msg = f"the latest runs of the history have several names, {', '.join(map(repr, names))}; choose one: {some}"
+        raise RecframeError(msg)
+    return runs.rename({name: of_summary for of_summary, name in OF_SUMMARY.items()})
+
+
 def keys_of(columns: Iterable[str]) -> list[str]:
     """Return the columns that the runs of a history were split by, of all of its columns."""
     own = {*OWN, *OF_SUMMARY, "k", "note"}
@@ -189,11 +212,11 @@ def place_of(history: object) -> Path:
 def _run(kind: Kind, about: Mapping[str, Any], tags: Mapping[str, str]) -> pl.DataFrame:
     """Return the rows of a run as its file has them, or raise an error where the result has no numbers for it."""
     columns = [*map(str, kind.columns)]
-    for missing in {"metric", "value"} - {*columns}:
+    for missing in sorted({"metric", "value"} - {*columns}):
         msg = f"track takes a result of summarize, or of evaluate(..., tidy=True); found a frame without {missing!r}, of the "
         raise RecframeError(msg + f"columns {', '.join(columns)}")
     keys = columns[: columns.index("metric")]
-    for taken in {*keys} - {*keys_of(keys)}:
+    for taken in sorted({*keys} - {*keys_of(keys)}):
         msg = f"column {taken!r} has the name of a history's own column; rename the column first"
         raise ColumnError(msg)
     rows = stream(kind.take({one: one for one in columns}).lazy()).rename(OF_SUMMARY, strict=False)
