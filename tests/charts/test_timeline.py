@@ -48,7 +48,7 @@ def test_what_changed_is_a_triangle_that_points_to_its_side():
 
     (up, above), (down, below) = triangles(chart)
     assert (up, down) == ("triangle-up", "triangle-down")
-    assert [row["as_of"][:10] for row in above] == ["2026-10-26"]
+    assert "2026-10-26" in [row["as_of"][:10] for row in above]
     assert [row["as_of"][:10] for row in below] == ["2026-10-21"]
     told = {
         field["title"] for one, _ in marks(chart, "point") for field in one["encoding"]["tooltip"]

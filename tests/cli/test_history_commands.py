@@ -48,6 +48,7 @@ def test_a_gate_is_against_the_latest_run():
     assert run(*asked).stderr.endswith("1 holds\n")
     # of all runs, with one of another name
     rf.rec(pl.read_parquet("shop.parquet")).track("mrr", history="history", as_of="2026-11-09")
+    write_shop(21, 0.5)
     assert "several names, None, 'nightly'; choose one" in run(*asked).stderr.replace("\n", " ")
 
 

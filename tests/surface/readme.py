@@ -22,12 +22,11 @@ from recframe.metrics.language.registry import registered
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 UNCERTAINTY = ROOT / "docs" / "uncertainty.md"
-OVER_TIME = ROOT / "docs" / "over_time.md"
 BENCHMARKS = ROOT / "docs" / "benchmarks.md"
 AUDIT = ROOT / "docs" / "audit.md"
 ON_ENGINES = ROOT / "docs" / "engines.md"
 A_BILLION = ROOT / "docs" / "how_to" / "a_billion_users.md"
-PAGES = [README, UNCERTAINTY, OVER_TIME, BENCHMARKS, AUDIT, ON_ENGINES, A_BILLION]
+PAGES = [README, UNCERTAINTY, BENCHMARKS, AUDIT, ON_ENGINES, A_BILLION]
 """The pages with generated parts."""
 METHODS = Path(rf.__file__).parent / "api" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
@@ -38,8 +37,6 @@ SPLITS = ROOT / "tests" / "benchmarks" / "splits.json"
 APART = ROOT / "tests" / "benchmarks" / "apart.json"
 ENGINES = ROOT / "tests" / "benchmarks" / "engines.json"
 TRIALS = ROOT / "tests" / "benchmarks" / "promises_in_trials.json"
-
-CHANGES = ROOT / "tests" / "benchmarks" / "changes_in_trials.json"
 
 
 def metric_table() -> str:
@@ -390,56 +387,6 @@ def _seen(row: dict[str, Any]) -> str:
     return f"**{shown}**" if missed else shown
 
 
-def change_tables() -> str:
-    """Return the last full run of the trials of flagged runs, as it was stored, as text and Markdown tables."""
-    result: dict[str, Any] = json.loads(CHANGES.read_text(encoding="utf-8"))
-    settings, level = result["settings"], 0.99
-    head = (
-        f"Simulated runs: {settings['trials']:,} series of each kind for one number, a twentieth of that for twenty numbers, "
-        f"which are correlated by {settings['alike']}. How many of 100 runs without a change are flagged at the level of 99 "
-        "%; in brackets, of the first judged runs, after half a window:"
-    )
-    alarms = [row for row in result["false_alarms"] if row["level"] == level]
-    drops = [row for row in result["drops"] if row["level"] == level]
-    found = (
-        "How many of 100 drops of one run and one number are found, by their size in standard deviations between runs; and "
-        "for how many runs a lasting drop is flagged:"
-    )
-    return "\n\n".join([head, _alarms(alarms), found, _drops(drops)])
-
-
-def _alarms(rows: list[dict[str, Any]]) -> str:
-    """Return false alarms, a row for each kind of runs, a column for each window and number of numbers."""
-    columns = list(dict.fromkeys((row["window"], row["numbers"]) for row in rows))
-    lines = [_row(["runs", *(f"{_numbers(m)}, window {n}" for n, m in columns)])]
-    lines.append(f"|{'---|' * (len(columns) + 1)}")
-    for kind in dict.fromkeys(row["runs"] for row in rows):
-        at = {(row["window"], row["numbers"]): row for row in rows if row["runs"] == kind}
-        cells = [
-            f"{100 * at[one]['flagged']:.1f} ({100 * at[one]['flagged at first']:.1f})"
-            for one in columns
-        ]
-        lines.append(_row([kind, *cells]))
-    return "\n".join(lines)
-
-
-def _drops(rows: list[dict[str, Any]]) -> str:
-    """Return drops that are found, a row for each size of window and number of numbers."""
-    sizes = list(dict.fromkeys(row["drop"] for row in rows))
-    titles = ["window", "numbers", *(f"{one} sd" for one in sizes), f"stays, {sizes[-1]} sd"]
-    lines = [_row(titles), f"|{'---|' * len(titles)}"]
-    for window, numbers in dict.fromkeys((row["window"], row["numbers"]) for row in rows):
-        of = [row for row in rows if (row["window"], row["numbers"]) == (window, numbers)]
-        cells = [f"{100 * row['found']:.0f}" for row in of]
-        stays = f"{of[-1]['runs flagged where it stays']:.1f} runs"
-        lines.append(_row([str(window), str(numbers), *cells, stays]))
-    return "\n".join(lines)
-
-
-def _numbers(n: int) -> str:
-    return "one number" if n == 1 else f"{n} numbers"
-
-
 PARTS: dict[str, Callable[[], str]] = {
     "checks": check_table,
     "checks of splits": lambda: check_table(CHECKS_OF_SPLITS),
@@ -455,7 +402,6 @@ PARTS: dict[str, Callable[[], str]] = {
     "engines": engines_table,
     "plan": plan_table,
     "trials": lambda: promise_table(json.loads(TRIALS.read_text(encoding="utf-8"))["promises"]),
-    "changes": change_tables,
 }
 """What is generated on pages, each part on one."""
 

@@ -11,7 +11,6 @@ import pytest
 import pictures
 import readme
 from recframe.statistics import comparison
-from recframe.statistics.prediction import FAR, PARTS
 
 TEXT = readme.README.read_text(encoding="utf-8")
 UNCERTAINTY = readme.UNCERTAINTY.read_text(encoding="utf-8")
@@ -134,10 +133,3 @@ def test_the_table_of_verdicts_has_those_that_there_are():
 
     assert chosen < told <= texts
     assert told == chosen | {"better", "worse", "higher", "lower", "open"}
-
-
-def test_the_rule_of_flagged_runs_is_told_as_it_is():
-    text = readme.OVER_TIME.read_text(encoding="utf-8")
-
-    assert all(f"**the {part}**" in text for part in PARTS)
-    assert f"{FAR:g}"[1:] in text

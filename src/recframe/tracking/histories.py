@@ -170,7 +170,7 @@ def latest_run(
     for key in keys_of(history.columns):
         counts &= history[key].is_null() != (key in by)
     runs = history.filter(counts)
-    runs = runs.filter(runs["as_of"] == runs["as_of"].max())
+    runs = runs.filter(pl.col("as_of") == pl.col("as_of").max())
     names = runs["name"].unique().sort().to_list()
     if len(names) > 1:
         some = f"last=rf.history(...).filter(name={shown(next(filter(None, names)))})"
