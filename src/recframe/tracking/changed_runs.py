@@ -122,7 +122,7 @@ def kind_of(history: Any, call: str) -> Kind:
 def changed(kind: Kind, window: int = WINDOW, level: float = LEVEL) -> pl.DataFrame:
     """Return the columns of `changes` for the rows of a history."""
     window, level = options.whole("window", window, FEWEST), options.share("level", level, "0.99")
-    quantiles = t_quantile(level, np.arange(window + 1) - 1)
+    quantiles = t_quantile(level, np.arange(window + 1) - 1).tolist()
     keys = {f"key {place}": one for place, one in enumerate(keys_of(kind.columns))}
     rows = _numbers(kind, keys)
     number = pl.struct("name", *keys, "metric").rank("dense")

@@ -33,14 +33,16 @@ NUMBERS = ("value", "low", "high", "std", "n")
 """Columns of a number."""
 BEHIND = ("metric", *NUMBERS, "fingerprint")
 """Columns behind those that a run was split by, in their order."""
-OWN: dict[str, Any] = {
-    "as_of": pl.Datetime("us"),
-    "name": pl.String,
-    **dict.fromkeys(BEHIND, pl.Float64),
-    "metric": pl.String,
-    "n": pl.Int64,
-    "fingerprint": pl.String,
-}
+OWN = pl.Schema(
+    {
+        "as_of": pl.Datetime("us"),
+        "name": pl.String,
+        **dict.fromkeys(BEHIND, pl.Float64),
+        "metric": pl.String,
+        "n": pl.Int64,
+        "fingerprint": pl.String,
+    }
+)
 """Columns of every run, without its tags and the columns that it was split by."""
 OF_SUMMARY = {"value_low": "low", "value_high": "high", "n_users": "n"}
 """Columns of a history by their names in a summary."""
@@ -209,7 +211,7 @@ def place_of(history: object) -> Path:
     return place
 
 
-def _run(kind: Kind, about: Mapping[str, Any], tags: Mapping[str, str]) -> pl.DataFrame:
+def _run(kind: Kind, about: dict[str, Any], tags: dict[str, str]) -> pl.DataFrame:
     """Return the rows of a run as its file has them, or raise an error where the result has no numbers for it."""
     columns = [*map(str, kind.columns)]
     for missing in sorted({"metric", "value"} - {*columns}):
@@ -233,7 +235,7 @@ def _ordered(names: Iterable[str]) -> list[str]:
     return ["as_of", "name", *tags, *keys_of(names), *BEHIND]
 
 
-def _read(paths: Sequence[Path]) -> pl.DataFrame:
+def _read(paths: list[Path]) -> pl.DataFrame:
     """Return the runs of files in their order."""
     if not paths:
         return pl.DataFrame(schema=OWN)[_ordered([*OWN])]
@@ -264,7 +266,7 @@ def _schema(path: Path) -> Schema:
 
 def _foreign(schema: Schema) -> str:
     """Return what is wrong with the columns of a file that another program wrote."""
-    whole = {name: OWN.get(name, pl.String) for name in _ordered([*{**schema, **OWN}])}
+    whole = {name: OWN.get(name, pl.String()) for name in _ordered([*{**schema, **OWN}])}
     for (name, dtype), found in zip_longest(whole.items(), schema.items()):
         if found != (name, dtype):
             return f"its column {name!r} is {schema.get(name, 'missing')}, not as track writes it"
