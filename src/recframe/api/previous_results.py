@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -37,9 +37,12 @@ def with_earlier(
     `names` has the keys' own names by those in the rows. Keys are matched as text, since files keep no dtypes. `today` gives
     the fingerprint of today's data, whose runs in a history are not earlier ones.
     """
+    from recframe.api.latest_run import latest_run  # noqa: PLC0415  importing recframe should take no time
+
     dtypes, kind = rows.collect_schema(), kind_for(last, "last=")
     if "as_of" in kind.columns:
-        kind = kind_for(_latest(collected(last), [*names.values()], gate, today()))
+        metrics = [str(one.metric) for one in gate.requirements]
+        kind = kind_for(latest_run(collected(last), [*names.values()], metrics, today()))
     then = _read(kind, names)
     there = then.collect_schema()
     texts = {f"key {at}": key for at, key in enumerate(names) if key in there}
@@ -128,13 +131,6 @@ def _read(kind: Kind, names: Mapping[str, str]) -> pl.LazyFrame:
         )
         raise RecframeError(msg)
     return kind.take(taken).lazy()
-
-
-def _latest(history: pl.DataFrame, by: Sequence[str], gate: Gate, today: str) -> pl.DataFrame:
-    """Return the latest earlier run of a history, with the columns of a summary."""
-    from recframe.tracking.histories import latest_run  # noqa: PLC0415  importing recframe should take no time
-
-    return latest_run(history, by, [str(one.metric) for one in gate.requirements], today)
 
 
 def _text(key: str, dtype: pl.DataType, today: pl.DataType) -> pl.Expr:

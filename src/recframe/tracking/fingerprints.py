@@ -45,8 +45,8 @@ def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
     columns = {name: sorted(rows.collect_schema()) for name, rows in plans.items()}
     sums = stream(beside_one_another([_sums(name, rows) for name, rows in plans.items()]))
     # a model that is the reference has no rows of its own
-    said = [str(frames["reference"]) if "reference" not in plans else "", columns]
-    said.append(sums.fill_null(0).row(0))
+    reference = "" if "reference" in plans else frames["reference"]
+    said = reference, columns, sums.fill_null(0).row(0)
     return sha256(repr(said).encode()).hexdigest()[:DIGITS]
 
 

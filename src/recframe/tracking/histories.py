@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import date, datetime, timezone
 from hashlib import sha256
@@ -36,11 +36,11 @@ BEHIND = ("metric", *NUMBERS, "fingerprint")
 OWN = pl.Schema(
     {
         "as_of": pl.Datetime("us"),
-        "name": pl.String,
-        **dict.fromkeys(BEHIND, pl.Float64),
-        "metric": pl.String,
-        "n": pl.Int64,
-        "fingerprint": pl.String,
+        "name": pl.String(),
+        **dict.fromkeys(BEHIND, pl.Float64()),
+        "metric": pl.String(),
+        "n": pl.Int64(),
+        "fingerprint": pl.String(),
     }
 )
 """Columns of every run, without its tags and the columns that it was split by."""
@@ -156,29 +156,6 @@ def history(history: History) -> pl.DataFrame:
     files = [file for file in place.iterdir() if file.suffix == ENDING]
     paths = sorted(files, key=lambda file: (file.stat().st_mtime_ns, file))
     return _read(paths).sort("as_of", "name", maintain_order=True)
-
-
-def latest_run(
-    history: pl.DataFrame, by: Sequence[str], metrics: Sequence[str], today: str
-) -> pl.DataFrame:
-    """Return the latest run of a history that has one of the metrics, split by these columns, as a summary.
-
-    Runs of today's data, which have the fingerprint `today`, do not count: today's run may be tracked already.
-    """
-    for lacking in sorted({*OWN} - {*history.columns}):
-        msg = f"the earlier result has 'as_of', but no column {lacking!r}; a history comes from rf.history(...)"
-        raise ColumnError(msg)
-    counts = history["metric"].is_in(metrics) & history["fingerprint"].ne_missing(today)
-    for key in keys_of(history.columns):
-        counts &= history[key].is_null() != (key in by)
-    runs = history.filter(counts)
-    runs = runs.filter(pl.col("as_of") == pl.col("as_of").max())
-    names = runs["name"].unique().sort().to_list()
-    if len(names) > 1:
-        some = f"last=rf.history(...).filter(name={shown(next(filter(None, names)))})"
-        msg = f"the latest runs of the history have several names, {', '.join(map(repr, names))}; choose one: {some}"
-        raise RecframeError(msg)
-    return runs.rename({name: of_summary for of_summary, name in OF_SUMMARY.items()})
 
 
 def keys_of(columns: Iterable[str]) -> list[str]:
