@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from recframe.reports.dashboards import dashboard as dashboard
     from recframe.statistics.requirements import Requirement as Requirement
     from recframe.tracking.changed_runs import changes as changes
-    from recframe.tracking.flat_numbers import flat as flat
+    from recframe.tracking.histories import flat as flat
     from recframe.tracking.histories import history as history
     from recframe.tracking.histories import track as track
 
@@ -66,8 +66,7 @@ if not TYPE_CHECKING:
         "from_scores": "readers.score_matrix",
         "dashboard": "reports.dashboards",
         "changes": "tracking.changed_runs",
-        "flat": "tracking.flat_numbers",
-        **dict.fromkeys(["history", "track"], "tracking.histories"),
+        **dict.fromkeys(["flat", "history", "track"], "tracking.histories"),
         **dict.fromkeys(
             ["read_trec_qrels", "read_trec_run", "scan_trec_qrels"], "readers.trec_files"
         ),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, shown_in_plan, worded
+from recframe.errors import ColumnError, RecframeError, shown, shown_in_plan, worded
 from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import collected, kind_for
@@ -37,8 +37,6 @@ def with_earlier(
     `names` has the keys' own names by those in the rows. Keys are matched as text, since files keep no dtypes. `today` gives
     the fingerprint of today's data, whose runs in a history are not earlier ones.
     """
-    from recframe.api.latest_run import latest_run  # noqa: PLC0415  importing recframe should take no time
-
     dtypes, kind = rows.collect_schema(), kind_for(last, "last=")
     if "as_of" in kind.columns:
         metrics = [str(one.metric) for one in gate.requirements]
@@ -131,6 +129,31 @@ def _read(kind: Kind, names: Mapping[str, str]) -> pl.LazyFrame:
         )
         raise RecframeError(msg)
     return kind.take(taken).lazy()
+
+
+def latest_run(
+    history: pl.DataFrame, by: Sequence[str], metrics: Sequence[str], today: str
+) -> pl.DataFrame:
+    """Return the latest run of a history that has one of the metrics, split by these columns, as a summary.
+
+    Runs of today's data, which have the fingerprint `today`, do not count: today's run may be tracked already.
+    """
+    from recframe.tracking.histories import OF_SUMMARY, OWN, keys_of  # noqa: PLC0415  importing recframe should take no time
+
+    for lacking in sorted({*OWN} - {*history.columns}):
+        msg = f"the earlier result has 'as_of', but no column {lacking!r}; a history comes from rf.history(...)"
+        raise ColumnError(msg)
+    counts = history["metric"].is_in(metrics) & history["fingerprint"].ne_missing(today)
+    for key in keys_of(history.columns):
+        counts &= history[key].is_null() != (key in by)
+    runs = history.filter(counts)
+    runs = runs.filter(pl.col("as_of") == pl.col("as_of").max())
+    names = runs["name"].unique().sort().to_list()
+    if len(names) > 1:
+        some = f"last=rf.history(...).filter(name={shown(next(filter(None, names)))})"
+        msg = f"the latest runs of the history have several names, {', '.join(map(repr, names))}; choose one: {some}"
+        raise RecframeError(msg)
+    return runs.rename({name: of_summary for of_summary, name in OF_SUMMARY.items()})
 
 
 def _text(key: str, dtype: pl.DataType, today: pl.DataType) -> pl.Expr:

@@ -1,4 +1,4 @@
-"""Chart of a history: values over time, bands of the runs before, changes."""
+"""Chart of a history: values over time, bands, changes."""
 
 from __future__ import annotations
 

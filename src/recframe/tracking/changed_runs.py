@@ -1,4 +1,4 @@
-"""Changes of a history (`rf.changes`): numbers outside the band of the runs before them."""
+"""Changes of a history: numbers outside the band of the runs before."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def changed(kind: Kind, window: int = WINDOW, level: float = LEVEL) -> pl.DataFr
     earlier: dict[int, list[float]] = defaultdict(list)
     of_data: dict[tuple[int, str], Verdict] = {}
     verdicts = []
-    for series, data, value, error in numbers.iter_rows():
+    for series, data, value, error in numbers.rows():
         verdict = of_data.get((series, data), {})
         if value is None or not math.isfinite(value):
             verdict = {"verdict": OPEN, "note": "it has no value"}

@@ -41,7 +41,7 @@ def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
         items = inputs.sides["items"].kind
         named = {f"feature {place}": name for place, name in enumerate(sorted(items.columns))}
         frames["features"] = items.take(named).lazy()
-    plans = {name: rows for name, rows in frames.items() if isinstance(rows, pl.LazyFrame)}
+    plans = {name: rows for name, rows in frames.items() if not isinstance(rows, str | None)}
     columns = {name: sorted(rows.collect_schema()) for name, rows in plans.items()}
     sums = stream(beside_one_another([_sums(name, rows) for name, rows in plans.items()]))
     # a model that is the reference has no rows of its own

@@ -1,4 +1,4 @@
-"""Histories (`rf.track`, `rf.history`): a folder with a Parquet file for each run."""
+"""Histories of runs in a folder of Parquet files, and flat numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from polars.selectors import by_name
 
 from recframe.errors import ColumnError, DataError, RecframeError, shown
 from recframe.frames import atomic_write
@@ -50,6 +49,8 @@ ENDING = ".parquet"
 UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 NULL = "null"
 """Text of a segment that is null; null itself means that a run was not split by the column."""
+NOT_TAKEN = re.compile(r"[^\w.-]")
+"""Characters that MLflow, Weights & Biases or TensorBoard do not take in a part of a name; a slash stands between parts."""
 AS_OF = Either(
     "as_of=datetime.date(2026, 11, 22), a datetime, or text such as as_of='2026-11-22'",
     "2026-11-22, or 2026-11-22T06:00+01:00",
@@ -198,13 +199,16 @@ def _run(kind: Kind, about: dict[str, Any], tags: dict[str, str]) -> pl.DataFram
     for taken in sorted({*keys} - {*keys_of(keys)}):
         msg = f"column {taken!r} has the name of a history's own column; rename the column first"
         raise ColumnError(msg)
-    rows = stream(kind.take({one: one for one in columns}).lazy()).rename(OF_SUMMARY, strict=False)
-    # NOTE: selectors, since a name such as "^.*$" is a pattern where it is a column's
-    texts = [as_text(by_name(key), rows.schema[key]).fill_null(NULL) for key in keys]
-    rows = rows.select(*texts, by_name("metric", *NUMBERS, require_all=False))
-    run = pl.concat([pl.DataFrame(schema=OWN), rows], how="diagonal_relaxed").cast(OWN)
+    # NOTE: keys under names of our own, since some such as "^.*$" are patterns to Polars
+    names = {name: f"key {place}" for place, name in enumerate(keys)}
+    named = {OF_SUMMARY.get(one, one): one for one in columns if one not in keys}
+    taken = {name: one for name, one in named.items() if name in BEHIND}
+    rows = stream(kind.take({inside: one for one, inside in names.items()} | taken).lazy())
+    texts = (as_text(pl.col(one), rows.schema[one]).fill_null(NULL) for one in names.values())
+    run = pl.concat([pl.DataFrame(schema=OWN), rows.with_columns(texts)], how="diagonal_relaxed")
     of_run = [pl.lit(word, OWN.get(one)).alias(one) for one, word in (about | tags).items()]
-    return run.with_columns(of_run)[_ordered([*run.columns, *tags])]
+    run = run.cast(OWN).with_columns(of_run).select(_ordered([*OWN, *tags, *names.values()]))
+    return run.rename({inside: name for name, inside in names.items()})
 
 
 def _ordered(names: Iterable[str]) -> list[str]:
@@ -223,7 +227,7 @@ def _read(paths: list[Path]) -> pl.DataFrame:
             return rows
     schemas = {name: dtype for path in paths for name, dtype in _schema(path).items()}
     whole = {name: schemas[name] for name in _ordered(schemas)}
-    return pl.scan_parquet(paths, glob=False, schema=whole, missing_columns="insert").collect()
+    return stream(pl.scan_parquet(paths, glob=False, schema=whole, missing_columns="insert"))
 
 
 def _schema(path: Path) -> Schema:
@@ -248,3 +252,69 @@ def _foreign(schema: Schema) -> str:
         if found != (name, dtype):
             return f"its column {name!r} is {schema.get(name, 'missing')}, not as track writes it"
     return ""
+
+
+def flat(result: Any, *, model: str = "model") -> dict[str, float]:
+    """Return a tidy result as a dict of numbers, such as `{"svd/ndcg_at_10": 0.33}`, for experiment trackers.
+
+    A name consists of the model, if there is one, the metric, and the segment columns with their values:
+    `svd/ndcg_at_10/country_FR`. The interval of `x` is `x_low` and `x_high`; other numbers with an interval have their column's
+    name, such as `svd/ndcg_at_10_difference`. `model` is the column of models.
+
+    MLflow, Weights & Biases and TensorBoard take these names: letters, digits, `_`, `.`, `-`, and a slash between parts; any
+    other character becomes `_`. Null numbers are left out.
+
+        mlflow.log_metrics(rf.flat(result))     wandb.log(rf.flat(result))
+        for name, value in rf.flat(result).items(): writer.add_scalar(name, value, step)
+
+    A run of a history is one too, what `track` returns: its time, name and tags are in no name.
+
+    Raises a RecframeError for a result that is not tidy, and where two numbers would have one name. Of a LazyFrame the plan
+    runs.
+
+    >>> import polars as pl, recframe as rf
+    >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1], "country": ["FR", "DE"]})
+    >>> rf.flat(df.rec.evaluate("mrr", "recall@1", by="country", tidy=True))
+    {'mrr/country_DE': 0.5, 'recall_at_1/country_DE': 0.0, 'mrr/country_FR': 1.0, 'recall_at_1/country_FR': 1.0}
+    """
+    kind = kind_for(result, "the first argument of flat()")
+    columns = [*map(str, kind.columns)]
+    if not {"metric", "value"} <= {*columns}:
+        msg = "flat takes a tidy result, a row for each number: of summarize or compare, or of evaluate(..., tidy=True); found "
+        raise RecframeError(f"{msg}the columns {', '.join(columns)}")
+    found: dict[str, Any] = {}
+    keys = [one for one in keys_of(columns[: columns.index("metric")]) if one != model]
+    numbers = [one for one in columns if _is_number(one, columns)]
+    taken = [*keys, *({model, "k"} & {*columns}), "metric", *numbers]
+    for row in stream(kind.take({one: one for one in taken}).lazy()).to_dicts():
+        name, _, cut = row["metric"].partition("@")
+        # in some results the cut-off stands behind the metric, in others in a column of its own
+        cut = cut or row.get("k")
+        parts = [row[model]] if model in columns else []
+        parts.append(_part(name).rstrip("_") + (f"_at_{cut}" if cut else ""))
+        parts += [f"{key}_{_shown(row[key])}" for key in keys]
+        for number in numbers:
+            end = number.removeprefix("value").removeprefix("_")
+            name = "/".join(map(_part, parts)) + (f"_{end}" if end else "")
+            if name in found:
+                msg = f"two numbers of the result would be called {name!r}, where other characters than letters, digits, '_', "
+                msg += "'.' and '-' are '_'; rename a value, or take a part of the result, such as one run of a history"
+                raise RecframeError(msg)
+            found[name] = row[number]
+    return {name: float(number) for name, number in found.items() if number is not None}
+
+
+def _is_number(column: str, columns: list[str]) -> bool:
+    """Return whether a column is a value, its interval, or another number that has an interval, or its end."""
+    of = re.sub("_(low|high)$", "", column)
+    return column in ("value", "low", "high") or {f"{of}_low", f"{of}_high"} <= {*columns}
+
+
+def _shown(value: object) -> str:
+    return "null" if value is None else str(value)
+
+
+def _part(value: object) -> str:
+    """Return a part of a name in characters that are taken; one of dots alone would be a folder's."""
+    text = NOT_TAKEN.sub("_", _shown(value))
+    return text if text.strip(".") else "_" * max(len(text), 1)
