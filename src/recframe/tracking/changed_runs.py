@@ -123,7 +123,7 @@ def changed(kind: Kind, window: int = WINDOW, level: float = LEVEL) -> pl.DataFr
     """Return the columns of `changes` for the rows of a history."""
     window, level = options.whole("window", window, FEWEST), options.share("level", level, "0.99")
     quantiles = t_quantile(level, np.arange(window + 1) - 1).tolist()
-    keys = {f"key {place}": one for place, one in enumerate(keys_of(kind.columns))}
+    keys = {f"key {place}": one for place, one in enumerate(keys_of(map(str, kind.columns)))}
     rows = _numbers(kind, keys)
     number = pl.struct("name", *keys, "metric").rank("dense")
     numbers = rows.select(number, "fingerprint", "value", _standard_error(rows["n"]))
@@ -170,11 +170,10 @@ def _standard_error(n: pl.Series) -> pl.Expr:
 
     The larger counts: Wilson's interval says how far 0 of 20 users may be from the next 20, where the spread says 0.
     """
-    half = (pl.col("high") - pl.col("low")) / 2
     t = pl.Series(t_quantile(USUAL, n.fill_null(math.inf) - 1))
-    return (
-        pl.max_horizontal(half / t, pl.col("std") / pl.col("n").sqrt()).fill_null(0.0).fill_nan(0.0)
-    )
+    of_interval = (pl.col("high") - pl.col("low")) / 2 / t
+    error = pl.max_horizontal(of_interval, pl.col("std") / pl.col("n").sqrt())
+    return error.fill_nan(0.0).fill_null(0.0)
 
 
 def _verdict(

@@ -125,8 +125,8 @@ def history(history: History) -> pl.DataFrame:
     """Return all runs of a history as a frame: a row for each number, sorted by `as_of` and `name`.
 
     The columns are those of the files (see `rf.track`): `as_of` (in UTC), `name`, `tag_...`, the columns that runs were split
-    by, `metric`, `value`, `low`, `high`, `std`, `n` and `fingerprint`. Those that runs were split by are
-    text; a run that was not split by one has null in it.
+    by, `metric`, `value`, `low`, `high`, `std`, `n` and `fingerprint`. Those that runs were split by are text; a run that was
+    not split by one has null in it.
 
     Other data for the same `as_of`, such as a truth that has grown, have another fingerprint and separate rows, those of the
     last written file last.
@@ -200,15 +200,15 @@ def _run(kind: Kind, about: dict[str, Any], tags: dict[str, str]) -> pl.DataFram
         msg = f"column {taken!r} has the name of a history's own column; rename the column first"
         raise ColumnError(msg)
     # NOTE: keys under names of our own, since some such as "^.*$" are patterns to Polars
-    names = {name: f"key {place}" for place, name in enumerate(keys)}
-    named = {OF_SUMMARY.get(one, one): one for one in columns if one not in keys}
-    taken = {name: one for name, one in named.items() if name in BEHIND}
-    rows = stream(kind.take({inside: one for one, inside in names.items()} | taken).lazy())
-    texts = (as_text(pl.col(one), rows.schema[one]).fill_null(NULL) for one in names.values())
+    inside = {f"key {place}": name for place, name in enumerate(keys)}
+    named = {OF_SUMMARY.get(one, one): one for one in columns}
+    taken = inside | {name: one for name, one in named.items() if name in BEHIND}
+    rows = stream(kind.take(taken).lazy())
+    texts = (as_text(pl.col(one), rows.schema[one]).fill_null(NULL) for one in inside)
     run = pl.concat([pl.DataFrame(schema=OWN), rows.with_columns(texts)], how="diagonal_relaxed")
     of_run = [pl.lit(word, OWN.get(one)).alias(one) for one, word in (about | tags).items()]
-    run = run.cast(OWN).with_columns(of_run).select(_ordered([*OWN, *tags, *names.values()]))
-    return run.rename({inside: name for name, inside in names.items()})
+    run = run.cast(OWN).with_columns(of_run)
+    return run.select(_ordered(run.columns)).rename(inside)
 
 
 def _ordered(names: Iterable[str]) -> list[str]:
@@ -292,7 +292,7 @@ def flat(result: Any, *, model: str = "model") -> dict[str, float]:
         cut = cut or row.get("k")
         parts = [row[model]] if model in columns else []
         parts.append(_part(name).rstrip("_") + (f"_at_{cut}" if cut else ""))
-        parts += [f"{key}_{_shown(row[key])}" for key in keys]
+        parts += [f"{key}_{'null' if row[key] is None else row[key]}" for key in keys]
         for number in numbers:
             end = number.removeprefix("value").removeprefix("_")
             name = "/".join(map(_part, parts)) + (f"_{end}" if end else "")
@@ -310,11 +310,7 @@ def _is_number(column: str, columns: list[str]) -> bool:
     return column in ("value", "low", "high") or {f"{of}_low", f"{of}_high"} <= {*columns}
 
 
-def _shown(value: object) -> str:
-    return "null" if value is None else str(value)
-
-
 def _part(value: object) -> str:
     """Return a part of a name in characters that are taken; one of dots alone would be a folder's."""
-    text = NOT_TAKEN.sub("_", _shown(value))
+    text = NOT_TAKEN.sub("_", "null" if value is None else str(value))
     return text if text.strip(".") else "_" * max(len(text), 1)
