@@ -240,7 +240,7 @@ def test_a_row_takes_two_lines_at_most(shop, name):
 
 def test_a_history_has_values_with_their_intervals(shop):
     shown = printed(shop, "history", 80)
-    found = rf.history(shop / "runs").select("value", "value_low", "value_high")
+    found = rf.history(shop / "runs").select("value", "low", "high")
     for row in found.tail(5).iter_rows():
         assert with_interval(*row) in shown
 

@@ -43,7 +43,9 @@ from recframe.cli.values import time_of
 from recframe.errors import RecframeError, plan_errors, suggestion
 from recframe.reports.page import Page, check_ending
 
-SHOWN = (*("value", "low", "high", "n", "expected_low", "expected_high", "change", "verdict"),)
+SHOWN = ("value", "low", "high", "n", "expected_low", "expected_high", "change", "verdict")
+ENDS = {"low": "value_low", "high": "value_high"}
+"""Columns of an interval by the names that stand with their value on a terminal."""
 KILO = 1000
 OF_A_HISTORY = {"history", "output", "title", "window", "model", "metrics", "level"}
 """The options of the page of a history."""
@@ -155,7 +157,7 @@ def _show(result: pl.DataFrame, options: Options) -> None:
         days = times.dt.date()
         if len(days) and (times == days.cast(pl.Datetime("us"))).all():
             result = result.with_columns(days)
-        result = view(result) if is_terminal() else result
+        result = view(result.rename(ENDS, strict=False)) if is_terminal() else result
     give(result, options)
 
 
