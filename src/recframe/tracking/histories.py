@@ -10,7 +10,7 @@ from datetime import date, datetime, timezone
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -22,6 +22,7 @@ from recframe.frames.hints import Either, Given
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 
+F = TypeVar("F")
 Schema = Mapping[str, pl.DataType]
 History = str | os.PathLike[str]
 OF_RUN = ("as_of", "name", "fingerprint")
@@ -58,14 +59,14 @@ AS_OF = Either(
 
 
 def track(
-    result: Any,
+    result: F,
     history: History,
     *,
     as_of: date | str,
     name: str | None = None,
     tags: Mapping[str, object] | None = None,
     fingerprint: str | None = None,
-) -> Any:
+) -> F | pl.DataFrame:
     """Write a result to a history as one run, and return the run as its file has it.
 
     `rec.track("ndcg@10", ...)` computes a result and writes it, with the fingerprint of the data. This function is for an
@@ -202,8 +203,8 @@ def _run(kind: Kind, about: dict[str, Any], tags: dict[str, str]) -> pl.DataFram
     # NOTE: keys under names of our own, since some such as "^.*$" are patterns to Polars
     inside = {f"key {place}": name for place, name in enumerate(keys)}
     named = {OF_SUMMARY.get(one, one): one for one in columns}
-    taken = inside | {name: one for name, one in named.items() if name in BEHIND}
-    rows = stream(kind.take(taken).lazy())
+    wanted = inside | {name: one for name, one in named.items() if name in BEHIND}
+    rows = stream(kind.take(wanted).lazy())
     texts = (as_text(pl.col(one), rows.schema[one]).fill_null(NULL) for one in inside)
     run = pl.concat([pl.DataFrame(schema=OWN), rows.with_columns(texts)], how="diagonal_relaxed")
     of_run = [pl.lit(word, OWN.get(one)).alias(one) for one, word in (about | tags).items()]
