@@ -78,7 +78,7 @@ def changes(history: Any, *, window: int = WINDOW, level: float = LEVEL) -> Any:
     numbers some change by chance.
 
     A number is compared with those of the same `name`, segment, model and metric. Of several runs of one `as_of` the last one
-    counts. Of runs with the same fingerprint, the same data, the first one counts, and the others are judged as it was.
+    counts. Of runs with the same fingerprint, the same data, the first one counts, and all are compared with those before it.
 
     Columns: `as_of`, `name`, `fingerprint`, the columns of segments and models, `metric`, `value`, `low`, `high`, `n`
     (users), `expected` (m) with the band `expected_low` to `expected_high`, `change` (the value minus m), `n_runs`, `verdict`,
@@ -128,19 +128,18 @@ def changed(kind: Kind, window: int = WINDOW, level: float = LEVEL) -> pl.DataFr
     number = pl.struct("name", *keys, "metric").rank("dense")
     numbers = rows.select(number, "fingerprint", "value", _standard_error(rows["n"]))
     earlier: dict[int, list[float]] = defaultdict(list)
-    of_data: dict[tuple[int, str], Verdict] = {}
+    places: dict[tuple[int, str], int] = {}
     verdicts = []
     for series, data, value, error in numbers.rows():
-        verdict = of_data.get((series, data), {})
-        if value is None or not math.isfinite(value):
-            verdict = {"verdict": OPEN, "note": "it has no value"}
-        elif verdict:
-            verdict = verdict | {"note": "the same data as an earlier run, judged as then"}
-        else:
-            before = earlier[series]
-            verdict = _verdict(value, error, before, window, quantiles)
-            before.append(value)
-            of_data |= {(series, data): verdict} if data else {}
+        before, verdict = earlier[series], {"verdict": OPEN, "note": "it has no value"}
+        if value is not None and math.isfinite(value):
+            # of the same data as an earlier run: those before that one
+            place = places.setdefault((series, data), len(before)) if data else len(before)
+            verdict = _verdict(value, error, before[:place], window, quantiles)
+            if place == len(before):
+                before.append(value)
+            else:
+                verdict["note"] = "the same data as an earlier run, compared with those before it"
         verdicts.append(verdict)
     judged = rows.hstack(pl.DataFrame(verdicts, schema=OF_VERDICT))
     return judged.select(*OF_RUN, *keys, *OF_NUMBER, *OF_VERDICT).rename(keys)
