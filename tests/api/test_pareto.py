@@ -142,11 +142,11 @@ def test_a_model_without_a_value_is_on_no_front_and_says_why(kind):
 
 def test_metrics_that_cannot_be_tested_leave_models_open():
     rec = RECS.rec(model="model", **SIDES)
-    found = rec.pareto("mrr@5", "exposure_disparity(of=genre)@5")
+    found = rec.pareto("mrr@5", "personalization(similarity=overlap)@5")
 
     assert "dominated" not in found["front"].to_list()
     notes = found.filter(front="open")["note"].to_list()
-    assert all("exposure_disparity(of=genre)@5 cannot be tested" in note for note in notes)
+    assert all("personalization(similarity=overlap)@5 cannot be tested" in note for note in notes)
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
-import textwrap
 from collections import Counter
 from itertools import pairwise
 from typing import Any
@@ -272,21 +269,6 @@ def test_a_tradeoff_tells_models_apart_as_pareto_does(kind):
         spec = chart.to_dict()
         (line,) = [one["mark"] for one in parts(spec) if one.get("mark", {}).get("type") == "line"]
         assert line["interpolate"] == f"step-{steps}"
-
-
-def test_a_trade_off_without_scipy_has_models_open_that_lie_behind():
-    code = """
-        import sys, polars as pl, recframe as rf
-        sys.modules["scipy"] = None
-        lists = pl.DataFrame({"user": range(40), "item": 1})
-        frames = {name: lists.with_columns(rank=rank) for name, rank in (("best", 1), ("late", 2))}
-        chart = rf.rec(frames, truth=lists).plot.tradeoff("mrr", "recall@2")
-        print(*chart.data["state"])
-    """
-    call = [sys.executable, "-c", textwrap.dedent(code)]
-
-    found = subprocess.check_output(call, text=True)  # noqa: S603
-    assert found.split() == ["front", "open"]
 
 
 @each_kind_thoroughly

@@ -166,11 +166,10 @@ def test_notes_say_of_how_many_users_numbers_speak():
 
 
 def test_what_has_no_test_stands_without_a_mark():
-    items = pl.DataFrame({"item": [1, 2], "group": ["x", "y"]})
-    rec = rf.rec(MODELS, PEOPLE, items=items)
-    table = rec.table("mrr", "exposure_share", baseline="popular", by="group")
+    overlap = "personalization(similarity=overlap)"
+    table = rf.rec(MODELS, PEOPLE).table("mrr", overlap, baseline="popular")
 
-    assert table.notes[-1] == "Not tested: exposure_share."
+    assert table.notes[-1] == f"Not tested: {overlap}."
 
 
 def test_options_that_are_none_are_told():

@@ -93,10 +93,7 @@ def test_calls_give_what_they_give_in_one_plan(kind, call):
         assert told == warned
 
 
-SEEDS = {"training": "seed"}
 OF_ALL = {
-    "an interval over trainings": (SEEDS, lambda rec: rec.summarize("ndcg@3", "coverage@3")),
-    "clusters of a set metric": ({}, lambda rec: rec.summarize("coverage@3", cluster="country")),
     "ranks of users": (
         {},
         lambda rec: rec.evaluate("ndcg@3", by=pl.col("country").rank("dense") > 1),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -11,7 +9,7 @@ from polars.testing import assert_frame_equal
 from compared_lists import LISTS_ARE_MISSING, asked_of, some_policies
 from lanes import thorough
 from plain_uncertainty import values_of
-from plans import POLARS_2, fallbacks, python_functions
+from plans import python_functions
 from recframe.api.request import question
 from recframe.evaluation.contributions import contributions
 from recframe.evaluation.execution import Run
@@ -75,28 +73,16 @@ def scanned(tmp_path_factory):
     return asked_of(make=scan)
 
 
+CALLS = {
+    "summarize": lambda rec, *metrics, **options: rec.summarize(*metrics, **options),
+    "compare": lambda rec, *metrics, **options: rec.compare(*metrics, baseline="a", **options),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("by", thorough(BYS, 2))
-def test_a_summary_is_a_plan_without_python_that_travels(scanned, by):
-    plan = scanned.summarize(*METRICS, *SETS, by=by)
-    assert isinstance(plan, pl.LazyFrame)
-
-    assert not python_functions(plan)
-    again = pl.LazyFrame.deserialize(io.BytesIO(plan.serialize()))
-    assert again.collect_schema() == plan.collect_schema()
-    assert_frame_equal(again.collect(), plan.collect(), rel_tol=1e-9, abs_tol=1e-9)
-
-
-@pytest.mark.skipif(not POLARS_2, reason="Polars 1 runs windows in memory")
-@pytest.mark.parametrize("by", [None, "country"])
-@pytest.mark.parametrize("cluster", [None, "household"])
-def test_a_summary_streams(scanned, by, cluster):
-    plan = scanned.summarize("ndcg@3", "recall", "hit_rate@2", by=by, cluster=cluster)
-
-    assert not fallbacks(plan)
-
-
-def test_a_comparison_of_lazy_frames_is_a_plan_whose_last_step_alone_is_python(scanned):
-    plan = scanned.compare("ndcg@3", "novelty@3", "entropy@3", baseline="a", by="country")
+def test_of_lazy_frames_it_is_a_plan_whose_last_step_alone_is_python(scanned, call, by):
+    plan = call(scanned, *METRICS, *SETS, by=by)
     assert isinstance(plan, pl.LazyFrame)
 
     (step,) = python_functions(plan)
@@ -104,7 +90,7 @@ def test_a_comparison_of_lazy_frames_is_a_plan_whose_last_step_alone_is_python(s
     # of the notes on models, a row for each pair
     assert above.count("JOIN") == 1
     assert "AGGREGATE" not in above
-    eager = asked_of().compare("ndcg@3", "novelty@3", "entropy@3", baseline="a", by="country")
+    eager = call(asked_of(), *METRICS, *SETS, by=by)
     assert plan.collect_schema() == eager.schema
     for engine in ("in-memory", "streaming"):
         assert_frame_equal(plan.collect(engine=engine), eager, rel_tol=1e-9, abs_tol=1e-9)

@@ -57,7 +57,7 @@ def assert_compared(rec, metrics, by, baseline, margin=0.05, models="abc"):
 
 
 def ends_of(metric, values, pairs, segments):
-    """Return the ends of a metric's range, or those of the values of all users who have both."""
+    """Return the ends of a metric's range; one that it lacks is that of the values of all users who have both."""
     if all(map(math.isfinite, metric.range)):
         return metric.range
     found = []
@@ -66,7 +66,10 @@ def ends_of(metric, values, pairs, segments):
         for user in one.keys() & other.keys():
             both = [one[user], other[user]]
             found += both if None not in both else []
-    return (min(found), max(found)) if found else None
+    if not found:
+        return None
+    low, high = metric.range
+    return low if math.isfinite(low) else min(found), high if math.isfinite(high) else max(found)
 
 
 @pytest.mark.parametrize(

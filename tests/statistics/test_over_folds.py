@@ -113,50 +113,6 @@ def test_pairs_are_of_fold_and_user_and_users_are_their_clusters() -> None:
         assert row["wins"] + row["ties"] + row["losses"] == row["n_users"]
 
 
-def test_contributions_to_a_set_metric_count_each_fold_alike() -> None:
-    # 40 users list 2 of 90 items in each fold, of which fewer have a list in the later ones
-    recs = pl.DataFrame(
-        [
-            {"user": user, "item": (user * (7 + fold) + rank * 5) % 90, "rank": rank, "fold": fold}
-            for fold in FOLDS.numbers
-            for user in range(40 - 9 * fold)
-            for rank in (1, 2)
-        ]
-    )
-    items = pl.DataFrame({"item": range(90)})
-    frames = {"recs": recs, "truth": recs.select("user", "item", "fold"), "items": items}
-
-    (row,) = over_folds(frames, model=None).summarize("coverage").rows(named=True)
-
-    wholes, moved = [], dict.fromkeys(range(40), 0.0)
-    counts = dict.fromkeys(range(40), 0)
-    for fold in FOLDS.numbers:
-        lists = {
-            user: {(user * (7 + fold) + rank * 5) % 90 for rank in (1, 2)}
-            for user in range(40 - 9 * fold)
-        }
-        whole, n = len(set().union(*lists.values())) / 90, len(lists)
-        wholes.append(whole)
-        less = {
-            user: len(set().union(*(one for own, one in lists.items() if own != user))) / 90
-            for user in lists
-        }
-        lost = {user: (n - 1) * (whole - one) for user, one in less.items()}
-        for user, one in lost.items():
-            counts[user] += 1
-            moved[user] += (one - fmean(lost.values())) / (3 * n)
-    n_all = sum(counts.values())
-    error = (
-        39 / 40 * sum((one * n_all / (n_all - counts[user])) ** 2 for user, one in moved.items())
-    )
-    freedom = n_all**2 / sum(n * n for n in counts.values()) - 1
-    half = quantile(freedom) * math.sqrt(error)
-    assert row["value"] == pytest.approx(fmean(wholes))
-    assert (row["value_low"], row["value_high"]) == pytest.approx(
-        (fmean(wholes) - half, fmean(wholes) + half)
-    )
-
-
 @pytest.mark.parametrize(
     "call",
     [

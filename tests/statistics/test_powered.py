@@ -11,6 +11,7 @@ from compared_lists import LISTS_ARE_MISSING, asked_of, frames
 from plain_uncertainty import clustered_error, differing, power, values_of
 from recframe.statistics.comparison import Comparing, compared
 from recframe.statistics.power import Power, powered
+from simulated_pairs import METRICS as OF
 from simulated_pairs import reciprocal_ranks, sums_of
 
 pytestmark = LISTS_ARE_MISSING
@@ -64,13 +65,14 @@ def test_what_takes_more_users_than_there_are_is_told():
 def test_so_many_users_show_a_difference_as_often_as_is_said(lift):
     random = np.random.default_rng(int(10 * lift))
     population = sums_of(reciprocal_ranks(random, 1, 400_000, [0.0, lift], taste=6.0))
-    n = powered(population, [], Power(lift, level=0.95))["users_needed"].item()
+    n = powered(population, [], OF, Power(lift, level=0.95))["users_needed"].item()
     block = max(1, 1_000_000 // n)
 
     found = [
         compared(
             sums_of(reciprocal_ranks(random, block, n, [0.0, lift], taste=6.0)),
             ["sample"],
+            OF,
             Comparing(correction=None),
         )["p_value"]
         <= 0.05

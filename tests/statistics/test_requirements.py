@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import recframe as rf
+from plain_uncertainty import wilson
 from recframe.statistics import gates
 from recframe.statistics.requirements import ROW, Gate, Requirement, required
 
@@ -132,25 +134,26 @@ def test_nothing_is_no_requirement():
 # states
 
 
-def rows(values: list[np.ndarray], others: list[np.ndarray] | None = None) -> pl.DataFrame:
+def rows(
+    values: list[np.ndarray], others: list[np.ndarray] | None = None, **also: Any
+) -> pl.DataFrame:
     """Make the rows of a gate of one requirement, by the definitions of its columns."""
     found = []
     for segment, value in enumerate(values):
-        n, row = len(value), dict.fromkeys(ROW)
-        row |= {
-            "place": 0,
-            "value": value.mean(),
-            "mean": value.mean(),
-            "error": value.var(ddof=1) / n,
-        }
-        row |= {"freedom": n - 1, "n_users": n, "of_each": True, "share": False}
-        if others is not None:
-            a, d = others[segment], value - others[segment]
-            row |= {"a": a.sum(), "d": d.sum(), "aa": (a**2).sum(), "ad": (a * d).sum()}
-            row |= {"dd": (d**2).sum(), "an": a.sum(), "dn": d.sum(), "nn": n, "units": n}
-            row |= {"effective": n, "differ": (d != 0).sum(), "least": 0, "most": 1, "unpaired": 0}
-        found.append({"segment": segment, **row})
+        a = np.zeros(len(value)) if others is None else others[segment]
+        n, d = len(value), value - a
+        row = dict.fromkeys(ROW) | {"place": 0, "value": value.mean(), "of_each": True}
+        row |= {"a": a.sum(), "d": d.sum(), "aa": (a**2).sum(), "ad": (a * d).sum()}
+        row |= {"dd": (d**2).sum(), "an": a.sum(), "dn": d.sum(), "n": n, "nn": n, "units": n}
+        row |= {"effective": n, "differ": (d != 0).sum(), "unpaired": 0, "ties": (d == 0).sum()}
+        row |= {"squares": (d**2).sum(), "least": 0, "most": max(1, value.max())}
+        found.append({"segment": segment, **row, **also})
     return pl.DataFrame(found, schema={"segment": pl.Int64, **ROW})
+
+
+def judged(rows: pl.DataFrame, asked: Requirement, **options: Any) -> pl.DataFrame:
+    """Return the states of rows of one requirement."""
+    return gates.states(rows, ["segment"], Gate([asked], **options), {0: asked.metric}, {})
 
 
 def sparse(random: np.random.Generator, n: int) -> np.ndarray:
@@ -166,7 +169,7 @@ def test_a_share_of_a_model_is_a_t_test_of_each_users_distance(direction, factor
     values = [0.8 * other + 0.2 * sparse(random, len(other)) for other in others]
     asked = Requirement(rf.ndcg, direction, factor, "b")
 
-    found = gates.judged(rows(values, others), ["segment"], Gate([asked]), {})
+    found = judged(rows(values, others), asked)
 
     for row, value, other in zip(found.iter_rows(named=True), values, others, strict=True):
         gap = value - factor * other
@@ -174,8 +177,11 @@ def test_a_share_of_a_model_is_a_t_test_of_each_users_distance(direction, factor
         low, high = stats.ttest_1samp(gap, 0).confidence_interval(0.95)
         differ = (value != other).sum()
         p_value = max(min(1, 2 * test.pvalue), 2.0 ** (1 - differ))
-        alone = gates.judged(rows([value], [other]), ["segment"], Gate([asked]), {})
-        assert alone["p_adjusted"].item() == pytest.approx(p_value, rel=1e-9)
+        alone = judged(rows([value], [other]), asked)
+        is_wrong = (gap.mean() < 0) == (direction == ">=")
+        assert alone["p_adjusted"].item() == (
+            pytest.approx(p_value, rel=1e-9) if is_wrong else None
+        )
         assert (row["difference_low"], row["difference_high"]) == pytest.approx((low, high))
         assert row["bound"] == pytest.approx(factor * other.mean())
         # with two users more, whose gaps are as far apart as any can be
@@ -194,16 +200,12 @@ def test_a_row_fails_among_all_rows_and_not_by_itself():
     values = [one - one.mean() + 5.01 for one in values]
     values[7] += t * values[7].std(ddof=1) / 10 - 0.01
 
-    found = gates.judged(
-        rows(values), ["segment"], Gate([Requirement(rf.first_rank, ">=", 5.0)]), {}
-    )
+    found = judged(rows(values), Requirement(rf.first_rank, ">=", 5.0))
 
     assert found["p_adjusted"][7] == pytest.approx(0.2)
     assert found["state"][7] == "open"
     assert found["note"][7] == "significant alone, not after correcting for 20 tests"
-    alone = gates.judged(
-        rows(values[7:8]), ["segment"], Gate([Requirement(rf.first_rank, ">=", 5.0)]), {}
-    )
+    alone = judged(rows(values[7:8]), Requirement(rf.first_rank, ">=", 5.0))
     assert alone["state"].to_list() == ["fails"]
     assert alone["p_adjusted"][0] == pytest.approx(0.01)
 
@@ -211,13 +213,13 @@ def test_a_row_fails_among_all_rows_and_not_by_itself():
 def alarms(factor: float, n_tables: int) -> int:
     """Return in how many tables of twenty segments of equal systems something fails."""
     random = np.random.default_rng(20_261)
-    gate = Gate([Requirement(rf.ndcg, ">=", factor, "b")])
+    asked = Requirement(rf.ndcg, ">=", factor, "b")
     failing = 0
     for _ in range(n_tables):
         others = [sparse(random, 300) for _ in range(20)]
         mixed = [random.random(300) < 0.7 for _ in range(20)]
         values = [np.where(m, o, sparse(random, 300)) for m, o in zip(mixed, others, strict=True)]
-        found = gates.judged(rows(values, others), ["segment"], gate, {})
+        found = judged(rows(values, others), asked)
         failing += "fails" in found["state"].to_list()
     return failing
 
@@ -230,24 +232,43 @@ def test_equal_systems_fail_in_as_many_tables_as_the_level_says(factor):
 
 def test_an_interval_of_then_is_taken_as_of_other_users():
     # Newcombe's: b - a with ends apart by the root of the sum of squares
-    now, then = (
-        {"value": 0.50, "low": 0.46, "high": 0.53},
-        {"value": 0.60, "low": 0.57, "high": 0.64},
-    )
-    row = dict.fromkeys(ROW) | {"place": 0, "value": now["value"], "mean": now["value"]}
-    row |= {"value_low": now["low"], "value_high": now["high"], "error": 1e-4, "freedom": 999}
-    row |= {"n_users": 1000, "of_each": True, "share": True, "other": then["value"]}
-    row |= {"other_low": then["low"], "other_high": then["high"], "other_n": 500}
-    asked = Requirement(rf.ndcg, ">=", 0.9, "last")
+    value = np.repeat([0.0, 1.0], [503, 497])
+    then = {"other": 0.6, "other_low": 0.57, "other_high": 0.64, "other_n": 500}
+    asked = Requirement(rf.hit_rate, ">=", 0.9, "last")
 
-    found = gates.judged(pl.DataFrame([row], schema=ROW), [], Gate([asked], earlier=True), {})
+    found = judged(rows([value], share=True, **then), asked, earlier=True).row(0, named=True)
 
-    low = -0.04 - math.hypot(0.04, 0.9 * 0.04)
-    high = -0.04 + math.hypot(0.03, 0.9 * 0.03)
-    assert found["difference"][0] == pytest.approx(0.5 - 0.9 * 0.6)
-    assert (found["difference_low"][0], found["difference_high"][0]) == pytest.approx((low, high))
-    # high is above 0 by a hair: the p value is, too
-    assert found["state"][0] == "open"
-    t = -0.04 / ((high + 0.04) / stats.t.ppf(0.975, 499))
-    assert found["p_adjusted"][0] == pytest.approx(2 * stats.t.cdf(t, 499))
-    assert 0.05 < found["p_adjusted"][0] < 0.06
+    now = value.mean()
+    ends = wilson(now, value.var(ddof=1) / 1000, 1000, stats.t.ppf(0.975, 999))
+    low = now - 0.54 - math.hypot(now - ends[0], 0.9 * 0.04)
+    high = now - 0.54 + math.hypot(ends[1] - now, 0.9 * 0.03)
+    assert found["difference"] == pytest.approx(now - 0.54)
+    assert (found["difference_low"], found["difference_high"]) == pytest.approx((low, high))
+    t = (now - 0.54) / ((high - now + 0.54) / stats.t.ppf(0.975, 499))
+    assert found["p_adjusted"] == pytest.approx(2 * stats.t.cdf(t, 499))
+
+
+ENDS = {
+    # of five users all are at the bound; two more could have any value
+    "a share": (np.ones(5), Requirement(rf.ndcg, ">=", 0.9), "open"),
+    "many": (np.ones(300), Requirement(rf.ndcg, ">=", 0.9), "holds"),
+    # a metric without an end, whose users all have one value
+    "29 users": (np.full(29, 2.0), Requirement(rf.dcg, ">=", 1.9), "open"),
+    "30 users": (np.full(30, 2.0), Requirement(rf.dcg, ">=", 1.9), "holds"),
+    "30 users below": (np.full(30, 2.0), Requirement(rf.dcg, ">=", 2.1), "fails"),
+}
+
+
+@pytest.mark.parametrize(("values", "asked", "state"), ENDS.values(), ids=ENDS)
+def test_a_gate_holds_with_two_more_users_at_the_ends_of_the_metric(values, asked, state):
+    assert judged(rows([values]), asked)["state"].to_list() == [state]
+
+
+@pytest.mark.parametrize("n", [10, 30, 100])
+def test_a_number_at_the_bound_holds_as_seldom_as_the_level_says(n):
+    # one user in twenty has a hit, where one in twenty is the most: it holds in 2.5 %, give or take
+    random = np.random.default_rng(n)
+    values = [*(random.random((400, n)) < 0.05).astype(float)]
+    found = judged(rows(values, share=True), Requirement(rf.hit_rate, "<=", 0.05))
+
+    assert (found["state"] == "holds").sum() <= stats.binom.ppf(0.9999, 400, 0.025)

@@ -12,8 +12,9 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import recframe as rf
+from plain_uncertainty import clustered_error
 from planted_shop import apart, hits, shop
-from recframe.statistics.p_values import level_of_all, simultaneous_interval
+from recframe.statistics.slices import shrunk, variance_between
 
 SHOP = shop()
 OF_USERS = ["country", "age"]
@@ -61,24 +62,16 @@ def test_the_numbers_are_those_of_the_users_values(baseline):
         assert row["p_value"] == pytest.approx(pair.p_value)
 
 
-def test_p_values_are_corrected_for_all_slices_by_holm():
+def test_intervals_and_p_values_are_corrected_alike_for_all_slices():
     slices = SHOP.rec().slices("ndcg@5", "mrr@5", by=OF_USERS)
     multitest = pytest.importorskip("statsmodels.stats.multitest")
-    expected = multitest.multipletests(slices["p_value"].to_numpy(), method="holm")[1]
+    expected = multitest.multipletests(slices["p_value"].to_numpy(), method="sidak")[1]
 
     assert slices["p_adjusted"].to_list() == pytest.approx(expected.tolist())
-
-
-def test_intervals_of_many_slices_hold_at_sidaks_level():
-    low, high = simultaneous_interval(
-        [0.1, np.nan, 0.3], [0.1, 0.1, 0.2], freedom=[9, 9, 0], level=0.95
-    )
-
-    # two have a standard error, one of them no freedom
-    half = stats.t.ppf(0.5 + 0.95**0.5 / 2, 9) * 0.1
-    assert [low[0], high[0]] == pytest.approx([0.1 - half, 0.1 + half])
-    assert np.isnan([*low[1:], *high[1:]]).all()
-    assert level_of_all(0.95, 0) == level_of_all(0.95, 1) == 0.95
+    for level in (0.5, 0.95):
+        rows = SHOP.rec().slices("ndcg@5", "mrr@5", by=OF_USERS, level=level)
+        beyond = (rows["difference_low"] > 0) | (rows["difference_high"] < 0)
+        assert ((rows["p_adjusted"] <= 1 - level) == beyond).all()
 
 
 def test_slices_of_one_column_have_the_values_of_evaluate():
@@ -206,14 +199,6 @@ def test_slices_without_users_enough_are_not_listed():
     assert frame.head(0).rec.slices("hit_rate@1", by="country", min_users=1).height == 0
 
 
-def test_slices_of_one_user_each_have_no_interval_and_a_note():
-    slices = hits([1, 0, 0], country=[*"abc"]).rec.slices("hit_rate@1", by="country", min_users=1)
-
-    # the two outside have a spread, the one inside has none
-    assert slices["segment"].to_list() == ["country=b", "country=c", "country=a"]
-    assert set(slices["note"]) == {"no slice of these columns has two users"}
-
-
 def test_users_without_a_value_are_in_no_slice_and_outside_of_all():
     frame = hits([1, 0] * 20 + [0] * 10, country=["a"] * 40 + [None] * 10)
 
@@ -303,16 +288,39 @@ def test_clusters_of_unlike_sizes_have_the_error_of_leaving_each_out():
     frame = hits(list(values), household=list(household), segment=list(segment))
     row = frame.rec.slices("hit_rate@1", by="segment", cluster="household").row(0, named=True)
 
-    def moved(of):
-        """Return what leaving out each cluster changes of a segment's mean, times (G - 1) / G."""
+    def of_one(of):
+        """Return the squared error of a segment's mean by leaving out each cluster, and its freedom."""
         mine = [(house, value) for one, house, value in rows if one == of]
-        mean = np.mean([value for _, value in mine])
-        houses = sorted({house for house, _ in mine})
-        without = [np.mean([value for one, value in mine if one != house]) for house in houses]
-        return (mean - np.array(without)) * (len(houses) - 1) / len(houses)
+        sizes_of = np.array(sizes[of])
+        squared, _ = clustered_error([value for _, value in mine], [house for house, _ in mine])
+        # no less than that of as many users of all
+        least = np.var([value for *_, value in rows], ddof=1) / len(mine)
+        return max(squared, least), sizes_of.sum() ** 2 / (sizes_of**2).sum() - 1
 
-    error = np.sqrt(12 / 11 * sum((moved(of) ** 2).sum() for of in sizes))
-    of = np.array(sizes[row["segment"].removeprefix("segment=")])
-    freedom = of.sum() ** 2 / (of**2).sum() - 1
-    expected = 2 * stats.t.sf(abs(row["difference"]) / error, freedom)
+    parts = [of_one(of) for of in sizes]
+    squared = sum(one for one, _ in parts)
+    freedom = squared**2 / sum(one**2 / of for one, of in parts)
+    expected = 2 * stats.t.sf(abs(row["difference"]) / np.sqrt(squared), freedom)
     assert row["p_value"] == pytest.approx(expected, rel=1e-9)
+
+
+# Pooled values
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_variance_between_is_statsmodels_paule_and_mandels(seed):
+    meta = pytest.importorskip("statsmodels.stats.meta_analysis")
+    random = np.random.default_rng(seed)
+    squared = random.uniform(0.02, 0.3, 12) ** 2
+    means = random.normal(0.4, 0.3, 12) + np.sqrt(squared) * random.normal(size=12)
+
+    expected, ended = meta._fit_tau_iterative(means, squared, atol=1e-9, maxiter=1000)
+    assert ended
+    assert variance_between(means, squared) == pytest.approx(expected, abs=1e-8)
+
+
+def test_five_equal_errors_by_hand():
+    # variance of means 2.5, of errors 0.5, between 2; 1 - B = 0.5 / 2.5 x (5 - 3) / (5 - 1) = 0.1
+    found = shrunk(np.array([1.0, 2, 3, 4, 5]), np.full(5, 0.5))
+    assert found == pytest.approx([1.2, 2.1, 3, 3.9, 4.8])
+    assert variance_between(np.full(3, 0.1), np.full(3, 0.2)) == 0

@@ -56,23 +56,6 @@ def hits(values: Sequence[int], **columns: Sequence[Any]) -> pl.DataFrame:
 # Plain statistics
 
 
-def borrowed(groups: Sequence[Sequence[float]], users: float) -> list[float]:
-    """The variances of groups, each with that of so many users of all of them."""
-    free = [len(group) - 1 for group in groups]
-    own = [variance(group) if len(group) > 1 else 0.0 for group in groups]
-    common = sum(f * v for f, v in zip(free, own, strict=True)) / sum(free)
-    return [(f * v + users * common) / (f + users) for f, v in zip(free, own, strict=True)]
-
-
-def cautious(groups: Sequence[Sequence[float]]) -> list[float]:
-    return [*map(max, borrowed(groups, 30), borrowed(groups, 300))]
-
-
-def freedom(groups: Sequence[Sequence[float]]) -> list[float]:
-    every = sum(len(group) - 1 for group in groups)
-    return [min(len(group) - 1 + 30, every) for group in groups]
-
-
 @dataclass(frozen=True)
 class Apart:
     """Two groups' difference, as Welch has it."""
@@ -90,12 +73,10 @@ class Apart:
 
 
 def apart(groups: Sequence[Sequence[float]]) -> Apart:
-    """Compare two groups, which borrow from one another; no variance is below that of all users."""
-    common = borrowed(groups, 1e15)[0]
-    squared = [
-        max(own, common) / len(group) for own, group in zip(cautious(groups), groups, strict=True)
-    ]
-    free = freedom(groups)
+    """Compare two groups of users by Welch; no variance is below that of all of them together."""
+    together = variance([value for group in groups for value in group])
+    squared = [max(variance(group), together) / len(group) for group in groups]
+    free = [len(group) - 1 for group in groups]
     shared = sum(squared) ** 2 / sum(e**2 / f for e, f in zip(squared, free, strict=True))
     one, other = map(fmean, groups)
     return Apart(one - other, math.sqrt(sum(squared)), shared)

@@ -8,7 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from recframe.statistics.pairs import BASELINE, MODEL, PLACE
+import recframe as rf
+from recframe.statistics.sums import BASELINE, MODEL, PLACE
+from recframe.statistics.units import of_users
+
+METRICS = {0: rf.mrr}
 
 
 def reciprocal_ranks(
@@ -38,10 +42,10 @@ def sums_of(values: np.ndarray) -> pl.DataFrame:
         a, d = values[:, one], values[:, other] - values[:, one]
         n, ties = np.full(len(values), values.shape[2]), (d == 0).sum(axis=1)
         sums = {"n": n, "a": a.sum(axis=1), "d": d.sum(axis=1), "aa": (a * a).sum(axis=1)}
-        sums |= {"ad": (a * d).sum(axis=1), "dd": (d * d).sum(axis=1), "dddd": 0.0 * n}
+        sums |= {"ad": (a * d).sum(axis=1), "dd": (d * d).sum(axis=1), "size": 0.0 * n}
         sums |= {"wins": (d > 0).sum(axis=1), "ties": ties, "unpaired": 0 * n}
         keys = {"sample": range(len(values)), MODEL: names[other], BASELINE: names[one]}
         of_metric = {PLACE: 0, "metric": "mrr", "k": None, "least": 0.0, "most": 1.0}
         of_metric |= dict.fromkeys(("share", "of_each", "higher", "directed"), True)
         found.append(pl.DataFrame(keys | of_metric | sums))
-    return pl.concat(found)
+    return of_users(pl.concat(found).lazy()).collect()

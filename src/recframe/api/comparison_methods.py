@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import chain, combinations
 from typing import Any, Generic
 
@@ -21,8 +22,10 @@ from recframe.frames.hints import Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.pairs import BASELINE, MODEL
+from recframe.statistics.columns import GAPS, SLICES
 from recframe.statistics.pareto_fronts import COLUMNS, VERDICT, Fronts
+from recframe.statistics.samples import cells_of
+from recframe.statistics.sums import BASELINE, MODEL, Pairing
 
 MOST_CROSSINGS = 200
 """Most crossings of columns."""
@@ -80,12 +83,12 @@ class Compared(Generic[F]):
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         asked = question(rec, metrics, k, by, cluster)
         _check(asked, "gaps", baseline)
-        from recframe.statistics import gaps  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.gaps import gaps  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        crossed = [(segment.inside,) for segment in asked.of_segments.segments]
-        schema = pl.Schema({"by": pl.String, **_model(asked), **gaps.COLUMNS})
-        how = {"min_users": min_users, "level": level, "crossed": crossed}
-        result: F = _given(asked, "gaps", baseline, how, schema, gaps.gaps)
+        columns = asked.of_segments.segments
+        crossed: list[tuple[str, ...]] = [(one.inside,) for one in columns]
+        schema = pl.Schema({"by": pl.String, **_model(asked), **GAPS})
+        result: F = _given(asked, "gaps", baseline, (min_users, level, crossed, schema), gaps)
         return result
 
     @argument_errors.understood
@@ -147,7 +150,7 @@ class Compared(Generic[F]):
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         asked = question(rec, metrics, k, by, cluster)
         _check(asked, "slices", baseline)
-        from recframe.statistics import slices  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.slices import slices  # noqa: PLC0415  NumPy and SciPy are an extra
 
         columns = [segment.inside for segment in asked.of_segments.segments]
         sizes = range(1, min(depth, len(columns)) + 1)
@@ -158,9 +161,8 @@ class Compared(Generic[F]):
                 "give fewer columns, or depth=1"
             )
             raise RecframeError(msg)
-        schema = pl.Schema({**_model(asked), **slices.COLUMNS})
-        how = {"min_users": min_users, "level": level, "crossed": crossed}
-        result: F = _given(asked, "slices", baseline, how, schema, slices.slices)
+        schema = pl.Schema({**_model(asked), **SLICES})
+        result: F = _given(asked, "slices", baseline, (min_users, level, crossed, schema), slices)
         return result
 
     @argument_errors.understood
@@ -278,28 +280,28 @@ def _given(
     asked: Question,
     call: str,
     baseline: object,
-    how: dict[str, Any],
-    schema: pl.Schema,
+    options: tuple[int, float, list[tuple[str, ...]], pl.Schema],
     finished: Callable[..., pl.DataFrame],
 ) -> Any:
     """Return a result from sums of segments, as a frame of the input's kind."""
-    from recframe.statistics.segment_sums import Segmenting, sums_by_segment  # noqa: PLC0415
+    from recframe.statistics.segments import Segmenting, checks  # noqa: PLC0415
 
-    kind = asked.rec._kind  # noqa: SLF001  the methods of this room are those of a Rec
-    segmenting = Segmenting(
-        **how,
-        names={segment.inside: segment.name for segment in asked.inputs.segments},
-        has_clusters=asked.cluster is not None,
-    )
-    named = None if baseline is None else text_of(baseline)
+    min_users, level, crossed, schema = options
+    kind, of = asked.rec._kind, dict(enumerate(asked.metrics))  # noqa: SLF001  those of a Rec
+    names = {segment.inside: segment.name for segment in asked.inputs.segments}
+    how = Segmenting(names, of, min_users, level, asked.cluster)
+    pairing = None
+    if baseline is not None:
+        name = asked.inputs.context.names[MODEL]
+        pairing = Pairing(text_of(baseline), asked.inputs.schema[MODEL], name)
 
     def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
-        of = inputs, asked.conventions, named, run
-        return sums_by_segment(*of, call=call, cluster=asked.cluster)
+        inputs = replace(inputs, checks=(*inputs.checks, *checks(inputs, call)))
+        cells, _ = cells_of(asked.sample(inputs, run, of), pairing)
+        return cells.drop(BASELINE, strict=False)
 
-    sums = asked.planned(asked.inputs, made, call, named, middling=FEW_ROWS)
-    of_rows = (asked.metrics, segmenting, schema)
-    whole = kind.applied(sums, lambda rows: finished(rows, *of_rows), schema)
+    sums = asked.planned(asked.inputs, made, call, pairing, middling=FEW_ROWS)
+    whole = kind.applied(sums, lambda rows: finished(rows, crossed, how, schema), schema)
     model = {MODEL: asked.inputs.context.names[MODEL]} if MODEL in schema else {}
     for name in model.values():
         if name in [one for one in schema if one != MODEL]:

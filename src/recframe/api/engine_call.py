@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
+from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Any, overload
 
 import polars as pl
@@ -269,4 +270,7 @@ def rec(frame: Any, *truth: Any, **options: Any) -> Rec[Any]:
     return found(*truth, **options) if truth or options else found
 
 
+_FRAME = Parameter("frame", Parameter.POSITIONAL_OR_KEYWORD)
+_OPTIONS = [*signature(Rec.__call__).parameters.values()][1:]
+vars(rec)["__signature__"] = Signature([_FRAME, *_OPTIONS], return_annotation="Rec[F]")
 NamedFrame.rec = property(rec)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, overload
 
 import polars as pl
@@ -11,26 +11,12 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.bound_metric import By, Cutoffs, F
 from recframe.api.previous_results import with_earlier
-from recframe.api.request import FEW_ROWS, Question, check_contributions, question, with_notes
+from recframe.api.request import FEW_ROWS, Question, check_pairs, question, with_notes
 from recframe.errors import RecframeError, shown
-from recframe.evaluation.contributions import contributions
-from recframe.evaluation.evaluation import Convention
-from recframe.evaluation.execution import Run
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Either, bind
-from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.lookup import collected
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.over_folds import of_each_user
-from recframe.statistics.pairs import (
-    MODEL,
-    PLACE,
-    Pairing,
-    by_metric,
-    sums_of_all,
-    units_of_clusters,
-    units_of_users,
-)
 from recframe.statistics.requirements import (
     COLUMNS,
     EARLIER,
@@ -44,15 +30,14 @@ from recframe.statistics.requirements import (
     required,
 )
 from recframe.statistics.stored_results import as_shown
-from recframe.statistics.summary import FEWEST, with_intervals
+from recframe.statistics.sums import MODEL, Pairing
+from recframe.statistics.units import USERS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 Required = str | Requirement | Sequence[str | Requirement]
 """A requirement, or several in a list."""
-Places = Mapping[int, Requirement]
-"""Requirements by their place in the gate."""
 
 
 class GateOptions(TypedDict, total=False):
@@ -192,25 +177,26 @@ class GatePlan:
 
     def result(self, last: Any) -> Any:
         """Return the result as a frame of the kind that came in; `last` is an earlier one."""
-        from recframe.statistics import gates  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.gates import states  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        gate, names, decimals = self.gate, self.question.by, self.question.decimals
+        gate, asked, names = self.gate, self.question, self.question.by
         if gate.models is not None and MODEL not in names:
             raise RecframeError(_without_model("models="))
-        rows = pl.concat(self._against(model, places) for model, places in self._places().items())
+        rows = pl.concat(self._sums(model, places) for model, places in self._places().items())
         if last is not None:
             rows = with_earlier(rows, last, names, gate, self._fingerprint)
+        of = {place: one for places in self._places().values() for place, one in places.items()}
 
         def finished(found: pl.DataFrame) -> pl.DataFrame:
-            return as_shown(gates.judged(found, [*names], gate, decimals), decimals)
+            return as_shown(states(found, [*names], gate, of, asked.decimals), asked.decimals)
 
         dtypes, made = rows.collect_schema(), COLUMNS | OF_METRIC
         by: dict[str, Any] = {key: dtypes[key] for key in names}
         schema = pl.Schema({**by, **made})
-        whole = with_notes(self.question.kind.applied(rows, finished, schema), self.question.notes)
+        whole = with_notes(asked.kind.applied(rows, finished, schema), asked.notes)
         if gate.raises:
-            whole = self.question.kind.applied(whole, lambda one: check(one, gate, names), schema)
-        return self.question.given(whole, names, [*made], [*COLUMNS])
+            whole = asked.kind.applied(whole, lambda one: check(one, gate, names), schema)
+        return asked.given(whole, names, [*made], [*COLUMNS])
 
     def _fingerprint(self) -> str:
         """Return the fingerprint of today's data; frames of engines have none."""
@@ -219,75 +205,41 @@ class GatePlan:
         asked = self.question
         return "" if asked.kind.adds is not None else fingerprint(asked.inputs, asked.metrics)
 
-    def _places(self) -> Mapping[str | None, Places]:
-        """Return the requirements, with the parameters of the profile, by the model that values are compared with."""
+    def _places(self) -> dict[str | None, dict[int, Metric[...]]]:
+        """Return the metrics of requirements, as the profile has them, by the model that values are compared with."""
         metrics = {str(metric): metric for metric in self.question.metrics}
-        groups: dict[str | None, dict[int, Requirement]] = {}
+        groups: dict[str | None, dict[int, Metric[...]]] = {}
         for place, one in enumerate(self.gate.requirements):
             model = None if self.gate.is_earlier(one) else one.model
-            groups.setdefault(model, {})[place] = replace(one, metric=metrics[str(one.metric)])
+            groups.setdefault(model, {})[place] = metrics[str(one.metric)]
         return groups
 
-    def _against(self, model: str | None, places: Places) -> pl.LazyFrame:
-        """Return the rows of requirements of a number or an earlier value, or of a model."""
-        asked, level = self.question, self.gate.level
-        metrics = {place: one.metric for place, one in places.items()}
-        names = {*map(str, metrics.values())}
-        conventions = [one for one in asked.conventions if str(one.metric) in names]
-        pairing = None if model is None else self._pairing(model, conventions, places)
+    def _sums(self, model: str | None, places: Mapping[int, Metric[...]]) -> pl.LazyFrame:
+        """Return the rows of requirements of a number or an earlier value, or of a model, with the columns of `ROW`."""
+        asked = self.question
+        pairing = None if model is None else self._pairing(model, places)
+        sums = asked.sums(pairing, FEW_ROWS, places)
+        n, schema = pl.col("n"), sums.collect_schema()
+        users = pl.coalesce(USERS, n) if USERS in schema else n
+        value = pl.when(n > 0).then((pl.col("a") + pl.col("d")) / n)
+        rows = sums.with_columns(users.alias(USERS), value=value)
+        there = {*schema, "value", USERS}
+        columns = (
+            (pl.col(name) if name in there else pl.lit(None)).cast(dtype).alias(name)
+            for name, dtype in ROW.items()
+        )
+        return rows.select(*asked.by, *columns)
 
-        def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
-            if pairing is None:
-                rows = asked.spread(inputs, conventions, run, metrics)
-                return self._rows(with_intervals(rows, level))
-            return self._rows(self._pairs(pairing, conventions, inputs, run, metrics))
-
-        what = ("gate", pairing, level, *places.items())
-        return asked.planned(asked.inputs, made, *what, middling=FEW_ROWS)
-
-    def _pairing(self, model: str, conventions: Sequence[Convention], places: Places) -> Pairing:
+    def _pairing(self, model: str, places: Mapping[int, Metric[...]]) -> Pairing:
         """Return the pairs with a model, or say why there are none."""
-        asked, first = self.question, str(next(iter(places.values())))
+        asked, first = self.question, str(self.gate.requirements[min(places)])
         if not asked.inputs.model:
             raise RecframeError(_without_model(repr(first), model))
-        check_contributions([convention.metric for convention in conventions])
-        asked.check_pairs()
+        check_pairs([*places.values()])
+        asked.check_trainings()
         without = f"without {Either('last=', '--reference')} " if model in EARLIER else ""
         given = f"{first!r}: {without}{model!r}"
         return Pairing(model, asked.inputs.schema[MODEL], asked.by[MODEL], given)
-
-    def _pairs(
-        self,
-        pairing: Pairing,
-        conventions: Sequence[Convention],
-        inputs: Inputs,
-        run: Run,
-        places: Mapping[int, Metric[...]],
-    ) -> pl.LazyFrame:
-        """Return the rows of pairs of values, with the sums of their units: users, or clusters."""
-        asked, metrics = self.question, [convention.metric for convention in conventions]
-        sums = sums_of_all(contributions(inputs, conventions, run), metrics, pairing, run)
-        numbers = {str(metric): number for number, metric in enumerate(metrics)}
-        keys = [*asked.by, *asked.inputs.units]
-        cells, by = asked.of_units(by_metric(sums, keys, places, numbers)), [*asked.by, PLACE]
-        rows = (
-            units_of_clusters(cells, by, asked.cluster) if asked.cluster else units_of_users(cells)
-        )
-        rows = rows if asked.inputs.folds is None else of_each_user(rows)
-        n, few = pl.col("n"), pl.col("dd").cast(pl.Float64) ** 2 < FEWEST * pl.col("dddd")
-        few = (~pl.col("share") & few).fill_null(value=False)
-        value = pl.when(n > 0).then((pl.col("a") + pl.col("d")) / n)
-        units = pl.when(~few).then("units")
-        return rows.with_columns(value=value, n_users=n, few=few, units=units)
-
-    def _rows(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows with their keys and the columns of `ROW`, null for those that they lack."""
-        schema = rows.collect_schema()
-        columns = (
-            (pl.col(name) if name in schema else pl.lit(None)).cast(dtype).alias(name)
-            for name, dtype in ROW.items()
-        )
-        return rows.select(*self.question.by, *columns)
 
 
 def _without_model(what: str, model: str = "") -> str:

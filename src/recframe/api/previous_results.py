@@ -12,8 +12,9 @@ from recframe.errors import ColumnError, RecframeError, shown, shown_in_plan, wo
 from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import collected, kind_for
-from recframe.statistics.pairs import MODEL, PLACE
 from recframe.statistics.requirements import ROW, Gate
+from recframe.statistics.sums import MODEL, PLACE
+from recframe.statistics.units import USERS
 
 NUMBERS = {
     "other": "value",
@@ -69,7 +70,7 @@ def with_earlier(
         .with_columns(
             missing=gone,
             note=pl.when(gone).then(_note(texts)).otherwise("note"),
-            n_users=pl.when(is_here).then("n_users").otherwise(0),
+            users=pl.when(is_here).then(USERS).otherwise(0),
         )
         .with_columns(pl.when(pl.col(PLACE).is_in(places)).then(pl.col(*NUMBERS)))
         .select(*names, *ROW)

@@ -89,7 +89,8 @@ class Rec(Methods[F], Answers[F]):
                 frame each judged row) count 1, whatever its columns, without a warning.
             model: the column of systems. All are evaluated with the same truth and users.
             training: the column of trainings of one model, such as the seed, in the lists. Values are means over trainings,
-                `by=` the column gives each, and verdicts are over users and trainings. Null counts as a training.
+                `by=` the column gives each, and verdicts are over users and trainings. A model whose training is null is
+                fixed: it adds no variance.
             propensity: in the truth, the probability that a relevant pair was observed; used by `weights=` of a metric.
             weight: in the users frame, the weight of each user in means over users, such as revenue or impressions: 0 or more.
                 Values of metrics over users are then Σ weight · value / Σ weight, over the users with a value; a user without a

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -20,7 +20,6 @@ from recframe.evaluation import evaluation
 from recframe.evaluation.caching import Made, planned
 from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.execution import Run
-from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.metrics_of_users import WITH_LIST
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import SPREAD, SUPPORT, keys_of, name_beside, numbered, support_of
@@ -34,16 +33,12 @@ from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
-from recframe.statistics import over_folds, summary
-from recframe.statistics.over_trainings import (
-    spread_of_each,
-    spread_of_users,
-    with_spread_of_sets,
-    with_trainings,
-    without,
-)
-from recframe.statistics.pairs import BASELINE, MODEL
+from recframe.statistics.columns import joined_notes
+from recframe.statistics.groups import reason_without
+from recframe.statistics.samples import Sample, sums_of
 from recframe.statistics.stored_results import as_shown
+from recframe.statistics.sums import BASELINE, MODEL, Pairing
+from recframe.statistics.weights_of_hits import with_weights_of_hits
 
 MIDDLING = 250_000
 """Most rows for which plans of pairs are cached; above, a plan built with known models is faster."""
@@ -178,40 +173,29 @@ class Question(Request):
             else [segment.name for segment in segments if segment.inside == self.cluster]
         )
 
-    def spread(
+    def sums(
         self,
-        home: Inputs,
-        conventions: Sequence[Convention],
-        run: Run,
-        places: Mapping[int, Metric[...]],
+        pairing: Pairing | None,
+        middling: int,
+        places: Mapping[int, Metric[...]] | None = None,
     ) -> pl.LazyFrame:
-        """Return values with their errors: a row for each segment, model and metric in `places`; see `with_errors`."""
-        inside = [*keys_of(self.inputs, self.metrics)]
-        if self.over_trainings or home.folds is not None:
-            return spread_of_users(home, conventions, run, self.cluster, places)
-        if self.inputs.training:
-            wide, inside = spread_of_each(home, conventions, run)
-        else:
-            wide = numbered(evaluation.evaluate(home, conventions, run, SPREAD), inside)
-            wide = with_spread_of_sets(wide, inside, home, conventions, run)
-        return summary.rows_of_units(wide, inside, places, self.cluster)
+        """Return the sums of users' values for each segment, model and metric, or those in `places`; see `samples.sums_of`."""
+        places = dict(enumerate(self.metrics)) if places is None else places
 
-    def with_trainings(
-        self, sums: pl.LazyFrame, home: Inputs, conventions: Sequence[Convention], run: Run
-    ) -> pl.LazyFrame:
-        """Return sums over pairs of models, with the variance between trainings if these are bound."""
-        if not self.over_trainings:
-            return sums
-        keys = [inside for inside in self.by if inside != MODEL]
-        return with_trainings(sums, keys, without(home), conventions, run)
+        def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
+            sample = self.sample(inputs, run, places)
+            rows = sums_of(sample, pairing)
+            return rows if pairing else with_weights_of_hits(rows, sample, [*self.by])
 
-    def of_units(self, cells: pl.LazyFrame) -> pl.LazyFrame:
-        """Return sums over pairs of models in long form by units: of a user over all folds together."""
-        if self.inputs.folds is None:
-            return cells
-        return over_folds.cells_of_users(cells, str(self.cluster))
+        return self.planned(self.inputs, made, "sums", pairing, *places.items(), middling=middling)
 
-    def check_pairs(self) -> None:
+    def sample(self, inputs: Inputs, run: Run, places: Mapping[int, Metric[...]]) -> Sample:
+        """Return the sample of users whose sums are taken."""
+        names = {*map(str, places.values())}
+        conventions = [one for one in self.conventions if str(one.metric) in names]
+        return Sample(inputs, conventions, run, places, self.cluster, self.over_trainings)
+
+    def check_trainings(self) -> None:
         """Say that trainings of two models are no pairs."""
         if TRAINING in self.by:
             name = self.by[TRAINING]
@@ -230,6 +214,23 @@ class Question(Request):
         given = inputs.given if inputs.few else {}
         call = OfCall(self.metrics, pl.DataFrame(), None, given)
         return notes_on_models(Data(inputs, of_call=call))
+
+    def answer(
+        self,
+        sums: pl.LazyFrame,
+        made: Callable[[pl.DataFrame], pl.DataFrame],
+        names: Mapping[str, str],
+        columns: Mapping[str, Any],
+    ) -> Any:
+        """Return the result that a function makes of the rows of sums, as a frame of the kind that came in.
+
+        `names` are those of its keys, `columns` come behind.
+        """
+        schema, every = sums.collect_schema(), {**columns, "k": pl.Int64}
+        in_plan = pl.Schema({key: schema[key] for key in names} | every)
+        whole = self.kind.applied(sums, lambda rows: made(rows).select(*in_plan), in_plan)
+        whole = with_notes(whole, self.notes if BASELINE in names else None)
+        return self.given(whole, names, [*every], [*columns])
 
     def given(
         self,
@@ -370,8 +371,8 @@ def _unit(inputs: Inputs, metrics: Sequence[Metric[...]], cluster: str) -> str:
     return segment.inside
 
 
-def check_contributions(metrics: Sequence[Metric[...]]) -> None:
-    """Reject metrics without contributions of lists, which cannot be compared between models."""
+def check_pairs(metrics: Sequence[Metric[...]]) -> None:
+    """Reject metrics whose difference between models has no error."""
     for metric in metrics:
         if is_of_segment(metric) and (reason := reason_without(metric)):
             msg = f"{metric} cannot be compared, since {reason}; evaluate() has its values"
@@ -404,7 +405,7 @@ def with_notes(result: pl.LazyFrame, notes: pl.LazyFrame | None) -> pl.LazyFrame
         result.join(notes.drop("share"), on=keys, how="left", maintain_order="left")
         .with_columns(
             pl.when(are_arms).then(pl.lit("open")).otherwise(judged).name.keep(),
-            note=summary.joined_notes(["note", "about"]),
+            note=joined_notes(["note", "about"]),
         )
         .select(columns)
     )

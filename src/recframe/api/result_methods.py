@@ -27,7 +27,6 @@ from recframe.charts.long_format import (
     with_columns_of_items,
 )
 from recframe.errors import ColumnError, RecframeError, shown
-from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import keys_of
 from recframe.frames.collecting import stream
@@ -41,7 +40,8 @@ from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
-from recframe.statistics.pairs import MODEL
+from recframe.statistics.groups import reason_without
+from recframe.statistics.sums import MODEL
 
 if TYPE_CHECKING:
     from recframe.charts.table import Table

@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Generic, get_args
 
 import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
-from recframe.api.request import (
-    FEW_ROWS,
-    MIDDLING,
-    Question,
-    check_contributions,
-    question,
-    with_notes,
-)
+from recframe.api.request import FEW_ROWS, MIDDLING, Question, check_pairs, question
 from recframe.errors import RecframeError, UnknownMetricError
-from recframe.evaluation import evaluation
-from recframe.evaluation.contributions import contributions
-from recframe.evaluation.execution import Run
-from recframe.evaluation.segments import TOTAL, keys_of, numbered
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, bind
-from recframe.frames.inputs import Inputs
-from recframe.metrics.language.definition import Metric
-from recframe.statistics import options, summary
+from recframe.statistics import options
+from recframe.statistics.columns import OF_USERS, POWER, SUMMARY
 from recframe.statistics.options import Correction
-from recframe.statistics.pairs import BASELINE, MODEL, Pairing, by_metric, sums_of_all
+from recframe.statistics.sums import BASELINE, MODEL, Pairing
 
 Made = Callable[[pl.DataFrame, list[str]], pl.DataFrame]
 """Type of functions from sums over pairs and segment keys to a result."""
@@ -62,15 +49,14 @@ class Uncertain(Generic[F]):
         is a cluster, with all folds: the interval is for other users in these folds. `n_users` counts users once. by="fold"
         gives each fold.
 
-        The interval of a set metric, such as coverage, uses the contribution of each list, T + (n - 1) (T - T without the
-        list); there is none for exposure_share and exposure_disparity, where no method was shown
-        to hold. The interval of a metric that grows with the number of users (coverage, tail_coverage, gini, entropy)
-        is for this number of users only.
+        The interval of a set metric, such as coverage, is made of its values without each of 20 random groups of users (or of
+        clusters), with Student's t of 19 degrees of freedom. The interval of a metric that grows with the number of users
+        (coverage, tail_coverage, gini, entropy) is for this number of users only.
 
         Columns: the `by` columns (a bound model among them), `metric` (its string), `value`, `value_low`, `value_high`, `std`
-        (between users, or of the contributions), `n_users` (with a value: the metric's own support), `n_lists` (where a metric
-        over lists was requested: its lists) and `note`. Rows are in the order of `evaluate`, then of the metrics. A LazyFrame
-        gives a LazyFrame of expressions alone.
+        (between users; of a set metric the error times √n), `n_users` (with a value: the metric's own support), `n_lists`
+        (where a metric over lists was requested: its lists) and `note`. Rows are in the order of `evaluate`, then of the
+        metrics. A LazyFrame gives a LazyFrame, whose last step is a function of each row's sums. It needs recframe[stats].
 
         Without a user, with one, or without a known spread, the interval is null and `note` says why. With fewer than 15 users
         with a value above 0 intervals under-cover, which is noted too. Of a metric with `weights` w of its hits, `note` says if
@@ -90,20 +76,19 @@ class Uncertain(Generic[F]):
         │ mrr    ┆ 0.5   ┆ 0.036171  ┆ 0.963829   ┆ 0.5 ┆ 3       │
         └────────┴───────┴───────────┴────────────┴─────┴─────────┘
 
-        Source: Wilson 1927; Efron and Stein 1981, The jackknife estimate of variance; Cameron and Miller 2015.
+        Source: Wilson 1927; Busing, Meijer and van der Leeden 1999, Delete-m jackknife for unequal m; Bell and McCaffrey 2002.
         """
+        from recframe.statistics.summary import summarized  # noqa: PLC0415  NumPy and SciPy are an extra
+
         asked = question(self, metrics, k, by, cluster)
-        rows = _with_intervals(asked, level)
-        shown = dict(summary.COLUMNS)
-        if listed := [str(one.metric) for one in asked.conventions if one.over == "lists"]:
-            is_listed = pl.col("metric").is_in(listed)
-            rows = rows.with_columns(n_lists=pl.when(is_listed).then("n_users"))
-        else:  # NOTE: Polars 1 panics where it looks for a text in an empty list
-            del shown["n_lists"]
-        columns = shown | {"k": pl.Int64}
-        typed = [pl.col(name).cast(dtype) for name, dtype in columns.items()]
-        result: F = asked.given(
-            rows.select(*asked.by, *typed), asked.by, list(columns), list(shown)
+        of, keys = dict(enumerate(asked.metrics)), [*asked.by]
+        is_listed = any(one.over == "lists" for one in asked.conventions)
+        columns = {name: SUMMARY[name] for name in SUMMARY if is_listed or name != "n_lists"}
+        result: F = asked.answer(
+            asked.sums(None, FEW_ROWS),
+            lambda rows: summarized(rows, keys, of, level),
+            asked.by,
+            columns,
         )
         return result
 
@@ -191,10 +176,10 @@ class Uncertain(Generic[F]):
         cluster: str | None = None,
         *,
         counts: bool = False,
-        **how: Any,
+        **options: Any,
     ) -> Any:
         """Return the result of `compare`, with numbers of users too where they are wanted."""
-        from recframe.statistics.comparison import COUNTS, Comparing, compared  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.comparison import Comparing, compared  # noqa: PLC0415  NumPy and SciPy are an extra
 
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         try:
@@ -205,14 +190,10 @@ class Uncertain(Generic[F]):
             end = "" if str(error).endswith("?") else "."
             msg = f"{error}{end} If it is a model to compare with, write baseline="
             raise UnknownMetricError(msg) from None
-        comparing = Comparing(cluster=asked.cluster, **how)
-        return of_pairs(
-            asked,
-            baseline,
-            lambda sums, keys: compared(sums, keys, comparing),
-            comparing.columns,
-            COUNTS if counts else {},
-        )
+        how = Comparing(cluster=asked.cluster, **options)
+        of = dict(enumerate(asked.metrics))
+        shown = how.columns | (OF_USERS if counts else {})
+        return of_pairs(asked, baseline, lambda rows, keys: compared(rows, keys, of, how), shown)
 
     @argument_errors.understood
     def power(
@@ -254,68 +235,30 @@ class Uncertain(Generic[F]):
 
         Source: Cohen 1988, Statistical power analysis for the behavioral sciences.
         """
-        from recframe.statistics.power import COLUMNS, Power, powered  # noqa: PLC0415  NumPy and SciPy are an extra
+        from recframe.statistics.power import Power, powered  # noqa: PLC0415  NumPy and SciPy are an extra
 
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         asked = question(rec, metrics, k, by, cluster)
-        how = Power(wanted, level, asked.cluster)
+        how, of = Power(wanted, level), dict(enumerate(asked.metrics))
         result: F = of_pairs(
-            asked, baseline, lambda sums, keys: powered(sums, keys, how), COLUMNS, {}
+            asked, baseline, lambda rows, keys: powered(rows, keys, of, how), POWER
         )
         return result
 
 
-def _with_intervals(asked: Question, level: float) -> pl.LazyFrame:
-    """Return metrics with their intervals, in expressions alone, under the names of the keys inside the plan."""
-
-    def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
-        places = dict(enumerate(asked.metrics))
-        rows = asked.spread(inputs, asked.conventions, run, places)
-
-        def sums(of_hits: Mapping[int, list[Metric[...]]]) -> pl.LazyFrame:
-            asks = [(asked.conventions[place], one) for place in of_hits for one in of_hits[place]]
-            conventions = [replace(convention, metric=one) for convention, one in asks]
-            found = evaluation.evaluate(inputs, conventions, run, (TOTAL,))
-            return numbered(found, [*keys_of(asked.inputs, asked.metrics)])
-
-        rows = summary.with_intervals(rows, level)
-        return summary.with_weights_of_hits(rows, [*asked.by], asked.metrics, sums)
-
-    return asked.planned(asked.inputs, made, "summary", level, middling=FEW_ROWS)
-
-
-def of_pairs(
-    asked: Question,
-    baseline: object,
-    made: Made,
-    columns: Mapping[str, Any],
-    counts: Mapping[str, Any],
-) -> Any:
-    """Return a function's result, with its columns and counts, from the sums over pairs of models, and the segment keys."""
+def of_pairs(asked: Question, baseline: object, made: Made, columns: Mapping[str, Any]) -> Any:
+    """Return a function's result from the sums over pairs of models and the keys of segments."""
     if not asked.inputs.model:
         msg = (
             f"there is nothing to compare without a column of models: {bind(model=repr('model'))}"
             f"{A_FRAME_EACH}"
         )
         raise RecframeError(msg)
-    check_contributions(asked.metrics)
-    asked.check_pairs()
+    check_pairs(asked.metrics)
+    asked.check_trainings()
     keys = [inside for inside in asked.by if inside != MODEL]
     name = None if baseline is None else text_of(baseline)
     pairing = Pairing(name, asked.inputs.schema[MODEL], asked.by[MODEL])
-
-    def all_sums(inputs: Inputs, run: Run) -> pl.LazyFrame:
-        plans = contributions(inputs, asked.conventions, run)
-        sums = sums_of_all(plans, asked.metrics, pairing, run)
-        sums = asked.with_trainings(sums, inputs, asked.conventions, run)
-        found = by_metric(sums, [*plans[0][0].keys, BASELINE], dict(enumerate(asked.metrics)))
-        return asked.of_units(found)
-
-    sums = asked.planned(asked.inputs, all_sums, "pairs", pairing, middling=MIDDLING)
     names = {MODEL: asked.by[MODEL], BASELINE: BASELINE} | {key: asked.by[key] for key in keys}
-    schema = sums.collect_schema()
-    every = {**columns, **counts, "k": pl.Int64}
-    in_plan = pl.Schema({key: schema[key] for key in [*keys, MODEL, BASELINE]} | every)
-    whole = asked.kind.applied(sums, lambda cells: made(cells, keys).select(*in_plan), in_plan)
-    shown = every if counts else columns
-    return asked.given(with_notes(whole, asked.notes), names, list(every), list(shown))
+    sums = asked.sums(pairing, MIDDLING)
+    return asked.answer(sums, lambda rows: made(rows, keys), names, columns)

@@ -1,7 +1,7 @@
 """Contributions of users to metrics, for comparisons, segments and samples.
 
-A metric over users or lists contributes the user's value; one function of a segment's lists, such as coverage, contributes
-what the list changes, so that its value is the mean of the contributions too. Nothing is rounded here.
+A metric over users or lists contributes the user's value; one function of a segment, such as coverage, has none. Nothing is
+rounded here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import chain
 
 import polars as pl
 
-from recframe.evaluation import folds, jackknife, metrics_of_lists, trainings
+from recframe.evaluation import folds, metrics_of_lists, trainings
 from recframe.evaluation.evaluation import (
     Convention,
     by_policies,
@@ -26,7 +26,6 @@ from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import described, keys_of, n_users_of_segments, with_attributes
 from recframe.evaluation.user_values import names_of, values_of_users
 from recframe.frames.inputs import Inputs
-from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.data_checks import after_checks
 from recframe.ranking.judged_frame import Judged, judge
@@ -42,14 +41,12 @@ class Contributions:
     metrics: list[Metric[...]]
     """Metrics, with columns `value 0`, `value 1`, ..."""
     rows: pl.LazyFrame
-    """The keys of the lists, or those of `placed`, the user and the values; each once."""
+    """The keys of the lists, the user and the values; each once."""
     empty: pl.LazyFrame
     """One row: the values of a user without rows."""
     judged: Judged
     keys: list[str]
     """Keys of the segments, including the model."""
-    placed: Sequence[str] | None = None
-    """Keys of the rows, where they were made per segment."""
     counts_absent: bool = False
     """Whether users without a row count."""
     steep: bool = False
@@ -67,14 +64,11 @@ class Contributions:
     @property
     def pairing(self) -> list[str]:
         """The keys on which two models' rows of one user are paired."""
-        if self.placed is not None:
-            return [*(key for key in self.placed if key != "model"), "user"]
         return [key for key in self.judged.list_keys if key != "model"]
 
     def described(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows with the segments that are properties of their users."""
-        named = rows if self.placed is not None else self.judged.named(rows)
-        return with_attributes(named, self.judged.inputs)
+        return with_attributes(self.judged.named(rows), self.judged.inputs)
 
     def checked(self, sums: pl.LazyFrame, number: str, *also: pl.LazyFrame) -> pl.LazyFrame:
         """Return sums after checks of what only the data shows; `number` names a column of whole numbers that they have."""
@@ -108,7 +102,6 @@ def contributions(
     found = [[_of_users(under, metrics, run, models)] for under, metrics in of_users]
     if listed := [one for one in each if one.over == "lists"]:
         found.append([_of_lists(inputs, listed, run)])
-    found += [[one] for one in of_sets(inputs, conventions, run)]
     if run.ask is None or models is None:
         return found
     known = run.ask([models])[0]
@@ -121,16 +114,7 @@ def _over_folds(
     """Return the contributions of all folds, each fold a part, whose means over (fold, user) are the values over folds."""
     each, run = folds.in_folds(inputs, run), replace(run, held=None)
     plans = zip(*(contributions(one, conventions, run) for one in each), strict=True)
-    return [_alike(list(chain.from_iterable(plan))) for plan in plans]
-
-
-def _alike(parts: list[Contributions]) -> list[Contributions]:
-    """Return the parts of folds, contributions to set metrics so that each fold counts alike in their mean."""
-    keys = parts[0].placed
-    if keys is None or FOLD in parts[0].keys:
-        return parts
-    rows = folds.alike([part.rows for part in parts], keys, parts[0].names)
-    return [replace(part, rows=own) for part, own in zip(parts, rows, strict=True)]
+    return [list(chain.from_iterable(plan)) for plan in plans]
 
 
 def _over_trainings(parts: Sequence[Contributions], inputs: Inputs) -> list[Contributions]:
@@ -139,11 +123,8 @@ def _over_trainings(parts: Sequence[Contributions], inputs: Inputs) -> list[Cont
 
 
 def _averaged(one: Contributions, of: trainings.Averaged) -> Contributions:
-    if one.placed is None:
-        empty = one.empty if one.counts_absent else None
-        rows = of.rows(one.rows, one.judged.list_keys, one.names, empty)
-    else:
-        rows = of.rows_of_sets(one.rows, one.placed, one.names)
+    empty = one.empty if one.counts_absent else None
+    rows = of.rows(one.rows, one.judged.list_keys, one.names, empty)
     known = None if one.known is None else trainings.told_apart(one.known, of.inputs)
     has_models = bool(of.inputs.model)
     return replace(
@@ -151,7 +132,6 @@ def _averaged(one: Contributions, of: trainings.Averaged) -> Contributions:
         rows=rows,
         judged=of.judgement,
         keys=of.kept(one.keys),
-        placed=None if one.placed is None else of.kept(one.placed),
         known=known.select("model").unique() if known is not None and has_models else None,
     )
 
@@ -162,41 +142,6 @@ def of_models(parts: Sequence[Contributions], known: pl.DataFrame) -> list[Contr
     return [
         replace(part, judged=replace(part.judged, models=models), known=known) for part in parts
     ]
-
-
-def of_sets(inputs: Inputs, conventions: Sequence[Convention], run: Run) -> list[Contributions]:
-    """Compute lists' contributions to set metrics, such as coverage."""
-    served = [
-        convention
-        for convention in conventions
-        if is_of_segment(convention.metric) and not jackknife.reason_without(convention.metric)
-    ]
-    inputs = described(inputs, run.ask) if served else inputs
-    of_sums = [(one.context, [one.metric]) for one in served if not one.needs.means]
-    of_means = [(one.context, [one.metric]) for one in served if one.needs.means]
-    return [
-        _of_sets(under, metrics, run, of_means=asked is of_means)
-        for asked in (of_sums, of_means)
-        for under, metrics in by_policies(inputs, asked)
-    ]
-
-
-def _of_sets(
-    inputs: Inputs, metrics: list[Metric[...]], run: Run, *, of_means: bool
-) -> Contributions:
-    """Return the contributions of lists; clusters and random groups of users are no segments of them."""
-    units = tuple(segment for segment in inputs.segments if segment.inside in inputs.units)
-    segments = tuple(segment for segment in inputs.segments if segment not in units)
-    whole = replace(inputs, segments=segments, draw=None, units=())
-    made = jackknife.contributions_of_means if of_means else jackknife.contributions
-    return Contributions(
-        metrics=metrics,
-        rows=made(whole, metrics, run),
-        empty=_nothing(metrics),
-        judged=judge(replace(inputs, segments=units)),
-        keys=[*keys_of(inputs, metrics)],
-        placed=[*keys_of(whole, metrics)],
-    )
 
 
 def _nothing(metrics: Sequence[Metric[...]]) -> pl.LazyFrame:

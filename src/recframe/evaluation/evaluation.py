@@ -9,12 +9,11 @@ from functools import cached_property
 import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, without_order
-from recframe.evaluation import folds, jackknife, metrics_of_lists, metrics_of_users, trainings
+from recframe.evaluation import folds, metrics_of_lists, metrics_of_users, trainings
 from recframe.evaluation.execution import Run
 from recframe.evaluation.metrics_of_lists import Lists
 from recframe.evaluation.required_columns import Needs, needs_of
 from recframe.evaluation.segments import (
-    SQUARE,
     TOTAL,
     N,
     columns_beside,
@@ -254,8 +253,7 @@ def _of_lists(
         raise RecframeError(msg)
     inputs = inputs.under(*contexts.values())
     metrics = [convention.metric for convention in listed]
-    lists = metrics_of_lists.evaluate(inputs, metrics, run, beside)
-    return jackknife.with_spread(lists, metrics) if SQUARE in beside else lists
+    return metrics_of_lists.evaluate(inputs, metrics, run, beside)
 
 
 def _differing(contexts: Collection[Context]) -> str:

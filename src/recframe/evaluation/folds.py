@@ -21,8 +21,8 @@ from recframe.evaluation.user_values import values_of_users
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
 from recframe.frames.roles import Segment
-from recframe.frames.rows.exact_sums import ExactSums, of_few
-from recframe.frames.rows.joins import aggregate, joined
+from recframe.frames.rows.exact_sums import of_few
+from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import judge
 from recframe.ranking.precomputed import models_of
@@ -59,10 +59,18 @@ def _in_fold(inputs: Inputs, number: int, run: Run) -> Inputs:
         cut = {
             name: frame.lazy() for name, frame in zip(cut, run.ask([*cut.values()]), strict=True)
         }
+    if {"lists", "truth"} <= cut.keys() and not run.is_divided:
+        cut["lists"] = _with_truth(cut["lists"], cut["truth"])
     segments = tuple(
         replace(one, owner="constant") if one.inside == FOLD else one for one in inputs.segments
     )
     return replace(inputs, **cut, segments=segments, given={}, fold=fold, of_fold=number)
+
+
+def _with_truth(lists: pl.LazyFrame, truth: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the lists of a fold, none if it has no truth: what filters have emptied is no fold."""
+    there = truth.with_columns(there=pl.lit(value=True)).select("there").head(1)
+    return lists.join(there, how="cross").drop("there")
 
 
 def as_parts(inputs: Inputs) -> Inputs:
@@ -100,9 +108,9 @@ def pooled(
     for metric in metrics:
         name, n, of_set = str(metric), pl.col(support_of(metric)), metric.shape == "set"
         own, total = pl.col(name), name_beside(TOTAL, metric)
-        # of a user there is a value alone
-        whole = own if of_set else pl.when(n > 0).then(pl.col(total).fill_null(own))
-        known = own.count() if of_set else n.sum()
+        # of a user there is a value alone, of a set metric one of each fold that has lists
+        whole = pl.when(n > 0).then(own if of_set else pl.col(total).fill_null(own))
+        known = whole.count() if of_set else n.sum()
         sums[f"sum {name}"] = whole.fill_null(0.0)
         counts.append(known.alias(f"known {name}"))
         count = pl.col(f"known {name}")
@@ -125,46 +133,6 @@ def added(each: Sequence[pl.LazyFrame], keys: Sequence[str]) -> pl.LazyFrame:
     others = [pl.col(name).sum() for name in values if name not in floats]
     found = of_few(rows, keys, {name: pl.col(name) for name in floats}, others)
     return found.select(*keys, *values)
-
-
-def alike(
-    each: Sequence[pl.LazyFrame], keys: Sequence[str], names: Sequence[str]
-) -> list[pl.LazyFrame]:
-    """Return contributions to set metrics of folds with the mean m of the folds' values T as the mean over all of them.
-
-    A contribution c of one of the n lists of its fold becomes m + (c - T) N / (F n), with N the lists of all F folds: m moves
-    by (c - T) / (F n) with the list, so that errors of means over clusters hold.
-    """
-    wholes = [_wholes(rows, keys, names) for rows in each]
-    known = [pl.col(f"whole {name}").count().alias(f"folds {name}") for name in names]
-    totals = [pl.col(f"n {name}").sum().alias(f"all {name}") for name in names]
-    sums = {f"sum {name}": pl.col(f"whole {name}") for name in names}
-    together = of_few(pl.concat(wholes), keys, sums, [*known, *totals])
-    return [
-        joined(joined(rows, own, keys), together, keys)
-        .with_columns(map(_alike, names))
-        .select(rows.collect_schema().names())
-        for rows, own in zip(each, wholes, strict=True)
-    ]
-
-
-def _wholes(rows: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
-    """Return the number and the mean of a fold's contributions, by segment."""
-    counts = [pl.col(name).count().alias(f"n {name}") for name in names]
-    found = ExactSums({f"whole {name}": pl.col(name) for name in names}).of(rows, keys, counts)
-    n = {name: pl.col(f"n {name}") for name in names}
-    means = [pl.when(n[name] > 0).then(pl.col(f"whole {name}") / n[name]) for name in names]
-    return found.with_columns(
-        mean.alias(f"whole {name}") for name, mean in zip(names, means, strict=True)
-    )
-
-
-def _alike(name: str) -> pl.Expr:
-    """Return a contribution from the columns of its fold and of all folds beside it."""
-    n, whole, n_folds, n_all, total = (
-        pl.col(f"{what} {name}") for what in ("n", "whole", "folds", "all", "sum")
-    )
-    return (total / n_folds + (pl.col(name) - whole) * n_all / (n_folds * n)).alias(name)
 
 
 def n_users(each: Sequence[Inputs], keys: Sequence[str], run: Run) -> pl.LazyFrame:

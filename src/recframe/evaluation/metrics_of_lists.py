@@ -65,14 +65,12 @@ class Lists:
     values: dict[str, pl.Expr]
     """Each metric's value of a segment."""
     beside: dict[str, dict[str, pl.Expr]]
-    """Extra columns of each metric: number of lists averaged over or read, and spread."""
+    """Extra columns of each metric: number of lists averaged over or read, and sums."""
     asked: Levels
     keys: list[str]
     cut: Cut
     """The lists, up to the largest k."""
     run: Run
-    spread: pl.LazyFrame | None = None
-    """Sums of lists' contributions, by the numbered keys."""
 
     @classmethod
     def of(
@@ -96,9 +94,7 @@ class Lists:
     def frame(self) -> pl.LazyFrame:
         """The keys, numbered, n_lists, and sums of lists and of items."""
         frame = self._segments().rename(self.named)
-        frame = frame.drop("n_lists") if "user" in self.keys else frame
-        spread = self.spread
-        return frame if spread is None else joined(frame, spread, [*self.named.values()])
+        return frame.drop("n_lists") if "user" in self.keys else frame
 
     def _segments(self) -> pl.LazyFrame:
         """Return each segment with the sums over its lists, its items and its groups of items."""

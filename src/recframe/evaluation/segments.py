@@ -99,13 +99,10 @@ def _for_each_model(rows: pl.LazyFrame, judged: Judged) -> pl.LazyFrame:
 
 
 N, TOTAL, SQUARE, ZERO = "n", "total", "square", "zero"
-FOURTH = "fourth"
-"""Sum of fourth powers of the contributions to a set metric, about their mean."""
 SUPPORT = (N,)
 """Column suffixes of the support: the number of users or lists averaged over."""
-SPREAD = (N, TOTAL, SQUARE, FOURTH, ZERO)
-"""Column suffixes of support and spread: sums of values and squares, and numbers of zeros. For set metrics only sums of
-contributions and of their fourth powers about the mean, or null if unknown."""
+SPREAD = (N, TOTAL, SQUARE, ZERO)
+"""Column suffixes of support and spread: sums of values and squares, and numbers of zeros; null for set metrics."""
 
 
 def name_beside(part: str, metric: Metric[...]) -> str:

@@ -163,12 +163,19 @@ def spread(
     `columns` has the names of the metrics' values among those of `each`, and what the two columns' names end with.
     """
     keys, rows = [*keys_of(inputs, metrics)], _of_each_training(each, inputs, metrics)
-    rows = rows.select(*keys, *(pl.col(name).alias(f"of {one}") for name, one in columns.items()))
+    is_named = pl.col(TRAINING).is_not_null().alias("is named")
+    rows = rows.select(
+        *keys, is_named, *(pl.col(name).alias(f"of {one}") for name, one in columns.items())
+    )
     values = [f"of {column}" for column in columns.values()]
     centre = _means(rows, keys, values).rename({name: f"mean {name}" for name in values})
     rows = joined(rows, centre, keys)
     squares = {f"square {name}": (pl.col(name) - pl.col(f"mean {name}")) ** 2 for name in values}
-    counts = [pl.col(name).count().cast(pl.Int64).alias(f"n {name}") for name in values]
+    # a model that has no name of a training is fixed
+    counts = [
+        (pl.col(name).count() * pl.col("is named").any()).cast(pl.Int64).alias(f"n {name}")
+        for name in values
+    ]
     found = ExactSums(squares).of(rows, keys, counts)
     made = {}
     for one in columns.values():
@@ -191,25 +198,6 @@ class Averaged:
     def models(self) -> pl.LazyFrame | None:
         """The models, each once."""
         return None if not self.inputs.model else self._trainings.select(MODEL).unique()
-
-    def rows_of_sets(
-        self, each: pl.LazyFrame, placed: Sequence[str], names: Sequence[str]
-    ) -> pl.LazyFrame:
-        """Return the same of contributions to set metrics, in segments whose keys the rows have.
-
-        Without a user who has no list in a training its value stays as it is: what the user contributes is that value.
-        """
-        keys, numbers = self.kept(placed), [pl.col(name) for name in names]
-        of_each = _means(each, placed, names)
-        n_trainings = [number.count().name.prefix("trainings ") for number in numbers]
-        centres = _means(told_apart(of_each, self.inputs), keys, names, n_trainings)
-        centre = {name: f"centre {name}" for name in names}
-        of_each, centres = of_each.rename(centre), centres.rename(centre)
-        rows = told_apart(joined(each, of_each, placed), self.inputs)
-        beyond = {name: pl.col(name) - pl.col(f"centre {name}") for name in names}
-        known = [number.count().name.prefix("known ") for number in numbers]
-        found = of_few(rows, [*keys, "user"], beyond, known)
-        return joined(found, centres, keys).select(*keys, "user", *map(_around_centre, names))
 
     def kept(self, keys: Sequence[str]) -> list[str]:
         """Return keys without the training that acts as the model, where there are no models."""
@@ -251,12 +239,6 @@ class Averaged:
                 column for name in names for column in _with_absent(name, absent)
             )
         return found.select(*keys, *map(_mean, names))
-
-
-def _around_centre(name: str) -> pl.Expr:
-    """Return a contribution from what is beyond the value of each training: null where none is known."""
-    whole = pl.col(f"centre {name}") + pl.col(name) / pl.col(f"trainings {name}")
-    return pl.when(pl.col(f"known {name}") > 0).then(whole).alias(name)
 
 
 def _with_absent(name: str, absent: pl.Expr) -> list[pl.Expr]:

@@ -28,7 +28,6 @@ from recframe.charts.long_format import Intervals, keyed, models_of
 from recframe.errors import RecframeError, RecframeWarning, short, warn
 from recframe.evaluation import trainings
 from recframe.evaluation.caching import held_values
-from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.required_columns import is_of_segment, needs_of
 from recframe.evaluation.user_values import HeldValues
 from recframe.frames.collecting import stream
@@ -54,6 +53,7 @@ from recframe.reports.report_tables import (
     values_table,
 )
 from recframe.side_info.requirements import check_needs
+from recframe.statistics.groups import reason_without
 from recframe.tracking.fingerprints import fingerprint
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)

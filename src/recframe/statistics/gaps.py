@@ -3,107 +3,109 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 import polars.selectors as cs
 
 from recframe.errors import short
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.arrays import np, special
-from recframe.statistics.p_values import level_of_all, p_two_sided, t_quantile
-from recframe.statistics.pairs import MODEL
-from recframe.statistics.segment_sums import Segmenting, Segments, every_segment
-from recframe.statistics.summary import columns_of
-
-FEW = 30
-"""Users below which a t interval is rough."""
-COLUMNS = columns_of(
-    "metric best worst gap gap_low gap_high best_value worst_value p_value best_n_users worst_n_users "
-    "n_segments note"
-)
-"""Columns after the keys."""
-
-
-class Gap(NamedTuple):
-    """Gap between the best and the worst segment; NaN where there is no interval."""
-
-    best: int
-    worst: int
-    value: float
-    low: float
-    high: float
-    p_value: float
+from recframe.statistics.arrays import Numbers, np
+from recframe.statistics.columns import FEW
+from recframe.statistics.estimates import Estimate, Moments, apart, judged, of_mean
+from recframe.statistics.segments import Segmenting, segments_of
+from recframe.statistics.sums import MODEL, PLACE
+from recframe.statistics.units import USERS
 
 
 def gaps(
-    cells: pl.DataFrame, metrics: Sequence[Metric[...]], how: Segmenting, schema: pl.Schema
+    cells: pl.DataFrame, crossed: Sequence[tuple[str, ...]], how: Segmenting, schema: pl.Schema
 ) -> pl.DataFrame:
-    """Return a row for each column, model and metric, from the sums of `cells`."""
-    rows = [_row(one) for one in every_segment(cells, metrics, how)]
+    """Return a row for each column, model and metric, from the sums of cells."""
+    rows = []
+    on = [*([MODEL] if MODEL in cells.columns else []), PLACE]
+    for columns in crossed:
+        found = segments_of(cells, columns, how)
+        parts = found.partition_by(on, maintain_order=True)
+        rows += [_row(part, columns[0], how) for part in parts]
+        if not parts and MODEL not in schema:
+            none = {"by": how.names[columns[0]], "n_segments": 0, "note": "nobody has a value"}
+            rows += [none | {"metric": str(one)} for one in how.metrics.values()]
     kept = [tuple(map(row.get, schema)) for row in rows]
     result = pl.DataFrame(kept, schema=schema, orient="row")
     return result.with_columns(cs.float().exclude(MODEL).fill_nan(None))
 
 
-def _row(of: Segments) -> dict[str, Any]:
-    """Return the best and the worst segment of a column, and the gap between them."""
-    moments, found = of.moments, widest(of)
-    row: dict[str, Any] = {
-        "by": of.how.names[of.columns[0]],
-        MODEL: of.model,
-        "metric": str(of.metric),
-        "n_segments": int(np.count_nonzero(moments.n)),
-        "note": "; ".join(_notes(of, found)) or None,
-    }
-    if found is None:
-        return row
-    names = of.segments.to_series()
-    for end, place in (("best", found.best), ("worst", found.worst)):
-        row[end] = names[place]
-        row[f"{end}_value"] = float(moments.mean[place])
-        row[f"{end}_n_users"] = int(moments.n[place])
-    sure = {"gap_low": found.low, "gap_high": found.high, "p_value": found.p_value}
-    return row | {"gap": found.value} | sure
+def _row(part: pl.DataFrame, column: str, how: Segmenting) -> dict[str, Any]:
+    """Return the best and the worst segment of a column, and the gap between them.
 
-
-def widest(of: Segments) -> Gap | None:
-    """Return the gap between the best and the worst segment of at least `min_users` users, None below two of them.
-
-    d ± t sqrt(s² / n + s'² / n'), with Welch's degrees of freedom and t at level^(1 / m), where m is the number of all pairs:
-    the two were picked among them. The p value is 1 - (1 - p)^m. Both hold for any correlation of the pairs. Where all users
-    of one of the two have the same value, nothing is known of its error. Source: Welch 1947; Sidak 1967.
+    The interval has t at level^(1 / m), where m is the number of all pairs of segments of `min_users` users: the two were
+    picked among them. The p value is 1 - (1 - p)^m. Both hold for any correlation of the pairs. Where all users of one of the
+    two have the same value, nothing is known of its error. Source: Welch 1947; Sidak 1967.
     """
-    places = np.flatnonzero(of.large)
-    if len(places) < 2:  # noqa: PLR2004  a gap is between two
-        return None
-    value = of.sign * of.moments.mean[places]
-    order = np.argsort(-value, kind="stable")
-    best, worst = (int(place) for place in places[order[[0, -1]]])
-    gap, nan = float(value[order[0]] - value[order[-1]]), float("nan")
-    squared = of.squared_errors(of.moments.variance)[[best, worst]]
-    if not (squared > 0).all():
-        return Gap(best, worst, gap, nan, nan, nan)
-    n_pairs = len(places) * (len(places) - 1) // 2
-    freedom = squared.sum() ** 2 / (squared**2 / of.freedom[[best, worst]]).sum()
-    error = np.sqrt(squared.sum())
-    half = float(t_quantile(level_of_all(of.how.level, n_pairs), freedom) * error)
-    p_value = p_two_sided(gap / error, freedom)
-    of_all = -special.expm1(n_pairs * special.log1p(-np.minimum(p_value, 1.0 - 2.0**-53)))
-    return Gap(best, worst, gap, gap - half, gap + half, float(of_all))
-
-
-def _notes(of: Segments, found: Gap | None) -> Iterator[str]:
-    """Give the notes on the gap and its interval, and on users without a segment."""
-    n, unknown = of.moments.n, of.whole.n[~of.known].sum()
-    if not n.sum():
-        yield "nobody has a value"
-    elif found is None:
-        yield f"fewer than two segments of at least {of.how.min_users} users, so no gap"
-    elif np.isnan(found.low):
-        yield "all users of the best or the worst segment have the same value, so no interval"
-    elif min(n[found.best], n[found.worst]) < FEW:
-        yield f"segments of fewer than {FEW} users, so the interval is rough"
+    metric = how.metrics[part[PLACE][0]]
+    known = part.filter(pl.col(column).is_not_null())
+    users = USERS if USERS in part.columns else "n"
+    row: dict[str, Any] = {
+        "by": how.names[column],
+        MODEL: part[MODEL][0] if MODEL in part.columns else None,
+        "metric": str(metric),
+        "n_segments": int((known[users] > 0).sum()),
+    }
+    large = known.filter(pl.col(users) >= max(how.min_users, 1))
+    unknown = int(part.filter(pl.col(column).is_null())[users].sum())
+    ends: list[int] = []
+    if len(large) > 1:
+        row |= _gap(large, metric, how, ends)
+        for name, place in zip(("best", "worst"), ends, strict=True):
+            row |= {name: large[column][place], f"{name}_n_users": int(large[users][place])}
+    notes = _notes(row, bool(known[users].sum()), how)
     if unknown:
-        column = of.how.names[of.columns[0]]
-        yield f"{int(unknown)} users are in no segment, as their {short(repr(column))} is null"
+        name = short(repr(how.names[column]))
+        notes = [*notes, f"{unknown} users are in no segment, as their {name} is null"]
+    return row | {"note": "; ".join(notes) or None}
+
+
+def _gap(
+    large: pl.DataFrame, metric: Metric[...], how: Segmenting, ends: list[int]
+) -> dict[str, Any]:
+    """Return the gap between two of the segments, whose places `ends` then has."""
+    e = of_mean(Moments.of(large))
+    sign = -1.0 if metric.direction == "lower" else 1.0
+    order = np.argsort(-sign * e.value, kind="stable")
+    ends += [int(order[0]), int(order[-1])]
+    best, worst = (_one(e, place) for place in ends)
+    gap = apart(best, worst)._replace(value=sign * (best.value - worst.value))
+    error = np.where((best.error > 0) & (worst.error > 0), gap.error, np.nan)
+    n_pairs = len(large) * (len(large) - 1) // 2
+    tested = judged(gap._replace(error=error), level=how.level, correction="sidak", tests=n_pairs)
+    found = {
+        "gap": gap.value,
+        "gap_low": tested.low,
+        "gap_high": tested.high,
+        "p_value": tested.p_adjusted,
+        "best_value": best.value,
+        "worst_value": worst.value,
+    }
+    return {name: float(one[0]) for name, one in found.items()}
+
+
+def _one(e: Estimate, place: int) -> Estimate:
+    parts: Sequence[Numbers] = e
+    return Estimate(*(part[place : place + 1] for part in parts))
+
+
+def _notes(row: dict[str, Any], has_users: bool, how: Segmenting) -> list[str]:  # noqa: FBT001
+    return [*_each_note(row, has_users=has_users, how=how)][:1]
+
+
+def _each_note(row: dict[str, Any], *, has_users: bool, how: Segmenting) -> Iterator[str]:
+    """Give the notes on the gap and its interval, of which the first tells most."""
+    if not has_users:
+        yield "nobody has a value"
+    if "gap" not in row:
+        yield f"fewer than two segments of at least {how.min_users} users, so no gap"
+    elif np.isnan(row["gap_low"]):
+        yield "all users of the best or the worst segment have the same value, so no interval"
+    elif min(row["best_n_users"], row["worst_n_users"]) < FEW:
+        yield f"segments of fewer than {FEW} users, so the interval is rough"

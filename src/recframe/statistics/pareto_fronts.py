@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from recframe.errors import RecframeError
-from recframe.evaluation.jackknife import reason_without
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.frames.dtypes import as_text
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.pairs import BASELINE, MODEL, ROUNDING
+from recframe.statistics.groups import reason_without
+from recframe.statistics.sums import BASELINE, MODEL, ROUNDING
 
 COLUMNS = dict.fromkeys(("front", "dominated_by", "note"), pl.String)
 """Columns behind those of `evaluate`."""

@@ -5,20 +5,18 @@ Exact for the paired t test, by the noncentral t distribution.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
+from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Given, Numbers, np, numbers, ratio, special
-from recframe.statistics.moments import Sums
-from recframe.statistics.p_values import t_quantile
-from recframe.statistics.summary import columns_of
+from recframe.statistics.columns import POWER as COLUMNS
+from recframe.statistics.estimates import of_mean, t_quantile, words
+from recframe.statistics.summary import Summing
+from recframe.statistics.sums import BASELINE, MODEL, PLACE
 
-COLUMNS = columns_of(
-    "metric users_needed wanted detectable detectable_relative value std n_users note"
-)
-"""Columns behind the keys."""
 POWER = 0.8
 """Probability of finding a difference."""
 MOST = 2**62
@@ -31,17 +29,20 @@ class Power:
 
     wanted: float
     level: float
-    cluster: str | None = None
 
 
-def powered(cells: pl.DataFrame, keys: Sequence[str], how: Power) -> pl.DataFrame:
-    """Return the power analysis of differences between models, from the sums over paired users."""
-    sums = Sums(cells, keys)
-    moments = sums.moments(how.cluster, of_users=True)
-    n, std, value = moments.n, moments.std, ratio(moments.a, moments.n)
+def powered(
+    rows: pl.DataFrame, keys: Sequence[str], metrics: Mapping[int, Metric[...]], how: Power
+) -> pl.DataFrame:
+    """Return the power analysis of differences between models, from the sums of pairs."""
+    by = [*keys, MODEL, BASELINE]
+    of = Summing(rows.sort([*by, PLACE], nulls_last=True), metrics)
+    e, n = of_mean(of.moments), of.n_users
+    # that of as many independent users
+    std, value = e.error * np.sqrt(n), ratio(of.column("a"), of.column("n"))
     detectable = detectable_difference(n, np.where(std > 0, std, np.nan), level=how.level)
     needed = users_needed(how.wanted * np.abs(value), std, level=how.level)
-    words = {
+    lacks = {
         "nobody has a value": n == 0,
         "one user, so no spread": n == 1,
         "no spread of this metric is known": np.isnan(std),
@@ -57,9 +58,9 @@ def powered(cells: pl.DataFrame, keys: Sequence[str], how: Power) -> pl.DataFram
         "value": value,
         "std": std,
         "n_users": n,
-        "note": np.select(list(words.values()), list(words), ""),
+        "note": words(lacks, {}),
     }
-    return sums.long(found, COLUMNS)
+    return of.table(found, COLUMNS, by)
 
 
 _HALVINGS = 60

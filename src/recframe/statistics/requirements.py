@@ -16,8 +16,9 @@ from recframe.frames.dtypes import text_of
 from recframe.frames.options import plain_number
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import cutoffs_for, each, parse
-from recframe.statistics.pairs import OF_UNITS
 from recframe.statistics.stored_results import rounded, with_interval
+from recframe.statistics.sums import PARTS, PLACE, PROPERTIES
+from recframe.statistics.units import OF_UNITS, USERS
 
 Direction = Literal[">=", "<="]
 AT_LEAST: Direction = ">="
@@ -42,19 +43,18 @@ COLUMNS = {
 OF_METRIC = {"metric": pl.String, "k": pl.Int64}
 """Columns of the metric, which the result does not show."""
 ROW = {
-    "place": pl.Int64,
-    **dict.fromkeys(("value", "value_low", "value_high", "mean", "error"), pl.Float64),
-    **dict.fromkeys(("freedom", "own_freedom", "least", "most", "a", "d", *OF_UNITS), pl.Float64),
-    **dict.fromkeys(("n_users", "unpaired"), pl.Int64),
-    **dict.fromkeys(("of_each", "share", "few", "missing"), pl.Boolean),
+    **{name: PROPERTIES[name] for name in (PLACE, "share", "of_each", "least", "most")},
+    **PARTS,
+    **dict.fromkeys(OF_UNITS, pl.Float64),
+    "value": pl.Float64,
+    USERS: pl.Int64,
+    "missing": pl.Boolean,
     "note": pl.String,
     **dict.fromkeys(("other", "other_low", "other_high", "other_n"), pl.Float64),
 }
-"""Columns of the rows that are judged, behind the keys: the place of the requirement; the value with its interval, squared
-standard error and degrees of freedom; the lowest and the highest value that a user can have, and the sums over users with
-both values; how many users there are, and how many have but one of two values; whether a value hangs on so few lists that no
-interval is known to hold, and whether an earlier result has the row and today's does not; the other value, of an earlier
-result with its interval and its number of users."""
+"""Columns of the rows that are judged, behind the keys: sums of one model's values or of pairs; the value and its number of
+users; whether an earlier result has the row and today's does not, and a note on that; and the earlier value with its interval
+and its number of users."""
 GAP = "   "
 MOST_SHOWN = 20
 """Rows shown in an error."""

@@ -1,0 +1,101 @@
+"""Segments of users, alone and crossed, with their means: what `rec.gaps` and `rec.slices` are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from recframe.errors import fails_whole_if
+from recframe.evaluation.segments import OF_ROWS, not_of_users
+from recframe.frames.dtypes import as_text
+from recframe.frames.inputs import Inputs
+from recframe.frames.rows.exact_sums import ExactSums
+from recframe.metrics.language.definition import Metric
+from recframe.statistics.sums import BASELINE, MODEL, PARTS, PLACE, PROPERTIES
+from recframe.statistics.units import OF_UNITS, USERS, of_clusters, of_users
+
+SAME = [name for name in PROPERTIES if name != PLACE]
+REST = "rest "
+"""Prefix of the sums of all users outside of a segment."""
+
+
+@dataclass(frozen=True)
+class Segmenting:
+    """How segments are compared."""
+
+    names: Mapping[str, str]
+    """Own names of the columns, by internal name."""
+    metrics: Mapping[int, Metric[...]]
+    min_users: int
+    level: float
+    cluster: str | None
+    """Column of clusters, within which users are correlated."""
+
+
+def checks(inputs: Inputs, call: str) -> Iterator[pl.LazyFrame]:
+    """Give frames of one row that fail when the plan runs, if a column of rows puts a user into several segments."""
+    for segment in inputs.segments:
+        if segment.owner not in OF_ROWS:
+            continue
+        name = segment.inside
+        frames = [inputs.truth] if segment.owner == "truth" else [inputs.lists, inputs.truth]
+        users = [
+            frame.filter(pl.col("user").is_not_null()).select("user", name).unique()
+            for frame in frames
+            if frame is not None
+        ]
+        in_several = pl.len() > pl.col("user").n_unique()
+        each = pl.concat(users, how="vertical_relaxed").unique()
+        message = not_of_users(call, segment, inputs.units)
+        yield each.select(check=fails_whole_if(in_several, message))
+
+
+def segments_of(
+    cells: pl.DataFrame, columns: Sequence[str], how: Segmenting, *, with_rest: bool = False
+) -> pl.DataFrame:
+    """Return each segment of some columns with its sums, by model and metric, those without a known value too.
+
+    The columns come as text. `with_rest` has the sums of all other users too, under the prefix `REST`.
+    """
+    model = [MODEL] * (MODEL in cells.columns)
+    on, keys = [*model, PLACE], [*columns, *model, PLACE]
+    units = [how.cluster] if how.cluster is not None else []
+    counts = [name for name in (*PARTS, USERS) if name in cells.columns]
+    exact = ExactSums({name: pl.col(name).cast(pl.Float64) for name in counts})
+    same = [pl.col(name).first() for name in SAME]
+    each = exact.of(cells.lazy(), [*keys, *units], same)
+    rows = _of_units(each, keys, how)
+    if with_rest:
+        # sums before and behind, since what is taken from the sum of all would leave its rounding
+        known = rows.select(keys).unique()
+        parts = known.join(
+            each.drop(columns).unique([*on, *units]).select(*on, *units, *SAME),
+            on=on,
+            nulls_equal=True,
+        )
+        parts = parts.join(each.drop(SAME), on=[*keys, *units], how="left", nulls_equal=True)
+        parts = parts.with_columns(pl.col(counts).fill_null(0.0)).sort(keys)
+        within = [*on, *units]
+        rest = parts.with_columns(
+            pl.col(name).cum_sum().shift(1, fill_value=0.0).over(within)
+            + pl.col(name).cum_sum(reverse=True).shift(-1, fill_value=0.0).over(within)
+            for name in counts
+        )
+        others = _of_units(rest, keys, how)
+        names = [*counts, *(one for one in OF_UNITS if one not in counts)]
+        others = others.select(*keys, *(pl.col(name).alias(f"{REST}{name}") for name in names))
+        rows = rows.join(others, on=keys, how="left", nulls_equal=True)
+    found = rows.sort(*on, *columns, nulls_last=True).collect()
+    schema = found.schema
+    return found.with_columns(as_text(pl.col(name), schema[name]).alias(name) for name in columns)
+
+
+def _of_units(cells: pl.LazyFrame, keys: Sequence[str], how: Segmenting) -> pl.LazyFrame:
+    return of_users(cells) if how.cluster is None else of_clusters(cells, keys, how.cluster)
+
+
+def cells_without_pairs(cells: pl.LazyFrame, keys: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
+    """Return cells of pairs with a baseline without its name."""
+    return cells.drop(BASELINE, strict=False), [key for key in keys if key != BASELINE]
