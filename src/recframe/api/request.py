@@ -37,7 +37,7 @@ from recframe.statistics.columns import joined_notes
 from recframe.statistics.groups import reason_without
 from recframe.statistics.samples import Sample, sums_of
 from recframe.statistics.stored_results import as_shown
-from recframe.statistics.sums import BASELINE, MODEL, Pairing
+from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing
 from recframe.statistics.weights_of_hits import with_weights_of_hits
 
 MIDDLING = 250_000
@@ -185,7 +185,10 @@ class Question(Request):
         def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
             sample = self.sample(inputs, run, places)
             rows = sums_of(sample, pairing)
-            return rows if pairing else with_weights_of_hits(rows, sample, [*self.by])
+            rows = rows if pairing else with_weights_of_hits(rows, sample, [*self.by])
+            ordered = [key for key in self.by if key != MODEL or pairing is None]
+            ordered += [MODEL, BASELINE] if pairing else []
+            return rows.sort([*ordered, PLACE], nulls_last=True)
 
         return self.planned(self.inputs, made, "sums", pairing, *places.items(), middling=middling)
 
@@ -228,7 +231,12 @@ class Question(Request):
         """
         schema, every = sums.collect_schema(), {**columns, "k": pl.Int64}
         in_plan = pl.Schema({key: schema[key] for key in names} | every)
-        whole = self.kind.applied(sums, lambda rows: made(rows).select(*in_plan), in_plan)
+
+        def finished(rows: pl.DataFrame) -> pl.DataFrame:
+            found = made(rows)
+            return pl.DataFrame([found.get_column(name) for name in in_plan])
+
+        whole = self.kind.applied(sums, finished, in_plan)
         whole = with_notes(whole, self.notes if BASELINE in names else None)
         return self.given(whole, names, [*every], [*columns])
 

@@ -67,8 +67,8 @@ def with_attributes(lists: pl.LazyFrame, inputs: Inputs) -> pl.LazyFrame:
     for name in inputs.inside("recommendations"):
         pairs = inputs.counted("recommendations").select("user", name).drop_nulls().unique()
         lists = lists.join(pairs.group_by("user").agg(pl.col(name).first()), on="user", how="left")
-    made = [one for one in (inputs.draw, inputs.fold) if one is not None]
-    return lists.with_columns(made) if made else lists
+    lists = lists if inputs.draw is None else inputs.draw(lists)
+    return lists if inputs.fold is None else lists.with_columns(inputs.fold)
 
 
 def users_in_segments(judged: Judged) -> pl.LazyFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, Literal
@@ -52,8 +52,6 @@ from recframe.frames.roles import (
 )
 
 GROUP = "random group"
-DRAW = 20_261
-"""Seed of the random groups; differs from the partition seed."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +88,8 @@ class Inputs:
     """Whether any relevance is known."""
     units: tuple[str, ...] = ()
     """Segments that are clusters or random groups, which get no result rows."""
-    draw: pl.Expr | None = None
-    """Expression of each user's random group, which becomes the last segment."""
+    draw: Callable[[pl.LazyFrame], pl.LazyFrame] | None = None
+    """Function that gives rows of users their random group, the last segment."""
     of_users: tuple[pl.LazyFrame, ...] = ()
     """Distinct users with the segments found to be constant per user."""
     crowd: pl.LazyFrame | None = None
@@ -234,20 +232,6 @@ class Inputs:
         if collecting.IS_POLARS_1:
             return self.identified(owner).select(check=fails_whole_if(wrong.any(), message))
         return self.identified(owner, where=wrong).select(_fails_with_rows(message))
-
-    def drawn(self, n_groups: int, cluster: str | None = None) -> Inputs:
-        """Return the inputs with random groups of users as the last segment, which divide no cluster.
-
-        NOTE: the group goes by the id alone, so that it is the same in each part, model and run.
-        """
-        number = pl.col("user").hash(seed=DRAW)
-        if cluster is not None:
-            of_cluster = pl.col(cluster).hash(seed=DRAW)
-            number = pl.when(pl.col(cluster).is_null()).then(number).otherwise(of_cluster)
-        number = (number % n_groups).cast(pl.Int64)
-        segments = (*self.segments, Segment(GROUP, GROUP, "draw"))
-        units = (*self.units, GROUP)
-        return replace(self, segments=segments, units=units, draw=number.alias(GROUP))
 
     @cached_property
     def model(self) -> list[str]:

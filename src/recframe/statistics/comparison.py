@@ -22,7 +22,7 @@ from recframe.statistics.estimates import (
     words,
 )
 from recframe.statistics.summary import Summing
-from recframe.statistics.sums import BASELINE, MODEL, PLACE
+from recframe.statistics.sums import BASELINE, MODEL
 
 Correction = Literal["holm", "benjamini-hochberg"]
 MANY_UNPAIRED = 0.05
@@ -87,7 +87,7 @@ def compared(
 ) -> pl.DataFrame:
     """Return a row for each segment, model and metric, from the sums of pairs."""
     by = [*keys, MODEL, BASELINE]
-    of = Summing(rows.sort([*by, PLACE], nulls_last=True), metrics)
+    of = Summing(rows, metrics)
     e, n = of_mean(of.moments, 1.0, of.trainings), of.column("n")
     units = np.where(of.flag("of_each"), of.column("units"), n)
     few, single = (n > 0) & (units < how.min_users), _of_one_training(of)

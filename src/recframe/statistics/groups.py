@@ -32,7 +32,7 @@ FEWEST = 5
 """Groups of users below which there is no interval."""
 NOBODY = -1
 """Number of the group that leaves nobody out."""
-KEY = "key of group"
+KEY, OF_CLUSTER = "key of group", "key of cluster"
 
 
 def reason_without(metric: Metric[...]) -> str | None:
@@ -42,35 +42,40 @@ def reason_without(metric: Metric[...]) -> str | None:
     return None
 
 
-def grouped(inputs: Inputs, n_groups: int, cluster: str | None) -> Inputs:
+def grouped(inputs: Inputs, cluster: str | None) -> Inputs:
     """Return inputs with random groups of users as the last segment, which divide no cluster.
 
     A group follows from the value of an id alone, the same in each part, model, run and version.
     """
-    sides = (inputs.lists, inputs.truth, inputs.users)
-    users = [one.select("user") for one in sides if isinstance(one, pl.LazyFrame)]
-    table = pl.concat(users, how="vertical_relaxed").filter(pl.col("user").is_not_null()).unique()
-    table = _keyed(table, "user")
+    clusters = None
     if cluster is not None:
-        named = with_attributes(table, inputs)
-        of_cluster = _keyed(named.rename({KEY: "own key"}), cluster)
-        own = pl.when(pl.col(cluster).is_null()).then("own key").otherwise(KEY)
-        table = of_cluster.with_columns(own.alias(KEY))
-        table = aggregate(table, ["user"], [pl.col(KEY).min()])
-    group = (pl.col(KEY) % n_groups).cast(pl.Int64)
-    segments = (*inputs.segments, Segment(GROUP, GROUP, "constant"))
-    of_users = (*inputs.of_users, table.select("user", group.alias(GROUP)))
-    return replace(inputs, segments=segments, of_users=of_users)
+        sides = (inputs.lists, inputs.truth, inputs.users)
+        users = [one.select("user") for one in sides if isinstance(one, pl.LazyFrame)]
+        named = with_attributes(pl.concat(users, how="vertical_relaxed").unique(), inputs)
+        keyed = _keyed(named.filter(pl.col(cluster).is_not_null()), cluster, OF_CLUSTER)
+        clusters = keyed.group_by("user").agg(pl.col(OF_CLUSTER).min())
+    left = tuple(one for one in inputs.segments if one.inside not in inputs.units)
+    segments = (*left, Segment(GROUP, GROUP, "constant"))
+    return replace(inputs, segments=segments, units=(), draw=partial(_drawn, clusters=clusters))
 
 
-def _keyed(rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
+def _drawn(rows: pl.LazyFrame, *, clusters: pl.LazyFrame | None) -> pl.LazyFrame:
+    """Return rows of users with their groups."""
+    names = rows.collect_schema().names()
+    rows, key = _keyed(rows, "user", KEY), pl.col(KEY)
+    if clusters is not None:
+        rows, key = rows.join(clusters, on="user", how="left"), pl.coalesce(OF_CLUSTER, KEY)
+    return rows.select(*names, (key % N_GROUPS).cast(pl.Int8).alias(GROUP))
+
+
+def _keyed(rows: pl.LazyFrame, name: str, key: str) -> pl.LazyFrame:
     """Return rows with the key of an id."""
     dtype, own = rows.collect_schema()[name], pl.col(name)
     if dtype == pl.Binary:
         own = own.bin.encode("hex")
     elif dtype.is_nested() or dtype.is_decimal() or dtype in (pl.Duration, pl.Time):
         own = pl.format("{}", own)
-    hashed_rows = hashed(rows.with_columns(own.alias(GROUP)), [GROUP], KEY)
+    hashed_rows = hashed(rows.with_columns(own.alias(GROUP)), [GROUP], key)
     return hashed_rows.drop(GROUP)
 
 
@@ -86,9 +91,7 @@ def without_groups(
     NOTE: sums are taken by group, so that without one they are the total less the group's.
     """
     metrics = [one.metric for one in conventions]
-    segments = tuple(one for one in inputs.segments if one.inside not in inputs.units)
-    each = grouped(replace(inputs, units=()), N_GROUPS, cluster)
-    each = replace(each, segments=(*segments, each.segments[-1]))
+    each = grouped(inputs, cluster)
     if pairing is not None:
         each = replace(each, checks=(*each.checks, *pairing.checks(_models(each, run))))
     keys = [key for key in keys_of(each, metrics) if key != GROUP]
@@ -99,8 +102,8 @@ def without_groups(
         rows = evaluation.evaluate(each, served, left, SUPPORT)
         found.append(numbered(rows, [*keys_of(each, metrics)]))
     if rest := [one for one in conventions if one not in served]:
-        plain = evaluation.evaluate(replace(each, segments=segments), rest, run, SUPPORT)
-        found.append(numbered(plain, keys).with_columns(pl.lit(NOBODY, pl.Int64).alias(GROUP)))
+        plain = evaluation.evaluate(replace(each, segments=each.segments[:-1]), rest, run, SUPPORT)
+        found.append(numbered(plain, keys).with_columns(pl.lit(NOBODY, pl.Int8).alias(GROUP)))
     both = found[0] if len(found) == 1 else joined(found[0], found[1], [*keys, GROUP], "full")
     columns = [name for one in metrics for name in (str(one), support_of(one))]
     users = pl.col("n_users").filter(pl.col(GROUP) != NOBODY).sum()

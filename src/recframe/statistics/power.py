@@ -15,7 +15,7 @@ from recframe.statistics.arrays import Flags, Given, Numbers, np, numbers, ratio
 from recframe.statistics.columns import POWER as COLUMNS
 from recframe.statistics.estimates import of_mean, t_quantile, words
 from recframe.statistics.summary import Summing
-from recframe.statistics.sums import BASELINE, MODEL, PLACE
+from recframe.statistics.sums import BASELINE, MODEL
 
 POWER = 0.8
 """Probability of finding a difference."""
@@ -36,7 +36,7 @@ def powered(
 ) -> pl.DataFrame:
     """Return the power analysis of differences between models, from the sums of pairs."""
     by = [*keys, MODEL, BASELINE]
-    of = Summing(rows.sort([*by, PLACE], nulls_last=True), metrics)
+    of = Summing(rows, metrics)
     e, n = of_mean(of.moments), of.n_users
     # that of as many independent users
     std, value = e.error * np.sqrt(n), ratio(of.column("a"), of.column("n"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -37,28 +38,33 @@ class Summing:
     rows: pl.DataFrame
     metrics: Mapping[int, Metric[...]]
 
-    @property
+    @cached_property
     def moments(self) -> Moments:
         """The sums; a set metric that hangs on too few groups of users has no units."""
-        of = Moments.of(self.rows)
+        of = self.given
         few = ~self.flag("of_each") & ((of.units < FEWEST) | (of.differ < FEWEST))
         # two models with one value are the same without any group
         few &= (of.differ > 0) | (of.d != 0) | (of.a == 0) | ~(of.units >= FEWEST)
         return of._replace(units=np.where(few, np.nan, of.units))
 
-    @property
+    @cached_property
+    def given(self) -> Moments:
+        """The sums as they are."""
+        return Moments(*map(self.column, Moments._fields))
+
+    @cached_property
     def trainings(self) -> Trainings | None:
         """The variance between trainings, where these are a second sample."""
         return Trainings.of(self.rows)
 
-    @property
+    @cached_property
     def n_users(self) -> Numbers:
         """The number of users, who count once over folds."""
         n = self.column("n")
         users = self.column(USERS) if USERS in self.rows.columns else n
         return np.where(np.isnan(users), n, users)
 
-    @property
+    @cached_property
     def variance(self) -> Numbers:
         """The variance of users' values, or of their differences; NaN below two."""
         n, squares = self.column("n"), self.column("squares")
@@ -68,11 +74,18 @@ class Summing:
 
     def column(self, name: str) -> Numbers:
         """Return a column as an array, NaN for null."""
-        return as_numbers(self.rows[name])
+        if name not in self._taken:
+            self._taken[name] = as_numbers(self.rows.get_column(name))
+        return self._taken[name]
+
+    @cached_property
+    def _taken(self) -> dict[str, Numbers]:
+        return {}
 
     def flag(self, name: str) -> Flags:
         """Return a column of yes and no."""
-        return self.rows[name].fill_null(value=False).to_numpy()
+        found: Flags = self.column(name) == 1.0
+        return found
 
     @property
     def ranges(self) -> tuple[Numbers, Numbers]:
@@ -82,7 +95,7 @@ class Summing:
 
     def without_interval(self, n: Numbers) -> dict[str, Flags]:
         """Return why rows have no interval, in words."""
-        of, is_set = Moments.of(self.rows), ~self.flag("of_each")
+        of, is_set = self.given, ~self.flag("of_each")
         reasons = {place: reason_without(one) for place, one in self.metrics.items()}
         reason = np.array([reasons[place] or "" for place in self.rows[PLACE]], dtype=object)
         kinds = {f"{one}, so no interval": reason == one for one in set(reason) - {""}}
@@ -122,10 +135,10 @@ def summarized(
     level: float,
 ) -> pl.DataFrame:
     """Return a row for each segment, model and metric, from the sums of `samples.sums_of`."""
-    of = Summing(rows.sort([*keys, PLACE], nulls_last=True), metrics)
-    e, n, n_users = of_mean(of.moments, 1.0, of.trainings), of.column("n"), of.n_users
+    of = Summing(rows, metrics)
+    users, n, n_users = of_mean(of.moments), of.column("n"), of.n_users
+    e = users if of.trainings is None else of_mean(of.moments, 1.0, of.trainings)
     low, high = interval(e, of, level)
-    users = of_mean(of.moments)
     std = np.where(of.flag("of_each"), np.sqrt(of.variance), users.error * np.sqrt(n))
     over_lists = np.array(
         [needs_of(metrics[at]).over == "lists" for at in of.rows[PLACE]], dtype=bool

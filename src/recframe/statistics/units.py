@@ -29,10 +29,10 @@ def of_users(cells: pl.LazyFrame) -> pl.LazyFrame:
 def of_clusters(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
     """Return sums in long form with `OF_UNITS`, by the keys, from cells of the clusters in a column.
 
-    A cluster whose differences cancel has a summed difference of 0. Without a cluster the mean of all N users moves by
-    (S - m n) / (N - n), with m the mean, S the cluster's sum and n its users. The squares of these, times (G - 1) / G of
-    G clusters, add up to G / (G - 1) Σ w (S - m n)² / N² with the weight w = ((G - 1) N / (G (N - n)))², which is 1 for clusters of
-    one size. A user whose cluster is null is a cluster alone. Source: Bell and McCaffrey 2002 (CR3).
+    A cluster whose differences cancel has a summed difference of 0. Without a cluster the mean m of all N users moves by
+    (S - m n) / (N - n), with the cluster's sum S and its n users. The squares of these, times (G - 1) / G of G clusters, add up
+    to G / (G - 1) Σ w (S - m n)² / N² with the weight w = ((G - 1) N / (G (N - n)))², which is 1 for clusters of one size. A
+    user whose cluster is null is a cluster alone. Source: Bell and McCaffrey 2002 (CR3).
     """
     cancels = pl.col("d").abs() <= ROUNDING * pl.col("size")
     alone = pl.col(cluster).is_null().alias(ALONE)
