@@ -33,7 +33,7 @@ import sys
 sys.modules[{missing!r}] = None
 import recframe
 try:
-    import recframe.statistics.estimates
+    import recframe.statistics.p_values
 except recframe.RecframeError as error:
     print(error)
 """

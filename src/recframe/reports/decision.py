@@ -89,7 +89,7 @@ def sign_of(metric: Metric[...]) -> int:
 
 def corrected(rows: pl.DataFrame, level: float) -> pl.DataFrame:
     """Return comparisons with Holm's correction for these rows alone."""
-    from recframe.statistics.estimates import adjusted  # noqa: PLC0415  NumPy is an extra
+    from recframe.statistics.p_values import adjusted  # noqa: PLC0415  NumPy is an extra
 
     found = adjusted(rows["p_adjusted"].fill_null(float("nan")).to_numpy(), method="holm")
     p = pl.Series("p_adjusted", found).fill_nan(None)

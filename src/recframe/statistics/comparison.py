@@ -12,16 +12,9 @@ from recframe.frames.dtypes import as_text
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Numbers, np, ratio
 from recframe.statistics.columns import COMPARISON, FEW, FEW_VALUES, OF_MARGIN, OF_USERS
-from recframe.statistics.estimates import (
-    Estimate,
-    Judged,
-    judged,
-    of_mean,
-    p_below,
-    t_statistic,
-    words,
-)
-from recframe.statistics.summary import Summing
+from recframe.statistics.estimates import Estimate, Judged, judged, of_mean, words
+from recframe.statistics.p_values import p_below, t_statistic
+from recframe.statistics.summary import Sums
 from recframe.statistics.sums import BASELINE, MODEL
 
 Correction = Literal["holm", "benjamini-hochberg"]
@@ -60,7 +53,7 @@ class Comparing:
 class Compared:
     """Sums of pairs with what is estimated and tested of them."""
 
-    of: Summing
+    of: Sums
     how: Comparing
     e: Estimate
     tested: Judged
@@ -87,7 +80,7 @@ def compared(
 ) -> pl.DataFrame:
     """Return a row for each segment, model and metric, from the sums of pairs."""
     by = [*keys, MODEL, BASELINE]
-    of = Summing(rows, metrics)
+    of = Sums(rows, metrics)
     e, n = of_mean(of.moments, 1.0, of.trainings), of.column("n")
     units = np.where(of.flag("of_each"), of.column("units"), n)
     few, single = (n > 0) & (units < how.min_users), _of_one_training(of)
@@ -155,7 +148,7 @@ def _within(made: Compared) -> tuple[Numbers, Numbers]:
     return np.where(higher, at_least, at_most), np.where(higher, at_most, at_least)
 
 
-def _of_one_training(of: Summing) -> dict[str, Flags]:
+def _of_one_training(of: Sums) -> dict[str, Flags]:
     """Return the notes on models with one training, which says nothing of others."""
     found: dict[str, Flags] = {}
     trainings = of.trainings

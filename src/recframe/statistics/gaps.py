@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -59,7 +59,7 @@ def _row(part: pl.DataFrame, column: str, how: Segmenting) -> dict[str, Any]:
         row |= _gap(large, metric, how, ends)
         for name, place in zip(("best", "worst"), ends, strict=True):
             row |= {name: large[column][place], f"{name}_n_users": int(large[users][place])}
-    notes = _notes(row, bool(known[users].sum()), how)
+    notes = _note(row, has_users=bool(known[users].sum()), how=how)
     if unknown:
         name = short(repr(how.names[column]))
         notes = [*notes, f"{unknown} users are in no segment, as their {name} is null"]
@@ -95,17 +95,13 @@ def _one(e: Estimate, place: int) -> Estimate:
     return Estimate(*(part[place : place + 1] for part in parts))
 
 
-def _notes(row: dict[str, Any], has_users: bool, how: Segmenting) -> list[str]:  # noqa: FBT001
-    return [*_each_note(row, has_users=has_users, how=how)][:1]
-
-
-def _each_note(row: dict[str, Any], *, has_users: bool, how: Segmenting) -> Iterator[str]:
-    """Give the notes on the gap and its interval, of which the first tells most."""
+def _note(row: dict[str, Any], *, has_users: bool, how: Segmenting) -> list[str]:
+    """Return the note on the gap and its interval that tells most, if there is one."""
     if not has_users:
-        yield "nobody has a value"
+        return ["nobody has a value"]
     if "gap" not in row:
-        yield f"fewer than two segments of at least {how.min_users} users, so no gap"
-    elif np.isnan(row["gap_low"]):
-        yield "all users of the best or the worst segment have the same value, so no interval"
-    elif min(row["best_n_users"], row["worst_n_users"]) < FEW:
-        yield f"segments of fewer than {FEW} users, so the interval is rough"
+        return [f"fewer than two segments of at least {how.min_users} users, so no gap"]
+    if np.isnan(row["gap_low"]):
+        return ["all users of the best or the worst segment have the same value, so no interval"]
+    is_rough = min(row["best_n_users"], row["worst_n_users"]) < FEW
+    return [f"segments of fewer than {FEW} users, so the interval is rough"] * is_rough

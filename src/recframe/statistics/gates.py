@@ -16,18 +16,9 @@ from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Numbers, np, numbers, ratio
 from recframe.statistics.columns import FEW, FEW_VALUES
 from recframe.statistics.comparison import are_selected, of_unpaired
-from recframe.statistics.estimates import (
-    Estimate,
-    adjusted,
-    as_columns,
-    least_p,
-    of_mean,
-    p_below,
-    t_quantile,
-    t_statistic,
-    words,
-)
+from recframe.statistics.estimates import Estimate, as_columns, of_mean, words
 from recframe.statistics.groups import reason_without
+from recframe.statistics.p_values import adjusted, least_p, p_below, t_quantile, t_statistic
 from recframe.statistics.requirements import (
     AT_LEAST,
     COLUMNS,
@@ -39,7 +30,7 @@ from recframe.statistics.requirements import (
     Gate,
     Requirement,
 )
-from recframe.statistics.summary import Summing, interval, notes_of
+from recframe.statistics.summary import Sums, interval, notes_of
 from recframe.statistics.sums import MODEL, PLACE
 
 ROUNDING = 1e-12
@@ -61,7 +52,7 @@ def states(
     among many; it holds by its own interval, since a gate holds where all of its rows do, which no number of them makes easier.
     """
     rows = _of_models(rows, gate).sort([*keys, PLACE], nulls_last=True)
-    made = Gating(Summing(rows, metrics), gate, decimals)
+    made = Gating(Sums(rows, metrics), gate, decimals)
     wrong = made.sign * made.difference < 0
     found = {
         "requirement": [str(one) for one in made.required],
@@ -101,7 +92,7 @@ def _of_models(rows: pl.DataFrame, gate: Gate) -> pl.DataFrame:
 class Gating:
     """Rows of a gate: each about a number, about pairs of values of a user by two models, or about an earlier interval."""
 
-    of: Summing
+    of: Sums
     gate: Gate
     decimals: Mapping[str, int]
 

@@ -13,8 +13,9 @@ import polars as pl
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Given, Numbers, np, numbers, ratio, special
 from recframe.statistics.columns import POWER as COLUMNS
-from recframe.statistics.estimates import of_mean, t_quantile, words
-from recframe.statistics.summary import Summing
+from recframe.statistics.estimates import of_mean, words
+from recframe.statistics.p_values import t_quantile
+from recframe.statistics.summary import Sums
 from recframe.statistics.sums import BASELINE, MODEL
 
 POWER = 0.8
@@ -36,7 +37,7 @@ def powered(
 ) -> pl.DataFrame:
     """Return the power analysis of differences between models, from the sums of pairs."""
     by = [*keys, MODEL, BASELINE]
-    of = Summing(rows, metrics)
+    of = Sums(rows, metrics)
     e, n = of_mean(of.moments), of.n_users
     # that of as many independent users
     std, value = e.error * np.sqrt(n), ratio(of.column("a"), of.column("n"))

@@ -9,11 +9,12 @@ import polars as pl
 
 from recframe.errors import fails_whole_if
 from recframe.evaluation.segments import OF_ROWS, not_of_users
+from recframe.frames.collecting import run_by_size
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.exact_sums import ExactSums
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.sums import BASELINE, MODEL, PARTS, PLACE, PROPERTIES
+from recframe.statistics.sums import MODEL, PARTS, PLACE, PROPERTIES
 from recframe.statistics.units import OF_UNITS, USERS, of_clusters, of_users
 
 SAME = [name for name in PROPERTIES if name != PLACE]
@@ -87,15 +88,10 @@ def segments_of(
         names = [*counts, *(one for one in OF_UNITS if one not in counts)]
         others = others.select(*keys, *(pl.col(name).alias(f"{REST}{name}") for name in names))
         rows = rows.join(others, on=keys, how="left", nulls_equal=True)
-    found = rows.sort(*on, *columns, nulls_last=True).collect()
+    found = run_by_size(rows.sort(*on, *columns, nulls_last=True), len(cells))
     schema = found.schema
     return found.with_columns(as_text(pl.col(name), schema[name]).alias(name) for name in columns)
 
 
 def _of_units(cells: pl.LazyFrame, keys: Sequence[str], how: Segmenting) -> pl.LazyFrame:
     return of_users(cells) if how.cluster is None else of_clusters(cells, keys, how.cluster)
-
-
-def cells_without_pairs(cells: pl.LazyFrame, keys: Sequence[str]) -> tuple[pl.LazyFrame, list[str]]:
-    """Return cells of pairs with a baseline without its name."""
-    return cells.drop(BASELINE, strict=False), [key for key in keys if key != BASELINE]

@@ -59,7 +59,7 @@ def _slices(cells: pl.DataFrame, columns: Sequence[str], how: Segmenting) -> pl.
     own, rest = (_at_least(e, together) for e in (own, rest))
     e = apart(own, rest)
     known = rows.select(pl.all_horizontal(pl.col(*columns).is_not_null())).to_series()
-    pooled = _pooled(rows, own, together, known.to_numpy(), how)
+    pooled = _pooled(rows, own, together, known.to_numpy())
     users = USERS if USERS in rows.columns else "n"
     n = as_numbers(rows[users])
     signs = {place: -1.0 if one.direction == "lower" else 1.0 for place, one in how.metrics.items()}
@@ -106,15 +106,12 @@ def _at_least(e: Estimate, variance: Numbers) -> Estimate:
     return e._replace(error=np.sqrt(squared), freedom=freedom)
 
 
-def _pooled(
-    rows: pl.DataFrame, own: Estimate, variance: Numbers, known: Numbers, how: Segmenting
-) -> Numbers:
+def _pooled(rows: pl.DataFrame, own: Estimate, variance: Numbers, known: Numbers) -> Numbers:
     """Return the values of slices shrunk towards the mean of all slices of the same columns, by their uncertainty.
 
     centre + B (y - centre) with B = tau² / (tau² + s² / n), s² the variance of all users; 1 - B is taken (k - 3) / (k - 1) of.
     Fewer than four slices stay as they are. Source: Morris 1983; Paule and Mandel 1982 (tau²).
     """
-    del how
     found = own.value.copy()
     on = [*([MODEL] if MODEL in rows.columns else []), PLACE]
     group = rows.select(pl.struct(on).rank("dense")).to_series().to_numpy()
@@ -129,8 +126,7 @@ def shrunk(means: Numbers, squared: Numbers) -> Numbers:
     """Return means shrunk towards their centre, from their squared errors."""
     if not (squared > 0).all():
         return means
-    between, weight = variance_between(means, squared), None
-    weight = 1.0 / (squared + between)
+    weight = 1.0 / (squared + variance_between(means, squared))
     centre = (weight * means).sum() / weight.sum()
     k = len(means)
     away = squared * weight * (k - 3.0) / (k - 1.0)

@@ -21,18 +21,18 @@ from recframe.statistics.estimates import (
     as_columns,
     as_numbers,
     of_mean,
-    t_quantile,
     wilson,
     words,
 )
 from recframe.statistics.groups import FEWEST, N_GROUPS, reason_without
-from recframe.statistics.sums import PLACE
+from recframe.statistics.p_values import t_quantile
+from recframe.statistics.sums import PLACE, ROUNDING
 from recframe.statistics.units import USERS
 from recframe.statistics.weights_of_hits import OF_HITS
 
 
 @dataclass(frozen=True)
-class Summing:
+class Sums:
     """Rows of sums of one result, as arrays."""
 
     rows: pl.DataFrame
@@ -42,10 +42,17 @@ class Summing:
     def moments(self) -> Moments:
         """The sums; a set metric that hangs on too few groups of users has no units."""
         of = self.given
-        few = ~self.flag("of_each") & ((of.units < FEWEST) | (of.differ < FEWEST))
+        few = ~self.flag("of_each") & ((of.units < FEWEST) | (of.differ < FEWEST) | self.flat)
         # two models with one value are the same without any group
         few &= (of.differ > 0) | (of.d != 0) | (of.a == 0) | ~(of.units >= FEWEST)
         return of._replace(units=np.where(few, np.nan, of.units))
+
+    @cached_property
+    def flat(self) -> Flags:
+        """Whether a value changes alike without each group of users."""
+        of = self.given
+        found: Flags = of.dd <= (ROUNDING * np.maximum(np.abs(of.d), np.abs(of.a))) ** 2
+        return found
 
     @cached_property
     def given(self) -> Moments:
@@ -105,7 +112,9 @@ class Summing:
             "one user, so no interval": n == 1,
             **{word: holds & is_set for word, holds in kinds.items()},
             f"fewer than {FEWEST} groups of users, so no interval": is_set & ~(of.units >= FEWEST),
-            few: is_set & np.isnan(self.moments.units),
+            few: is_set & (of.differ < FEWEST) & np.isnan(self.moments.units),
+            "all groups of users change it alike, so no interval": is_set
+            & np.isnan(self.moments.units),
             one_cluster: (n > 1) & ~is_set & ~(of.effective >= 2.0),  # noqa: PLR2004
         }
 
@@ -118,7 +127,7 @@ class Summing:
         return pl.DataFrame([*(self.rows[key] for key in keys), *made])
 
 
-def interval(e: Estimate, of: Summing, level: float) -> tuple[Numbers, Numbers]:
+def interval(e: Estimate, of: Sums, level: float) -> tuple[Numbers, Numbers]:
     """Return the intervals of values: Wilson's for shares, else t's, within the metrics' ranges."""
     share, (least, most) = of.flag("share"), of.ranges
     half = t_quantile(level, e.freedom) * e.error
@@ -135,7 +144,7 @@ def summarized(
     level: float,
 ) -> pl.DataFrame:
     """Return a row for each segment, model and metric, from the sums of `samples.sums_of`."""
-    of = Summing(rows, metrics)
+    of = Sums(rows, metrics)
     users, n, n_users = of_mean(of.moments), of.column("n"), of.n_users
     e = users if of.trainings is None else of_mean(of.moments, 1.0, of.trainings)
     low, high = interval(e, of, level)
@@ -155,7 +164,7 @@ def summarized(
     return of.table(found, SUMMARY, keys)
 
 
-def notes_of(of: Summing, e: Estimate, *, paired: Flags) -> Any:
+def notes_of(of: Sums, e: Estimate, *, paired: Flags) -> Any:
     """Return the notes on values and their intervals; of a pair's values those with a value of 0 are not known."""
     n, same, each, trainings = of.n_users, e.error == 0, of.flag("of_each"), of.trainings
     lacks = {

@@ -207,7 +207,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Summing:
+class Summands:
     """Users' contributions to the metrics of a plan, alone or paired by models."""
 
     users: Contributions
@@ -342,7 +342,7 @@ def wide_sums(
     plans = contributions(inputs, conventions, run)
     found = []
     for parts in plans:
-        each = [Summing(part, pairing, sized) for part in parts]
+        each = [Summands(part, pairing, sized) for part in parts]
         of, keys, absent = each[0].values, each[0].keys, parts[0].counts_absent
         same = [f"empty {name}" for name in of.names] if absent else []
         sums = run.added([one.sums() for one in each], keys, same)
