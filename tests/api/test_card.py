@@ -26,13 +26,20 @@ def bound(frame):
 def test_a_rec_shows_what_is_bound_and_how_much_there_is(make):
     kind = "pandas" if isinstance(make(RECS), pd.DataFrame) else "polars"
 
-    assert repr(bound(make(RECS))).splitlines() == [
-        f"rec of a {kind}.DataFrame of 4 rows",
-        "  columns  item='movie', model='m'",
-        "  truth    a polars.DataFrame of 1 row",
-        "  options  universe='recs'",
-        "  by       'movie'",
-    ]
+    assert repr(bound(make(RECS))) == (
+        f"rec of a {kind}.DataFrame of 4 rows; columns item='movie', model='m'; truth a polars.DataFrame of 1 row; "
+        "options universe='recs'; by 'movie'"
+    )
+
+
+def test_every_object_that_calls_give_shows_itself_in_a_line():
+    log = pl.DataFrame({"user": [1, 2, 1], "item": [1, 2, 3], "t": [1, 2, 3]}).rec(time="t")
+    things = [RECS.rec, RECS.rec.mrr, RECS.rec.plot, log.split, log.split.by_time(share=0.3)]
+    things += [rf.accumulator("mrr"), rf.Bounds(0, 1), rf.Requirement("mrr", ">=", 0.1), rf.ndcg]
+
+    for thing in things:
+        assert len(repr(thing).splitlines()) == 1
+        assert "object at 0x" not in repr(thing)
 
 
 def test_nothing_of_a_lazy_frame_is_collected_to_show_it():
@@ -42,7 +49,7 @@ def test_nothing_of_a_lazy_frame_is_collected_to_show_it():
     lazy = RECS.lazy().map_batches(fails, schema=RECS.schema)
 
     assert repr(lazy.rec) == "rec of a polars.LazyFrame"
-    assert repr(lazy.rec(truth=lazy)) == "rec of a polars.LazyFrame\n  truth  a polars.LazyFrame"
+    assert repr(lazy.rec(truth=lazy)) == "rec of a polars.LazyFrame; truth a polars.LazyFrame"
 
 
 @pytest.mark.parametrize(

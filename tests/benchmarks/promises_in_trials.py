@@ -32,7 +32,7 @@ from scenes_in_trials import (
     together,
 )
 
-from recframe.statistics.p_values import adjusted
+from recframe.statistics.estimates import adjusted
 
 ALPHA = 0.05
 MARGIN = 0.05

@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import DescrStatsW
 
 import recframe as rf
 from compared_lists import LISTS_ARE_MISSING, POLICIES, asked_of, frames
@@ -136,18 +137,35 @@ def test_a_difference_that_is_the_same_for_all_is_worse_by_any_margin():
     assert row["verdict"] == "worse"
 
 
-@pytest.mark.parametrize(
-    ("correction", "method"), [("holm", "holm"), ("benjamini-hochberg", "fdr_bh")]
-)
-def test_corrections_are_those_of_statsmodels(correction, method):
-    found = asked_of().compare("ndcg@3", "recall", "auc", by="country", correction=correction)
+@pytest.mark.parametrize("seed", range(3))
+def test_tests_are_scipys_and_statsmodels_to_ten_digits(seed):
+    random, close = np.random.default_rng(seed), {"rel": 1e-10, "abs": 0}
+    n, ranks = 200, random.integers(1, 12, (4, 200))
+    users = pl.DataFrame({"user": range(n), "item": 1})
+    models = {
+        name: users.with_columns(rank=pl.Series(one))
+        for name, one in zip("abcd", ranks, strict=True)
+    }
+    rec, values = rf.rec(models, truth=users), np.where(ranks <= 10, 1 / ranks, 0.0)
 
-    rows = found.filter(pl.col("n_users") >= 5)
-    expected = multipletests(rows["p_value"], method=method)[1]
-    assert rows["p_adjusted"].to_list() == pytest.approx(expected.tolist(), rel=1e-12)
-    without = asked_of().compare("ndcg@3", "recall", "auc", by="country", correction=None)
-    judged = without.filter(pl.col("n_users") >= 5)
-    assert judged["p_adjusted"].equals(judged["p_value"])
+    rows = rec.compare("mrr@10", baseline="a", margin=0.1)
+
+    p_values = [stats.ttest_rel(b, values[0]).pvalue for b in values[1:]]
+    assert rows["p_value"].to_list() == pytest.approx(p_values, **close)
+    for row, b in zip(rows.to_dicts(), values[1:], strict=True):
+        ends = stats.ttest_rel(b, values[0]).confidence_interval(0.95)
+        assert (row["difference_low"], row["difference_high"]) == pytest.approx([*ends], **close)
+        # two one-sided tests, of these users and two whose values are as far apart as any can be
+        pair = np.append(b, [1, 0]), np.append(values[0], [0, 1])
+        gaps = [DescrStatsW(pair[0] - factor * pair[1]) for factor in (0.9, 1.1)]
+        one_sided = [
+            gap.ttest_mean(0, of)[1] for gap, of in zip(gaps, ("larger", "smaller"), strict=True)
+        ]
+        assert row["p_equivalent"] == pytest.approx(max(one_sided), **close)
+    for correction, method in (("holm", "holm"), ("benjamini-hochberg", "fdr_bh")):
+        found = rec.compare("mrr@10", "hit_rate@5", correction=correction)
+        expected = multipletests(found["p_value"], method=method)[1]
+        assert found["p_adjusted"].to_list() == pytest.approx(expected.tolist(), **close)
 
 
 def test_clusters_are_those_of_leaving_each_out():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recframe.statistics.p_values import adjusted
+from recframe.statistics.estimates import adjusted
 
 METHODS = {"holm": "holm", "benjamini-hochberg": "fdr_bh"}
 each_method = pytest.mark.parametrize("method", METHODS)

@@ -66,8 +66,8 @@ def test_the_numbers_are_scipys_welch_test_with_sidaks_correction(metric, column
     welch = stats.ttest_ind(*(segments[end] for end in ends), equal_var=False)
     n_pairs = len(names) * (len(names) - 1) / 2
     interval = welch.confidence_interval(0.95 ** (1 / n_pairs))
-    assert [found["gap_low"], found["gap_high"]] == pytest.approx([*interval], rel=1e-9)
-    assert found["p_value"] == pytest.approx(1 - (1 - welch.pvalue) ** n_pairs, rel=1e-9)
+    assert [found["gap_low"], found["gap_high"]] == pytest.approx([*interval], rel=1e-10)
+    assert found["p_value"] == pytest.approx(1 - (1 - welch.pvalue) ** n_pairs, rel=1e-10)
 
 
 def test_two_segments_are_welchs_test_at_any_level():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recframe.statistics import p_values
+from recframe.statistics import estimates as p_values
 
 RANDOM = np.random.default_rng(0)
 SAMPLES = [RANDOM.normal(0.1, 1, n) for n in (2, 3, 30, 300)]

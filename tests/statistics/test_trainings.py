@@ -12,6 +12,7 @@ from scipy import stats
 
 import recframe as rf
 from plain_uncertainty import interval
+from recframe.statistics.estimates import Moments, Trainings, judged, of_mean
 from trained_lists import ITEMS, USERS, bound, lists, truth_of
 
 METRICS = ("ndcg@5", "recall@5", "auc", "coverage@5", "list_length", "first_rank")
@@ -294,3 +295,23 @@ def test_two_sets_of_trainings_of_one_model_are_seldom_found_to_differ():
     naive = stats.ttest_rel(values[0], values[1], axis=1).pvalue
     assert (found["p_value"] <= 0.05).mean() <= 0.05 + 0.01
     assert (naive <= 0.05).mean() > 0.15
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, 5), (2, 2), (2, 5)])
+@pytest.mark.parametrize("spread", [0.0, 0.5, 1.0, 3.0])
+def test_equal_models_differ_as_seldom_as_said_whatever_trainings_vary(n, m, spread):
+    random, samples, users = np.random.default_rng([n, m]), 1_000, 200
+    # the trainings' standard deviation, in the error of the users' mean difference
+    a, b = (random.normal(0, spread / users**0.5, (samples, of)) for of in (n, m))
+    d = random.normal(0, 1, (samples, users)) + (b.mean(axis=1) - a.mean(axis=1))[:, None]
+    every, none = np.full(samples, float(users)), np.zeros(samples)
+    squares = (d * d).sum(axis=1)
+    sums = Moments(
+        every, none, d.sum(axis=1), none, none, squares, none, d.sum(axis=1), *[every] * 4
+    )
+    of = Trainings(none + m, b.var(axis=1, ddof=1), none + n, a.var(axis=1, ddof=1))
+
+    p_value = judged(of_mean(sums, 1.0, of), level=0.95).p_value
+
+    # at most 8 in 100, but once in ten thousand
+    assert (p_value <= 0.05).sum() <= stats.binom.isf(1e-4, samples, 0.08)

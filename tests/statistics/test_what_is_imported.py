@@ -33,7 +33,7 @@ import sys
 sys.modules[{missing!r}] = None
 import recframe
 try:
-    import recframe.statistics.p_values
+    import recframe.statistics.estimates
 except recframe.RecframeError as error:
     print(error)
 """

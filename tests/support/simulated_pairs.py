@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 
 import recframe as rf
-from recframe.statistics.sums import BASELINE, MODEL, PLACE
-from recframe.statistics.units import of_users
+from recframe.statistics.sums import BASELINE, MODEL, PLACE, of_users
 
 METRICS = {0: rf.mrr}
 

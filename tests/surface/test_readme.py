@@ -126,7 +126,7 @@ def test_the_table_of_verdicts_has_those_that_there_are():
         for words in re.findall(r"^\| ([a-z][^|]*) \|", table, re.MULTILINE)
         for word in words.split(", ")
     }
-    tree = ast.parse(inspect.getsource(comparison.verdicts))
+    tree = ast.parse(inspect.getsource(comparison.verdicts_of))
     texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     lists = [node.elts for node in ast.walk(tree) if isinstance(node, ast.List)]
     chosen = {node.value for nodes in lists for node in nodes if isinstance(node, ast.Constant)}

@@ -22,9 +22,9 @@ from recframe.frames.hints import Given, bind
 from recframe.frames.inputs import Inputs
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.columns import GAPS, SLICES
 from recframe.statistics.pareto_fronts import COLUMNS, VERDICT, Fronts
 from recframe.statistics.samples import cells_of
+from recframe.statistics.stored_results import GAPS, SLICES
 from recframe.statistics.sums import BASELINE, MODEL, Pairing
 
 MOST_CROSSINGS = 200

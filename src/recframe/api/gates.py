@@ -30,8 +30,7 @@ from recframe.statistics.requirements import (
     required,
 )
 from recframe.statistics.stored_results import as_shown
-from recframe.statistics.sums import MODEL, Pairing
-from recframe.statistics.units import USERS
+from recframe.statistics.sums import MODEL, USERS, Pairing
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

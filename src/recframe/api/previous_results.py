@@ -13,8 +13,7 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import collected, kind_for
 from recframe.statistics.requirements import ROW, Gate
-from recframe.statistics.sums import MODEL, PLACE
-from recframe.statistics.units import USERS
+from recframe.statistics.sums import MODEL, PLACE, USERS
 
 NUMBERS = {
     "other": "value",

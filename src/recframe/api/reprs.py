@@ -14,11 +14,8 @@ from recframe.frames.options import OPTIONS, SIDES, Context, NamedFrame
 
 
 def card(title: str, rows: Mapping[str, str]) -> str:
-    """Return a title and a line for each part."""
-    width = max(map(len, rows), default=0)
-    return readable(
-        "\n".join([title, *(f"  {name:<{width}}  {said}" for name, said in rows.items())])
-    )
+    """Return a title and what is said of each part, in one line."""
+    return readable("; ".join([title, *(f"{name} {said}" for name, said in rows.items())]))
 
 
 def of(frame: Any, context: Context) -> str:

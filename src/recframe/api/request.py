@@ -33,12 +33,10 @@ from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
-from recframe.statistics.columns import joined_notes
+from recframe.statistics.stored_results import as_shown, joined_notes
 from recframe.statistics.groups import reason_without
-from recframe.statistics.samples import Sample, sums_of
-from recframe.statistics.stored_results import as_shown
+from recframe.statistics.samples import Sample, sums_of, with_weights_of_hits
 from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing
-from recframe.statistics.weights_of_hits import with_weights_of_hits
 
 MIDDLING = 250_000
 """Most rows for which plans of pairs are cached; above, a plan built with known models is faster."""

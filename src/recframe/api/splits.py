@@ -6,7 +6,7 @@ import inspect
 from inspect import Parameter
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
 
-from recframe.api import argument_errors
+from recframe.api import argument_errors, reprs
 from recframe.api.bound_metric import F
 from recframe.api.split import Split
 from recframe.errors import CallError, RecframeError, shown, suggestion, warn
@@ -75,6 +75,10 @@ class Splits(Generic[F]):
 
     def __init__(self, rec: Any) -> None:
         self._rec = rec
+
+    def __repr__(self) -> str:
+        rules = ", ".join(name for name in vars(Splits) if not name.startswith("_"))
+        return f"<splits of {reprs.of_frame(self._rec._frame)}: {rules}>"  # noqa: SLF001
 
     @_rule
     def by_time(

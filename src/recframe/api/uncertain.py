@@ -14,8 +14,8 @@ from recframe.errors import RecframeError, UnknownMetricError
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, bind
 from recframe.statistics import options
-from recframe.statistics.columns import OF_USERS, POWER, SUMMARY
 from recframe.statistics.options import Correction
+from recframe.statistics.stored_results import OF_USERS, POWER, SUMMARY
 from recframe.statistics.sums import BASELINE, MODEL, Pairing
 
 Made = Callable[[pl.DataFrame, list[str]], pl.DataFrame]

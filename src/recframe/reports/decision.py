@@ -18,7 +18,7 @@ from recframe.charts.formatting import DIGITS, TIMES, Row, counted, number, per_
 from recframe.charts.long_format import keyed
 from recframe.errors import RecframeError, short
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.stored_results import decimals_of
+from recframe.statistics.stored_results import decimals_of, joined_notes
 
 SHOWN = ("better", "worse", "higher", "lower")
 """Verdicts that a correction may take back."""
@@ -89,13 +89,16 @@ def sign_of(metric: Metric[...]) -> int:
 
 def corrected(rows: pl.DataFrame, level: float) -> pl.DataFrame:
     """Return comparisons with Holm's correction for these rows alone."""
-    from recframe.statistics.p_values import adjusted  # noqa: PLC0415  NumPy is an extra
+    from recframe.statistics.estimates import adjusted  # noqa: PLC0415  NumPy is an extra
 
     found = adjusted(rows["p_adjusted"].fill_null(float("nan")).to_numpy(), method="holm")
     p = pl.Series("p_adjusted", found).fill_nan(None)
     is_open = pl.col("verdict").is_in(SHOWN) & (pl.col("p_adjusted") > 1 - level)
     verdict = pl.when(is_open).then(pl.lit("open")).otherwise("verdict").alias("verdict")
-    return rows.with_columns(p).with_columns(verdict)
+    tests = int(p.is_not_null().sum())
+    told = f"significant alone, not after correcting for {tests} comparisons"
+    note = pl.when(is_open).then(joined_notes([pl.lit(told), "note"])).otherwise("note")
+    return rows.with_columns(p).with_columns(verdict, note.alias("note"))
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,16 @@ import polars as pl
 from recframe.frames.dtypes import as_text
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Numbers, np, ratio
-from recframe.statistics.columns import COMPARISON, FEW, FEW_VALUES, OF_MARGIN, OF_USERS
-from recframe.statistics.estimates import Estimate, Judged, judged, of_mean, words
-from recframe.statistics.p_values import p_below, t_statistic
+from recframe.statistics.estimates import (
+    Estimate,
+    Judged,
+    judged,
+    of_mean,
+    p_below,
+    t_statistic,
+    words,
+)
+from recframe.statistics.stored_results import COMPARISON, FEW, FEW_VALUES, OF_MARGIN, OF_USERS
 from recframe.statistics.summary import Sums
 from recframe.statistics.sums import BASELINE, MODEL
 
@@ -64,14 +71,14 @@ class Compared:
     @property
     def is_same(self) -> Flags:
         """Whether all users have the same value by both models."""
-        same: Flags = (self.of.n_users > 1) & (self.of.column("ties") == self.of.n_users)
+        same: Flags = (self.of.n_users > 1) & (self.of.arrays["ties"] == self.of.n_users)
         return same
 
     @property
     def is_selected(self) -> Flags:
         """Whether paired users are so few that they are a biased selection."""
-        selected = are_selected(self.of.n_users, self.of.column("unpaired"))
-        found: Flags = self.of.flag("directed") & self.of.flag("of_each") & selected
+        selected = are_selected(self.of.n_users, self.of.arrays["unpaired"])
+        found: Flags = self.of.flags["directed"] & self.of.flags["of_each"] & selected
         return found
 
 
@@ -81,23 +88,23 @@ def compared(
     """Return a row for each segment, model and metric, from the sums of pairs."""
     by = [*keys, MODEL, BASELINE]
     of = Sums(rows, metrics)
-    e, n = of_mean(of.moments, 1.0, of.trainings), of.column("n")
-    units = np.where(of.flag("of_each"), of.column("units"), n)
+    e, n = of_mean(of.moments, 1.0, of.trainings), of.arrays["n"]
+    units = np.where(of.flags["of_each"], of.arrays["units"], n)
     few, single = (n > 0) & (units < how.min_users), _of_one_training(of)
     untested = few | np.any([*single.values()], axis=0) if single else few
     tested = judged(e, level=how.level, correction=how.correction, untested=untested)
     made = Compared(of, how, e, tested, few, single)
     found = _numbers(made)
-    found["verdict"] = _verdicts(made, found)
+    found["verdict"] = verdicts_of(made, found)
     found["note"] = _notes(made, found)
     return of.table(found, how.columns | OF_USERS, by)
 
 
 def _numbers(made: Compared) -> dict[str, Any]:
     """Return the numbers of a comparison."""
-    of, e, n = made.of, made.e, made.of.column("n")
-    a, n_users, ties = of.column("a"), of.n_users, of.column("ties")
-    above, each, higher = of.column("wins"), of.flag("of_each"), of.flag("higher")
+    of, e, n = made.of, made.e, made.of.arrays["n"]
+    a, n_users, ties = of.arrays["a"], of.n_users, of.arrays["ties"]
+    above, each, higher = of.arrays["wins"], of.flags["of_each"], of.flags["higher"]
     below = n_users - above - ties
     not_worse, not_better = _within(made)
     users = {
@@ -109,17 +116,17 @@ def _numbers(made: Compared) -> dict[str, Any]:
         "difference": e.value,
         "difference_low": made.tested.low,
         "difference_high": made.tested.high,
-        "value": ratio(a + of.column("d"), n),
+        "value": ratio(a + of.arrays["d"], n),
         "baseline_value": ratio(a, n),
         "relative": ratio(e.value, np.where(a == 0, np.nan, ratio(a, n))),
         "p_value": made.tested.p_value,
         "p_adjusted": made.tested.p_adjusted,
-        "p_not_worse": np.where(of.flag("directed"), not_worse, np.nan),
-        "p_not_better": np.where(of.flag("directed"), not_better, np.nan),
+        "p_not_worse": np.where(of.flags["directed"], not_worse, np.nan),
+        "p_not_better": np.where(of.flags["directed"], not_better, np.nan),
         "p_equivalent": np.maximum(not_worse, not_better),
         "n_users": n_users,
         "n_differ": e.differ,
-        "n_unpaired": of.column("unpaired"),
+        "n_unpaired": of.arrays["unpaired"],
         # of values that users have
         **{name: np.where(each, count, np.nan) for name, count in users.items()},
     }
@@ -135,7 +142,7 @@ def _within(made: Compared) -> tuple[Numbers, Numbers]:
     if margin is None:
         none = np.full(len(of.rows), np.nan)
         return none, none
-    least, most = of.column("least"), of.column("most")
+    least, most = of.arrays["least"], of.arrays["most"]
 
     def against(factor: float) -> Estimate:
         ends = least - factor * most, most - factor * least
@@ -144,7 +151,7 @@ def _within(made: Compared) -> tuple[Numbers, Numbers]:
     above, below = against(1.0 - margin), against(1.0 + margin)
     at_least = p_below(-t_statistic(above.value, above.error), above.freedom)
     at_most = p_below(t_statistic(below.value, below.error), below.freedom)
-    higher = of.flag("higher")
+    higher = of.flags["higher"]
     return np.where(higher, at_least, at_most), np.where(higher, at_most, at_least)
 
 
@@ -163,14 +170,14 @@ def _of_one_training(of: Sums) -> dict[str, Flags]:
     return found
 
 
-def _verdicts(made: Compared, found: Mapping[str, Any]) -> Any:
+def verdicts_of(made: Compared, found: Mapping[str, Any]) -> Any:
     """Return the verdict of each row, in a word or two, by the margin too where there are p values against it."""
     of, alpha = made.of, 1.0 - made.how.level
     difference, shown = found["difference"], found["p_adjusted"] <= alpha
-    good = np.where(of.flag("higher"), difference > 0, difference < 0)
+    good = np.where(of.flags["higher"], difference > 0, difference < 0)
     by_direction = np.where(good, "better", "worse")
     by_sign = np.where(difference > 0, "higher", "lower")
-    word = np.where(of.flag("directed"), by_direction, by_sign)
+    word = np.where(of.flags["directed"], by_direction, by_sign)
     # on one side, as a gate that holds
     alike, not_worse, not_better = (
         found[name] <= alpha / 2 for name in ("p_equivalent", "p_not_worse", "p_not_better")
@@ -195,10 +202,10 @@ def _notes(made: Compared, found: Mapping[str, Any]) -> Any:
     alone = by_itself & (found["p_adjusted"] > alpha) & (verdict == "open")
     alike, kind = by_itself & ~same & (verdict == "same"), how.units
     within = f"within {(how.margin or 0.0) * 100:.10g} %"
-    each, varies = of.flag("of_each"), of.variance > 0
+    each, varies = of.flags["of_each"], of.variance > 0
     without = (e.error == 0) & ~same & each
     lacks = {"nobody has both values": n == 0}
-    lacks |= {word: holds & ~same for word, holds in of.without_interval(of.column("n")).items()}
+    lacks |= {word: holds & ~same for word, holds in of.without_interval(of.arrays["n"]).items()}
     notes = {
         "both have the same value for all users": same,
         f"fewer than {how.min_users} {kind}, so not judged": made.few,
@@ -207,14 +214,14 @@ def _notes(made: Compared, found: Mapping[str, Any]) -> Any:
         f"{within}, higher": alike & (e.value > 0),
         "all clusters have the same mean difference": without & varies,
         "the difference is the same for all users": without & ~varies,
-        "the baseline is 0, so there is no relative difference": of.column("a") == 0,
-        **of_unpaired(n, of.column("unpaired"), made.is_selected),
+        "the baseline is 0, so there is no relative difference": of.arrays["a"] == 0,
+        **of_unpaired(n, of.arrays["unpaired"], made.is_selected),
         f"fewer than {FEW_VALUES} {kind} differ, so the interval is rough": each
         & ~same
         & (e.differ < FEW_VALUES),
         f"{kind} count as fewer than {FEW} of one size, so the interval is rough": each
         & (how.cluster is not None)
-        & (of.column("effective") < FEW),
+        & (of.arrays["effective"] < FEW),
         **made.single,
     }
     return words(lacks, notes)

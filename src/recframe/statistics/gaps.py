@@ -11,11 +11,10 @@ import polars.selectors as cs
 from recframe.errors import short
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Numbers, np
-from recframe.statistics.columns import FEW
 from recframe.statistics.estimates import Estimate, Moments, apart, judged, of_mean
 from recframe.statistics.segments import Segmenting, segments_of
-from recframe.statistics.sums import MODEL, PLACE
-from recframe.statistics.units import USERS
+from recframe.statistics.stored_results import FEW
+from recframe.statistics.sums import MODEL, PLACE, USERS
 
 
 def gaps(
@@ -26,7 +25,8 @@ def gaps(
     on = [*([MODEL] if MODEL in cells.columns else []), PLACE]
     for columns in crossed:
         found = segments_of(cells, columns, how)
-        parts = found.partition_by(on, maintain_order=True)
+        starts = found.select(pl.struct(on).rle_id()).to_series()
+        parts = [found.filter(starts == start) for start in range(starts.n_unique())]
         rows += [_row(part, columns[0], how) for part in parts]
         if not parts and MODEL not in schema:
             none = {"by": how.names[columns[0]], "n_segments": 0, "note": "nobody has a value"}

@@ -14,11 +14,19 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.roles import listed
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Numbers, np, numbers, ratio
-from recframe.statistics.columns import FEW, FEW_VALUES
 from recframe.statistics.comparison import are_selected, of_unpaired
-from recframe.statistics.estimates import Estimate, as_columns, of_mean, words
+from recframe.statistics.estimates import (
+    Estimate,
+    adjusted,
+    as_columns,
+    least_p,
+    of_mean,
+    p_below,
+    t_quantile,
+    t_statistic,
+    words,
+)
 from recframe.statistics.groups import reason_without
-from recframe.statistics.p_values import adjusted, least_p, p_below, t_quantile, t_statistic
 from recframe.statistics.requirements import (
     AT_LEAST,
     COLUMNS,
@@ -30,6 +38,7 @@ from recframe.statistics.requirements import (
     Gate,
     Requirement,
 )
+from recframe.statistics.stored_results import FEW, FEW_VALUES
 from recframe.statistics.summary import Sums, interval, notes_of
 from recframe.statistics.sums import MODEL, PLACE
 
@@ -133,7 +142,7 @@ class Gating:
     @cached_property
     def missing(self) -> Flags:
         """Whether an earlier result has the row, and today's does not."""
-        return self.of.flag("missing")
+        return self.of.flags["missing"]
 
     @cached_property
     def own(self) -> Estimate:
@@ -153,8 +162,8 @@ class Gating:
     @cached_property
     def bound(self) -> Numbers:
         """The number, or the other value times its factor."""
-        a = ratio(self.of.column("a"), self.of.column("n"))
-        other = np.where(self.earlier, self.of.column("other"), a)
+        a = ratio(self.of.arrays["a"], self.of.arrays["n"])
+        other = np.where(self.earlier, self.of.arrays["other"], a)
         return np.where(self.number, self.factor, self.factor * other)
 
     @cached_property
@@ -163,7 +172,7 @@ class Gating:
 
         That of earlier numbers hides half a unit of the last decimal that they are shown with, times the factor.
         """
-        other = self.of.column("other")
+        other = self.of.arrays["other"]
         units = [10.0 ** -self.decimals.get(str(one.metric), np.nan) for one in self.required]
         is_rounded = np.abs(np.rint(other / units) * units - other) <= ROUNDING
         slack = np.where(self.earlier & is_rounded, 0.5 * numbers(units) * self.factor, 0.0)
@@ -179,7 +188,7 @@ class Gating:
         """
         low, high = interval(self.own, self.of, self.gate.level)
         other, other_low, other_high = (
-            self.of.column(f"other{end}") for end in ("", "_low", "_high")
+            self.of.arrays[f"other{end}"] for end in ("", "_low", "_high")
         )
         below = np.hypot(self.value - low, self.factor * (other_high - other))
         above = np.hypot(high - self.value, self.factor * (other - other_low))
@@ -208,7 +217,7 @@ class Gating:
     @cached_property
     def worst_of_more(self) -> Numbers:
         """The same of these users and two more, whose values are as far apart as any can be."""
-        least, most = self.of.column("least"), self.of.column("most")
+        least, most = self.of.arrays["least"], self.of.arrays["most"]
         factor = np.where(self.pairs, self.factor, 0.0)
         none = np.where(self.earlier, np.nan, 0.0)
         lowest, highest = (np.where(factor > 0, one, 0.0) for one in (least, most))
@@ -218,35 +227,35 @@ class Gating:
         found = np.where(self.earlier, self.difference, found)
         half = np.where(self.earlier, 0.0, t_quantile(self.gate.level, e.freedom) * e.error)
         worst: Numbers = self.sign * found - half
-        return np.where(self.of.flag("of_each"), worst, self.worst)
+        return np.where(self.of.flags["of_each"], worst, self.worst)
 
     @cached_property
     def is_constant(self) -> Flags:
         """Whether all users have one value, and the metric lacks an end that others could have."""
         lacks = [not np.isfinite(one.metric.range).all() for one in self.required]
-        without = (self.gap.error == 0) & self.of.flag("of_each") & ~self.earlier
+        without = (self.gap.error == 0) & self.of.flags["of_each"] & ~self.earlier
         found: Flags = self._flags(lacks) & without
         return found
 
     @cached_property
     def is_unknown(self) -> Flags:
         """Whether one value of few users says nothing of others; a convention, since no end bounds these."""
-        found: Flags = self.is_constant & (self.of.column("n") < FEW)
+        found: Flags = self.is_constant & (self.of.arrays["n"] < FEW)
         return found
 
     @cached_property
     def few(self) -> Flags:
         """Whether there are fewer users, or clusters, than a row needs to be tested."""
-        n = self.of.column("n")
-        units = np.where(self.of.flag("of_each"), np.nan_to_num(self.of.n_users), n)
+        n = self.of.arrays["n"]
+        units = np.where(self.of.flags["of_each"], np.nan_to_num(self.of.n_users), n)
         found: Flags = (n > 0) & (units < self.gate.min_users)
         return found
 
     @cached_property
     def selected(self) -> Flags:
         """Whether users with both values are a biased selection."""
-        selected = are_selected(self.of.n_users, self.of.column("unpaired"))
-        found: Flags = self.pairs & self.of.flag("of_each") & selected
+        selected = are_selected(self.of.n_users, self.of.arrays["unpaired"])
+        found: Flags = self.pairs & self.of.flags["of_each"] & selected
         return found
 
     @cached_property
@@ -291,9 +300,9 @@ class Gating:
         spread = np.maximum(own.value * (1.0 - own.value), 0.0)
         effective = np.where(own.error > 0, ratio(spread, own.error**2), own.n)
         of_share = np.where(np.isnan(own.error), np.nan, np.sqrt(ratio(at_bound, effective)))
-        of_number = np.where(self.of.flag("share"), of_share, own.error)
+        of_number = np.where(self.of.flags["share"], of_share, own.error)
         freedom = np.where(
-            self.earlier, np.fmin(own.freedom, self.of.column("other_n") - 1.0), self.gap.freedom
+            self.earlier, np.fmin(own.freedom, self.of.arrays["other_n"] - 1.0), self.gap.freedom
         )
         difference, (low, high) = self.difference, self.ends
         half = np.where(difference < 0, high - difference, difference - low)
@@ -321,12 +330,12 @@ def _notes(made: Gating) -> Any:
     """Return the notes of rows: on the test, and on the value's interval."""
     of, gate, is_open = made.of, made.gate, made.state == OPEN
     tests = int(np.count_nonzero(~np.isnan(made.p_adjusted)))
-    each = of.flag("of_each")
+    each = of.flags["of_each"]
     lacks = {
-        "the earlier result has no such row": made.earlier & np.isnan(of.column("other")),
-        "nobody has both values": made.pairs & (of.column("n") == 0),
+        "the earlier result has no such row": made.earlier & np.isnan(of.arrays["other"]),
+        "nobody has both values": made.pairs & (of.arrays["n"] == 0),
     }
-    unpaired = np.where(made.pairs, of.column("unpaired"), 0.0)
+    unpaired = np.where(made.pairs, of.arrays["unpaired"], 0.0)
     notes = {
         f"fewer than {gate.min_users} users, so not judged": made.few,
         "it has no interval, so it is judged by its value alone": made.by_value,
@@ -336,7 +345,7 @@ def _notes(made: Gating) -> Any:
         "compared with an interval as if of other users, so hard to show": made.earlier,
         f"fewer than {FEW_VALUES} users differ, so the interval is rough": made.pairs
         & each
-        & (of.column("differ") < FEW_VALUES),
+        & (of.arrays["differ"] < FEW_VALUES),
         "two more users could change it": is_open
         & (made.worst >= 0)
         & ((made.worst_of_more < 0) | made.is_unknown)

@@ -1,4 +1,4 @@
-"""Set metrics without each of 20 random groups of users, and the variance that follows."""
+"""Set metrics without each of 20 random groups of users."""
 
 from __future__ import annotations
 
@@ -24,8 +24,16 @@ from recframe.ranking.judged_frame import judge
 from recframe.ranking.relevance import rows_of_models
 from recframe.side_info.aggregation_levels import Level
 from recframe.splits.hashing import hashed
-from recframe.statistics.sums import BASELINE, MODEL, PARTS, ROUNDING, Pairing, properties_of
-from recframe.statistics.units import OF_UNITS, USERS
+from recframe.statistics.sums import (
+    BASELINE,
+    MODEL,
+    OF_UNITS,
+    PARTS,
+    ROUNDING,
+    USERS,
+    Pairing,
+    properties_of,
+)
 
 N_GROUPS = 20
 FEWEST = 5
@@ -50,7 +58,7 @@ def grouped(inputs: Inputs, cluster: str | None) -> Inputs:
     clusters = None
     if cluster is not None:
         sides = (inputs.lists, inputs.truth, inputs.users)
-        users = [one.select("user") for one in sides if isinstance(one, pl.LazyFrame)]
+        users = [one.select("user") for one in sides if one is not None]
         named = with_attributes(pl.concat(users, how="vertical_relaxed").unique(), inputs)
         keyed = _keyed(named.filter(pl.col(cluster).is_not_null()), cluster, OF_CLUSTER)
         clusters = keyed.group_by("user").agg(pl.col(OF_CLUSTER).min())
@@ -179,33 +187,29 @@ def of_groups(
     pairs = pairs.with_columns(
         d=_less(pl.col("b"), pl.col("a")), lists=pl.col("n") + pl.col("n_other")
     )
-    is_whole = pl.col(GROUP) == NOBODY
-    wholes = pairs.filter(is_whole).select(
-        *keys,
-        *users,
-        *(pl.col(name).alias(f"all {name}") for name in ("a", "d", "lists", "n", "n_other")),
-    )
+    sums = _pseudo_values(pairs, [*keys, *users])
+    return sums.select(*keys, *users, **_columns(place, metric))
+
+
+def _pseudo_values(pairs: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return values of whole segments, with the squares and products of their pseudo-values, and the number of groups."""
+    is_whole, both = pl.col(GROUP) == NOBODY, ("a", "d")
+    names = (*both, "lists", "n", "n_other")
+    wholes = pairs.filter(is_whole)
+    wholes = wholes.select(*keys, *(pl.col(name).alias(f"all {name}") for name in names))
     left = joined(pairs.filter(~is_whole), wholes, keys)
-    n, size = pl.col("all lists"), pl.col("all lists") - pl.col("lists")
+    n, size, h = pl.col("all lists"), pl.col("all lists") - pl.col("lists"), pl.col("h")
     left = left.filter(size > 0).with_columns(h=n / size)
-    h = pl.col("h")
-    pseudo = {part: h * pl.col(f"all {part}") - (h - 1.0) * pl.col(part) for part in ("a", "d")}
-    left = left.with_columns(**{f"pseudo {part}": one for part, one in pseudo.items()})
-    changes = (pl.col("d") - pl.col("all d")).abs() > ROUNDING * pl.col("all d").abs()
-    centres = [(pl.col(f"pseudo {part}") / h).sum().alias(f"centre {part}") for part in ("a", "d")]
-    counts = [pl.len().alias("units"), changes.sum().alias("differ")]
-    known = pl.col("d").is_not_null().all().alias("known")
+    pseudo = {part: h * pl.col(f"all {part}") - (h - 1.0) * pl.col(part) for part in both}
+    left = left.with_columns(one.alias(f"pseudo {part}") for part, one in pseudo.items())
+    centres = [(pl.col(f"pseudo {part}") / h).sum().alias(f"centre {part}") for part in both]
     left = joined(left, aggregate(left, keys, centres), keys)
-    off = {
-        part: (pl.col(f"pseudo {part}") - pl.col(f"centre {part}")) / (h - 1.0).sqrt()
-        for part in ("a", "d")
-    }
-    products = {"aa": off["a"] ** 2, "ad": off["a"] * off["d"], "dd": off["d"] ** 2}
-    squares = aggregate(
-        left, keys, [*counts, known, *(one.sum().alias(part) for part, one in products.items())]
-    )
-    found = joined(wholes, squares, keys)
-    return found.select(*keys, *users, **_columns(place, metric))
+    a, d = ((pl.col(f"pseudo {one}") - pl.col(f"centre {one}")) / (h - 1.0).sqrt() for one in both)
+    changes = (pl.col("d") - pl.col("all d")).abs() > ROUNDING * pl.col("all d").abs()
+    sums = {"units": pl.len(), "differ": changes.sum(), "known": pl.col("d").is_not_null().all()}
+    sums |= {"aa": (a * a).sum(), "ad": (a * d).sum(), "dd": (d * d).sum()}
+    squares = aggregate(left, keys, [one.alias(name) for name, one in sums.items()])
+    return joined(wholes, squares, keys)
 
 
 def _less(b: pl.Expr, a: pl.Expr) -> pl.Expr:

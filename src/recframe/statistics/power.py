@@ -12,9 +12,8 @@ import polars as pl
 
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Given, Numbers, np, numbers, ratio, special
-from recframe.statistics.columns import POWER as COLUMNS
-from recframe.statistics.estimates import of_mean, words
-from recframe.statistics.p_values import t_quantile
+from recframe.statistics.estimates import of_mean, t_quantile, words
+from recframe.statistics.stored_results import POWER as COLUMNS
 from recframe.statistics.summary import Sums
 from recframe.statistics.sums import BASELINE, MODEL
 
@@ -40,7 +39,7 @@ def powered(
     of = Sums(rows, metrics)
     e, n = of_mean(of.moments), of.n_users
     # that of as many independent users
-    std, value = e.error * np.sqrt(n), ratio(of.column("a"), of.column("n"))
+    std, value = e.error * np.sqrt(n), ratio(of.arrays["a"], of.arrays["n"])
     detectable = detectable_difference(n, np.where(std > 0, std, np.nan), level=how.level)
     needed = users_needed(how.wanted * np.abs(value), std, level=how.level)
     lacks = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from recframe.statistics.arrays import Flags, Labels, Numbers, np, ratio
-from recframe.statistics.p_values import t_quantile
+from recframe.statistics.estimates import t_quantile
 
 FAR = 0.001
 """A run whose own p value is below this is left out of the windows of later runs.

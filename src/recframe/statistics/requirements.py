@@ -17,8 +17,7 @@ from recframe.frames.options import plain_number
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import cutoffs_for, each, parse
 from recframe.statistics.stored_results import rounded, with_interval
-from recframe.statistics.sums import PARTS, PLACE, PROPERTIES
-from recframe.statistics.units import OF_UNITS, USERS
+from recframe.statistics.sums import OF_UNITS, PARTS, PLACE, PROPERTIES, USERS
 
 Direction = Literal[">=", "<="]
 AT_LEAST: Direction = ">="

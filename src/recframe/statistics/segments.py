@@ -14,8 +14,16 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.exact_sums import ExactSums
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.sums import MODEL, PARTS, PLACE, PROPERTIES
-from recframe.statistics.units import OF_UNITS, USERS, of_clusters, of_users
+from recframe.statistics.sums import (
+    MODEL,
+    OF_UNITS,
+    PARTS,
+    PLACE,
+    PROPERTIES,
+    USERS,
+    of_clusters,
+    of_users,
+)
 
 SAME = [name for name in PROPERTIES if name != PLACE]
 REST = "rest "

@@ -18,8 +18,7 @@ from recframe.statistics.estimates import (
     words,
 )
 from recframe.statistics.segments import REST, Segmenting, segments_of
-from recframe.statistics.sums import MODEL, PLACE
-from recframe.statistics.units import USERS
+from recframe.statistics.sums import MODEL, PLACE, USERS
 
 FEWEST_POOLED = 4
 """Fewest segments for shrinkage, which pays off from four on where the mean is estimated too (Stein)."""

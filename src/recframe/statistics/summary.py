@@ -10,25 +10,24 @@ from typing import Any
 import polars as pl
 
 from recframe.evaluation.required_columns import needs_of
+from recframe.frames.kinds.kind import is_number
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Numbers, np, ratio
-from recframe.statistics.columns import FEW, FEW_VALUES, SUMMARY
 from recframe.statistics.estimates import (
     NO_SPREAD,
     Estimate,
     Moments,
     Trainings,
     as_columns,
-    as_numbers,
     of_mean,
+    t_quantile,
     wilson,
     words,
 )
 from recframe.statistics.groups import FEWEST, N_GROUPS, reason_without
-from recframe.statistics.p_values import t_quantile
-from recframe.statistics.sums import PLACE, ROUNDING
-from recframe.statistics.units import USERS
-from recframe.statistics.weights_of_hits import OF_HITS
+from recframe.statistics.samples import OF_HITS
+from recframe.statistics.stored_results import FEW, FEW_VALUES, SUMMARY
+from recframe.statistics.sums import PLACE, ROUNDING, USERS
 
 
 @dataclass(frozen=True)
@@ -39,10 +38,22 @@ class Sums:
     metrics: Mapping[int, Metric[...]]
 
     @cached_property
+    def arrays(self) -> dict[str, Numbers]:
+        """The columns of numbers, NaN for null."""
+        taken = {one.name: one for one in self.rows if is_number(one.dtype)}
+        return {name: one.cast(pl.Float64).to_numpy() for name, one in taken.items()}
+
+    @cached_property
+    def flags(self) -> dict[str, Flags]:
+        """The columns of yes and no."""
+        taken = [one.name for one in self.rows if one.dtype == pl.Boolean]
+        return {name: self.arrays[name] == 1.0 for name in taken}
+
+    @cached_property
     def moments(self) -> Moments:
         """The sums; a set metric that hangs on too few groups of users has no units."""
         of = self.given
-        few = ~self.flag("of_each") & ((of.units < FEWEST) | (of.differ < FEWEST) | self.flat)
+        few = ~self.flags["of_each"] & ((of.units < FEWEST) | (of.differ < FEWEST) | self.flat)
         # two models with one value are the same without any group
         few &= (of.differ > 0) | (of.d != 0) | (of.a == 0) | ~(of.units >= FEWEST)
         return of._replace(units=np.where(few, np.nan, of.units))
@@ -57,7 +68,7 @@ class Sums:
     @cached_property
     def given(self) -> Moments:
         """The sums as they are."""
-        return Moments(*map(self.column, Moments._fields))
+        return Moments(*(self.arrays[name] for name in Moments._fields))
 
     @cached_property
     def trainings(self) -> Trainings | None:
@@ -67,32 +78,17 @@ class Sums:
     @cached_property
     def n_users(self) -> Numbers:
         """The number of users, who count once over folds."""
-        n = self.column("n")
-        users = self.column(USERS) if USERS in self.rows.columns else n
+        n = self.arrays["n"]
+        users = self.arrays[USERS] if USERS in self.rows.columns else n
         return np.where(np.isnan(users), n, users)
 
     @cached_property
     def variance(self) -> Numbers:
         """The variance of users' values, or of their differences; NaN below two."""
-        n, squares = self.column("n"), self.column("squares")
-        rest = squares - ratio(self.column("d") ** 2, n)
+        n, squares = self.arrays["n"], self.arrays["squares"]
+        rest = squares - ratio(self.arrays["d"] ** 2, n)
         exact = np.where(rest <= NO_SPREAD * squares, 0.0, rest)
         return ratio(exact, np.where(n > 1, n - 1.0, np.nan))
-
-    def column(self, name: str) -> Numbers:
-        """Return a column as an array, NaN for null."""
-        if name not in self._taken:
-            self._taken[name] = as_numbers(self.rows.get_column(name))
-        return self._taken[name]
-
-    @cached_property
-    def _taken(self) -> dict[str, Numbers]:
-        return {}
-
-    def flag(self, name: str) -> Flags:
-        """Return a column of yes and no."""
-        found: Flags = self.column(name) == 1.0
-        return found
 
     @property
     def ranges(self) -> tuple[Numbers, Numbers]:
@@ -102,34 +98,41 @@ class Sums:
 
     def without_interval(self, n: Numbers) -> dict[str, Flags]:
         """Return why rows have no interval, in words."""
-        of, is_set = self.given, ~self.flag("of_each")
-        reasons = {place: reason_without(one) for place, one in self.metrics.items()}
-        reason = np.array([reasons[place] or "" for place in self.rows[PLACE]], dtype=object)
-        kinds = {f"{one}, so no interval": reason == one for one in set(reason) - {""}}
+        of, is_set = self.given, ~self.flags["of_each"]
         few = f"fewer than {FEWEST} of {N_GROUPS} groups of users change it, so no interval"
         one_cluster = "clusters count as fewer than two of one size, so no interval"
-        return {
+        found = {
             "one user, so no interval": n == 1,
-            **{word: holds & is_set for word, holds in kinds.items()},
+            one_cluster: (n > 1) & ~is_set & ~(of.effective >= 2.0),  # noqa: PLR2004  a spread
+        }
+        if not is_set.any():
+            return found
+        without = is_set & np.isnan(self.moments.units)
+        reasons = {place: reason_without(one) for place, one in self.metrics.items()}
+        reason = np.array([reasons[place] or "" for place in self.rows[PLACE]], dtype=object)
+        found |= {f"{one}, so no interval": reason == one for one in set(reason) - {""}}
+        return found | {
             f"fewer than {FEWEST} groups of users, so no interval": is_set & ~(of.units >= FEWEST),
-            few: is_set & (of.differ < FEWEST) & np.isnan(self.moments.units),
-            "all groups of users change it alike, so no interval": is_set
-            & np.isnan(self.moments.units),
-            one_cluster: (n > 1) & ~is_set & ~(of.effective >= 2.0),  # noqa: PLR2004
+            few: without & (of.differ < FEWEST),
+            "all groups of users change it alike, so no interval": without,
         }
 
     def table(
         self, found: Mapping[str, Any], columns: Mapping[str, Any], keys: Sequence[str]
     ) -> pl.DataFrame:
         """Return a result: the keys, the metric and its cut-off, and arrays as columns."""
-        own = {"metric": self.rows["metric"].to_numpy(), "k": self.column("k"), **found}
+        own = {
+            "metric": self.rows["metric"].to_numpy(),
+            "k": self.rows["k"].cast(pl.Float64).to_numpy(),
+            **found,
+        }
         made = as_columns(own, {**columns, "k": pl.Int64})
         return pl.DataFrame([*(self.rows[key] for key in keys), *made])
 
 
 def interval(e: Estimate, of: Sums, level: float) -> tuple[Numbers, Numbers]:
     """Return the intervals of values: Wilson's for shares, else t's, within the metrics' ranges."""
-    share, (least, most) = of.flag("share"), of.ranges
+    share, (least, most) = of.flags["share"], of.ranges
     half = t_quantile(level, e.freedom) * e.error
     low, high = wilson(e, level)
     low = np.where(share, low, e.value - half)
@@ -145,10 +148,10 @@ def summarized(
 ) -> pl.DataFrame:
     """Return a row for each segment, model and metric, from the sums of `samples.sums_of`."""
     of = Sums(rows, metrics)
-    users, n, n_users = of_mean(of.moments), of.column("n"), of.n_users
+    users, n, n_users = of_mean(of.moments), of.arrays["n"], of.n_users
     e = users if of.trainings is None else of_mean(of.moments, 1.0, of.trainings)
     low, high = interval(e, of, level)
-    std = np.where(of.flag("of_each"), np.sqrt(of.variance), users.error * np.sqrt(n))
+    std = np.where(of.flags["of_each"], np.sqrt(of.variance), users.error * np.sqrt(n))
     over_lists = np.array(
         [needs_of(metrics[at]).over == "lists" for at in of.rows[PLACE]], dtype=bool
     )
@@ -166,14 +169,14 @@ def summarized(
 
 def notes_of(of: Sums, e: Estimate, *, paired: Flags) -> Any:
     """Return the notes on values and their intervals; of a pair's values those with a value of 0 are not known."""
-    n, same, each, trainings = of.n_users, e.error == 0, of.flag("of_each"), of.trainings
+    n, same, each, trainings = of.n_users, e.error == 0, of.flags["of_each"], of.trainings
     lacks = {
         "nobody has a value": n == 0,
-        **of.without_interval(of.column("n")),
+        **of.without_interval(of.arrays["n"]),
         "all clusters have the same mean": same & each & (of.variance > 0) & ~paired,
         "all users have the same value": same & each & ~paired,
     }
-    with_value, freedom = n - of.column("ties"), of_mean(of.moments).freedom
+    with_value, freedom = n - of.arrays["ties"], of_mean(of.moments).freedom
     few_clusters = each & (freedom < n - 1) & (freedom < FEW - 1)
     notes = {
         f"fewer than {FEW_VALUES} users, so the interval is rough": each & (n < FEW_VALUES),

@@ -16,7 +16,7 @@ from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import kind_for
 from recframe.statistics import options
 from recframe.statistics.arrays import np
-from recframe.statistics.p_values import t_quantile
+from recframe.statistics.estimates import t_quantile
 from recframe.tracking.histories import NUMBERS, OF_RUN, OF_SUMMARY, OWN, keys_of
 from recframe.tracking.histories import history as runs_at
 
