@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import polars as pl
@@ -14,6 +15,7 @@ from recframe.statistics.arrays import Flags, Numbers, np, ratio
 from recframe.statistics.estimates import (
     Estimate,
     Judged,
+    Trainings,
     judged,
     of_mean,
     p_below,
@@ -68,13 +70,13 @@ class Compared:
     single: Mapping[str, Flags]
     """Notes on models of one training, by row."""
 
-    @property
+    @cached_property
     def is_same(self) -> Flags:
         """Whether all users have the same value by both models."""
         same: Flags = (self.of.n_users > 1) & (self.of.arrays["ties"] == self.of.n_users)
         return same
 
-    @property
+    @cached_property
     def is_selected(self) -> Flags:
         """Whether paired users are so few that they are a biased selection."""
         selected = are_selected(self.of.n_users, self.of.arrays["unpaired"])
@@ -90,7 +92,8 @@ def compared(
     of = Sums(rows, metrics)
     e, n = of_mean(of.moments, 1.0, of.trainings), of.arrays["n"]
     units = np.where(of.flags["of_each"], of.arrays["units"], n)
-    few, single = (n > 0) & (units < how.min_users), _of_one_training(of)
+    few = (n > 0) & (units < how.min_users)
+    single = {} if of.trainings is None else _of_one_training(of, of.trainings)
     untested = few | np.any([*single.values()], axis=0) if single else few
     tested = judged(e, level=how.level, correction=how.correction, untested=untested)
     made = Compared(of, how, e, tested, few, single)
@@ -106,7 +109,9 @@ def _numbers(made: Compared) -> dict[str, Any]:
     a, n_users, ties = of.arrays["a"], of.n_users, of.arrays["ties"]
     above, each, higher = of.arrays["wins"], of.flags["of_each"], of.flags["higher"]
     below = n_users - above - ties
-    not_worse, not_better = _within(made)
+    not_worse = not_better = np.full(n.shape, np.nan)
+    if made.how.margin is not None:
+        not_worse, not_better = _within(made, made.how.margin)
     users = {
         "wins": np.where(higher, above, below),
         "ties": ties,
@@ -132,16 +137,13 @@ def _numbers(made: Compared) -> dict[str, Any]:
     }
 
 
-def _within(made: Compared) -> tuple[Numbers, Numbers]:
+def _within(made: Compared, margin: float) -> tuple[Numbers, Numbers]:
     """Return the p values against a margin: not worse, and not better.
 
     They are of the mean of b - (1 - margin) a, and of b - (1 + margin) a, so of no ratio. Each is that of the users and of two
     more, whose values are as far apart as any can be. Source: Schuirmann 1987 (two one-sided tests).
     """
-    of, margin = made.of, made.how.margin
-    if margin is None:
-        none = np.full(len(of.rows), np.nan)
-        return none, none
+    of = made.of
     least, most = of.arrays["least"], of.arrays["most"]
 
     def against(factor: float) -> Estimate:
@@ -155,12 +157,9 @@ def _within(made: Compared) -> tuple[Numbers, Numbers]:
     return np.where(higher, at_least, at_most), np.where(higher, at_most, at_least)
 
 
-def _of_one_training(of: Sums) -> dict[str, Flags]:
+def _of_one_training(of: Sums, trainings: Trainings) -> dict[str, Flags]:
     """Return the notes on models with one training, which says nothing of others."""
     found: dict[str, Flags] = {}
-    trainings = of.trainings
-    if trainings is None:
-        return found
     for side, n in ((MODEL, trainings.n), (BASELINE, trainings.n_baseline)):
         names = of.rows.select(as_text(pl.col(side), of.rows.schema[side])).to_series()
         for name in names.unique().sort().to_list():

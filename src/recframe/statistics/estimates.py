@@ -41,7 +41,7 @@ class Moments(NamedTuple):
 
     def less(self, factor: Given) -> Moments:
         """Return the sums of b - factor · a in place of those of b - a."""
-        share = 1.0 - numbers(factor)
+        share = 1.0 - np.asarray(factor, dtype=np.float64)
         return self._replace(
             d=self.d + share * self.a,
             dd=self.dd + 2.0 * share * self.ad + share**2 * self.aa,
@@ -78,10 +78,8 @@ class Trainings(NamedTuple):
     variance_baseline: Numbers
 
     @classmethod
-    def of(cls, rows: pl.DataFrame) -> Trainings | None:
+    def of(cls, rows: pl.DataFrame) -> Trainings:
         """Return those of rows that have them, those of one model alone without a baseline's."""
-        if OF_TRAININGS[0] not in rows.columns:
-            return None
         none = np.full(len(rows), np.nan)
         names = (*OF_TRAININGS, *(f"{BASELINE} {part}" for part in OF_TRAININGS))
         return cls(*(as_numbers(rows[one]) if one in rows.columns else none for one in names))
@@ -123,7 +121,7 @@ def of_mean(
     rest = np.where(rest <= NO_SPREAD * of.dd, 0.0, rest)
     enough = (of.units > 1) & (of.effective >= 2.0)  # noqa: PLR2004  a spread wants two
     units = np.where(enough, of.units, np.nan)
-    squared = ratio(units, units - 1.0) * ratio(rest, of.n**2)
+    squared = ratio(units * rest, (units - 1.0) * of.n**2)
     freedom = np.where(enough, of.effective - 1.0, np.nan)
     if trainings is not None:
         squared, freedom = _together([(squared, freedom), *trainings.parts(factor)])

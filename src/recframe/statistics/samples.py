@@ -1,4 +1,4 @@
-"""A sample of users by segment, model and metric: from its values to the sums of its units."""
+"""Samples of users: from their values to the sums of their units."""
 
 from __future__ import annotations
 
@@ -118,10 +118,14 @@ def _with_trainings(sums: pl.LazyFrame, sample: Sample, pairing: Pairing | None)
     each = values_of_trainings(whole, sample.conventions, sample.run)
     wide = trainings.spread(each, whole, [*metrics.values()], {one: one for one in metrics})
     keys = [name for name in wide.collect_schema() if not name.startswith(OF_TRAININGS)]
+    n, variance = OF_TRAININGS
     rows = [
-        {PLACE: pl.lit(place, pl.Int64)}
-        | {part: pl.col(f"{part} {metric}") for part in OF_TRAININGS}
-        for place, metric in sample.places.items()
+        {
+            PLACE: pl.lit(at, pl.Int64),
+            n: pl.col(f"{n} {one}"),
+            variance: pl.col(f"{variance} {one}"),
+        }
+        for at, one in sample.places.items()
     ]
     long = in_long_form(wide, keys, rows)
     sums = joined(sums, long, [*keys, PLACE])

@@ -1,4 +1,4 @@
-"""Segments of users, alone and crossed, with their means: what `rec.gaps` and `rec.slices` are made of."""
+"""Segments of users, alone and crossed, with their sums."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from recframe.evaluation.required_columns import needs_of
+from recframe.evaluation.trainings import PARTS as OF_TRAININGS
 from recframe.frames.kinds.kind import is_number
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Numbers, np, ratio
@@ -51,19 +52,15 @@ class Sums:
 
     @cached_property
     def moments(self) -> Moments:
-        """The sums; a set metric that hangs on too few groups of users has no units."""
-        of = self.given
-        few = ~self.flags["of_each"] & ((of.units < FEWEST) | (of.differ < FEWEST) | self.flat)
+        """The sums; a set metric that hangs on too few groups of users, or changes alike without each, has no units."""
+        of, is_set = self.given, ~self.flags["of_each"]
+        if not is_set.any():
+            return of
+        flat = of.dd <= (ROUNDING * np.maximum(np.abs(of.d), np.abs(of.a))) ** 2
+        few = is_set & ((of.units < FEWEST) | (of.differ < FEWEST) | flat)
         # two models with one value are the same without any group
         few &= (of.differ > 0) | (of.d != 0) | (of.a == 0) | ~(of.units >= FEWEST)
         return of._replace(units=np.where(few, np.nan, of.units))
-
-    @cached_property
-    def flat(self) -> Flags:
-        """Whether a value changes alike without each group of users."""
-        of = self.given
-        found: Flags = of.dd <= (ROUNDING * np.maximum(np.abs(of.d), np.abs(of.a))) ** 2
-        return found
 
     @cached_property
     def given(self) -> Moments:
@@ -73,7 +70,7 @@ class Sums:
     @cached_property
     def trainings(self) -> Trainings | None:
         """The variance between trainings, where these are a second sample."""
-        return Trainings.of(self.rows)
+        return Trainings.of(self.rows) if OF_TRAININGS[0] in self.rows.columns else None
 
     @cached_property
     def n_users(self) -> Numbers:

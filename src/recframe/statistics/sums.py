@@ -1,4 +1,4 @@
-"""Sums over users' values by segment and model, alone or paired with another model's."""
+"""Sums over users, clusters and folds, of one model or of pairs."""
 
 from __future__ import annotations
 
