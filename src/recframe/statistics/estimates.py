@@ -171,12 +171,13 @@ def judged(
     p_value = p_two_sided(t_statistic(e.value, e.error), e.freedom)
     p_value = np.maximum(p_value, least_p(e.differ))
     tested = p_value if untested is None else np.where(untested, np.nan, p_value)
+    level_of_each: Given
     if correction == "sidak":
         n = np.maximum(np.count_nonzero(~np.isnan(tested)) if tests is None else tests, 1)
         level_of_each = numbers(level) ** ratio(1.0, n)
         p_adjusted = -special.expm1(n * special.log1p(-np.minimum(tested, 1.0 - 2.0**-53)))
     else:
-        level_of_each = numbers(level)
+        level_of_each = level
         p_adjusted = tested if correction is None else adjusted(tested, method=correction)
     half = t_quantile(level_of_each, e.freedom) * e.error
     return Judged(e.value - half, e.value + half, p_value, p_adjusted)
@@ -202,7 +203,7 @@ def adjusted(p_values: Given, *, method: str) -> Numbers:
     Of m tests, the one of the j-th smallest p: Holm the largest of (m - i + 1) p_(i) over i <= j; Benjamini-Hochberg the
     smallest of m p_(i) / i over i >= j; none above 1.
     """
-    p_values = numbers(p_values)
+    p_values = np.asarray(p_values, dtype=np.float64)
     found = np.full(len(p_values), np.nan)
     size = np.count_nonzero(~np.isnan(p_values))
     # NaN comes last
@@ -237,7 +238,7 @@ def p_below(t: Given, freedom: Given) -> Numbers:
 
 def least_p(differ: Given) -> Numbers:
     """Return the smallest two-sided p value possible with so many users, or clusters, that differ: 2^(1 - m)."""
-    return np.minimum(2.0 ** (1.0 - numbers(differ)), 1.0)
+    return np.minimum(2.0 ** (1.0 - np.asarray(differ, dtype=np.float64)), 1.0)
 
 
 def t_quantile(level: Given, freedom: Given) -> Numbers:
