@@ -112,18 +112,18 @@ class Compared(Generic[F]):
         Columns: the model; `segment`, the columns with their values, as text; `metric`; `difference`, `value` less `rest`, that
         of all other users, with an interval that holds for all slices of the result at once; `value` and `rest`; `pooled`, the
         value shrunk towards the mean of all slices of the same columns (from four on, including those too small to be listed);
-        `p_value` of the null that the difference is 0, and `p_adjusted` after Holm's correction for all slices. Rows are sorted
-        by model and metric, the worst `pooled` first: a few unlucky users are not the worst slice. `n_users` have a value;
-        `note` has caveats.
+        `p_value` of the null that the difference is 0, and `p_adjusted` for all slices, by the same correction as the interval.
+        Rows are sorted by model and metric, the worst `pooled` first: a few unlucky users are not the worst slice. `n_users`
+        have a value; `note` has caveats.
 
-        `cluster` names a column of clusters of users, such as households: errors are then at least those of leaving out one
-        whole cluster at a time, or one random group of clusters where there are many. With a baseline, `difference` says where
-        a model gains or loses more than elsewhere; whether it loses at all in a slice says `compare(by=...)`.
+        `cluster` names a column of clusters of users, such as households: errors are then those of leaving out one whole
+        cluster at a time. With a baseline, `difference` says where a model gains or loses more than elsewhere; whether it loses
+        at all in a slice says `compare(by=...)`.
 
         Users with a null in a column are in no slice, but in `rest`. There is no row if no slice has `min_users` users.
 
-        difference ± t sqrt(s² / n + s'² / n'), s² the variance of a slice's users and of 30 of all together, or of 300 where
-        that is larger, with Welch's degrees of freedom and t at level^(1 / number of slices).
+        difference ± t sqrt(s² / n + s'² / n'), s² the variance of a slice's users, at least that of all users, with Welch's
+        degrees of freedom and t at level^(1 / number of slices).
 
         Raises a RecframeError for a set metric and for columns that are not of users, as `gaps` does; without a column in
         `by`; for too many crossings; and what `evaluate` raises. It needs NumPy and SciPy: `pip install 'recframe[stats]'`.
@@ -139,13 +139,13 @@ class Compared(Generic[F]):
         │ ---        ┆ ---   ┆ ---  ┆ ---        ┆ ---        │
         │ str        ┆ f64   ┆ f64  ┆ f64        ┆ f64        │
         ╞════════════╪═══════╪══════╪════════════╪════════════╡
-        │ country=FR ┆ 0.25  ┆ 0.75 ┆ -0.5       ┆ 0.730867   │
-        │ age=30     ┆ 0.25  ┆ 0.75 ┆ -0.5       ┆ 0.730867   │
-        │ country=DE ┆ 0.75  ┆ 0.25 ┆ 0.5        ┆ 0.730867   │
-        │ age=20     ┆ 0.75  ┆ 0.25 ┆ 0.5        ┆ 0.730867   │
+        │ country=FR ┆ 0.25  ┆ 0.75 ┆ -0.5       ┆ 0.655821   │
+        │ age=30     ┆ 0.25  ┆ 0.75 ┆ -0.5       ┆ 0.655821   │
+        │ country=DE ┆ 0.75  ┆ 0.25 ┆ 0.5        ┆ 0.655821   │
+        │ age=20     ┆ 0.75  ┆ 0.25 ┆ 0.5        ┆ 0.655821   │
         └────────────┴───────┴──────┴────────────┴────────────┘
 
-        Source: Welch 1947; Holm 1979; Šidák 1967; Morris 1983 (pooling).
+        Source: Welch 1947; Šidák 1967; Morris 1983 (pooling).
         """
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         asked = question(rec, metrics, k, by, cluster)
@@ -180,8 +180,8 @@ class Compared(Generic[F]):
             note: why something is null, or cannot be shown.
 
         A model without a value of a metric has null, and dominates nobody. Where a profile rounds, fronts go by what is shown.
-        Metrics that `compare` does not take, such as exposure_disparity, leave "open" what others dominate, and so does a
-        Python without recframe[stats].
+        Metrics that `compare` does not take, such as personalization(similarity="overlap"), leave "open" what others dominate,
+        and so does a Python without recframe[stats].
 
         Raises a RecframeError for a metric without a better end, and for fewer than two metrics; and what `evaluate` and
         `compare` raise.

@@ -92,15 +92,15 @@ class Gates(Generic[F]):
 
             fails: significantly on the wrong side. The interval is beyond the bound, and `p_adjusted`, corrected by Holm for
                 all rows of the table, is at most 1 - level. So many segments make no false alarm.
-            holds: significantly on the right side. The interval reaches at most to the bound; compared with another model, also
-                with two added users with the most extreme differences.
+            holds: significantly on the right side. The interval reaches at most to the bound, also with two added users at the
+                ends of the metric: where it lacks an end, with the lowest or highest value of a user.
             open: the data cannot tell. Rows of no user, one user, or fewer than `min_users`, which are not tested, are open.
             missing: the model or segment is in `last`, with at least `min_users` users, but not in today's result. It counts
                 as failed.
 
         `strict=True` raises for open rows too, except rows below `min_users` if others were judged. `cluster` is that of
-        `summarize`. A metric without intervals is judged by its value alone, and its `note` says it; one that depends on too
-        few lists is open. `raises=False` returns the frame and does not raise.
+        `summarize`. A metric without intervals is judged by its value alone, and its `note` says it; one that few groups of
+        users change is open. `raises=False` returns the frame and does not raise.
 
         Values are shown rounded by `decimals=` or a profile, and judged unrounded.
 
@@ -109,8 +109,8 @@ class Gates(Generic[F]):
         other users, so that less can be shown than of two models in one call.
 
         Columns: the `by` columns and a bound model; `requirement`, `state`, `value`, `bound` (times the other's value),
-        `difference` with its interval, `p_adjusted`, `n_users`, `note`. A null value (nobody has one) is open. It needs NumPy
-        and SciPy, the extra recframe[stats].
+        `difference` with its interval, `p_adjusted` (on the wrong side alone), `n_users`, `note`. A null value (nobody has one)
+        is open. It needs NumPy and SciPy, the extra recframe[stats].
 
         Raises a RequirementError, which is an AssertionError too, with a table of the failed rows. So that no gate passes
         unseen, a LazyFrame, or a frame of an engine, runs at once, and the result is a Polars DataFrame; `raises=False` gives a

@@ -128,7 +128,8 @@ class Uncertain(Generic[F]):
         Verdicts: "better", "worse" ("higher", "lower" for a metric without a direction): significant. "same": equal for all
         users, or with a margin significantly within it. "not worse", "not better": significant up to the margin. "few": fewer
         than `min_users`. "open": the data cannot tell, which does not mean that models are equal (see `power`); also a row
-        where more than a fifth of the users have only one value, since those with both are a biased selection.
+        where more than a fifth of the users have only one value, since those with both are a biased selection, and a row of
+        a model with one named training.
 
         It needs recframe[stats]. A LazyFrame gives a LazyFrame, whose last step is a function of each row's sums.
 
