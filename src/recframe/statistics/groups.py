@@ -178,7 +178,7 @@ def of_groups(
     each = rows.select(*keys, GROUP, *users, b=value, n=support.cast(pl.Float64))
     on = [key for key in keys if key != MODEL]
     if pairing is None:
-        pairs = each.with_columns(a=pl.lit(0.0), n_other=pl.col("n"))
+        pairs = each.with_columns(a=pl.lit(0.0, pl.Float64), n_other=pl.col("n"))
     else:
         base = each.drop(users).rename({MODEL: BASELINE, "b": "a", "n": "n_other"})
         pairs = each.join(base, on=[*on, GROUP], how="inner", nulls_equal=True)

@@ -177,7 +177,7 @@ class Values:
         They count users who are `absent` from all models, whose values are those of an empty list.
         """
         exact, found = self._exact, []
-        n_absent = pl.col("absent") if absent else pl.lit(0)
+        n_absent = pl.col("absent") if absent else pl.lit(0, pl.Int64)
         there = {*exact.values} | {f"{one} {name}" for name in self.names for one in self._counted}
         for name, metric in zip(self.names, self.metrics, strict=True):
             empty = pl.col(f"empty {name}") if absent else pl.lit(None, pl.Float64)
