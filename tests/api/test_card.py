@@ -110,6 +110,12 @@ def test_the_signature_of_a_metric_is_that_of_its_own_parameters(metric):
         assert of_frame.parameters[name].annotation == one.annotation
 
 
+def test_the_signature_of_rec_has_the_names_of_its_options():
+    of_frame = [*inspect.signature(rf.Rec.__call__).parameters][1:]
+
+    assert [*inspect.signature(rf.rec).parameters] == ["frame", *of_frame]
+
+
 def test_the_source_of_a_metric_is_that_of_its_function():
     for thing in (rf.mrr, RECS.rec.mrr):
         assert inspect.unwrap(thing) is rf.mrr.definition.function

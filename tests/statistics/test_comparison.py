@@ -276,3 +276,25 @@ def test_equal_models_are_told_apart_as_rarely_as_is_said():
         assert (
             stats.binom.ppf(1e-4, samples, 0.03) <= false <= stats.binom.isf(1e-4, samples, 0.065)
         )
+
+
+def test_clusters_whose_differences_cancel_do_not_differ():
+    # of three users in a house two have .1 and .2 more by the one model, and one .3 more by the other: the sum is rounding
+    hits = [(0, 1), (0, 2), (3, 0)]
+    rows = [
+        (model, 3 * house + user, item if item < n else 100 + item, item + 1)
+        for house in range(20)
+        for user, of in enumerate(hits)
+        for model, n in zip("ab", of, strict=True)
+        for item in range(10)
+    ]
+    recs = pl.DataFrame(rows, schema=["model", "user", "item", "rank"], orient="row")
+    truth = pl.DataFrame({"user": range(60)}).join(pl.DataFrame({"item": range(5)}), how="cross")
+    users = pl.DataFrame({"user": range(60)}).with_columns(house=pl.col("user") // 3)
+
+    row = recs.rec(truth, users=users, model="model").compare(
+        "precision@10", baseline="a", cluster="house"
+    )
+
+    found = row.row(0, named=True)
+    assert (found["difference"], found["p_value"], found["verdict"]) == (0, 1, "open")

@@ -252,3 +252,19 @@ def test_what_has_no_answer_over_folds_says_so(call: Any) -> None:
         rf.RecframeError, match=r"no answer over the 3 folds of a split; ask each fold"
     ):
         call(over_folds(folded(7)))
+
+
+def test_a_fold_whose_truth_the_filters_emptied_is_no_fold() -> None:
+    log = pl.DataFrame(
+        {"user": [1, 2] * 3, "item": [10, 11, 10, 11, 11, 10], "t": [1, 1, 11, 11, 21, 21]}
+    )
+    split = log.rec(time="t").split.rolling(folds=2, horizon=10, seen="drop")
+    lists = pl.DataFrame(
+        {"fold": [0, 0, 1, 1], "user": [1, 2, 1, 2], "item": [10, 10, 10, 11], "rank": 1}
+    )
+
+    found = split.rec(lists).evaluate("coverage@1", "hit_rate@1").row(0, named=True)
+
+    # in the first fold both users have seen what they take, and lists of it say nothing
+    assert split.truth["fold"].unique().to_list() == [1]
+    assert (found["n_users"], found["n_lists"], found["coverage@1"]) == (2, 2, 1.0)
