@@ -33,9 +33,9 @@ from recframe.frames.rows.joins import aggregate
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
-from recframe.statistics.stored_results import as_shown, joined_notes
 from recframe.statistics.groups import reason_without
 from recframe.statistics.samples import Sample, sums_of, with_weights_of_hits
+from recframe.statistics.stored_results import as_shown, joined_notes
 from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing
 
 MIDDLING = 250_000
