@@ -27,6 +27,8 @@ METRICS = [
 ]  # fmt: skip
 BY = {"all": [], "users": ["country"], "items": ["genre"], "both": ["genre", "country"]}
 Row = dict[str, Any]
+# the models have lists of other users on purpose
+pytestmark = pytest.mark.filterwarnings("ignore:models_of_other_users")
 
 
 def group_of(user: object) -> int:

@@ -7,25 +7,22 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import polars as pl
 
-from recframe.errors import RecframeError, RequirementError, short, shown
+from recframe.errors import RecframeError, RequirementError, shown
 from recframe.frames.dtypes import text_of
 from recframe.frames.options import plain_number
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import cutoffs_for, each, parse
-from recframe.statistics.stored_results import rounded, with_interval
+from recframe.statistics.options import one_of
+from recframe.statistics.stored_results import with_interval
 from recframe.statistics.sums import OF_UNITS, PARTS, PLACE, PROPERTIES, USERS
 
 Direction = Literal[">=", "<="]
 AT_LEAST: Direction = ">="
 AT_MOST: Direction = "<="
-MEANT: dict[str, Direction] = {
-    ">": AT_LEAST, "=>": AT_LEAST, "≥": AT_LEAST, "<": AT_MOST, "=<": AT_MOST, "≤": AT_MOST,
-}  # fmt: skip
-"""Misspelt comparison signs, with the intended ones."""
 EARLIER = ("last", "reference")
 """Names of an earlier result, where one is given; otherwise they are model names."""
 EXAMPLE = "'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
@@ -54,24 +51,28 @@ ROW = {
 """Columns of the rows that are judged, behind the keys: sums of one model's values or of pairs; the value and its number of
 users; whether an earlier result has the row and today's does not, and a note on that; and the earlier value with its interval
 and its number of users."""
-GAP = "   "
 MOST_SHOWN = 20
 """Rows shown in an error."""
-FOUND = ("requirement", "state", "value", "bound", "difference", "n_users")
+WIDEST, LONGEST = 10_000, 60
+"""Most characters of a line and of a cell of them."""
 NO_ROW = "no model and no segment has a row for it"
 
-# the metric has signs of equality of its own, inside brackets
-_PARTS = re.compile(r"([^<>=≥≤(]*(?:\([^)]*\))?[^<>=≥≤(]*)([<>=≥≤]+)(.*)", re.DOTALL)
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_QUOTED = r"""'[^']+'|"[^"]+\""""
-_NAME = rf"""{_QUOTED}|[^\W\d][^\s*'"<>=≥≤]*"""
-_NO_NAMES = ("nan", "inf", "infinity")
-"""Words that Python reads as a number; a model of such a name stands in quotes."""
-_BOUND = re.compile(rf"(?:({_NUMBER})|(?:({_NUMBER})\s*\*\s*)?({_NAME}))")
-_TURNED = re.compile(rf"({_NAME})\s*\*\s*({_NUMBER})")
+_NAME = r"[^\W\d][^\s*'\"<>=]*"
+# the metric has signs of equality of its own, inside brackets
+_METRIC = r"[^<>=≥≤(]*(?:\([^)]*\))?[^<>=≥≤(]*"
+_TEXT = re.compile(
+    rf"""
+    (?P<metric>{_METRIC}) (?P<direction>>=|<=) \s*
+    (?: (?P<number>{_NUMBER})
+      | (?: (?P<factor>{_NUMBER}) \s* \* \s* )?
+        (?: '(?P<single>[^']+)' | "(?P<double>[^"]+)" | (?P<name>{_NAME}) ) ) \s*
+    """,
+    re.VERBOSE,
+)
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class Requirement:
     """A bound that a metric has to keep: a number, or a share of another model's value.
 
@@ -92,43 +93,37 @@ class Requirement:
     model: str | None = None
     """The other model, or `last` for an earlier result."""
 
-    def __init__(
-        self,
-        metric: str | Metric[...],
-        direction: Direction,
-        bound: float,
-        model: object = None,
-    ) -> None:
-        number = plain_number(bound)
-        if direction not in {AT_LEAST, AT_MOST}:
-            msg = f"direction={shown(direction)}: a requirement has '>=' or '<='"
-            raise RecframeError(msg)
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            metric: str | Metric[...],
+            direction: Direction,
+            bound: float,
+            model: object = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        number, model = plain_number(self.bound), self.model
+        named = self.metric if isinstance(self.metric, Metric) else parse(self.metric)
+        one_of("direction", self.direction, (AT_LEAST, AT_MOST))
         if number is None or not math.isfinite(number):
-            msg = f"bound={shown(bound)}: a requirement has a number as its bound, such as 0.28"
-            raise RecframeError(msg)
-        named = metric if isinstance(metric, Metric) else parse(metric)
-        other = None if model is None else _name_of(model)
-        given = {"metric": named, "direction": direction, "bound": float(number), "model": other}
-        for name, value in given.items():
-            object.__setattr__(self, name, value)
-        if self.model is None:
-            self._check_range()
-        elif self.bound <= 0:
             msg = (
-                f"{str(self)!r}: the factor is a number above 0, such as 0.99 for at most 1 % less"
+                f"bound={shown(self.bound)}: a requirement has a number as its bound, such as 0.28"
             )
             raise RecframeError(msg)
-
-    def _check_range(self) -> None:
-        """Reject bounds that can never hold or never fail, most often percentages."""
-        low, high = self.metric.range
-        if low <= self.bound <= high:
-            return
-        never = self.bound > high if self.direction == AT_LEAST else self.bound < low
-        msg = f"{str(self)!r} can {'never hold' if never else 'never fail'}: {self.metric.name} is from {low:g} to {high:g}"
-        if high == 1 and 1 < self.bound <= 100:  # noqa: PLR2004  a percentage
-            msg += f"; {self.bound:g} % is {self.bound / 100:g}"
-        raise RecframeError(msg)
+        if model is not None and not is_name(model):
+            msg = f"model={shown(model)}: a requirement takes the name of the other model, such as 'popularity'"
+            raise RecframeError(msg)
+        object.__setattr__(self, "metric", named)
+        object.__setattr__(self, "bound", float(number))
+        object.__setattr__(self, "model", None if model is None else text_of(model))
+        low, high = named.range if model is None else (0.0, math.inf)
+        if not low <= number <= high or (number == 0 and model is not None):
+            what = f"{named.name} is" if model is None else "the factor of a model's value is"
+            percentage = f"; {number:g} % is {number / 100:g}" if high == 1 < number else ""
+            msg = f"{str(self)!r} says nothing: {what} from {low:g} to {high:g}{percentage}"
+            raise RecframeError(msg)
 
     @classmethod
     def parse(cls, text: str) -> Requirement:
@@ -140,37 +135,27 @@ class Requirement:
         >>> str(rf.Requirement.parse("gini@10<=.9"))
         'gini@10 <= 0.9'
         """
-        parts = _PARTS.fullmatch(text) if isinstance(text, str) else None
-        if parts is None:
-            raise RecframeError(_without_sign(text))
-        left, sign, right = (part.strip() for part in parts.groups())
-        if sign not in {AT_LEAST, AT_MOST}:
-            raise RecframeError(_wrong_sign(text, left, sign, right))
-        if re.search("[<>=≥≤]", re.sub(_QUOTED, "", right)):
-            each = re.split(r"\s+and\s+|\s*&+\s*|\s*[,;]\s*", text.strip())
-            are_whole = len(each) > 1 and all(map(_PARTS.fullmatch, each))
-            write = f": {', '.join(map(repr, each))}" if are_whole else f", as in {EXAMPLE}"
-            msg = f"{text!r}: write two requirements, each with the metric first{write}"
+        found = _TEXT.fullmatch(text) if isinstance(text, str) else None
+        if found is None:
+            given = str(text) if isinstance(text, Metric) else text
+            begin = re.match(r"\s*[a-zA-Z]" + _METRIC, text) if isinstance(text, str) else None
+            if begin is not None:
+                parse(begin[0].strip())
+            what = f"{shown(given)} is not a requirement"
+            msg = f"{what}: write a metric, >= or <=, and a number or a share of a model, as {EXAMPLE}"
             raise RecframeError(msg)
-        if re.fullmatch(_NUMBER, left):
-            turned = AT_LEAST if sign == AT_MOST else AT_MOST
-            msg = f"{text!r}: the metric comes first, as in {f'{right} {turned} {left}'!r}"
-            raise RecframeError(msg)
-        metric = parse(left)
-        bound = _BOUND.fullmatch(right)
-        if bound is None:
-            raise RecframeError(_wrong_bound(text, f"{left} {sign}", right))
-        number, factor, name = bound.groups()
-        if name is not None and name.casefold() in _NO_NAMES:
-            number, name = name, None
-        model = name[1:-1] if name and name[0] in {"'", '"'} else name
-        return cls(metric, cast("Direction", sign), float(number or factor or 1), model)
+        of = found.groupdict()
+        model = of["single"] or of["double"] or of["name"]
+        bound = float(of["number"] or of["factor"] or 1)
+        return cls(of["metric"].strip(), cast("Direction", of["direction"]), bound, model)
 
     def __str__(self) -> str:
-        bound = str(plain_number(self.bound))
+        bound = f"{plain_number(self.bound)}"
         if self.model is not None:
-            factor = "" if self.bound == 1 else f"{bound} * "
-            bound = f"{factor}{_quoted(self.model)}"
+            quote = '"' if "'" in self.model else "'"
+            is_plain = re.fullmatch(_NAME, self.model)
+            model = self.model if is_plain else f"{quote}{self.model}{quote}"
+            bound = model if self.bound == 1 else f"{bound} * {model}"
         return f"{self.metric} {self.direction} {bound}"
 
     def __repr__(self) -> str:
@@ -178,11 +163,8 @@ class Requirement:
 
     def at(self, k: int | None) -> Requirement:
         """Return the requirement with a cut-off, unless its metric has one of its own."""
-        return (
-            self
-            if k is None or self.metric.k is not None
-            else replace(self, metric=self.metric @ k)
-        )
+        given = k is None or self.metric.k is not None
+        return self if given else replace(self, metric=self.metric @ k)
 
 
 @dataclass(frozen=True)
@@ -229,59 +211,6 @@ def is_name(model: object) -> bool:
     return isinstance(model, str | int | float | date) or plain_number(model) is not None
 
 
-def _name_of(model: object) -> str:
-    """Return the name of a model as text, also where the models are numbers or days."""
-    if is_name(model):
-        return text_of(model)
-    msg = f"model={shown(model)}: a requirement takes the name of the other model, such as 'popularity'"
-    raise RecframeError(msg)
-
-
-def _quoted(name: str) -> str:
-    if re.fullmatch(_NAME, name) and name.casefold() not in _NO_NAMES:
-        return name
-    return f'"{name}"' if "'" in name else f"'{name}'"
-
-
-def _without_sign(text: object) -> str:
-    """Return the error of a text without a bound, or of another object; a misspelt metric comes first."""
-    if not isinstance(text, str):
-        as_metric = f"{str(text)!r}" if isinstance(text, Metric) else shown(text)
-        return f"{as_metric} is not a requirement; write {EXAMPLE}"
-    metric = parse(text)
-    sign = AT_MOST if metric.direction == "lower" else AT_LEAST
-    return f"{text!r} has no bound; write for example '{metric} {sign} 0.5'"
-
-
-def _wrong_sign(text: str, left: str, sign: str, right: str) -> str:
-    meant = MEANT.get(sign)
-    if meant is None:
-        return f"{text!r}: write >= or <= in place of {sign}, as in {EXAMPLE}"
-    because = "; a bound may be met" if sign in {"<", ">"} else ""
-    return (
-        f"{text!r}: write {meant} in place of {sign}, as in {f'{left} {meant} {right}'!r}{because}"
-    )
-
-
-def _wrong_bound(text: str, before: str, right: str) -> str:
-    """Return the error of an invalid bound after the sign, with advice."""
-    if not right:
-        return f"{text!r} has no bound; write for example '{before} 0.5'"
-    if turned := _TURNED.fullmatch(right):
-        return f"{text!r}: the factor comes first, as in '{before} {turned[2]} * {turned[1]}'"
-    if percentage := re.fullmatch(rf"({_NUMBER})\s*%", right):
-        return (
-            f"{text!r}: write the percentage as a number: '{before} {float(percentage[1]) / 100:g}'"
-        )
-    if less := re.fullmatch(rf"({_NAME})\s*([+-])\s*({_NUMBER})\s*%", right):
-        factor = 1 + float(f"{less[2]}{less[3]}") / 100
-        return f"{text!r}: write the share as a factor: '{before} {factor:.6g} * {less[1]}'"
-    _, star, name = right.rpartition("*")
-    if star and name.strip() and "'" not in name:
-        return f"{text!r}: put a name that does not begin with a letter in quotes: 0.99 * '{name.strip()}'"
-    return f"{text!r}: {right!r} is neither a number nor a share of a model's value, as in '0.99 * popularity'"
-
-
 def check(result: pl.DataFrame, gate: Gate, names: Mapping[str, str] | None = None) -> pl.DataFrame:
     """Return a gate's result, or raise a RequirementError with the failure message; see `failure_message`."""
     message = failure_message(result, gate, names)
@@ -298,22 +227,42 @@ def failure_message(
     It is a sentence, and below it a table of what was found, the bound and the number of users. `names` has the keys' own
     names; without it they have these.
     """
+    nowhere = result.filter(_is_nowhere(gate) & (pl.col("state") != MISSING))["requirement"]
+    reasons = dict.fromkeys(nowhere, f"no row has {gate.min_users} users with a value")
+    reasons |= dict.fromkeys(without_rows(result, gate), NO_ROW)
+    told = [f"nothing was judged of {name!r}: {reason}" for name, reason in reasons.items()]
     unmet = result.filter(is_unmet(gate))
-    if unmet.is_empty() and not without_rows(result, gate):
-        return None
-    names = {key: key for key in keys_of(result)} if names is None else names
-    told = [*_of_nothing(result, gate), *_counted(unmet, names, result.height)]
-    sentence = "; ".join(told)
     if unmet.is_empty():
-        return sentence
-    shown = unmet.head(MOST_SHOWN)
-    keys = [[name, *map(_text, shown[inside])] for inside, name in names.items()]
-    columns = [*keys, *_cells(shown)]
-    widths = [max(map(len, column)) for column in columns]
-    lines = [GAP.join(map(str.ljust, row, widths)).rstrip() for row in zip(*columns, strict=True)]
+        return "; ".join(told) or None
+    states = unmet["state"].value_counts().sort("state").rows()
+    counts = ", ".join(f"{state}: {n}" for state, n in states)
+    told.append(f"requirements are not met in {unmet.height} of {result.height} rows ({counts})")
+    names = {key: key for key in keys_of(result)} if names is None else names
     n_more = unmet.height - MOST_SHOWN
-    more = [f"and {n_more} more"] * (n_more > 0)
-    return "\n  ".join([f"{sentence}:", *lines, *more])
+    more = f"\n  and {n_more} more" if n_more > 0 else ""
+    return f"{'; '.join(told)}:\n{_table(unmet.head(MOST_SHOWN), names)}{more}"
+
+
+def _table(rows: pl.DataFrame, names: Mapping[str, str]) -> str:
+    """Return a table of rows as text."""
+    ends = (rows[f"difference{end}"] for end in ("", "_low", "_high"))
+    shown_rows = rows.select(
+        *(pl.col(key).alias(name) for key, name in names.items()),
+        *("requirement", "state", "value", "bound"),
+        pl.Series("difference", [*map(with_interval, *ends)], dtype=pl.String),
+        pl.col("n_users").fill_null(0),
+    )
+    plain: dict[str, Any] = {
+        **dict.fromkeys(("tbl_rows", "tbl_cols"), -1),
+        **dict.fromkeys(("tbl_hide_dataframe_shape", "tbl_hide_column_data_types"), True),
+        "tbl_formatting": "NOTHING",
+        "tbl_cell_alignment": "LEFT",
+        "tbl_width_chars": WIDEST,
+        "fmt_str_lengths": LONGEST,
+        "float_precision": 4,
+    }
+    with pl.Config(**plain):
+        return "\n".join(f" {line}".rstrip() for line in str(shown_rows).splitlines())
 
 
 def keys_of(result: pl.DataFrame) -> list[str]:
@@ -334,8 +283,7 @@ def is_unmet(gate: Gate) -> pl.Expr:
 
 def _is_small(gate: Gate) -> pl.Expr:
     """Return whether a row has users with a value, but fewer than the minimum."""
-    n = pl.col("n_users")
-    return ((n > 0) & (n < gate.min_users)).fill_null(value=False)
+    return pl.col("n_users").fill_null(0).is_between(1, gate.min_users - 1)
 
 
 def _is_nowhere(gate: Gate) -> pl.Expr:
@@ -350,48 +298,5 @@ def _is_nowhere(gate: Gate) -> pl.Expr:
 
 def without_rows(result: pl.DataFrame, gate: Gate) -> list[str]:
     """Return the requirements without a row, such as those of models left out by `models=`."""
-    there = set(result["requirement"])
+    there = {*result["requirement"]}
     return [name for name in map(str, gate.requirements) if name not in there]
-
-
-def _counted(unmet: pl.DataFrame, names: Mapping[str, str], n_rows: int) -> list[str]:
-    """Return the number of unmet rows, by state."""
-    states = []
-    for state in (FAILS, MISSING, OPEN):
-        n = int((unmet["state"] == state).sum())
-        is_state = (
-            f"fail{'s' * (n == 1)}" if state == FAILS else f"{'is' if n == 1 else 'are'} {state}"
-        )
-        states += [f"{n} {is_state}"] * (n > 0)
-    if not states:
-        return []
-    # with keys a requirement has several rows
-    what = ("row" if names else "requirement") + "s" * (n_rows != 1)
-    *others, last = states
-    told = f"{', '.join(others)} and {last}" if others else last
-    return [f"of {n_rows} {what}, {told}"]
-
-
-def _of_nothing(result: pl.DataFrame, gate: Gate) -> list[str]:
-    """Return the requirements that were tested nowhere, and the reason."""
-    absent = without_rows(result, gate)
-    if result.is_empty():
-        return ["nothing was judged: no model and no segment has a requirement"]
-    rows = result.filter(_is_nowhere(gate) & (pl.col("state") != MISSING))
-    names = rows["requirement"].unique(maintain_order=True).to_list()
-    n = "a user" if gate.min_users == 1 else f"{gate.min_users} users"
-    told = [f"nothing was judged of {name!r}: no row has {n} with a value" for name in names]
-    return [*told, *(f"nothing was judged of {name!r}: {NO_ROW}" for name in absent)]
-
-
-def _cells(shown: pl.DataFrame) -> list[list[str]]:
-    difference = map(with_interval, *(shown[f"difference{end}"] for end in ("", "_low", "_high")))
-    value, bound = (map(rounded, shown[name]) for name in ("value", "bound"))
-    n_users = (f"{one or 0:,}" for one in shown["n_users"])
-    named = (shown["requirement"], shown["state"])
-    cells: list[Iterable[str]] = [*named, value, bound, difference, n_users]
-    return [[name, *column] for name, column in zip(FOUND, cells, strict=True)]
-
-
-def _text(value: Any) -> str:
-    return "null" if value is None else short(str(value))
