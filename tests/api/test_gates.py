@@ -64,7 +64,7 @@ def test_what_fails_raises_with_a_table_of_it(kind):
         kind.read(found.require("hit_rate@1 >= 0.7", "hit_rate@1 >= 0.2"))
 
     assert str(error.value).splitlines() == [
-        "requirements are not met in 1 of 4 rows (fails: 1):",
+        "requirements are not met in 1 of 4 rows (fails 1):",
         "  model  requirement        state  value   bound   difference               n_users",
         "  pop    hit_rate@1 >= 0.7  fails  0.5000  0.7000  -0.200 [-0.298, -0.102]  100",
     ]  # fmt: skip
@@ -107,7 +107,7 @@ def test_lazy_frames_raise_by_segment_and_against_earlier_numbers():
     now, then = hits(svd=first(0.2)), rec(hits(svd=first(0.9)), users=users)
     lazy = now.lazy().rec(truth=truth(100).lazy(), model="model", users=users.lazy())
     last = then.summarize("hit_rate@1", by="country").lazy()
-    with pytest.raises(rf.RequirementError, match=r"not met in 2 of 2 rows \(fails: 2\)"):
+    with pytest.raises(rf.RequirementError, match=r"not met in 2 of 2 rows \(fails 2\)"):
         lazy.require("hit_rate@1 >= last", by="country", last=last)
 
 
@@ -115,7 +115,7 @@ def test_strict_raises_where_it_is_open():
     asked = rec(hits(svd=first(0.75)))
 
     asked.require("hit_rate@1 >= 0.8")
-    with pytest.raises(rf.RequirementError, match="open: 1"):
+    with pytest.raises(rf.RequirementError, match="open 1"):
         asked.require("hit_rate@1 >= 0.8", strict=True)
 
 
@@ -164,7 +164,7 @@ def test_small_segments_are_open_and_a_strict_gate_asks_for_one_that_is_not():
     assert result["state"].to_list() == ["holds", "open"]
     assert result["p_adjusted"][1] is None
     assert result["note"][1] == "fewer than 10 users, so not judged; all users have the same value"
-    with pytest.raises(rf.RequirementError, match=r"2 of 2 rows \(open: 2\)"):
+    with pytest.raises(rf.RequirementError, match=r"2 of 2 rows \(open 2\)"):
         asked.require("hit_rate@1 >= 0.9", by="country", min_users=96, strict=True)
 
 
@@ -174,7 +174,7 @@ def test_one_user_and_nobody_are_open():
 
     assert result["state"].to_list() == ["open", "open"]
     assert result["note"].to_list() == ["one user, so no interval", "nobody has a value"]
-    with pytest.raises(rf.RequirementError, match="open: 2"):
+    with pytest.raises(rf.RequirementError, match="open 2"):
         asked.require("hit_rate@1 >= 0.5", "auc >= 0.5", min_users=1, strict=True)
 
 

@@ -183,10 +183,10 @@ def test_a_gate_is_a_table_and_a_line():
         ["svd", "hit_rate@1 >= 0.7", "open", "0.7500", "0.7000"],
         ["svd", "hit_rate@1 >= 0.2 * pop", "holds", "0.7500", "0.1000"],
     ]
-    assert result.stderr == "of 3 rows, 1 fails\n"
+    assert result.stderr == "requirements are not met in 1 of 3 rows (fails 1)\n"
     assert run("require", *FILES, "hit_rate@1 >= 0.3").stderr == "2 hold\n"
     written = run("require", *FILES, "hit_rate@1 >= 0.7", "-o", "result.csv")
-    assert "  pop     hit_rate@1 >= 0.7   fails   0.5000   0.7000" in written.stderr
+    assert "  pop    hit_rate@1 >= 0.7  fails  0.5000  0.7000" in written.stderr
 
 
 @pytest.mark.parametrize("where", [("--format", "junit"), ("-o", "report.xml")])
@@ -243,7 +243,10 @@ def test_a_model_that_is_gone_fails():
     asked = ("require", *FILES, "hit_rate@1 >= 0.8 * reference", "--reference", "last.json")
 
     fails = run(*asked)
-    assert (fails.exit_code, fails.stderr) == (1, "of 2 rows, 1 is missing\n")
+    assert (fails.exit_code, fails.stderr) == (
+        1,
+        "requirements are not met in 1 of 2 rows (missing 1)\n",
+    )
     pop, svd = table(fails.stdout)[1:]
     assert pop[:3] == ["pop", "hit_rate@1 >= 0.8 * reference", "missing"]
     assert svd[2] == "holds"
@@ -255,9 +258,9 @@ def test_a_model_that_is_gone_fails():
 @pytest.mark.parametrize(
     ("rows", "asked", "said", "n_cases"),
     [
-        (0, (), "nothing was judged: no model and no segment has a requirement", 1),
+        (0, (), "nothing was judged of 'hit_rate@1 >= 0.3': no model and no segment has a row for it", 1),
         (None, ("--min-users", "101"),
-         "nothing was judged of 'hit_rate@1 >= 0.3': no row has 101 users with a value; of 2 rows", 2),
+         "nothing was judged of 'hit_rate@1 >= 0.3': no row has 101 users with a value; requirements are", 2),
     ],
 )  # fmt: skip
 def test_a_gate_that_judged_nothing_has_its_table_and_a_status_of_failure(
@@ -291,7 +294,8 @@ def test_a_reference_that_is_no_result_is_lists_to_compare_with():
         (
             ("hit_rate@1", "0.7"),
             (
-                "'hit_rate@1' has no bound; write for example 'hit_rate@1 >= 0.5'; put each requirement in quotes, "
+                "'hit_rate@1' is not a requirement: write a metric, >= or <=, and a number or a share of a model, as "
+                "'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'; put each requirement in quotes, "
                 "since a shell writes to files by >"
             ),
         ),

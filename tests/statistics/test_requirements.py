@@ -62,7 +62,7 @@ EXAMPLE = "write a metric, >= or <=, and a number or a share of a model, as 'ndc
 @pytest.mark.parametrize(
     "text",
     ["ndcg@10", "ndcg@10 >=", "ndcg@10 > 0.28", "ndcg@10 =< 0.28", "ndcg@10 == 0.28", "ndcg@10 >= 28 %",
-     "0.28 <= ndcg@10", "0.2 <= ndcg@10 <= 0.5", "ndcg@10 >= 0.2.8", "ndcg@10 >= svd * 0.99",
+     "0.2 <= ndcg@10 <= 0.5", "ndcg@10 >= 0.2.8", "ndcg@10 >= svd * 0.99",
      "ndcg@10 >= 0.99 * my model", "ndcg@10 >= 0.99 * 5", 0.28, rf.ndcg @ 10],
 )  # fmt: skip
 def test_what_is_no_requirement_says_what_to_write(text):
@@ -76,6 +76,9 @@ def test_what_is_no_requirement_says_what_to_write(text):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("mrr >= 0.1 and ndcg@10 <= 1",
+         ("'mrr >= 0.1 and ndcg@10 <= 1' is not a requirement: write a metric, >= or <=, and a number or a share of a "
+          "model, as 'mrr >= 0.1', 'ndcg@10 <= 1'")),
         ("ndgc@10 >= 0.28", "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"),
         ("ndgc@10", "unknown metric 'ndgc@10'; did you mean 'ndcg@10'?"),
         ("ndcg@10 >= 28", "'ndcg@10 >= 28' says nothing: ndcg is from 0 to 1; 28 % is 0.28"),
@@ -84,7 +87,7 @@ def test_what_is_no_requirement_says_what_to_write(text):
         ("ndcg@10 >= 0 * svd", "'ndcg@10 >= 0 * svd' says nothing: the factor of a model's value is from 0 to inf"),
     ],
 )  # fmt: skip
-def test_a_bound_that_says_nothing_is_an_error(text, said):
+def test_other_errors_name_the_metric_the_range_or_each_of_two(text, said):
     with pytest.raises(rf.RecframeError) as error:
         required([text])
 

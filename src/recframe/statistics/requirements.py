@@ -137,13 +137,7 @@ class Requirement:
         """
         found = _TEXT.fullmatch(text) if isinstance(text, str) else None
         if found is None:
-            given = str(text) if isinstance(text, Metric) else text
-            begin = re.match(r"\s*[a-zA-Z]" + _METRIC, text) if isinstance(text, str) else None
-            if begin is not None:
-                parse(begin[0].strip())
-            what = f"{shown(given)} is not a requirement"
-            msg = f"{what}: write a metric, >= or <=, and a number or a share of a model, as {EXAMPLE}"
-            raise RecframeError(msg)
+            raise RecframeError(_no_requirement(text))
         of = found.groupdict()
         model = of["single"] or of["double"] or of["name"]
         bound = float(of["number"] or of["factor"] or 1)
@@ -163,8 +157,9 @@ class Requirement:
 
     def at(self, k: int | None) -> Requirement:
         """Return the requirement with a cut-off, unless its metric has one of its own."""
-        given = k is None or self.metric.k is not None
-        return self if given else replace(self, metric=self.metric @ k)
+        if k is None or self.metric.k is not None:
+            return self
+        return replace(self, metric=self.metric @ k)
 
 
 @dataclass(frozen=True)
@@ -211,6 +206,18 @@ def is_name(model: object) -> bool:
     return isinstance(model, str | int | float | date) or plain_number(model) is not None
 
 
+def _no_requirement(given: object) -> str:
+    """Return the error of what is no requirement, after that of a misspelt metric."""
+    text = str(given) if isinstance(given, str | Metric) else ""
+    if begin := re.match(r"\s*[a-zA-Z]" + _METRIC, text):
+        parse(begin[0].strip())
+    several = re.split(r"\s+and\s+|\s*[,;&]\s*", text)
+    are_whole = len(several) > 1 and all(map(_TEXT.fullmatch, several))
+    example = ", ".join(map(repr, several)) if are_whole else EXAMPLE
+    what = f"{shown(text or given)} is not a requirement"
+    return f"{what}: write a metric, >= or <=, and a number or a share of a model, as {example}"
+
+
 def check(result: pl.DataFrame, gate: Gate, names: Mapping[str, str] | None = None) -> pl.DataFrame:
     """Return a gate's result, or raise a RequirementError with the failure message; see `failure_message`."""
     message = failure_message(result, gate, names)
@@ -235,7 +242,7 @@ def failure_message(
     if unmet.is_empty():
         return "; ".join(told) or None
     states = unmet["state"].value_counts().sort("state").rows()
-    counts = ", ".join(f"{state}: {n}" for state, n in states)
+    counts = ", ".join(f"{state} {n}" for state, n in states)
     told.append(f"requirements are not met in {unmet.height} of {result.height} rows ({counts})")
     names = {key: key for key in keys_of(result)} if names is None else names
     n_more = unmet.height - MOST_SHOWN
