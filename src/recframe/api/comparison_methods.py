@@ -11,7 +11,7 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
-from recframe.api.request import FEW_ROWS, Question, Request, question
+from recframe.api.request import Question, Request, question
 from recframe.charts.long_format import check_models, warned_of_truth
 from recframe.errors import ColumnError, RecframeError, silent
 from recframe.evaluation.execution import Run
@@ -300,7 +300,7 @@ def _given(
         cells, _ = cells_of(asked.sample(inputs, run, of), pairing)
         return cells.drop(BASELINE, strict=False)
 
-    sums = asked.planned(asked.inputs, made, call, pairing, middling=FEW_ROWS)
+    sums = asked.planned(asked.inputs, made, call, pairing)
     whole = kind.applied(sums, lambda rows: finished(rows, crossed, how, schema), schema)
     model = {MODEL: asked.inputs.context.names[MODEL]} if MODEL in schema else {}
     for name in model.values():

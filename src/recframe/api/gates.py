@@ -11,7 +11,7 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.bound_metric import By, Cutoffs, F
 from recframe.api.previous_results import with_earlier
-from recframe.api.request import FEW_ROWS, Question, check_pairs, question, with_notes
+from recframe.api.request import Question, check_pairs, question, with_notes
 from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Either, bind
@@ -217,7 +217,7 @@ class GatePlan:
         """Return the rows of requirements of a number or an earlier value, or of a model, with the columns of `ROW`."""
         asked = self.question
         pairing = None if model is None else self._pairing(model, places)
-        sums = asked.sums(pairing, FEW_ROWS, places)
+        sums = asked.sums(pairing, places)
         n, schema = pl.col("n"), sums.collect_schema()
         users = pl.coalesce(USERS, n) if USERS in schema else n
         value = pl.when(n > 0).then((pl.col("a") + pl.col("d")) / n)

@@ -38,10 +38,8 @@ from recframe.statistics.samples import Sample, sums_of, with_weights_of_hits
 from recframe.statistics.stored_results import as_shown, joined_notes
 from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing
 
-MIDDLING = 250_000
-"""Most rows for which plans of pairs are cached; above, a plan built with known models is faster."""
 FEW_ROWS = 100_000
-"""Most rows for which plans of sums are cached; above, a plan with precomputed lists takes half the time."""
+"""Most rows for which plans are cached; above, a plan with precomputed lists takes half the time."""
 
 
 @dataclass(frozen=True)
@@ -138,12 +136,10 @@ class Question(Request):
             if inside not in {*self.inputs.units, GROUP}
         }
 
-    def planned(
-        self, inputs: Inputs, made: Made, *what: Hashable, middling: int | None = None
-    ) -> pl.LazyFrame:
+    def planned(self, inputs: Inputs, made: Made, *what: Hashable) -> pl.LazyFrame:
         """Return a plan of the metrics without rounding, made of the inputs; see `caching.planned`."""
         home = self.home if inputs is self.inputs else under_profile.at_home(inputs)
-        return planned(home, self.conventions, self.run, made, *what, middling=middling)
+        return planned(home, self.conventions, self.run, made, *what, middling=FEW_ROWS)
 
     @cached_property
     def over_trainings(self) -> bool:
@@ -174,7 +170,6 @@ class Question(Request):
     def sums(
         self,
         pairing: Pairing | None,
-        middling: int,
         places: Mapping[int, Metric[...]] | None = None,
     ) -> pl.LazyFrame:
         """Return the sums of users' values for each segment, model and metric, or those in `places`; see `samples.sums_of`."""
@@ -188,7 +183,7 @@ class Question(Request):
             ordered += [MODEL, BASELINE] if pairing else []
             return rows.sort([*ordered, PLACE], nulls_last=True)
 
-        return self.planned(self.inputs, made, "sums", pairing, *places.items(), middling=middling)
+        return self.planned(self.inputs, made, "sums", pairing, *places.items())
 
     def sample(self, inputs: Inputs, run: Run, places: Mapping[int, Metric[...]]) -> Sample:
         """Return the sample of users whose sums are taken."""

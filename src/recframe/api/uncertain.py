@@ -9,7 +9,7 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
-from recframe.api.request import FEW_ROWS, MIDDLING, Question, check_pairs, question
+from recframe.api.request import Question, check_pairs, question
 from recframe.errors import RecframeError, UnknownMetricError
 from recframe.frames.dtypes import text_of
 from recframe.frames.hints import A_FRAME_EACH, bind
@@ -85,7 +85,7 @@ class Uncertain(Generic[F]):
         is_listed = any(one.over == "lists" for one in asked.conventions)
         columns = {name: SUMMARY[name] for name in SUMMARY if is_listed or name != "n_lists"}
         result: F = asked.answer(
-            asked.sums(None, FEW_ROWS),
+            asked.sums(None),
             lambda rows: summarized(rows, keys, of, level),
             asked.by,
             columns,
@@ -261,5 +261,5 @@ def of_pairs(asked: Question, baseline: object, made: Made, columns: Mapping[str
     name = None if baseline is None else text_of(baseline)
     pairing = Pairing(name, asked.inputs.schema[MODEL], asked.by[MODEL])
     names = {MODEL: asked.by[MODEL], BASELINE: BASELINE} | {key: asked.by[key] for key in keys}
-    sums = asked.sums(pairing, MIDDLING)
+    sums = asked.sums(pairing)
     return asked.answer(sums, lambda rows: made(rows, keys), names, columns)
