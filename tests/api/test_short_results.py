@@ -56,7 +56,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any], list[str]]] = {
     "slices": (
         *("slices", ("mrr@3",), {"by": "country"}),
         [
-            *("model", "segment", M, *VALUES[2:], "value", "rest", "pooled"),
+            *("model", "segment", M, *VALUES[2:], "value", "rest"),
             *("p_value", "p_adjusted", "n_users", "note"),
         ],
     ),

@@ -326,7 +326,7 @@ def test_what_is_asked_wrong_is_said_in_words_of_the_shell(asked, said):
         ),
         (
             "slices", ("--by", "country", "--depth", "1", "--min-users", "10"),
-            "model segment metric difference value rest pooled p_value p_adjusted n_users",
+            "model segment metric difference value rest p_value p_adjusted n_users",
             {"segment": "country=A&B", "n_users": "50"},
         ),
     ],

@@ -110,11 +110,10 @@ class Compared(Generic[F]):
         model, the values are those of the other models minus its own, user by user.
 
         Columns: the model; `segment`, the columns with their values, as text; `metric`; `difference`, `value` less `rest`, that
-        of all other users, with an interval that holds for all slices of the result at once; `value` and `rest`; `pooled`, the
-        value shrunk towards the mean of all slices of the same columns (from four on, including those too small to be listed);
-        `p_value` of the null that the difference is 0, and `p_adjusted` for all slices, by the same correction as the interval.
-        Rows are sorted by model and metric, the worst `pooled` first: a few unlucky users are not the worst slice. `n_users`
-        have a value; `note` has caveats.
+        of all other users, with an interval that holds for all slices of the result at once; `value` and `rest`; `p_value` of
+        the null that the difference is 0, and `p_adjusted` for all slices, by the same correction as the interval. Rows are
+        sorted by model and metric, first those that are shown to be worst: by the end of the interval next to better values, so
+        that a few unlucky users do not come first. `n_users` have a value; `note` has caveats.
 
         `cluster` names a column of clusters of users, such as households: errors are then those of leaving out one whole
         cluster at a time. With a baseline, `difference` says where a model gains or loses more than elsewhere; whether it loses
@@ -145,7 +144,7 @@ class Compared(Generic[F]):
         │ age=20     ┆ 0.75  ┆ 0.25 ┆ 0.5        ┆ 0.655821   │
         └────────────┴───────┴──────┴────────────┴────────────┘
 
-        Source: Welch 1947; Šidák 1967; Morris 1983 (pooling).
+        Source: Welch 1947; Šidák 1967.
         """
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         asked = question(rec, metrics, k, by, cluster)

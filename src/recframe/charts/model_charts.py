@@ -144,7 +144,7 @@ class PlotsOfModels(Canvas):
     ) -> alt.LayerChart:
         """Draw a metric in each segment, the best first: dots with intervals, and in brackets the number of users.
 
-        The numbers are those of `summarize(metric, by=by)`; `slices` has pooled estimates of small segments.
+        The numbers are those of `summarize(metric, by=by)`.
 
         Segments are in the order of their values, the best first; those of an enum in its own. Intervals of fewer than ten
         users do not stretch the axis.

@@ -20,6 +20,7 @@ from recframe.statistics.sums import (
     PARTS,
     PLACE,
     PROPERTIES,
+    ROUNDING,
     USERS,
     of_clusters,
     of_users,
@@ -77,25 +78,15 @@ def segments_of(
     each = exact.of(cells.lazy(), [*keys, *units], same)
     rows = _of_units(each, keys, how)
     if with_rest:
-        # sums before and behind, since what is taken from the sum of all would leave its rounding
-        known = rows.select(keys).unique()
-        parts = known.join(
-            each.drop(columns).unique([*on, *units]).select(*on, *units, *SAME),
-            on=on,
-            nulls_equal=True,
+        own = each.select(*keys, *units, *(pl.col(one).alias(f"own {one}") for one in counts))
+        parts = rows.select(keys).join(
+            exact.of(cells.lazy(), [*on, *units], same), on=on, nulls_equal=True
         )
-        parts = parts.join(each.drop(SAME), on=[*keys, *units], how="left", nulls_equal=True)
-        parts = parts.with_columns(pl.col(counts).fill_null(0.0)).sort(keys)
-        within = [*on, *units]
-        rest = parts.with_columns(
-            pl.col(name).cum_sum().shift(1, fill_value=0.0).over(within)
-            + pl.col(name).cum_sum(reverse=True).shift(-1, fill_value=0.0).over(within)
-            for name in counts
-        )
-        others = _of_units(rest, keys, how)
+        parts = parts.join(own, on=[*keys, *units], how="left", nulls_equal=True)
+        rest = _of_units(parts.with_columns(map(_less_own, counts)), keys, how)
         names = [*counts, *(one for one in OF_UNITS if one not in counts)]
-        others = others.select(*keys, *(pl.col(name).alias(f"{REST}{name}") for name in names))
-        rows = rows.join(others, on=keys, how="left", nulls_equal=True)
+        rest = rest.select(*keys, *(pl.col(name).alias(f"{REST}{name}") for name in names))
+        rows = rows.join(rest, on=keys, how="left", nulls_equal=True)
     found = run_by_size(rows.sort(*on, *columns, nulls_last=True), len(cells))
     schema = found.schema
     return found.with_columns(as_text(pl.col(name), schema[name]).alias(name) for name in columns)
@@ -103,3 +94,9 @@ def segments_of(
 
 def _of_units(cells: pl.LazyFrame, keys: Sequence[str], how: Segmenting) -> pl.LazyFrame:
     return of_users(cells) if how.cluster is None else of_clusters(cells, keys, how.cluster)
+
+
+def _less_own(name: str) -> pl.Expr:
+    """Return a sum of all users less that of a segment, without what rounding leaves."""
+    rest = pl.col(name) - pl.col(f"own {name}").fill_null(0.0)
+    return pl.when(rest.abs() > ROUNDING * pl.col(name).abs()).then(rest).otherwise(0.0).alias(name)

@@ -47,7 +47,7 @@ GAPS = columns_of(
     "n_segments note"
 )
 SLICES = columns_of(
-    "segment metric difference difference_low difference_high value rest pooled p_value p_adjusted n_users note"
+    "segment metric difference difference_low difference_high value rest p_value p_adjusted n_users note"
 )
 POWER = columns_of(
     "metric users_needed wanted detectable detectable_relative value std n_users note"
