@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import polars as pl
 
-from recframe.frames.dtypes import as_text
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Numbers, np, ratio
 from recframe.statistics.estimates import (
@@ -93,8 +92,8 @@ def compared(
     e, n = of_mean(of.moments, 1.0, of.trainings), of.arrays["n"]
     units = np.where(of.flags["of_each"], of.arrays["units"], n)
     few = (n > 0) & (units < how.min_users)
-    single = {} if of.trainings is None else _of_one_training(of, of.trainings)
-    untested = few | np.any([*single.values()], axis=0) if single else few
+    single = _of_one_training(of.trainings)
+    untested = np.any([few, *single.values()], axis=0)
     tested = judged(e, level=how.level, correction=how.correction, untested=untested)
     made = Compared(of, how, e, tested, few, single)
     found = _numbers(made)
@@ -157,16 +156,13 @@ def _within(made: Compared, margin: float) -> tuple[Numbers, Numbers]:
     return np.where(higher, at_least, at_most), np.where(higher, at_most, at_least)
 
 
-def _of_one_training(of: Sums, trainings: Trainings) -> dict[str, Flags]:
+def _of_one_training(trainings: Trainings | None) -> dict[str, Flags]:
     """Return the notes on models with one training, which says nothing of others."""
-    found: dict[str, Flags] = {}
-    for side, n in ((MODEL, trainings.n), (BASELINE, trainings.n_baseline)):
-        names = of.rows.select(as_text(pl.col(side), of.rows.schema[side])).to_series()
-        for name in names.unique().sort().to_list():
-            note = f"one training of {name}, so no spread between trainings"
-            single = (n == 1) & (names == name).to_numpy()
-            found[note] = found.get(note, np.zeros(n.shape, dtype=bool)) | single
-    return found
+    if trainings is None:
+        return {}
+    sides = {MODEL: trainings.n, BASELINE: trainings.n_baseline}
+    note = "the {} has one training, so no spread between trainings is known"
+    return {note.format(side): n == 1 for side, n in sides.items()}
 
 
 def verdicts_of(made: Compared, found: Mapping[str, Any]) -> Any:
@@ -181,10 +177,10 @@ def verdicts_of(made: Compared, found: Mapping[str, Any]) -> Any:
     alike, not_worse, not_better = (
         found[name] <= alpha / 2 for name in ("p_equivalent", "p_not_worse", "p_not_better")
     )
-    single = np.any([*made.single.values()], axis=0) if made.single else np.zeros_like(made.few)
+    undecided = np.any([made.is_selected, *made.single.values()], axis=0)
     return np.select(
         [
-            *(made.few, made.is_selected | single, made.is_same | alike, shown),
+            *(made.few, undecided, made.is_same | alike, shown),
             *(not_worse, not_better),
         ],
         ["few", "open", "same", word, "not worse", "not better"],
