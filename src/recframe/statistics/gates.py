@@ -34,6 +34,7 @@ from recframe.statistics.requirements import (
     OF_METRIC,
     OPEN,
     Gate,
+    Requirement,
 )
 from recframe.statistics.stored_results import FEW, FEW_VALUES
 from recframe.statistics.summary import Sums, interval, notes_of
@@ -146,14 +147,7 @@ def states(
     """
     rows = _of_models(rows, gate).sort([*keys, PLACE], nulls_last=True)
     asked = [gate.requirements[at] for at in rows[PLACE]]
-    of = Rows(
-        Sums(rows, metrics),
-        gate,
-        np.array([1.0 if one.direction == AT_LEAST else -1.0 for one in asked]),
-        numbers([one.bound for one in asked]),
-        np.array([one.model is None for one in asked], dtype=bool),
-        np.array([gate.is_earlier(one) for one in asked], dtype=bool),
-    )
+    of = _required(Sums(rows, metrics), gate, asked)
     units = numbers([10.0 ** -decimals.get(str(one.metric), np.nan) for one in asked])
     kinds = zip(of.to_number(), of.to_earlier(units), of.to_models(), strict=True)
     d = Distance(*(np.select([of.number, of.earlier], [a, b], c) for a, b, c in kinds))
@@ -188,6 +182,14 @@ class Verdicts(NamedTuple):
     by_value: Flags
     unsure: Flags
     """Whether the interval alone holds, and two more users could change it."""
+
+
+def _required(of: Sums, gate: Gate, asked: Sequence[Requirement]) -> Rows:
+    """Return rows of sums with what is required of each."""
+    signs = [1.0 if one.direction == AT_LEAST else -1.0 for one in asked]
+    number = np.array([one.model is None for one in asked], dtype=bool)
+    earlier = np.array([*map(gate.is_earlier, asked)], dtype=bool)
+    return Rows(of, gate, numbers(signs), numbers([one.bound for one in asked]), number, earlier)
 
 
 def _judged(rows: Rows, d: Distance) -> Verdicts:
