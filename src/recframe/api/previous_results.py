@@ -13,7 +13,7 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import collected, kind_for
 from recframe.statistics.requirements import ROW, Gate
-from recframe.statistics.sums import MODEL, PLACE, USERS
+from recframe.statistics.sums import BASELINE, MODEL, PLACE, USERS
 
 NUMBERS = {
     "other": "value",
@@ -24,6 +24,8 @@ NUMBERS = {
 """Columns that are read, by the names of `ROW`."""
 NULL = "null"
 """Text of a key that is null, also in the files of histories."""
+LOST = "lost"
+"""Column of the keys' text where one is no value of today's dtype."""
 BEFORE = "in the earlier result, of ", " users, but not in today's"
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 """Dtypes other than numbers to which text can be cast."""
@@ -34,7 +36,7 @@ def with_earlier(
 ) -> pl.LazyFrame:
     """Return rows of `requirements.ROW` with the earlier values, and those that only the earlier result has.
 
-    `names` has the keys' own names by those in the rows. Keys are matched as text, since files keep no dtypes. `today` gives
+    `names` has the keys' own names by those in the rows. Keys are read from text where a file kept no dtypes. `today` gives
     the fingerprint of today's data, whose runs in a history are not earlier ones.
     """
     dtypes, kind = rows.collect_schema(), kind_for(last, "last=")
@@ -42,33 +44,23 @@ def with_earlier(
         metrics = [str(one.metric) for one in gate.requirements]
         kind = kind_for(latest_run(collected(last), [*names.values()], metrics, today()))
     then = _read(kind, names)
-    there = then.collect_schema()
-    texts = {f"key {at}": key for at, key in enumerate(names) if key in there}
-    earlier = then.select(
-        *(_text(key, there[key], dtypes[key]).alias(text) for text, key in texts.items()),
-        "metric",
-        *(pl.col(name).cast(ROW[name]) for name in NUMBERS),
-    )
-    once = earlier.unique([*texts, "metric"], keep="last", maintain_order=True)
-    own = (
-        as_text(pl.col(key), dtypes[key]).fill_null(NULL).alias(text) for text, key in texts.items()
-    )
-    here = rows.drop(NUMBERS).with_columns(*own, here=True)
-    both = here.join(
-        _at_places(once, texts, gate), on=[*texts, PLACE], how="full", coalesce=True
-    ).with_columns(
-        pl.coalesce(key, _of_text(pl.col(text), dtypes[key])).alias(key)
-        for text, key in texts.items()
-    )
+    keys = [key for key in names if key in then.collect_schema()]
+    earlier = _at_places(_in_dtypes(then, keys, dtypes), gate, dtypes)
+    on = [*keys, LOST, PLACE]
+    here = rows.drop(NUMBERS).with_columns(pl.lit(None, pl.String).alias(LOST), here=True)
+    both = here.join(earlier, on=on, how="full", coalesce=True, nulls_equal=True)
     n, is_here = pl.col("other_n"), pl.col("here").is_not_null()
     was_there = pl.any_horizontal(pl.col(*NUMBERS).is_not_null())
     gone = was_there & pl.col("value").is_null() & (n.is_null() | (n >= gate.min_users))
     places = [place for place, one in enumerate(gate.requirements) if gate.is_earlier(one)]
+    # NOTE: sums of texts, since Polars 1 panics where it formats a column with an empty chunk
+    told = worded(BEFORE[0], n.cast(pl.Int64).cast(pl.String).fill_null("some"), BEFORE[1])
+    told = pl.when(pl.col(LOST).is_null()).then(told).otherwise(worded(told, ": ", pl.col(LOST)))
     return (
         both.filter(is_here | gone)
         .with_columns(
             missing=gone,
-            note=pl.when(gone).then(_note(texts)).otherwise("note"),
+            note=pl.when(gone).then(told).otherwise("note"),
             users=pl.when(is_here).then(USERS).otherwise(0),
         )
         .with_columns(pl.when(pl.col(PLACE).is_in(places)).then(pl.col(*NUMBERS)))
@@ -76,39 +68,39 @@ def with_earlier(
     )
 
 
-def _at_places(rows: pl.LazyFrame, texts: Mapping[str, str], gate: Gate) -> pl.LazyFrame:
+def _in_dtypes(then: pl.LazyFrame, keys: Sequence[str], today: pl.Schema) -> pl.LazyFrame:
+    """Return earlier rows with keys in today's dtypes, and all keys as text where one is no value of its dtype."""
+    there, lost = then.collect_schema(), [pl.lit(value=False)]
+    texts = {key: as_text(pl.col(key), there[key]).fill_null(NULL) for key in keys}
+    casts = {}
+    for key, text in texts.items():
+        is_same = there[key] == today[key]
+        known = pl.col(key) if is_same else _of_text(text, today[key])
+        casts[key] = pl.when(text != NULL).then(known)
+        lost.append(casts[key].is_null() & (text != NULL))
+    named = pl.lit(None, pl.String)
+    if keys:
+        parts = map(shown_in_plan, texts.values())
+        named = reduce(lambda one, other: worded(one, ", ", other), parts)
+    return then.select(
+        *(one.alias(key) for key, one in casts.items()),
+        pl.when(pl.any_horizontal(lost)).then(named).alias(LOST),
+        "metric",
+        *(pl.col(name).cast(ROW[name]) for name in NUMBERS),
+    ).unique([*keys, LOST, "metric"], keep="last", maintain_order=True)
+
+
+def _at_places(rows: pl.LazyFrame, gate: Gate, dtypes: pl.Schema) -> pl.LazyFrame:
     """Return rows of metrics once for each requirement of them, with its place, but those of its baseline."""
-    asked = [str(one.metric) for one in gate.requirements]
-    places = pl.LazyFrame(
-        {PLACE: range(len(asked)), "metric": asked}, schema={PLACE: pl.Int64, "metric": pl.String}
-    )
-    found = rows.join(places, on="metric").drop("metric")
-    return found.filter(~_is_baseline(gate, texts))
-
-
-def _note(texts: Mapping[str, str]) -> pl.Expr:
-    """Return the note of a row that is missing, with its keys where one is no value of today's dtype."""
-    n = pl.col("other_n").cast(pl.Int64).cast(pl.String)
-    # NOTE: sums of texts, since Polars 1 panics where it formats a column with an empty chunk
-    told = worded(BEFORE[0], n.fill_null("some"), BEFORE[1])
-    if not texts:
-        return told
-    lost = [pl.col(key).is_null() & (pl.col(text) != NULL) for text, key in texts.items()]
-    keys = [shown_in_plan(pl.col(text)) for text in texts]
-    named = worded(told, ": ", reduce(lambda one, other: worded(one, ", ", other), keys))
-    return pl.when(pl.any_horizontal(lost)).then(named).otherwise(told)
-
-
-def _is_baseline(gate: Gate, texts: Mapping[str, str]) -> pl.Expr:
-    """Return whether an earlier row is of a model that others are compared with, which has no row."""
-    model = next((pl.col(text) for text, key in texts.items() if key == MODEL), pl.lit(NULL))
-    others = {
-        place: one.model for place, one in enumerate(gate.requirements) if not gate.is_earlier(one)
-    }
-    found = [
-        (pl.col(PLACE) == place) & (model == other) for place, other in others.items() if other
+    model = as_text(pl.col(MODEL), dtypes[MODEL]) if MODEL in rows.collect_schema() else pl.lit("")
+    places = {PLACE: pl.Int64, "metric": pl.String, BASELINE: pl.String}
+    asked = [
+        (place, str(one.metric), None if gate.is_earlier(one) else one.model)
+        for place, one in enumerate(gate.requirements)
     ]
-    return pl.any_horizontal(found or pl.lit(value=False))
+    found = rows.join(pl.LazyFrame(asked, places, orient="row"), on="metric").drop("metric")
+    is_baseline = (model == pl.col(BASELINE)).fill_null(value=False)
+    return found.filter(~is_baseline).drop(BASELINE)
 
 
 def _read(kind: Kind, names: Mapping[str, str]) -> pl.LazyFrame:
@@ -156,20 +148,8 @@ def latest_run(
     return runs.rename({name: of_summary for of_summary, name in OF_SUMMARY.items()})
 
 
-def _text(key: str, dtype: pl.DataType, today: pl.DataType) -> pl.Expr:
-    """Return the text of an earlier key as today's dtype writes it.
-
-    NOTE: a file may have 2026-11-01T10:00 or 1.0 as text, which a column writes in another way.
-    """
-    text = as_text(pl.col(key), dtype)
-    if dtype != today:
-        text = pl.coalesce(as_text(_of_text(text, today), today), text)
-    return text.fill_null(NULL)
-
-
 def _of_text(text: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Return a key in its dtype from its text, null where the dtype has no such value, as a category that is gone."""
-    text = pl.when(text != NULL).then(text)
     if dtype == pl.Boolean:
         return pl.when(text.is_in(["true", "false"])).then(text == "true")
     if isinstance(dtype, pl.Datetime):
