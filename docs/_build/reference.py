@@ -33,7 +33,7 @@ GROUPS = {
     "Metrics": ["parse", "list_metrics", "metric", "ratio", "Bounds", "Metric"],
     "Training loops": ["accumulator", "Accumulator"],
     "Conventions": ["explain", "list_profiles"],
-    "Over time": ["track", "history", "changes", "dashboard", "flat"],
+    "Over time": ["history", "changes", "dashboard", "flat"],
     "Gates": ["Requirement"],
     "Errors and warnings": [
         *("RecframeError", "ColumnError", "DataError", "RequirementError", "UnknownMetricError"),

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from recframe.tracking.changed_runs import changes as changes
     from recframe.tracking.histories import flat as flat
     from recframe.tracking.histories import history as history
-    from recframe.tracking.histories import track as track
 
 __version__ = "0.1.0"
 
@@ -66,7 +65,7 @@ if not TYPE_CHECKING:
         "from_scores": "readers.score_matrix",
         "dashboard": "reports.dashboards",
         "changes": "tracking.changed_runs",
-        **dict.fromkeys(["flat", "history", "track"], "tracking.histories"),
+        **dict.fromkeys(["flat", "history"], "tracking.histories"),
         **dict.fromkeys(
             ["read_trec_qrels", "read_trec_run", "scan_trec_qrels"], "readers.trec_files"
         ),

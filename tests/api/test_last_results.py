@@ -38,7 +38,7 @@ def test_a_model_and_a_segment_that_the_earlier_result_had_are_missing(kind, for
         last.write_csv(tmp_path / "last.csv")
         last = pl.read_csv(tmp_path / "last.csv")
     if form == "history":
-        rf.track(last, tmp_path, as_of="2026-11-22")
+        then.track("hit_rate@1", by="country", history=tmp_path, as_of="2026-11-22")
         last = rf.history(tmp_path)
     now = kind(hits(svd=first(1.0))).rec(
         truth=kind(truth(40)), model="model", users=kind(users.head(40))
@@ -116,12 +116,13 @@ def test_a_renamed_model_is_missing_and_open():
 @pytest.mark.parametrize("form", ["frame", "text", "history"])
 def test_a_segment_that_is_missing_has_its_own_value(keys, form, tmp_path):
     users = pl.DataFrame({"user": range(100), "part": pl.concat([keys] * 50)})
-    last = rec(hits(svd=first(1.0)), users=users).summarize("hit_rate@1", by="part")
+    then = rec(hits(svd=first(1.0)), users=users)
+    last = then.summarize("hit_rate@1", by="part")
     if form == "text":
         last.write_csv(tmp_path / "last.csv")
         last = pl.read_csv(tmp_path / "last.csv", infer_schema=False)
     if form == "history":
-        rf.track(last, tmp_path, as_of="2026-11-22")
+        then.track("hit_rate@1", by="part", history=tmp_path, as_of="2026-11-22")
         last = rf.history(tmp_path)
     of_first = users.filter(pl.col("user") % 2 == 0)
     now = hits(svd=first(1.0)).rec(
@@ -224,7 +225,7 @@ def test_a_run_of_todays_data_is_no_earlier_one(kind, tmp_path, by):
 def test_an_earlier_result_of_other_segments_is_not_taken(tmp_path):
     asked = rec(hits(svd=first(0.5)), users=countries(("A", 50), ("B", 50)))
     overall, split = (asked.summarize("hit_rate@1", by=by) for by in (None, "country"))
-    rf.track(overall, tmp_path, as_of="2026-11-22")
+    asked.track("hit_rate@1", history=tmp_path, as_of="2026-11-22")
     text = "hit_rate@1 >= 0.9 * last"
 
     with pytest.raises(rf.RecframeError, match="is split by 'country', this one is not"):

@@ -124,7 +124,6 @@ import polars as pl, recframe as rf
 frame = pl.DataFrame({{"user": [1, 1], "item": [1, 2], "rank": [1, 2], "relevance": [0, 1]}})
 history = {str(tmp_path / "history.parquet")!r}
 frame.rec.track("mrr", history=history, as_of="2026-11-22")
-rf.track(frame.rec.evaluate("mrr", tidy=True), history, as_of="2026-11-23")
 print("sources.zip" in rf.__file__)
 made = [frame.rec.report("mrr").html, rf.dashboard(history).html]
 print([f"recframe {{rf.__version__}}" in page for page in made])

@@ -22,11 +22,12 @@ from recframe.metrics.language.registry import registered
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 UNCERTAINTY = ROOT / "docs" / "uncertainty.md"
+OVER_TIME = ROOT / "docs" / "over_time.md"
 BENCHMARKS = ROOT / "docs" / "benchmarks.md"
 AUDIT = ROOT / "docs" / "audit.md"
 ON_ENGINES = ROOT / "docs" / "engines.md"
 A_BILLION = ROOT / "docs" / "how_to" / "a_billion_users.md"
-PAGES = [README, UNCERTAINTY, BENCHMARKS, AUDIT, ON_ENGINES, A_BILLION]
+PAGES = [README, UNCERTAINTY, OVER_TIME, BENCHMARKS, AUDIT, ON_ENGINES, A_BILLION]
 """The pages with generated parts."""
 METHODS = Path(rf.__file__).parent / "api" / "methods.py"
 RESULT = ROOT / "tests" / "benchmarks" / "result.json"
@@ -36,7 +37,7 @@ GROWTH = ROOT / "tests" / "benchmarks" / "growth.json"
 SPLITS = ROOT / "tests" / "benchmarks" / "splits.json"
 APART = ROOT / "tests" / "benchmarks" / "apart.json"
 ENGINES = ROOT / "tests" / "benchmarks" / "engines.json"
-TRIALS = ROOT / "tests" / "benchmarks" / "promises_in_trials.json"
+SIMULATIONS = ROOT / "tests" / "benchmarks" / "simulations.json"
 
 
 def metric_table() -> str:
@@ -341,50 +342,30 @@ def engines_table() -> str:
     return engine_tables.tables(json.loads(ENGINES.read_text(encoding="utf-8")))
 
 
-HEAD_OF_PROMISES = (
-    "Promises of recframe's calls, tested on three hard scenes. *Rare hits*: reciprocal ranks, 4 % of them not 0; clusters "
-    "of one to 80 users. *Skewed gains*: values, 40 % of them 0; the new model lifts a fifth of the others by 60 % and "
-    "lowers the rest by 15 %; one cluster in 25 has 40 users, the others one to three. *Few heavy users*: precisions of "
-    "lists of one to 60 items; a tenth of the users have long lists and gain, all others lose a little; clusters of four on "
-    "average. Half of a cluster's users share the values of its first user. Models are equal on average; *at the bound* the "
-    "new one is worse by the 5 % that a gate allows. Each training loses a random share of its values, 0 to 40 %."
-)
-SHOWN_AT, HALF = 0.05, 0.5
+FEWEST = 100
+"""Fewest samples of a share that is shown."""
 
 
-def promise_table(rows: Sequence[dict[str, Any]]) -> str:
-    """Return what was seen of each promise, a column for each scene; what misses its promise is bold."""
-    scenes = list(dict.fromkeys(row["scene"] for row in rows))
-    error = 100 * max(row["error"] for row in rows if row["promised"] in {SHOWN_AT, 1 - SHOWN_AT})
-    samples = max(row["samples"] for row in rows)
-    titles = ["asked", "promised", *scenes]
-    head = (
-        f"{HEAD_OF_PROMISES} Cells are per cent of up to {samples:,} samples; where 5 or 95 are promised, standard errors "
-        f"are up to {error:.1f} points. Bold: misses the promise by more than a point, for intervals by two."
-    )
-    lines = [head, "", _row(titles), f"|{'---|' * len(titles)}"]
+def simulated(table: str) -> str:
+    """Return a table of simulations in per cent; what misses its promise is bold."""
+    rows = json.loads(SIMULATIONS.read_text(encoding="utf-8"))["rows"]
+    rows = [row for row in rows if row["table"] == table]
+    columns = list(dict.fromkeys(row["column"] for row in rows))
+    promised = ["promised"] * any(row["promised"] for row in rows)
+    titles = ["", *promised, *columns]
+    lines = [_row(titles), f"|{'---|' * len(titles)}"]
     for what in dict.fromkeys(row["what"] for row in rows):
-        of = {row["scene"]: row for row in rows if row["what"] == what}
-        promised = next(iter(of.values()))["promised"]
-        cells = [_seen(of[scene]) if scene in of else "-" for scene in scenes]
-        lines.append(_row([what, _promised(promised), *cells]))
+        of = {row["column"]: row for row in rows if row["what"] == what}
+        said = [next(iter(of.values()))["promised"] or "-"] * len(promised)
+        lines.append(_row([what, *said, *(_share(of.get(column)) for column in columns)]))
     return "\n".join(lines)
 
 
-def _promised(share: float | None) -> str:
-    """Say what is promised: errors are at most as many, intervals hold as often or more often."""
-    if share is None:
+def _share(row: dict[str, Any] | None) -> str:
+    if row is None or row["samples"] < FEWEST:
         return "-"
-    return f"at most {100 * share:g}" if share < HALF else f"{100 * share:g}"
-
-
-def _seen(row: dict[str, Any]) -> str:
-    shown, promised = f"{100 * row['share']:.1f}", row["promised"]
-    if promised is None:
-        return shown
-    errs = promised < HALF
-    missed = row["share"] > promised + 0.01 if errs else row["share"] < promised - 0.02
-    return f"**{shown}**" if missed else shown
+    shown = f"{100 * row['share']:.1f}"
+    return shown if row["least"] <= row["share"] <= row["most"] else f"**{shown}**"
 
 
 PARTS: dict[str, Callable[[], str]] = {
@@ -401,7 +382,10 @@ PARTS: dict[str, Callable[[], str]] = {
     "splits": splits_table,
     "engines": engines_table,
     "plan": plan_table,
-    "trials": lambda: promise_table(json.loads(TRIALS.read_text(encoding="utf-8"))["promises"]),
+    **{
+        f"simulated {table}": lambda table=table: simulated(table)
+        for table in ("users", "sets", "trainings", "histories")
+    },
 }
 """What is generated on pages, each part on one."""
 

@@ -13,7 +13,7 @@ SMALL = {
     "run": ["--users", "500", "--repeats", "1"],
     "cases": ["--users", "500", "--repeats", "1"],
     "growth": ["--small"],
-    "promises_in_trials": ["--only", "means", "--trials", "5"],
+    "simulations": ["--samples", "20"],
     "larger_than_memory": [".", "--rows", "20000", "--memory", "200MB"],
 }
 

@@ -228,7 +228,6 @@ def ways_in_keep_the_kind_of_frame(df: pl.DataFrame, lf: pl.LazyFrame, pdf: pd.D
 def what_is_tracked_is_eager(df: pl.DataFrame, lf: pl.LazyFrame) -> None:
     assert_type(rf.rec(df).track("ndcg@10", history="h", as_of="2026-11-22"), pl.DataFrame)
     assert_type(rf.rec(lf).track("ndcg@10", history="h", as_of="2026-11-22"), pl.DataFrame)
-    assert_type(rf.track(df, "h", as_of="2026-11-22"), pl.DataFrame)
     assert_type(rf.history("h"), pl.DataFrame)
     assert_type(rf.changes(df), pl.DataFrame)
     assert_type(rf.changes("h"), pl.DataFrame)

@@ -112,18 +112,6 @@ def test_side_frames_count():
     assert of(model="model", reference="a") != of(model="model", reference="b")
 
 
-def test_what_is_known_of_items_counts_where_a_metric_reads_it(tmp_path):
-    items = pl.DataFrame({"item": [10, 11, 12], "genre": [["a"], ["a", "b"], []]})
-    other = items.with_columns(genre=pl.Series([["a"], ["a"], []]))
-    for frame in (items, other, items.reverse()):
-        rec = rf.rec(RECS.head(3), TRUTH, items=frame)
-        rec.track("ndcg@10", history=tmp_path / "ndcg", as_of="2026-11-22")
-        rec.track("category_coverage@10", history=tmp_path / "genres", as_of="2026-11-22")
-
-    assert rf.history(tmp_path / "ndcg").height == 1
-    assert rf.history(tmp_path / "genres").height == 2
-
-
 def test_another_process_finds_the_same():
     code = """
 import polars as pl, recframe as rf

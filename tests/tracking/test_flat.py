@@ -27,7 +27,7 @@ TAKEN = re.compile(r"(?!\.+(/|$))[\w.-]+(/(?!\.+(/|$))[\w.-]+)*")
 def tidy(**columns):
     """Return a result in long form, its columns before the metric given."""
     height = len(next(iter(columns.values()))) if columns else 1
-    rest = {"metric": ["ndcg@10"] * height, "k": [10] * height, "value": [0.5] * height}
+    rest = {"metric": ["ndcg"] * height, "k": [10] * height, "value": [0.5] * height}
     return pl.DataFrame({**columns, **rest})
 
 

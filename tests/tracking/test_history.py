@@ -67,17 +67,6 @@ def test_a_run_is_a_file_with_its_numbers_and_what_they_are_of(kind, tmp_path):
     ]
 
 
-def test_a_result_at_hand_is_kept(kind, tmp_path):
-    result = kind(DF).rec.evaluate("mrr", "ndcg@1", by="country", tidy=True)
-
-    rf.track(result, tmp_path, as_of=DAY, fingerprint="x")
-
-    found, expected = rf.history(tmp_path), kind.read(result)
-    assert found.select("metric", "value", "n").equals(expected.select("metric", "value", "n"))
-    assert found["low"].null_count() == found.height
-    assert set(found["fingerprint"]) == {"x"}
-
-
 # ---- what replaces what
 
 
@@ -102,13 +91,10 @@ def test_a_run_replaces_that_of_its_time_name_and_data_and_no_other(tmp_path):
 
 
 def test_no_run_replaces_one_whose_parts_spell_the_same(tmp_path):
-    result = DF.rec.summarize("mrr")
-    runs = [{}, {"name": "None"}, {"fingerprint": "None"}, {"fingerprint": "a", "name": "b"}]
-    runs += [{"fingerprint": "b", "name": "a"}]
-    for more in runs * 2:
-        rf.track(result, tmp_path, as_of=DAY, **more)
+    for name in (None, "None", "a', 'b", "a") * 2:
+        DF.rec.track("mrr", history=tmp_path, as_of=DAY, name=name)
 
-    assert rf.history(tmp_path).height == len(runs)
+    assert rf.history(tmp_path).height == 4
 
 
 # ---- runs of several schemas
@@ -187,8 +173,6 @@ def test_what_is_no_time_is_told_before_any_work(tmp_path, as_of):
     said = r"as_of=.* is not a time; write as_of=datetime.date\(2026, 11, 22\), a datetime, or text"
     with pytest.raises(rf.RecframeError, match=said):
         DF.rec.track("no such metric", history=tmp_path / "h", as_of=as_of)
-    with pytest.raises(rf.RecframeError, match=said):
-        rf.track(DF.rec.summarize("mrr"), tmp_path / "h", as_of=as_of)
     assert not (tmp_path / "h").exists()
 
 
@@ -197,24 +181,23 @@ def test_what_is_no_time_is_told_before_any_work(tmp_path, as_of):
 
 def test_what_cannot_be_tracked_is_told(tmp_path):
     (tmp_path / "file.parquet").write_text("x")
-    result, folder = DF.rec.summarize("mrr"), tmp_path / "h"
-    for call, said in (
-        (lambda: rf.track(result, tmp_path / "file.parquet", as_of=DAY),
-         "history=.*: history takes the path of a folder on a disk, with a file for each run, such as"),
-        (lambda: rf.track(result, "s3://bucket/history", as_of=DAY), "takes the path of a folder on a disk"),
-        (lambda: rf.track(result, "", as_of=DAY), "history='': history takes the path of a folder"),
-        (lambda: rf.track(result, 7, as_of=DAY), "history=7: history takes the path of a folder"),
-        (lambda: rf.track(result, tmp_path / "file.parquet" / "below", as_of=DAY), "cannot write .*: Not a directory"),
-        (lambda: rf.history(tmp_path / "none"),
-         r"there is no history at '.*none'; rec.track\(\.\.\., history='.*none'\) starts one"),
-        (lambda: rf.track(DF.rec.evaluate("mrr"), folder, as_of=DAY),
-         "found a frame without 'metric', of the columns n_users, mrr"),
-        (lambda: rf.track(0.5, folder, as_of=DAY), "the first argument of track"),
-        (lambda: rf.track(result, folder, as_of=DAY, tags=["a"]), r"tags=\['a'\]: tags takes words by their names"),
-    ):  # fmt: skip
+    folder = tmp_path / "h"
+    is_file, below = tmp_path / "file.parquet", tmp_path / "file.parquet" / "below"
+    takes = "takes the path of a folder on a disk, with a file for each run, such as"
+    for history, tags, said in (
+        (is_file, {}, f"history=.*: history {takes}"),
+        ("s3://bucket/history", {}, takes),
+        ("", {}, f"history='': history {takes}"),
+        (7, {}, f"history=7: history {takes}"),
+        (below, {}, "cannot write .*: Not a directory"),
+        (folder, ["a"], r"tags=\['a'\]: tags takes words by their names"),
+    ):
         with pytest.raises(rf.RecframeError, match=said):
-            call()
+            DF.rec.track("mrr", history=history, as_of=DAY, tags=tags)
     assert not folder.exists()
+    said = r"there is no history at '.*h'; rec.track\(\.\.\., history='.*h'\) starts one"
+    with pytest.raises(rf.RecframeError, match=said):
+        rf.history(folder)
 
 
 @pytest.mark.parametrize("column", ["as_of", "fingerprint", "tag_team", "n"])
@@ -286,10 +269,10 @@ def test_importing_recframe_imports_nothing_of_it():
 
 
 def process(code: str, *arguments: object) -> subprocess.Popen:
-    """Start a Python of its own, which has a result at hand."""
+    """Start a Python of its own, which has lists at hand."""
     begin = """
 import sys, datetime as dt, polars as pl, recframe as rf
-result = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]}).rec.summarize("mrr")
+rec = pl.DataFrame({"user": [1], "item": [1], "rank": [1], "relevance": [1]}).rec
 place = sys.argv[1]
 """
     run = [sys.executable, "-c", begin + code, *map(str, arguments)]
@@ -299,10 +282,9 @@ place = sys.argv[1]
 @pytest.mark.slow
 def test_whoever_reads_while_two_write_sees_whole_runs_alone(tmp_path):
     code = """
-both = pl.concat([result, result.with_columns(metric=pl.lit("other"))])
 for n in range(25):
-    rf.track(both, place, as_of=dt.date(2026, 1, n + 1), name=sys.argv[2])
-    rf.track(both, place, as_of=dt.date(2026, 1, 1), name="all")
+    rec.track("mrr", "recall", history=place, as_of=dt.date(2026, 1, n + 1), name=sys.argv[2])
+    rec.track("mrr", "recall", history=place, as_of=dt.date(2026, 1, 1), name="all")
 """
     running = [process(code, tmp_path, name) for name in "ab"]
     seen = []
@@ -324,9 +306,9 @@ def test_a_process_that_is_killed_before_a_run_has_its_place_leaves_the_one_that
     code = """
 import os, signal, pathlib
 def killed(*_): os.kill(os.getpid(), signal.SIGKILL)
-rf.track(result, place, as_of="2026-11-22", tags={"try": 1})
+rec.track("mrr", history=place, as_of="2026-11-22", tags={"try": 1})
 pathlib.Path.replace = killed
-rf.track(result, place, as_of="2026-11-22", tags={"try": 2})
+rec.track("mrr", history=place, as_of="2026-11-22", tags={"try": 2})
 """
     one = process(code, tmp_path)
     one.communicate(timeout=60)

@@ -49,7 +49,7 @@ INSTEAD = {
     "explain": "rf.explain(...), which says the same without numbers",
     "table": "summarize(...), whose values and intervals a table shows",
     "pareto": "evaluate(...) and compare(...), whose values and verdicts it reads",
-    "track": "summarize(...), collect it, and give it to rf.track(...)",
+    "track": "summarize(...), and write its rows as a file of the history",
     "report": "summarize(...), compare(...) and gaps(...), which a report shows",
     "worst": "evaluate(..., by='user'), and sort that frame",
     "best": "evaluate(..., by='user'), and sort that frame",

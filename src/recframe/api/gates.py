@@ -202,7 +202,7 @@ class GatePlan:
         from recframe.tracking.fingerprints import fingerprint  # noqa: PLC0415  importing recframe should take no time
 
         asked = self.question
-        return "" if asked.kind.adds is not None else fingerprint(asked.inputs, asked.metrics)
+        return "" if asked.kind.adds is not None else fingerprint(asked.inputs)
 
     def _places(self) -> dict[str | None, dict[int, Metric[...]]]:
         """Return the metrics of requirements, as the profile has them, by the model that values are compared with."""

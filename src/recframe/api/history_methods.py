@@ -64,13 +64,24 @@ class Tracked(Generic[F]):
     ) -> Any:
         """Write `summarize(...)` to a history, with the fingerprint of the data (see `fingerprint`), and return what it wrote.
 
-        `history`, `as_of`, `name` and `tags` are those of `rf.track`, which says what a run replaces: one of the same time,
-        name and data. So compute all metrics of a run in one call. `rf.history(...)` has all runs as a frame.
+            history: a folder of Parquet files, one for each run, such as "history.parquet", created if missing.
+            as_of: the time of the result: a date, a datetime, or text such as "2026-11-22" or
+                "2026-11-22T06:00+01:00". Without a zone it is UTC.
+            name: a name of the run, so that several runs of one time and data do not replace each other.
+            tags: values stored with each row by name, such as {"commit": "3f2a1c"}, in columns `tag_commit`.
+            k, by, level, cluster: those of `summarize`.
 
-        The result has the columns of the file: the time, name and tags of the run, `by`, `metric`, `value`, `low`, `high`,
-        `std`, `n`, `fingerprint`. Of a LazyFrame the plan runs, and the result is a DataFrame.
+        A run with the same `as_of`, `name` and data replaces the earlier one, with all of its metrics: compute the metrics of
+        a run in one call, or name the runs. A file has a temporary name until it is complete, so that readers see a whole run
+        or none, and several processes may write at once.
 
-        Raises what `summarize` and `rf.track` raise.
+        The columns of a file are `as_of`, `name`, those of tags, `by` as text ("null" for a segment that is null), `metric`,
+        `value`, `low`, `high` (its interval), `std`, `n` (its users), `fingerprint`. `rf.history(...)` has all runs as a
+        frame; Polars and DuckDB read the folder too: `read_parquet('folder/*.parquet')`. Of a LazyFrame the plan runs, and
+        the result is a DataFrame.
+
+        Raises what `summarize` raises, a RecframeError for an `as_of` that is not a time and a place that cannot be written,
+        and a ColumnError if `by` has the name of one of the file's own columns.
 
         >>> import polars as pl, recframe as rf, tempfile
         >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
@@ -89,16 +100,16 @@ class Tracked(Generic[F]):
         └─────────────────────┴───────┴─────┘
         """
         from recframe.tracking.fingerprints import fingerprint  # noqa: PLC0415  importing recframe should take no time
-        from recframe.tracking.histories import moment, place_of, track  # noqa: PLC0415
+        from recframe.tracking.histories import moment, place_of, write  # noqa: PLC0415
 
         rec: Any = self
         # what is wrong with these is said before any work is done
         place, time = place_of(history), moment(as_of)
-        result = rec.summarize(*metrics, k=k, by=by, cluster=cluster, level=level)
+        summary = rec.summarize(*metrics, k=k, by=by, cluster=cluster, level=level)
         names: list[Any] = [*argument_errors.names(by), *([] if cluster is None else [cluster])]
         asked = Request.of(rec, registry.asked(registry.each(metrics), k), names)
-        data = fingerprint(asked.inputs, [one.metric for one in asked.stated])
-        return track(result, place, as_of=time, name=name, tags=tags, fingerprint=data)
+        data = fingerprint(asked.inputs)
+        return write(summary, place, {"as_of": time, "name": name, "fingerprint": data}, tags)
 
     @argument_errors.understood
     def fingerprint(self, *, by: By = None) -> str:

@@ -92,11 +92,13 @@ class Plot(
         Raises a ColumnError for a frame that is no history, and a RecframeError for a metric or segments that it does not
         have.
 
-        >>> import polars as pl, recframe
-        >>> days = pl.date_range(pl.date(2026, 11, 1), pl.date(2026, 11, 3), eager=True)
-        >>> runs = pl.DataFrame({"as_of": days, "metric": "ndcg@10", "k": 10, "value": [0.30, 0.31, 0.29]})
-        >>> runs.rec.plot.timeline("ndcg@10").data["value"].to_list()
-        [0.3, 0.31, 0.29]
+        >>> import polars as pl, recframe as rf, tempfile
+        >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+        >>> folder = tempfile.mkdtemp()
+        >>> for day in (1, 2, 3):
+        ...     tracked = df.rec.track("mrr", history=folder, as_of=f"2026-11-{day:02}")
+        >>> rf.history(folder).rec.plot.timeline("mrr").data["value"].to_list()
+        [0.75, 0.75, 0.75]
         """
         from recframe.charts import history_charts  # noqa: PLC0415  Altair is an extra
 

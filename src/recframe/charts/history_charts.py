@@ -33,7 +33,8 @@ from recframe.charts.themes import ALL, Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import parse
-from recframe.tracking.changed_runs import CHANGED, FEWEST, OPEN, changed
+from recframe.tracking.changed_runs import CHANGED, FEWEST, OPEN
+from recframe.tracking.changed_runs import changes as changes_of
 from recframe.tracking.histories import OF_RUN
 
 MOST = 6
@@ -155,7 +156,7 @@ def lines_of(rec: Any, window: int, level: float) -> Lines:
         msg = f"plot.timeline draws a history, {A_HISTORY}; found a frame without the column {missing!r}"
         raise ColumnError(msg)
     model = rec._context.model or "model"  # noqa: SLF001
-    return Lines.of(changed(kind, window, level), model, window, level)
+    return Lines.of(changes_of(kind.frame, window=window, level=level), model, window, level)
 
 
 def metric_of(text: str) -> Metric[...] | None:

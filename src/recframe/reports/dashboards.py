@@ -22,11 +22,10 @@ from recframe.charts.formatting import (
 )
 from recframe.charts.themes import Look
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
-from recframe.frames.collecting import stream
-from recframe.frames.kinds.kind import Kind
 from recframe.reports.page import Content, Page, Section, Text, figure
-from recframe.tracking.changed_runs import CHANGED, FEWEST, LEVEL, WINDOW, changed, kind_of
-from recframe.tracking.histories import OF_RUN, OWN, TAGS
+from recframe.tracking.changed_runs import CHANGED, FEWEST, LEVEL, WINDOW, runs_of
+from recframe.tracking.changed_runs import changes as changes_of
+from recframe.tracking.histories import OF_RUN, TAGS
 
 MOST_CHARTS = 12
 """Most charts of metrics, to keep a page small."""
@@ -57,10 +56,12 @@ def dashboard(
 
     It needs recframe[report]. Raises a RecframeError for a frame that is no history, and for one without runs.
 
-    >>> import polars as pl, recframe as rf
-    >>> days = pl.date_range(pl.date(2026, 11, 1), pl.date(2026, 11, 3), eager=True)
-    >>> runs = pl.DataFrame({"as_of": days, "metric": "ndcg@10", "value": [0.30, 0.31, 0.29]})
-    >>> rf.dashboard(runs, title="Nightly")
+    >>> import polars as pl, recframe as rf, tempfile
+    >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
+    >>> folder = tempfile.mkdtemp()
+    >>> for day in (1, 2, 3):
+    ...     tracked = df.rec.track("ndcg@10", history=folder, as_of=f"2026-11-{day:02}")
+    >>> rf.dashboard(folder, title="Nightly")
     <Nightly: 4 sections; .save('report.html') writes it>
     """
     from recframe.charts.history_charts import Lines  # noqa: PLC0415  Altair is an extra
@@ -68,8 +69,8 @@ def dashboard(
     if not isinstance(title, str):
         msg = f"title={shown(title)}: title takes text"
         raise RecframeError(msg)
-    kind = kind_of(history, "dashboard")
-    found = changed(kind, window, level)
+    runs = runs_of(history, "dashboard")
+    found = changes_of(runs, window=window, level=level)
     if found.is_empty():
         msg = "the history has no numbers yet; track some: rec.track(..., history='history.parquet', as_of='2026-11-22')"
         raise RecframeError(msg)
@@ -85,16 +86,13 @@ def dashboard(
         for metric in metrics[:MOST_CHARTS]
     }
     page = Dashboard(found, keys, metrics, model, window, level)
-    return Page(page.content(title, charts, _about(kind)))
+    return Page(page.content(title, charts, _about(runs)))
 
 
-def _about(kind: Kind) -> pl.DataFrame:
+def _about(runs: pl.DataFrame) -> pl.DataFrame:
     """Return the columns about the runs, a row for each of their metrics."""
-    tags = [column for column in kind.columns if str(column).startswith(TAGS)]
-    taken = [one for one in (*OF_RUN, *tags, "metric") if one in kind.columns]
-    rows = stream(kind.take({one: one for one in taken}).lazy()).unique(maintain_order=True)
-    lacking = [one for one in OF_RUN if one not in rows]
-    return rows.with_columns(pl.lit(None, OWN[one]).alias(one) for one in lacking)
+    tags = [column for column in runs.columns if column.startswith(TAGS)]
+    return runs[[*OF_RUN, *tags, "metric"]].unique(maintain_order=True)
 
 
 def _time(of: Any) -> str:

@@ -235,7 +235,7 @@ class ReportBuilder(SectionsOfSegments):
             shown,
             headline.facts(self.data, models, **facts),
             data,
-            _footer(self.inputs, self.metrics),
+            _footer(self.inputs),
             self.nothing,
         )
 
@@ -457,10 +457,10 @@ def _with_cutoff() -> pl.Expr:
     return pl.when(k.is_null()).then(name).otherwise(pl.format("{}@{}", name, k))
 
 
-def _footer(inputs: Inputs, metrics: Sequence[Metric[...]]) -> str:
+def _footer(inputs: Inputs) -> str:
     """Return when and by which versions a page was made, and of which data."""
     day = datetime.now().astimezone()
     versions = f"recframe {recframe.__version__}, Polars {pl.__version__} and Python {platform.python_version()}"
     made = f"Made by {versions} on {day.day} {day:%B %Y}"
-    data = f"of the data with the fingerprint {fingerprint(inputs, metrics)}"
+    data = f"of the data with the fingerprint {fingerprint(inputs)}"
     return f"{made}, {data}. This page is one file and loads nothing from any network."

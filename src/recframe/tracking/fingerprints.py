@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from hashlib import sha256
 
 import polars as pl
@@ -10,44 +9,33 @@ import polars as pl
 from recframe.frames.collecting import stream
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.joins import beside_one_another
-from recframe.metrics.language.definition import Metric
 
+FRAMES = ("lists", "truth", "users", "items", "train", "reference")
 SEED = 20_261
 HALF = 2**32
-DIGITS = 16
-"""Digits of the fingerprint; of a million, two collide once in forty million times."""
 NUMBERS = ("rank", "score", "relevance", "propensity")
 """Numeric roles, whatever their dtype."""
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 
 
-def fingerprint(inputs: Inputs, metrics: Sequence[Metric[...]] = ()) -> str:
+def fingerprint(inputs: Inputs) -> str:
     """Return the fingerprint of the frames of a call, by the columns that it reads: roles, and those of `by`.
-
-    Where a metric reads what is known of items, all their columns count.
 
     The rows of each frame become numbers, which are summed up: so their order, chunks and threads change nothing, and it
     streams. Ids count as what they say, whatever the dtype: whole numbers of any width, categories as text.
     """
-    frames = {
+    frames = {name: getattr(inputs, name) for name in FRAMES}
+    if inputs.without_items:
         # numbers of rows are in the order in which these stand
-        "lists": inputs.lists.drop("item") if inputs.without_items else inputs.lists,
-        **{
-            name: getattr(inputs, name)
-            for name in ("truth", "users", "items", "train", "reference")
-        },
-    }
-    if inputs.items is not None and any("items" in metric.definition.needs for metric in metrics):
-        items = inputs.sides["items"].kind
-        named = {f"feature {place}": name for place, name in enumerate(sorted(items.columns))}
-        frames["features"] = items.take(named).lazy()
-    plans = {name: rows for name, rows in frames.items() if not isinstance(rows, str | None)}
+        frames["lists"] = inputs.lists.drop("item")
+    plans = {name: rows for name, rows in frames.items() if isinstance(rows, pl.LazyFrame)}
     columns = {name: sorted(rows.collect_schema()) for name, rows in plans.items()}
     sums = stream(beside_one_another([_sums(name, rows) for name, rows in plans.items()]))
     # a model that is the reference has no rows of its own
-    reference = "" if "reference" in plans else frames["reference"]
-    said = reference, columns, sums.fill_null(0).row(0)
-    return sha256(repr(said).encode()).hexdigest()[:DIGITS]
+    names = [one for one in frames.values() if isinstance(one, str)]
+    whole = repr((names, columns, sums.fill_null(0).row(0)))
+    # of a million such texts, two collide once in forty million times
+    return sha256(whole.encode()).hexdigest()[:16]
 
 
 def _sums(name: str, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -57,8 +45,8 @@ def _sums(name: str, rows: pl.LazyFrame) -> pl.LazyFrame:
     # NOTE: one after the other, since a sum or a xor of the columns' own numbers would not tell which stand together.
     for seed, column in enumerate(sorted(schema), SEED):
         number = (number ^ _plain(column, schema[column]).hash(seed)).hash(seed)
-    both = {"n": pl.len(), "low": (number % HALF).sum(), "high": (number // HALF).sum()}
-    return rows.select(one.alias(f"{name} {part}") for part, one in both.items())
+    sums = rows.select(n=pl.len(), low=(number % HALF).sum(), high=(number // HALF).sum())
+    return sums.select(pl.all().name.prefix(name))
 
 
 def _plain(column: str, dtype: pl.DataType) -> pl.Expr:

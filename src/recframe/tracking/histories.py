@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from datetime import date, datetime, timezone
+from datetime import datetime, timezone
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import polars as pl
 
@@ -19,19 +19,14 @@ from recframe.frames import atomic_write
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, Given
-from recframe.frames.kinds.kind import Kind
-from recframe.frames.kinds.lookup import kind_for
+from recframe.frames.kinds.lookup import collected, kind_for
 
-F = TypeVar("F")
-Schema = Mapping[str, pl.DataType]
 History = str | os.PathLike[str]
 OF_RUN = ("as_of", "name", "fingerprint")
 """Columns about a run, besides its tags."""
 TAGS = "tag_"
 """Prefix of the columns of tags."""
-NUMBERS = ("value", "low", "high", "std", "n")
-"""Columns of a number."""
-BEHIND = ("metric", *NUMBERS, "fingerprint")
+BEHIND = ("metric", "value", "low", "high", "std", "n", "fingerprint")
 """Columns behind those that a run was split by, in their order."""
 OWN = pl.Schema(
     {
@@ -46,88 +41,52 @@ OWN = pl.Schema(
 """Columns of every run, without its tags and the columns that it was split by."""
 OF_SUMMARY = {"value_low": "low", "value_high": "high", "n_users": "n"}
 """Columns of a history by their names in a summary."""
-ENDING = ".parquet"
 UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 NULL = "null"
 """Text of a segment that is null; null itself means that a run was not split by the column."""
-NOT_TAKEN = re.compile(r"[^\w.-]")
-"""Characters that MLflow, Weights & Biases or TensorBoard do not take in a part of a name; a slash stands between parts."""
-AS_OF = Either(
-    "as_of=datetime.date(2026, 11, 22), a datetime, or text such as as_of='2026-11-22'",
-    "2026-11-22, or 2026-11-22T06:00+01:00",
-)
+NOT_TAKEN = re.compile(r"[^\w.-]|^\.+$|^$")
+"""What MLflow, Weights & Biases or TensorBoard do not take in a part of a name; dots alone are a folder's."""
 
 
-def track(
-    result: F,
-    history: History,
-    *,
-    as_of: date | str,
-    name: str | None = None,
-    tags: Mapping[str, object] | None = None,
-    fingerprint: str | None = None,
-) -> F | pl.DataFrame:
-    """Write a result to a history as one run, and return the run as its file has it.
+def write(
+    summary: Any,
+    place: Path,
+    about: Mapping[str, Any],
+    tags: Mapping[str, object] | None,
+) -> Any:
+    """Write a summary as a run, and return the run as its file has it; of a LazyFrame a DataFrame.
 
-    `rec.track("ndcg@10", ...)` computes a result and writes it, with the fingerprint of the data. This function is for an
-    existing result: of `summarize`, or of `evaluate(..., tidy=True)`.
-
-        history: a folder of Parquet files, one for each run, such as "history.parquet", created if missing.
-        as_of: the time of the result: a date, a datetime, or text such as "2026-11-22" or
-            "2026-11-22T06:00+01:00". Without a zone it is UTC.
-        name: a name of the run, so that several runs of one time and data do not replace each other.
-        tags: values stored with each row by name, such as {"commit": "3f2a1c"}, in columns `tag_commit`.
-        fingerprint: of the data, `rec.fingerprint()`.
-
-    A run with the same `as_of`, `name` and fingerprint replaces the earlier one, with all of its metrics: compute the metrics
-    of a run in one call, or name the runs. A file has a temporary name until it is complete, so that readers see a whole run
-    or none, and several processes may write at once.
-
-    The columns of a file are `as_of`, `name`, those of tags, the columns that the result is split by under their own names
-    as text ("null" for a segment that is null), `metric`, `value`, `low`, `high` (its interval),
-    `std`, `n` (its users), `fingerprint`. Polars and DuckDB read the folder too: `read_parquet('folder/*.parquet')`.
-
-    Of a LazyFrame the plan runs, and the result is a DataFrame.
-
-    Raises a RecframeError for a result that is not tidy, an `as_of` that is not a time, and a place that cannot be written, and
-    a ColumnError if the result is split by a column with the name of one of the file's own.
-
-    >>> import polars as pl, recframe as rf, tempfile
-    >>> df = pl.DataFrame({"user": [1, 2], "item": [1, 1], "rank": [1, 2], "relevance": [1, 1]})
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for day in ("2026-11-21", "2026-11-22", "2026-11-22"):
-    ...         tracked = rf.track(df.rec.summarize("mrr"), f"{folder}/history.parquet", as_of=day)
-    ...     rf.history(f"{folder}/history.parquet").select("as_of", "metric", "value", "n")
-    shape: (2, 4)
-    ┌─────────────────────┬────────┬───────┬─────┐
-    │ as_of               ┆ metric ┆ value ┆ n   │
-    │ ---                 ┆ ---    ┆ ---   ┆ --- │
-    │ datetime[μs]        ┆ str    ┆ f64   ┆ i64 │
-    ╞═════════════════════╪════════╪═══════╪═════╡
-    │ 2026-11-21 00:00:00 ┆ mrr    ┆ 0.75  ┆ 2   │
-    │ 2026-11-22 00:00:00 ┆ mrr    ┆ 0.75  ┆ 2   │
-    └─────────────────────┴────────┴───────┴─────┘
+    `about` has the columns of `OF_RUN`, in that order. A run with the same three replaces the earlier one.
     """
-    place, kind = place_of(history), kind_for(result, "the first argument of track()")
-    about: dict[str, Any] = {"as_of": moment(as_of), "name": name, "fingerprint": fingerprint}
     if not isinstance(tags, Mapping | None):
         msg = f"tags={shown(tags)}: tags takes words by their names, such as tags={{'team': 'search'}}"
         raise RecframeError(msg)
-    run = _run(kind, about, {f"{TAGS}{tag}": str(word) for tag, word in (tags or {}).items()})
+    rows, kind = collected(summary), kind_for(summary)
+    keys = rows.columns[: rows.columns.index("metric")]
+    for taken in sorted({*keys} - {*keys_of(keys)}):
+        msg = f"column {taken!r} has the name of a history's own column; rename the column first"
+        raise ColumnError(msg)
+    # NOTE: by their places, since some names such as "^.*$" are patterns to Polars
+    texts = [as_text(pl.nth(at), rows.dtypes[at]).fill_null(NULL) for at in range(len(keys))]
+    as_of, name, fingerprint = (pl.lit(of, OWN[one]).alias(one) for one, of in about.items())
+    words = [pl.lit(str(word)).alias(f"{TAGS}{tag}") for tag, word in (tags or {}).items()]
+    rows = rows.rename(OF_SUMMARY)
+    run = rows.select(as_of, name, *words, *texts, *BEHIND[:-1], fingerprint)
     key = sha256(repr([*about.values()]).encode()).hexdigest()[:16]
     # the write says what is wrong with the folder
     with suppress(OSError):
         place.mkdir(parents=True, exist_ok=True)
-    atomic_write.write(place / f"{about['as_of']:%Y-%m-%d}-{key}{ENDING}", run.write_parquet)
+    file = place / f"{about['as_of']:%Y-%m-%d}-{key}.parquet"
+    atomic_write.write(file, run.write_parquet)
     return run if kind.is_lazy else kind.give(run.lazy(), {})
 
 
 def history(history: History) -> pl.DataFrame:
     """Return all runs of a history as a frame: a row for each number, sorted by `as_of` and `name`.
 
-    The columns are those of the files (see `rf.track`): `as_of` (in UTC), `name`, `tag_...`, the columns that runs were split
-    by, `metric`, `value`, `low`, `high`, `std`, `n` and `fingerprint`. Those that runs were split by are text; a run that was
-    not split by one has null in it.
+    The columns are `as_of` (in UTC), `name`, `tag_...`, the columns that runs were split by, `metric`, `value`, `low`, `high`,
+    `std`, `n` and `fingerprint`. Those that runs were split by are text, "null" for a segment that is null; a run that was not
+    split by one has null in it.
 
     Other data for the same `as_of`, such as a truth that has grown, have another fingerprint and separate rows, those of the
     last written file last.
@@ -155,14 +114,14 @@ def history(history: History) -> pl.DataFrame:
         begins = Either(f"rec.track(..., history={str(place)!r})", "recframe track")
         msg = f"there is no history at {str(place)!r}; {begins} starts one"
         raise RecframeError(msg)
-    files = [file for file in place.iterdir() if file.suffix == ENDING]
+    files = place.glob("*.parquet")
     paths = sorted(files, key=lambda file: (file.stat().st_mtime_ns, file))
     return _read(paths).sort("as_of", "name", maintain_order=True)
 
 
 def keys_of(columns: Iterable[str]) -> list[str]:
     """Return the columns that the runs of a history were split by, of all of its columns."""
-    own = {*OWN, *OF_SUMMARY, "k", "note"}
+    own = {*OWN, *OF_SUMMARY}
     return [one for one in columns if one not in own and not one.startswith(TAGS)]
 
 
@@ -175,8 +134,11 @@ def moment(as_of: Any) -> datetime:
         text = re.sub(r"(\.\d{6})\d+", r"\1", re.sub("[Zz]$", "+00:00", text))
         time = datetime.fromisoformat(text)
         return time.astimezone(timezone.utc).replace(tzinfo=None) if time.tzinfo else time
-    msg = f"{Given('as_of', as_of)} is not a time; write {AS_OF}"
-    raise RecframeError(msg)
+    such = Either(
+        "as_of=datetime.date(2026, 11, 22), a datetime, or text such as as_of='2026-11-22'",
+        "2026-11-22, or 2026-11-22T06:00+01:00",
+    )
+    raise RecframeError(f"{Given('as_of', as_of)} is not a time; write {such}")
 
 
 def place_of(history: object) -> Path:
@@ -190,69 +152,43 @@ def place_of(history: object) -> Path:
     return place
 
 
-def _run(kind: Kind, about: dict[str, Any], tags: dict[str, str]) -> pl.DataFrame:
-    """Return the rows of a run as its file has them, or raise an error where the result has no numbers for it."""
-    columns = [*map(str, kind.columns)]
-    for missing in sorted({"metric", "value"} - {*columns}):
-        msg = f"track takes a result of summarize, or of evaluate(..., tidy=True); found a frame without {missing!r}, of the "
-        raise RecframeError(msg + f"columns {', '.join(columns)}")
-    keys = columns[: columns.index("metric")]
-    for taken in sorted({*keys} - {*keys_of(keys)}):
-        msg = f"column {taken!r} has the name of a history's own column; rename the column first"
-        raise ColumnError(msg)
-    # NOTE: keys under names of our own, since some such as "^.*$" are patterns to Polars
-    inside = {f"key {place}": name for place, name in enumerate(keys)}
-    named = {OF_SUMMARY.get(one, one): one for one in columns}
-    wanted = inside | {name: one for name, one in named.items() if name in BEHIND}
-    rows = stream(kind.take(wanted).lazy())
-    texts = (as_text(pl.col(one), rows.schema[one]).fill_null(NULL) for one in inside)
-    run = pl.concat([pl.DataFrame(schema=OWN), rows.with_columns(texts)], how="diagonal_relaxed")
-    of_run = [pl.lit(word, OWN.get(one)).alias(one) for one, word in (about | tags).items()]
-    run = run.cast(OWN).with_columns(of_run)
-    return run.select(_ordered(run.columns)).rename(inside)
-
-
-def _ordered(names: Iterable[str]) -> list[str]:
-    tags = [name for name in names if name.startswith(TAGS)]
-    return ["as_of", "name", *tags, *keys_of(names), *BEHIND]
-
-
 def _read(paths: list[Path]) -> pl.DataFrame:
     """Return the runs of files in their order."""
-    if not paths:
-        return pl.DataFrame(schema=OWN)[_ordered([*OWN])]
     with suppress(*UNREADABLE):
         # as most folders are: the same columns in all files
         rows = pl.read_parquet(paths, glob=False)
-        if not _foreign(rows.schema):
+        if rows.schema == _tracked(rows.columns):
             return rows
-    schemas = {name: dtype for path in paths for name, dtype in _schema(path).items()}
-    whole = {name: schemas[name] for name in _ordered(schemas)}
+    whole = _tracked(name for path in paths for name in _columns(path))
+    if not paths:
+        return pl.DataFrame(schema=whole)
     return stream(pl.scan_parquet(paths, glob=False, schema=whole, missing_columns="insert"))
 
 
-def _schema(path: Path) -> Schema:
+def _tracked(names: Iterable[str]) -> pl.Schema:
+    """Return the columns of runs that have these ones, as `write` has them."""
+    every = dict.fromkeys((*names, *OWN))
+    tags = [name for name in every if name.startswith(TAGS)]
+    order = ["as_of", "name", *tags, *keys_of(every), *BEHIND]
+    return pl.Schema({name: OWN.get(name, pl.String()) for name in order})
+
+
+def _columns(path: Path) -> Mapping[str, pl.DataType]:
     """Return the columns of a file, or say why it is no run."""
+    reason, schema = "", {}
     try:
         schema = pl.read_parquet_schema(path)
-        reason = _foreign(schema)
+        pairs = zip_longest(_tracked(schema).items(), schema.items())
+        wrong = [tracked[0] for tracked, given in pairs if tracked != given]
+        if wrong:
+            there = schema.get(wrong[0], "missing")
+            reason = f"its column {wrong[0]!r} is {there}, not as track writes it"
     except UNREADABLE as error:
-        schema, reason = {}, atomic_write.reason(error)
+        reason = atomic_write.reason(error)
     if reason:
-        msg = (
-            f"{str(path)!r} is no run of a history: {reason}; move it elsewhere, or track it again"
-        )
-        raise DataError(msg)
+        whole = f"is no run of a history: {reason}; move it elsewhere, or track it again"
+        raise DataError(f"{str(path)!r} {whole}")
     return schema
-
-
-def _foreign(schema: Schema) -> str:
-    """Return what is wrong with the columns of a file that another program wrote."""
-    whole = {name: OWN.get(name, pl.String()) for name in _ordered([*{**schema, **OWN}])}
-    for (name, dtype), found in zip_longest(whole.items(), schema.items()):
-        if found != (name, dtype):
-            return f"its column {name!r} is {schema.get(name, 'missing')}, not as track writes it"
-    return ""
 
 
 def flat(result: Any, *, model: str = "model") -> dict[str, float]:
@@ -278,40 +214,36 @@ def flat(result: Any, *, model: str = "model") -> dict[str, float]:
     >>> rf.flat(df.rec.evaluate("mrr", "recall@1", by="country", tidy=True))
     {'mrr/country_DE': 0.5, 'recall_at_1/country_DE': 0.0, 'mrr/country_FR': 1.0, 'recall_at_1/country_FR': 1.0}
     """
-    kind = kind_for(result, "the first argument of flat()")
-    columns = [*map(str, kind.columns)]
+    rows = collected(result, "the first argument of flat()")
+    columns = rows.columns
     if not {"metric", "value"} <= {*columns}:
         msg = "flat takes a tidy result, a row for each number: of summarize or compare, or of evaluate(..., tidy=True); found "
         raise RecframeError(f"{msg}the columns {', '.join(columns)}")
-    found: dict[str, Any] = {}
     keys = [one for one in keys_of(columns[: columns.index("metric")]) if one != model]
-    numbers = [one for one in columns if _is_number(one, columns)]
-    taken = [*keys, *({model, "k"} & {*columns}), "metric", *numbers]
-    for row in stream(kind.take({one: one for one in taken}).lazy()).to_dicts():
-        name, _, cut = row["metric"].partition("@")
+    ends = {
+        one: f"_{one.removeprefix('value').strip('_')}".rstrip("_")
+        for one in columns
+        if one in ("value", "low", "high") or re.sub("_(low|high)$", "", one) + "_low" in columns
+    }
+    numbers: dict[str, Any] = {}
+    for row in rows.iter_rows(named=True):
         # in some results the cut-off stands behind the metric, in others in a column of its own
-        cut = cut or row.get("k")
-        parts = [row[model]] if model in columns else []
-        parts.append(_part(name).rstrip("_") + (f"_at_{cut}" if cut else ""))
-        parts += [f"{key}_{'null' if row[key] is None else row[key]}" for key in keys]
-        for number in numbers:
-            end = number.removeprefix("value").removeprefix("_")
-            name = "/".join(map(_part, parts)) + (f"_{end}" if end else "")
-            if name in found:
+        cut = "" if row.get("k") is None else f"@{row['k']}"
+        metric = re.sub(r"\)?@", "_at_", row["metric"] + cut)
+        of_model = [_part(row[model])] if model in columns else []
+        of_keys = [_part(key, row[key]) for key in keys]
+        path = "/".join([*of_model, _part(metric).rstrip("_"), *of_keys])
+        for number, end in ends.items():
+            name = path + end
+            if name in numbers:
                 msg = f"two numbers of the result would be called {name!r}, where other characters than letters, digits, '_', "
                 msg += "'.' and '-' are '_'; rename a value, or take a part of the result, such as one run of a history"
                 raise RecframeError(msg)
-            found[name] = row[number]
-    return {name: float(number) for name, number in found.items() if number is not None}
+            numbers[name] = row[number]
+    return {name: float(number) for name, number in numbers.items() if number is not None}
 
 
-def _is_number(column: str, columns: list[str]) -> bool:
-    """Return whether a column is a value, its interval, or another number that has an interval, or its end."""
-    of = re.sub("_(low|high)$", "", column)
-    return column in ("value", "low", "high") or {f"{of}_low", f"{of}_high"} <= {*columns}
-
-
-def _part(value: object) -> str:
-    """Return a part of a name in characters that are taken; one of dots alone would be a folder's."""
-    text = NOT_TAKEN.sub("_", "null" if value is None else str(value))
-    return text if text.strip(".") else "_" * max(len(text), 1)
+def _part(*words: object) -> str:
+    """Return a part of a name in characters that are taken."""
+    text = "_".join(NULL if word is None else str(word) for word in words)
+    return NOT_TAKEN.sub("_", text)
