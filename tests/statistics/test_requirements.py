@@ -16,7 +16,8 @@ from scipy import stats
 import recframe as rf
 from plain_uncertainty import wilson
 from recframe.statistics import gates
-from recframe.statistics.requirements import ROW, Gate, Requirement, required
+from recframe.statistics.requirements import OF_EARLIER, Gate, Requirement, required
+from recframe.statistics.sums import OF_UNITS, PARTS, PROPERTIES
 
 
 @pytest.mark.parametrize(
@@ -129,6 +130,8 @@ def test_nothing_is_no_requirement():
 
 # states
 
+ROW = PROPERTIES | PARTS | dict.fromkeys(OF_UNITS, pl.Float64) | OF_EARLIER
+
 
 def rows(
     values: list[np.ndarray], others: list[np.ndarray] | None = None, **also: Any
@@ -138,7 +141,7 @@ def rows(
     for segment, value in enumerate(values):
         a = np.zeros(len(value)) if others is None else others[segment]
         n, d = len(value), value - a
-        row = dict.fromkeys(ROW) | {"place": 0, "value": value.mean(), "of_each": True}
+        row = dict.fromkeys(ROW) | {"place": 0, "of_each": True}
         row |= {"a": a.sum(), "d": d.sum(), "aa": (a**2).sum(), "ad": (a * d).sum()}
         row |= {"dd": (d**2).sum(), "an": a.sum(), "dn": d.sum(), "n": n, "nn": n, "units": n}
         row |= {"effective": n, "differ": (d != 0).sum(), "unpaired": 0, "ties": (d == 0).sum()}

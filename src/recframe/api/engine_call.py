@@ -23,7 +23,7 @@ from recframe.frames.kinds.lookup import (
 )
 from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import Context, NamedFrame
-from recframe.statistics.requirements import Gate, check, required
+from recframe.statistics.requirements import check
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -131,7 +131,7 @@ class InBuckets(Rec[F]):
         if not raises:
             return result
         of_gate = {name: given[name] for name in ("strict", "min_users") if name in given}
-        return check(collected(result), Gate(required(requirements, given.get("k")), **of_gate))
+        return check(collected(result), **of_gate)
 
     for _name in REFUSED:
         locals()[_name] = _refused(_name)

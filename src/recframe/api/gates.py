@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, overload
 
 import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import By, Cutoffs, F
-from recframe.api.previous_results import with_earlier
+from recframe.api.previous_results import earlier_rows, with_earlier
 from recframe.api.request import Question, check_pairs, question, with_notes
 from recframe.errors import RecframeError, shown
 from recframe.frames.dtypes import text_of
@@ -20,8 +20,6 @@ from recframe.metrics.language.definition import Metric
 from recframe.statistics.requirements import (
     COLUMNS,
     EARLIER,
-    OF_METRIC,
-    ROW,
     Gate,
     Requirement,
     check,
@@ -29,8 +27,7 @@ from recframe.statistics.requirements import (
     metrics_of,
     required,
 )
-from recframe.statistics.stored_results import as_shown
-from recframe.statistics.sums import MODEL, USERS, Pairing
+from recframe.statistics.sums import BASELINE, MODEL, Pairing
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -138,23 +135,15 @@ class Gates(Generic[F]):
         │ mrr >= 0.7  ┆ open  ┆ 0.75  ┆ -0.044785      ┆ 100     │
         └─────────────┴───────┴───────┴────────────────┴─────────┘
         """
-        asked = required(requirements, k)
-        is_plan = self._kind.is_lazy  # type: ignore[attr-defined]  # of a Rec
-        gate = Gate(
-            asked,
-            level=level,
-            strict=strict,
-            min_users=min_users,
-            models=_names(models),
-            raises=raises and not is_plan,
-            earlier=last is not None,
-        )
-        mentioned = [*(one.model for one in asked), *(gate.models or [])]
+        asked, names = required(requirements, k), _names(models)
+        gate = Gate(asked, level, min_users, names, last is not None)
+        mentioned = [*(one.model for one in asked), *(names or [])]
         rec = self._candidates(*mentioned)  # type: ignore[attr-defined]  # of a Rec
-        named = metrics_of(asked)
-        found = question(rec, named, None, by, cluster)
-        result = GatePlan(found, gate).result(last)
-        return check(collected(result), gate) if raises and is_plan else result
+        result = _judged(question(rec, metrics_of(asked), None, by, cluster), gate, last)
+        if not raises:
+            return result
+        rows = check(collected(result), strict=strict, min_users=min_users)
+        return rows if rec._kind.is_lazy else result  # noqa: SLF001
 
 
 def _names(models: object) -> list[str] | None:
@@ -167,78 +156,58 @@ def _names(models: object) -> list[str] | None:
     return [text_of(name) for name in names]
 
 
-@dataclass(frozen=True)
-class GatePlan:
-    """A gate's plans: one for each thing that values are compared with, and the result of their rows."""
+def _judged(of: Question, gate: Gate, last: Any) -> Any:
+    """Return a gate's result as a frame of the kind that came in; `last` is an earlier result."""
+    from recframe.statistics.gates import states  # noqa: PLC0415  NumPy and SciPy are an extra
 
-    question: Question
-    gate: Gate
+    keys = of.by
+    if gate.models is not None and MODEL not in keys:
+        raise RecframeError(_without_model("models="))
+    by_text = {str(metric): metric for metric in of.metrics}
+    # as the profile has them
+    metrics = {at: by_text[str(one.metric)] for at, one in enumerate(gate.requirements)}
+    rows = _sums(of, gate, metrics)
+    earlier = None if last is None else earlier_rows(last, keys, gate, partial(_fingerprint, of))
 
-    def result(self, last: Any) -> Any:
-        """Return the result as a frame of the kind that came in; `last` is an earlier one."""
-        from recframe.statistics.gates import states  # noqa: PLC0415  NumPy and SciPy are an extra
+    def finished(found: pl.DataFrame) -> pl.DataFrame:
+        found = found if earlier is None else with_earlier(found, earlier, gate)
+        return states(found, [*keys], gate, metrics, of.decimals)
 
-        gate, asked, names = self.gate, self.question, self.question.by
-        if gate.models is not None and MODEL not in names:
-            raise RecframeError(_without_model("models="))
-        rows = pl.concat(self._sums(model, places) for model, places in self._places().items())
-        if last is not None:
-            rows = with_earlier(rows, last, names, gate, self._fingerprint)
-        of = {place: one for places in self._places().values() for place, one in places.items()}
+    dtypes, made = rows.collect_schema(), {**COLUMNS, "metric": pl.String}
+    by: dict[str, Any] = {key: dtypes[key] for key in keys}
+    plan = with_notes(of.kind.applied(rows, finished, pl.Schema(by | made)), of.notes)
+    return of.given(plan, keys, [*made], [*COLUMNS])
 
-        def finished(found: pl.DataFrame) -> pl.DataFrame:
-            return as_shown(states(found, [*names], gate, of, asked.decimals), asked.decimals)
 
-        dtypes, made = rows.collect_schema(), COLUMNS | OF_METRIC
-        by: dict[str, Any] = {key: dtypes[key] for key in names}
-        schema = pl.Schema({**by, **made})
-        whole = with_notes(asked.kind.applied(rows, finished, schema), asked.notes)
-        if gate.raises:
-            whole = asked.kind.applied(whole, lambda one: check(one, gate, names), schema)
-        return asked.given(whole, names, [*made], [*COLUMNS])
+def _fingerprint(of: Question) -> str:
+    """Return the fingerprint of today's data; frames of engines have none."""
+    from recframe.tracking.fingerprints import fingerprint  # noqa: PLC0415  importing recframe should take no time
 
-    def _fingerprint(self) -> str:
-        """Return the fingerprint of today's data; frames of engines have none."""
-        from recframe.tracking.fingerprints import fingerprint  # noqa: PLC0415  importing recframe should take no time
+    return "" if of.kind.adds is not None else fingerprint(of.inputs, of.metrics)
 
-        asked = self.question
-        return "" if asked.kind.adds is not None else fingerprint(asked.inputs, asked.metrics)
 
-    def _places(self) -> dict[str | None, dict[int, Metric[...]]]:
-        """Return the metrics of requirements, as the profile has them, by the model that values are compared with."""
-        metrics = {str(metric): metric for metric in self.question.metrics}
-        groups: dict[str | None, dict[int, Metric[...]]] = {}
-        for place, one in enumerate(self.gate.requirements):
-            model = None if self.gate.is_earlier(one) else one.model
-            groups.setdefault(model, {})[place] = metrics[str(one.metric)]
-        return groups
+def _sums(of: Question, gate: Gate, metrics: Mapping[int, Metric[...]]) -> pl.LazyFrame:
+    """Return the sums of requirements by their places: of values, and of pairs with each model that a bound is a share of."""
+    places: dict[str | None, dict[int, Metric[...]]] = {}
+    for at, one in enumerate(gate.requirements):
+        places.setdefault(gate.baseline(one), {})[at] = metrics[at]
+    sums = [
+        of.sums(None if model is None else _pairing(of, gate, model, asked), asked)
+        for model, asked in places.items()
+    ]
+    columns = [one.drop(BASELINE, strict=False) for one in sums]
+    return pl.concat(columns, how="diagonal_relaxed")
 
-    def _sums(self, model: str | None, places: Mapping[int, Metric[...]]) -> pl.LazyFrame:
-        """Return the rows of requirements of a number or an earlier value, or of a model, with the columns of `ROW`."""
-        asked = self.question
-        pairing = None if model is None else self._pairing(model, places)
-        sums = asked.sums(pairing, places)
-        n, schema = pl.col("n"), sums.collect_schema()
-        users = pl.coalesce(USERS, n) if USERS in schema else n
-        value = pl.when(n > 0).then((pl.col("a") + pl.col("d")) / n)
-        rows = sums.with_columns(users.alias(USERS), value=value)
-        there = {*schema, "value", USERS}
-        columns = (
-            (pl.col(name) if name in there else pl.lit(None)).cast(dtype).alias(name)
-            for name, dtype in ROW.items()
-        )
-        return rows.select(*asked.by, *columns)
 
-    def _pairing(self, model: str, places: Mapping[int, Metric[...]]) -> Pairing:
-        """Return the pairs with a model, or say why there are none."""
-        asked, first = self.question, str(self.gate.requirements[min(places)])
-        if not asked.inputs.model:
-            raise RecframeError(_without_model(repr(first), model))
-        check_pairs([*places.values()])
-        asked.check_trainings()
-        without = f"without {Either('last=', '--reference')} " if model in EARLIER else ""
-        given = f"{first!r}: {without}{model!r}"
-        return Pairing(model, asked.inputs.schema[MODEL], asked.by[MODEL], given)
+def _pairing(of: Question, gate: Gate, model: str, asked: Mapping[int, Metric[...]]) -> Pairing:
+    """Return the pairs with a model, or say why there are none."""
+    first = str(gate.requirements[min(asked)])
+    if not of.inputs.model:
+        raise RecframeError(_without_model(repr(first), model))
+    check_pairs([*asked.values()])
+    without = f"without {Either('last=', '--reference')} " if model in EARLIER else ""
+    given = f"{first!r}: {without}{model!r}"
+    return Pairing(model, of.inputs.schema[MODEL], of.by[MODEL], given)
 
 
 def _without_model(what: str, model: str = "") -> str:

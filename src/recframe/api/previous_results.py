@@ -3,124 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
 from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, shown, shown_in_plan, worded
+from recframe.errors import ColumnError, RecframeError, shown
 from recframe.frames.dtypes import as_text
-from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import collected, kind_for
-from recframe.statistics.requirements import ROW, Gate
-from recframe.statistics.sums import BASELINE, MODEL, PLACE, USERS
+from recframe.statistics.requirements import LOST, Gate
+from recframe.statistics.sums import BASELINE, MODEL, PLACE
 
 NUMBERS = {
-    "other": "value",
-    "other_low": "value_low",
-    "other_high": "value_high",
-    "other_n": "n_users",
+    "value": "other",
+    "value_low": "other_low",
+    "value_high": "other_high",
+    "n_users": "other_n",
 }
-"""Columns that are read, by the names of `ROW`."""
-NULL = "null"
-"""Text of a key that is null, also in the files of histories."""
-LOST = "lost"
-"""Column of the keys' text where one is no value of today's dtype."""
-BEFORE = "in the earlier result, of ", " users, but not in today's"
-TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
-"""Dtypes other than numbers to which text can be cast."""
+"""Columns that are read, with the names that they get."""
+TIMES = {pl.Date: "%Y-%m-%d", pl.Datetime: "%Y-%m-%d %H:%M:%S%.f"}
+SOURCE = "it comes from summarize(...) or rf.history(...)"
 
 
-def with_earlier(
-    rows: pl.LazyFrame, last: Any, names: Mapping[str, str], gate: Gate, today: Callable[[], str]
-) -> pl.LazyFrame:
-    """Return rows of `requirements.ROW` with the earlier values, and those that only the earlier result has.
+def earlier_rows(
+    last: Any, names: Mapping[str, str], gate: Gate, today: Callable[[], str]
+) -> pl.DataFrame:
+    """Return the keys, `metric` and the columns of `NUMBERS` of an earlier result.
 
-    `names` has the keys' own names by those in the rows. Keys are read from text where a file kept no dtypes. `today` gives
-    the fingerprint of today's data, whose runs in a history are not earlier ones.
+    `names` has the keys' own names by those inside. `today` gives the fingerprint of today's data, whose runs in a history are
+    not earlier ones.
     """
-    dtypes, kind = rows.collect_schema(), kind_for(last, "last=")
-    if "as_of" in kind.columns:
+    kind_for(last, "last=")
+    rows = collected(last)
+    if "as_of" in rows.columns:
         metrics = [str(one.metric) for one in gate.requirements]
-        kind = kind_for(latest_run(collected(last), [*names.values()], metrics, today()))
-    then = _read(kind, names)
-    keys = [key for key in names if key in then.collect_schema()]
-    earlier = _at_places(_in_dtypes(then, keys, dtypes), gate, dtypes)
-    on = [*keys, LOST, PLACE]
-    here = rows.drop(NUMBERS).with_columns(pl.lit(None, pl.String).alias(LOST), here=True)
-    both = here.join(earlier, on=on, how="full", coalesce=True, nulls_equal=True)
-    n, is_here = pl.col("other_n"), pl.col("here").is_not_null()
-    was_there = pl.any_horizontal(pl.col(*NUMBERS).is_not_null())
-    gone = was_there & pl.col("value").is_null() & (n.is_null() | (n >= gate.min_users))
-    places = [place for place, one in enumerate(gate.requirements) if gate.is_earlier(one)]
-    # NOTE: sums of texts, since Polars 1 panics where it formats a column with an empty chunk
-    told = worded(BEFORE[0], n.cast(pl.Int64).cast(pl.String).fill_null("some"), BEFORE[1])
-    told = pl.when(pl.col(LOST).is_null()).then(told).otherwise(worded(told, ": ", pl.col(LOST)))
-    return (
-        both.filter(is_here | gone)
-        .with_columns(
-            missing=gone,
-            note=pl.when(gone).then(told).otherwise("note"),
-            users=pl.when(is_here).then(USERS).otherwise(0),
-        )
-        .with_columns(pl.when(pl.col(PLACE).is_in(places)).then(pl.col(*NUMBERS)))
-        .select(*names, *ROW)
-    )
-
-
-def _in_dtypes(then: pl.LazyFrame, keys: Sequence[str], today: pl.Schema) -> pl.LazyFrame:
-    """Return earlier rows with keys in today's dtypes, and all keys as text where one is no value of its dtype."""
-    there, lost = then.collect_schema(), [pl.lit(value=False)]
-    texts = {key: as_text(pl.col(key), there[key]).fill_null(NULL) for key in keys}
-    casts = {}
-    for key, text in texts.items():
-        is_same = there[key] == today[key]
-        known = pl.col(key) if is_same else _of_text(text, today[key])
-        casts[key] = pl.when(text != NULL).then(known)
-        lost.append(casts[key].is_null() & (text != NULL))
-    named = pl.lit(None, pl.String)
-    if keys:
-        parts = map(shown_in_plan, texts.values())
-        named = reduce(lambda one, other: worded(one, ", ", other), parts)
-    return then.select(
-        *(one.alias(key) for key, one in casts.items()),
-        pl.when(pl.any_horizontal(lost)).then(named).alias(LOST),
-        "metric",
-        *(pl.col(name).cast(ROW[name]) for name in NUMBERS),
-    ).unique([*keys, LOST, "metric"], keep="last", maintain_order=True)
-
-
-def _at_places(rows: pl.LazyFrame, gate: Gate, dtypes: pl.Schema) -> pl.LazyFrame:
-    """Return rows of metrics once for each requirement of them, with its place, but those of its baseline."""
-    model = as_text(pl.col(MODEL), dtypes[MODEL]) if MODEL in rows.collect_schema() else pl.lit("")
-    places = {PLACE: pl.Int64, "metric": pl.String, BASELINE: pl.String}
-    asked = [
-        (place, str(one.metric), None if gate.is_earlier(one) else one.model)
-        for place, one in enumerate(gate.requirements)
-    ]
-    found = rows.join(pl.LazyFrame(asked, places, orient="row"), on="metric").drop("metric")
-    is_baseline = (model == pl.col(BASELINE)).fill_null(value=False)
-    return found.filter(~is_baseline).drop(BASELINE)
-
-
-def _read(kind: Kind, names: Mapping[str, str]) -> pl.LazyFrame:
-    """Return the keys, `metric` and the columns of `NUMBERS` of an earlier result."""
-    columns = [*map(str, kind.columns)]
-    for lacking in (one for one in ("metric", *NUMBERS.values()) if one not in columns):
-        msg = f"the earlier result has no column {lacking!r}; it comes from summarize(...) or rf.history(...)"
+        rows = latest_run(rows, [*names.values()], metrics, today())
+    for lacking in (name for name in ("metric", *NUMBERS) if name not in rows.columns):
+        msg = f"the earlier result has no column {lacking!r}; {SOURCE}"
         raise ColumnError(msg)
-    for lacking in (name for key, name in names.items() if name not in columns and key != MODEL):
+    keys = rows.columns[: rows.columns.index("metric")]
+    for lacking in (name for key, name in names.items() if name not in keys and key != MODEL):
         msg = f"the earlier result has no column {lacking!r}; use the same by= for both"
         raise ColumnError(msg)
-    taken = {key: name for key, name in names.items() if name in columns}
-    taken |= {"metric": "metric", **NUMBERS}
-    keys = [] if "as_of" in columns else columns[: columns.index("metric")]
-    for beyond in (one for one in keys if one not in names.values()):
-        msg = (
-            f"the earlier result is split by {beyond!r}, this one is not; use the same by= for both"
-        )
+    for beyond in (name for name in keys if name not in names.values()):
+        msg = f"the earlier result is split by {beyond!r}, this one is not; use the same by= for both"
         raise RecframeError(msg)
-    return kind.take(taken).lazy()
+    inside = {name: key for key, name in names.items() if name in keys}
+    taken = {**inside, "metric": "metric", **NUMBERS}
+    found = pl.DataFrame([rows[name].alias(own) for name, own in taken.items()])
+    return found.cast(dict.fromkeys(NUMBERS.values(), pl.Float64))
 
 
 def latest_run(
@@ -130,7 +60,7 @@ def latest_run(
 
     Runs of today's data, which have the fingerprint `today`, do not count: today's run may be tracked already.
     """
-    from recframe.tracking.histories import OF_SUMMARY, OWN, keys_of  # noqa: PLC0415  importing recframe should take no time
+    from recframe.tracking.histories import NULL, OF_SUMMARY, OWN, keys_of  # noqa: PLC0415  importing recframe should take no time
 
     for lacking in sorted({*OWN} - {*history.columns}):
         msg = f"the earlier result has 'as_of', but no column {lacking!r}; a history comes from rf.history(...)"
@@ -145,18 +75,66 @@ def latest_run(
         some = f"last=rf.history(...).filter(name={shown(next(filter(None, names)))})"
         msg = f"the latest runs of the history have several names, {', '.join(map(repr, names))}; choose one: {some}"
         raise RecframeError(msg)
-    return runs.rename({name: of_summary for of_summary, name in OF_SUMMARY.items()})
+    keys = [runs[key].replace(NULL, None) for key in by if key in runs.columns]
+    numbers = [runs[OF_SUMMARY.get(name, name)].alias(name) for name in ("metric", *NUMBERS)]
+    return pl.DataFrame([*keys, *numbers])
+
+
+def with_earlier(rows: pl.DataFrame, earlier: pl.DataFrame, gate: Gate) -> pl.DataFrame:
+    """Return sums with the columns `gates.OF_EARLIER`, and rows that only the earlier result has.
+
+    An earlier row counts for each requirement of its metric, but not for one that is about the row's own model.
+    """
+    keys = earlier.columns[: earlier.columns.index("metric")]
+    on, schema = [*keys, LOST, PLACE], {PLACE: pl.Int64, "metric": pl.String, BASELINE: pl.String}
+    asked = [
+        (place, str(one.metric), gate.baseline(one)) for place, one in enumerate(gate.requirements)
+    ]
+    then = _in_dtypes(earlier, keys, rows.schema)
+    then = then.join(pl.DataFrame(asked, schema, orient="row"), on="metric")
+    if MODEL in keys:
+        is_baseline = as_text(pl.col(MODEL), then.schema[MODEL]) == pl.col(BASELINE)
+        then = then.filter(~is_baseline.fill_null(value=False))
+    here = rows.with_columns(pl.lit(None, pl.String).alias(LOST), here=True)
+    then = then.select(*on, *NUMBERS.values())
+    both = here.join(then, on=on, how="full", coalesce=True, nulls_equal=True)
+    n, nobody = pl.col("other_n"), pl.col("n").fill_null(0) == 0
+    counts = pl.col("other").is_not_null() & (n.is_null() | (n >= gate.min_users))
+    both = both.with_columns(missing=nobody & counts)
+    return both.filter(pl.col("here").is_not_null() | pl.col("missing")).drop("here")
+
+
+def _in_dtypes(earlier: pl.DataFrame, keys: Sequence[str], today: pl.Schema) -> pl.DataFrame:
+    """Return earlier rows with keys in today's dtypes, and all keys as text where one is no value of its dtype.
+
+    A row that stands twice, as of two runs of one moment, counts as it was written last.
+    """
+    texts = {key: as_text(pl.col(key), earlier.schema[key]) for key in keys}
+    values = {
+        key: pl.col(key) if earlier.schema[key] == today[key] else _of_text(text, today[key])
+        for key, text in texts.items()
+    }
+    lost = (value.is_null() & pl.col(key).is_not_null() for key, value in values.items())
+    named = pl.concat_str([*texts.values()] or [pl.lit("")], separator=", ", ignore_nulls=True)
+    # NOTE: in one chunk, since Polars 1 panics where it puts texts of empty chunks together
+    return (
+        earlier.rechunk()
+        .with_columns(
+            *(value.alias(key) for key, value in values.items()),
+            pl.when(pl.any_horizontal(pl.lit(value=False), *lost)).then(named).alias(LOST),
+        )
+        .unique([*keys, LOST, "metric"], keep="last", maintain_order=True)
+    )
 
 
 def _of_text(text: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Return a key in its dtype from its text, null where the dtype has no such value, as a category that is gone."""
     if dtype == pl.Boolean:
-        return pl.when(text.is_in(["true", "false"])).then(text == "true")
-    if isinstance(dtype, pl.Datetime):
-        read = text.str.to_datetime(time_unit=dtype.time_unit, strict=False)
-        return read.dt.replace_time_zone(dtype.time_zone)
-    if dtype == pl.Date:
-        return text.str.to_date("%Y-%m-%d", strict=False)
-    if dtype.is_numeric() or dtype in TEXTUAL:
-        return text.cast(dtype, strict=False)
-    return pl.lit(None).cast(dtype)
+        words = {"true": True, "false": False}
+        return text.replace_strict(words, default=None, return_dtype=pl.Boolean)
+    if dtype.base_type() in TIMES:
+        written = text.str.replace("T", " ", literal=True)
+        return written.str.strptime(dtype, TIMES[dtype.base_type()], strict=False)
+    if dtype.is_nested() or dtype.is_temporal() or dtype == pl.Binary:
+        return pl.lit(None, dtype)
+    return text.cast(dtype, strict=False)
