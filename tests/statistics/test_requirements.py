@@ -16,7 +16,8 @@ from scipy import stats
 import recframe as rf
 from plain_uncertainty import wilson
 from recframe.statistics import gates
-from recframe.statistics.requirements import OF_EARLIER, Gate, Requirement, required
+from recframe.api.previous_results import OTHERS
+from recframe.statistics.requirements import GONE, Requirement, asked_of, required
 from recframe.statistics.sums import OF_UNITS, PARTS, PROPERTIES
 
 
@@ -130,7 +131,7 @@ def test_nothing_is_no_requirement():
 
 # states
 
-ROW = PROPERTIES | PARTS | dict.fromkeys(OF_UNITS, pl.Float64) | OF_EARLIER
+ROW = PROPERTIES | PARTS | dict.fromkeys(OF_UNITS, pl.Float64) | OTHERS | {GONE: pl.String}
 
 
 def rows(
@@ -150,9 +151,10 @@ def rows(
     return pl.DataFrame(found, schema={"segment": pl.Int64, **ROW})
 
 
-def judged(rows: pl.DataFrame, asked: Requirement, **options: Any) -> pl.DataFrame:
+def judged(rows: pl.DataFrame, needed: Requirement, *, earlier: bool = False) -> pl.DataFrame:
     """Return the states of rows of one requirement."""
-    return gates.states(rows, ["segment"], Gate([asked], **options), {0: asked.metric}, {})
+    asked, metrics = asked_of([needed], {}, earlier=earlier), {0: needed.metric}
+    return gates.states(rows, ["segment"], asked, metrics, level=0.95, min_users=5)
 
 
 def sparse(random: np.random.Generator, n: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, overload
 
 import polars as pl
@@ -12,22 +12,23 @@ from recframe.api import argument_errors
 from recframe.api.bound_metric import By, Cutoffs, F
 from recframe.api.previous_results import earlier_rows, with_earlier
 from recframe.api.request import Question, check_pairs, question, with_notes
-from recframe.errors import RecframeError, shown
-from recframe.frames.dtypes import text_of
+from recframe.errors import DataError, RecframeError, shown
+from recframe.frames.dtypes import as_text, text_of
 from recframe.frames.hints import Either, bind
 from recframe.frames.kinds.lookup import collected
+from recframe.frames.roles import listed
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.requirements import (
     COLUMNS,
     EARLIER,
-    Gate,
     Requirement,
+    asked_of,
     check,
     is_name,
     metrics_of,
     required,
 )
-from recframe.statistics.sums import BASELINE, MODEL, Pairing
+from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -135,15 +136,15 @@ class Gates(Generic[F]):
         │ mrr >= 0.7  ┆ open  ┆ 0.75  ┆ -0.044785      ┆ 100     │
         └─────────────┴───────┴───────┴────────────────┴─────────┘
         """
-        asked, names = required(requirements, k), _names(models)
-        gate = Gate(asked, level, min_users, names, last is not None)
-        mentioned = [*(one.model for one in asked), *(names or [])]
+        needed, names = required(requirements, k), _names(models)
+        mentioned = [*(one.model for one in needed), *(names or [])]
         rec = self._candidates(*mentioned)  # type: ignore[attr-defined]  # of a Rec
-        result = _judged(question(rec, metrics_of(asked), None, by, cluster), gate, last)
+        of = question(rec, metrics_of(needed), None, by, cluster)
+        result = Judging(of, needed, names, min_users, level).result(last)
         if not raises:
             return result
         rows = check(collected(result), strict=strict, min_users=min_users)
-        return rows if rec._kind.is_lazy else result  # noqa: SLF001
+        return rows if of.kind.is_lazy else result
 
 
 def _names(models: object) -> list[str] | None:
@@ -156,58 +157,84 @@ def _names(models: object) -> list[str] | None:
     return [text_of(name) for name in names]
 
 
-def _judged(of: Question, gate: Gate, last: Any) -> Any:
-    """Return a gate's result as a frame of the kind that came in; `last` is an earlier result."""
-    from recframe.statistics.gates import states  # noqa: PLC0415  NumPy and SciPy are an extra
+@dataclass(frozen=True)
+class Judging:
+    """Requirements of a call, and what decides the state of their rows."""
 
-    keys = of.by
-    if gate.models is not None and MODEL not in keys:
-        raise RecframeError(_without_model("models="))
-    by_text = {str(metric): metric for metric in of.metrics}
-    # as the profile has them
-    metrics = {at: by_text[str(one.metric)] for at, one in enumerate(gate.requirements)}
-    rows = _sums(of, gate, metrics)
-    earlier = None if last is None else earlier_rows(last, keys, gate, partial(_fingerprint, of))
+    of: Question
+    requirements: Sequence[Requirement]
+    models: Sequence[str] | None
+    """Models that something is required of; None for all."""
+    min_users: int
+    level: float
 
-    def finished(found: pl.DataFrame) -> pl.DataFrame:
-        found = found if earlier is None else with_earlier(found, earlier, gate)
-        return states(found, [*keys], gate, metrics, of.decimals)
+    def result(self, last: Any) -> Any:
+        """Return the result as a frame of the kind that came in; `last` is an earlier result."""
+        from recframe.statistics.gates import states  # noqa: PLC0415  NumPy and SciPy are an extra
 
-    dtypes, made = rows.collect_schema(), {**COLUMNS, "metric": pl.String}
-    by: dict[str, Any] = {key: dtypes[key] for key in keys}
-    plan = with_notes(of.kind.applied(rows, finished, pl.Schema(by | made)), of.notes)
-    return of.given(plan, keys, [*made], [*COLUMNS])
+        of, keys, has_last = self.of, self.of.by, last is not None
+        if self.models is not None and MODEL not in keys:
+            raise RecframeError(_without_model("models="))
+        asked = asked_of(self.requirements, of.decimals, earlier=has_last)
+        by_text = {str(metric): metric for metric in of.metrics}
+        # as the profile has them
+        metrics = {at: by_text[name] for at, name in asked.select(PLACE, "metric").iter_rows()}
+        sums = self._sums(asked, metrics)
+        earlier = earlier_rows(last, keys, by_text, self._fingerprint)
 
+        def finished(rows: pl.DataFrame) -> pl.DataFrame:
+            rows = self._of_models(with_earlier(rows, earlier, asked, self.min_users))
+            return states(rows, [*keys], asked, metrics, level=self.level, min_users=self.min_users)
 
-def _fingerprint(of: Question) -> str:
-    """Return the fingerprint of today's data; frames of engines have none."""
-    from recframe.tracking.fingerprints import fingerprint  # noqa: PLC0415  importing recframe should take no time
+        dtypes = sums.collect_schema()
+        schema: dict[str, Any] = {
+            **{key: dtypes[key] for key in keys},
+            "metric": pl.String,
+            **COLUMNS,
+        }
+        plan = with_notes(of.kind.applied(sums, finished, pl.Schema(schema)), of.notes)
+        return of.given(plan, keys, ["metric", *COLUMNS], [*COLUMNS])
 
-    return "" if of.kind.adds is not None else fingerprint(of.inputs, of.metrics)
+    def _sums(self, asked: pl.DataFrame, metrics: Mapping[int, Metric[...]]) -> pl.LazyFrame:
+        """Return the sums of values, and those of pairs with each model that a bound is a share of."""
+        places: dict[str | None, dict[int, Metric[...]]] = {}
+        for at, model in asked.select(PLACE, BASELINE).iter_rows():
+            places.setdefault(model, {})[at] = metrics[at]
+        sums = (
+            self.of.sums(None if model is None else self._pairing(model, each), each)
+            for model, each in places.items()
+        )
+        return pl.concat([one.drop(BASELINE, strict=False) for one in sums], how="diagonal_relaxed")
 
+    def _pairing(self, model: str, metrics: Mapping[int, Metric[...]]) -> Pairing:
+        """Return the pairs with a model, or say why there are none."""
+        of, first = self.of, str(self.requirements[min(metrics)])
+        if not of.inputs.model:
+            raise RecframeError(_without_model(repr(first), model))
+        check_pairs([*metrics.values()])
+        without = f"without {Either('last=', '--reference')} " if model in EARLIER else ""
+        given = f"{first!r}: {without}{model!r}"
+        return Pairing(model, of.inputs.schema[MODEL], of.by[MODEL], given)
 
-def _sums(of: Question, gate: Gate, metrics: Mapping[int, Metric[...]]) -> pl.LazyFrame:
-    """Return the sums of requirements by their places: of values, and of pairs with each model that a bound is a share of."""
-    places: dict[str | None, dict[int, Metric[...]]] = {}
-    for at, one in enumerate(gate.requirements):
-        places.setdefault(gate.baseline(one), {})[at] = metrics[at]
-    sums = [
-        of.sums(None if model is None else _pairing(of, gate, model, asked), asked)
-        for model, asked in places.items()
-    ]
-    columns = [one.drop(BASELINE, strict=False) for one in sums]
-    return pl.concat(columns, how="diagonal_relaxed")
+    def _fingerprint(self) -> str:
+        """Return the fingerprint of today's data; frames of engines have none."""
+        from recframe.tracking.fingerprints import fingerprint  # noqa: PLC0415  importing recframe should take no time
 
+        of = self.of
+        return "" if of.kind.adds is not None else fingerprint(of.inputs, of.metrics)
 
-def _pairing(of: Question, gate: Gate, model: str, asked: Mapping[int, Metric[...]]) -> Pairing:
-    """Return the pairs with a model, or say why there are none."""
-    first = str(gate.requirements[min(asked)])
-    if not of.inputs.model:
-        raise RecframeError(_without_model(repr(first), model))
-    check_pairs([*asked.values()])
-    without = f"without {Either('last=', '--reference')} " if model in EARLIER else ""
-    given = f"{first!r}: {without}{model!r}"
-    return Pairing(model, of.inputs.schema[MODEL], of.by[MODEL], given)
+    def _of_models(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of the requested models, or raise an error for unknown ones."""
+        if self.models is None:
+            return rows
+        text = as_text(pl.col(MODEL), rows.schema[MODEL])
+        known = rows.select(text.drop_nulls().unique().sort()).to_series().to_list()
+        # of a baseline nothing may be required
+        others = [one.model for one in self.requirements]
+        for unknown in (one for one in self.models if one not in [*known, *others]):
+            msg = f"models={unknown!r}: no requirement is about this model; those with one are {listed(known)}"
+            raise DataError(msg)
+        return rows.filter(text.is_in(self.models))
 
 
 def _without_model(what: str, model: str = "") -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import polars as pl
 
@@ -17,31 +17,28 @@ from recframe.frames.options import plain_number
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import cutoffs_for, each, parse
 from recframe.statistics.options import one_of
-from recframe.statistics.stored_results import rounded, with_interval
+from recframe.statistics.stored_results import columns_of, rounded, with_interval
+from recframe.statistics.sums import BASELINE, PLACE
 
 Direction = Literal[">=", "<="]
 AT_LEAST, AT_MOST = ">=", "<="
 EARLIER = ("last", "reference")
 """Names of an earlier result, where one is given; otherwise they are model names."""
+ASKED = {
+    PLACE: pl.Int64,
+    **dict.fromkeys(("requirement", "metric", BASELINE), pl.String),
+    **dict.fromkeys(("paired", "earlier"), pl.Boolean),
+    **dict.fromkeys(("bound", "sign", "unit"), pl.Float64),
+}
 EXAMPLE = "'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
 
 HOLDS, FAILS, OPEN, MISSING = "holds", "fails", "open", "missing"
-COLUMNS = {
-    **dict.fromkeys(("requirement", "state"), pl.String),
-    **dict.fromkeys(("value", "bound", "difference", "difference_low"), pl.Float64),
-    **dict.fromkeys(("difference_high", "p_adjusted"), pl.Float64),
-    "n_users": pl.Int64,
-    "note": pl.String,
-}
+COLUMNS = dict.fromkeys(("requirement", "state"), pl.String) | columns_of(
+    "value bound difference difference_low difference_high p_adjusted n_users note"
+)
 """Columns behind the keys; `difference` is that of the value to the bound."""
-LOST = "lost"
-"""Text of an earlier row's keys, where one is no value of today's dtype."""
-OF_EARLIER = {
-    **dict.fromkeys(("other", "other_low", "other_high", "other_n"), pl.Float64),
-    "missing": pl.Boolean,
-    LOST: pl.String,
-}
-"""Columns of an earlier result: its value with the interval and number of users, and whether today's has no such row."""
+GONE = "gone"
+"""Column of the note on rows that only an earlier result has, or none at all."""
 MOST_SHOWN = 20
 """Rows shown in an error."""
 
@@ -137,28 +134,6 @@ class Requirement:
         return f"Requirement({str(self)!r})"
 
 
-@dataclass(frozen=True)
-class Gate:
-    """Requirements with the options that decide what each row shows."""
-
-    requirements: Sequence[Requirement]
-    level: float = 0.95
-    min_users: int = 5
-    """Minimum users per row to be tested; below, it is open."""
-    models: Sequence[str] | None = None
-    """Models to be tested; None for all."""
-    earlier: bool = False
-    """Values are compared with an earlier result."""
-
-    def is_earlier(self, requirement: Requirement) -> bool:
-        """Return whether a requirement is about an earlier result."""
-        return self.earlier and requirement.model in EARLIER
-
-    def baseline(self, requirement: Requirement) -> str | None:
-        """Return the model of today's lists that a requirement is about."""
-        return None if self.is_earlier(requirement) else requirement.model
-
-
 def required(given: Iterable[object], k: object = None) -> list[Requirement]:
     """Return the distinct requirements, each at each cut-off, in the order requested."""
     asked = [
@@ -169,12 +144,32 @@ def required(given: Iterable[object], k: object = None) -> list[Requirement]:
         msg = f"no requirement was given; write for example require({EXAMPLE.partition(' or ')[0]})"
         raise RecframeError(msg)
     cuts = cutoffs_for([one.metric for one in asked], k)
-    at_cuts = [
+    at_cuts = (
         one if cut is None or one.metric.k is not None else replace(one, metric=one.metric @ cut)
         for one in asked
         for cut in cuts
-    ]
+    )
     return list(dict.fromkeys(at_cuts))
+
+
+def asked_of(
+    requirements: Iterable[Requirement], decimals: Mapping[str, int], *, earlier: bool
+) -> pl.DataFrame:
+    """Return a row for each requirement, by its place; `decimals` are those that some metrics are shown with.
+
+    `baseline` is the model that it is about, `paired`, or with `earlier` an earlier result; `bound` is the factor, or the
+    number; `sign` is -1 where a value should be low, else 1; `unit` is that of an earlier value's last decimal.
+    """
+    rows = []
+    for place, one in enumerate(requirements):
+        metric, of_then = str(one.metric), earlier and one.model in EARLIER
+        unit = 10.0 ** -decimals[metric] if of_then and metric in decimals else None
+        model = None if of_then else one.model
+        sign = 1.0 if one.direction == AT_LEAST else -1.0
+        rows.append(
+            (place, str(one), metric, model, model is not None, of_then, one.bound, sign, unit)
+        )
+    return pl.DataFrame(rows, ASKED, orient="row")
 
 
 def metrics_of(requirements: Iterable[Requirement]) -> list[Metric[...]]:
@@ -238,20 +233,19 @@ def keys_of(result: pl.DataFrame) -> list[str]:
 
 
 def _table(rows: pl.DataFrame) -> str:
-    """Return a table of rows as text."""
-    head = [*keys_of(rows), "requirement", "state"]
-    rest = ("value", "bound", "difference", "n_users", "note")
-    lines = [[*head, *rest], *(_cells(row, head) for row in rows.iter_rows(named=True))]
+    """Return a table of rows as text, numbers as they are read best."""
+    last = ("value", "bound", "difference", "n_users", "note")
+    names = [*keys_of(rows), "requirement", "state", *last]
+    lines = [names]
+    for row in rows.to_dicts():
+        ends = row["difference_low"], row["difference_high"]
+        own = {"difference": with_interval(row["difference"], *ends), "note": row["note"] or ""}
+        lines.append([_cell({**row, **own}[name]) for name in names])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    padded = (map(str.ljust, cells, widths) for cells in lines)
-    return "\n".join(f"  {'  '.join(cells)}".rstrip() for cells in padded)
+    padded = ("  ".join(map(str.ljust, cells, widths)) for cells in lines)
+    return "\n".join(f"  {line}".rstrip() for line in padded)
 
 
-def _cells(row: Mapping[str, Any], head: Sequence[str]) -> list[str]:
-    """Return the cells of a row, numbers as they are read best."""
-    difference = with_interval(*(row[f"difference{end}"] for end in ("", "_low", "_high")))
-    return [
-        *("null" if row[name] is None else short(str(row[name])) for name in head),
-        *(rounded(row[name]) for name in ("value", "bound")),
-        *(difference, str(row["n_users"]), row["note"] or ""),
-    ]
+def _cell(value: object) -> str:
+    is_number = value is None or isinstance(value, float)
+    return rounded(value) if is_number else short(str(value))
