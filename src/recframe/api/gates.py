@@ -12,7 +12,7 @@ from recframe.api import argument_errors
 from recframe.api.bound_metric import By, Cutoffs, F
 from recframe.api.previous_results import earlier_rows, with_earlier
 from recframe.api.request import Question, check_pairs, question, with_notes
-from recframe.errors import DataError, RecframeError, shown
+from recframe.errors import DataError, RecframeError
 from recframe.frames.dtypes import as_text, text_of
 from recframe.frames.hints import Either, bind
 from recframe.frames.kinds.lookup import collected
@@ -24,7 +24,6 @@ from recframe.statistics.requirements import (
     Requirement,
     asked_of,
     check,
-    is_name,
     metrics_of,
     required,
 )
@@ -136,7 +135,9 @@ class Gates(Generic[F]):
         │ mrr >= 0.7  ┆ open  ┆ 0.75  ┆ -0.044785      ┆ 100     │
         └─────────────┴───────┴───────┴────────────────┴─────────┘
         """
-        needed, names = required(requirements, k), _names(models)
+        needed, given = required(requirements, k), models
+        given = given if isinstance(given, list | tuple) or given is None else [given]
+        names = None if given is None else [*map(text_of, given)]
         mentioned = [*(one.model for one in needed), *(names or [])]
         rec = self._candidates(*mentioned)  # type: ignore[attr-defined]  # of a Rec
         of = question(rec, metrics_of(needed), None, by, cluster)
@@ -145,16 +146,6 @@ class Gates(Generic[F]):
             return result
         rows = check(collected(result), strict=strict, min_users=min_users)
         return rows if of.kind.is_lazy else result
-
-
-def _names(models: object) -> list[str] | None:
-    if models is None:
-        return None
-    names = list(models) if isinstance(models, list | tuple) else [models]
-    if not names or not all(map(is_name, names)):
-        msg = f"models={shown(models)}: models takes the name of a model, or a list of names"
-        raise RecframeError(msg)
-    return [text_of(name) for name in names]
 
 
 @dataclass(frozen=True)
@@ -180,13 +171,13 @@ class Judging:
         # as the profile has them
         metrics = {at: by_text[name] for at, name in asked.select(PLACE, "metric").iter_rows()}
         sums = self._sums(asked, metrics)
-        earlier = earlier_rows(last, keys, by_text, self._fingerprint)
+        dtypes = sums.collect_schema()
+        earlier = earlier_rows(last, keys, dtypes, by_text, self._fingerprint)
 
         def finished(rows: pl.DataFrame) -> pl.DataFrame:
             rows = self._of_models(with_earlier(rows, earlier, asked, self.min_users))
             return states(rows, [*keys], asked, metrics, level=self.level, min_users=self.min_users)
 
-        dtypes = sums.collect_schema()
         schema: dict[str, Any] = {
             **{key: dtypes[key] for key in keys},
             "metric": pl.String,
@@ -230,8 +221,7 @@ class Judging:
         text = as_text(pl.col(MODEL), rows.schema[MODEL])
         known = rows.select(text.drop_nulls().unique().sort()).to_series().to_list()
         # of a baseline nothing may be required
-        others = [one.model for one in self.requirements]
-        for unknown in (one for one in self.models if one not in [*known, *others]):
+        for unknown in {*self.models} - {*known, *(one.model for one in self.requirements)}:
             msg = f"models={unknown!r}: no requirement is about this model; those with one are {listed(known)}"
             raise DataError(msg)
         return rows.filter(text.is_in(self.models))

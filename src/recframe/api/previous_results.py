@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import ColumnError, RecframeError, shown
+from recframe.errors import ColumnError, DataError, RecframeError, shown
 from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.lookup import collected, kind_for
 from recframe.statistics.requirements import GONE
@@ -20,19 +20,23 @@ NUMBERS = {
     "n_users": "other_n",
 }
 """Columns that are read, with the names that they get."""
-LOST = "lost"
-"""Column of the keys' text, where one is no value of today's dtype."""
 OTHERS = dict.fromkeys(NUMBERS.values(), pl.Float64)
 TIMES = {pl.Date: "%Y-%m-%d", pl.Datetime: "%Y-%m-%d %H:%M:%S%.f"}
+TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
+TRUTHS = {"true": True, "false": False}
 
 
 def earlier_rows(
-    last: Any, names: Mapping[str, str], metrics: Collection[str], today: Callable[[], str]
+    last: Any,
+    names: Mapping[str, str],
+    dtypes: pl.Schema,
+    metrics: Collection[str],
+    today: Callable[[], str],
 ) -> pl.DataFrame:
-    """Return the keys, `metric` and the columns of `NUMBERS` of an earlier result; without a result no row.
+    """Return the keys in today's dtypes, `metric` and the columns `OTHERS` of an earlier result; without a result no row.
 
     `names` has the keys' own names by those inside. `today` gives the fingerprint of today's data, whose runs in a history are
-    not earlier ones.
+    not earlier ones. A row that stands twice, as of two runs of one moment, counts as it was written last.
     """
     from recframe.tracking.histories import OWN  # noqa: PLC0415  importing recframe should take no time
 
@@ -46,13 +50,13 @@ def earlier_rows(
         msg = f"the earlier result has no column {lacking!r}; it comes from summarize(...) or rf.history(...)"
         raise ColumnError(msg)
     keys = rows.columns[: rows.columns.index("metric")]
-    for unlike in sorted({*keys}.symmetric_difference(by) - {names.get(MODEL)}):
+    for unlike in {*keys}.symmetric_difference(by) - {names.get(MODEL)}:
         msg = f"the earlier result and this one are not both split by {unlike!r}; use the same by= for both"
         raise ColumnError(msg)
-    inside = {name: key for key, name in names.items() if name in keys}
-    taken = {**inside, "metric": "metric", **NUMBERS}
-    found = pl.DataFrame([rows[name].alias(own) for name, own in taken.items()])
-    return found.cast(OTHERS)
+    there = {key: _in_dtype(rows[name], dtypes[key]) for key, name in names.items() if name in keys}
+    numbers = {own: rows[name].cast(pl.Float64) for name, own in NUMBERS.items()}
+    found = pl.DataFrame({**there, "metric": rows["metric"], **numbers})
+    return found.unique([*there, "metric"], keep="last", maintain_order=True)
 
 
 def _latest_run(
@@ -78,6 +82,26 @@ def _latest_run(
     return pl.DataFrame([*(runs[key].replace(NULL, None) for key in keys if key in by), *numbers])
 
 
+def _in_dtype(column: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Return a column in another dtype by the text of its values, or say that it has none of them."""
+    if column.dtype == dtype:
+        return column
+    text = column.to_frame().select(as_text(pl.first(), column.dtype)).to_series()
+    found = text.clear(len(text))
+    if dtype == pl.Boolean:
+        found = text.replace_strict(TRUTHS, default=None, return_dtype=dtype)
+    elif dtype.base_type() in TIMES:
+        written = text.str.replace("T", " ", literal=True)
+        found = written.str.strptime(dtype, TIMES[dtype.base_type()], strict=False)
+    elif dtype.is_numeric() or dtype in TEXTUAL:
+        found = text.cast(dtype, strict=False)
+    lost = text.filter(found.is_null() & text.is_not_null())
+    if len(lost):
+        msg = f"the earlier result has {column.name} {lost[0]!r}, which is no value of today's dtype, {dtype}; cast one of them"
+        raise DataError(msg)
+    return found
+
+
 def with_earlier(
     rows: pl.DataFrame, earlier: pl.DataFrame, asked: pl.DataFrame, min_users: int
 ) -> pl.DataFrame:
@@ -85,58 +109,17 @@ def with_earlier(
 
     An earlier row counts for each requirement of its metric, but not for one that is about the row's own model.
     """
-    keys = earlier.columns[: earlier.columns.index("metric")]
-    on = [*keys, LOST, PLACE]
-    then = _in_dtypes(earlier, keys, rows.schema).join(asked, on="metric")
-    if MODEL in keys:
+    on = [*earlier.columns[: earlier.columns.index("metric")], PLACE]
+    then = earlier.join(asked, on="metric")
+    if MODEL in on:
         is_baseline = as_text(pl.col(MODEL), then.schema[MODEL]) == pl.col(BASELINE)
         then = then.filter(~is_baseline.fill_null(value=False))
-    then = then.select(*on, *NUMBERS.values())
-    here = rows.with_columns(pl.lit(None, pl.String).alias(LOST), here=True)
+    then = then.select(*on, *OTHERS)
+    here = rows.with_columns(here=True)
     both = here.join(then, on=on, how="full", coalesce=True, nulls_equal=True)
     n, nobody = pl.col("other_n"), pl.col("n").fill_null(0) == 0
     counts = pl.col("other").is_not_null() & (n.fill_null(min_users) >= min_users)
-    users, lost = n.cast(pl.Int64).cast(pl.String).fill_null("some"), pl.col(LOST).fill_null("")
-    note = pl.format("in the earlier result, of {} users, but not in today's{}", users, lost)
+    users = n.cast(pl.Int64).cast(pl.String).fill_null("some")
+    note = pl.format("in the earlier result, of {} users, but not in today's", users)
     gone = pl.when(nobody & counts).then(note)
-    return (
-        both.with_columns(gone.alias(GONE))
-        .filter(pl.col("here") | pl.col(GONE).is_not_null())
-        .drop("here")
-    )
-
-
-def _in_dtypes(earlier: pl.DataFrame, keys: Sequence[str], today: pl.Schema) -> pl.DataFrame:
-    """Return earlier rows with keys in today's dtypes, and all keys as text where one is no value of its dtype.
-
-    A row that stands twice, as of two runs of one moment, counts as it was written last.
-    """
-    texts = {key: as_text(pl.col(key), earlier.schema[key]) for key in keys}
-    values = {
-        key: pl.col(key) if earlier.schema[key] == today[key] else _of_text(text, today[key])
-        for key, text in texts.items()
-    }
-    lost = (value.is_null() & pl.col(key).is_not_null() for key, value in values.items())
-    named = pl.concat_str(*texts.values(), pl.lit(""), separator=", ", ignore_nulls=True)
-    # NOTE: in one chunk, since Polars 1 panics where it puts texts of empty chunks together
-    return (
-        earlier.rechunk()
-        .with_columns(
-            *(value.alias(key) for key, value in values.items()),
-            pl.when(pl.any_horizontal(pl.lit(value=False), *lost)).then(named).alias(LOST),
-        )
-        .unique([*keys, LOST, "metric"], keep="last", maintain_order=True)
-    )
-
-
-def _of_text(text: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """Return a key in its dtype from its text, null where the dtype has no such value, as a category that is gone."""
-    if dtype == pl.Boolean:
-        words = {"true": True, "false": False}
-        return text.replace_strict(words, default=None, return_dtype=pl.Boolean)
-    if dtype.base_type() in TIMES:
-        written = text.str.replace("T", " ", literal=True)
-        return written.str.strptime(dtype, TIMES[dtype.base_type()], strict=False)
-    if dtype.is_nested() or dtype.is_temporal() or dtype == pl.Binary:
-        return pl.lit(None, dtype)
-    return text.cast(dtype, strict=False)
+    return both.with_columns(gone.alias(GONE)).filter(pl.col("here") | pl.col(GONE).is_not_null())

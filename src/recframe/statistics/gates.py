@@ -112,22 +112,15 @@ def _distance(of: Sums, level: float) -> Distance:
     ]
     own = (np.where(pairs, half, part) for part in (e.value - low, high - e.value))
     below, above = map(np.hypot, own, of_then)
-    value = e.value - beyond
-    value = np.where(np.abs(value) <= _hidden(of, bound), 0.0, value)
+    # of sums, or of a value that was stored with few decimals
+    rounding = np.fmax(ROUNDING * np.maximum(1.0, np.abs(bound)), 0.5 * at["unit"] * share)
+    value = np.where(np.abs(e.value - beyond) <= rounding, 0.0, e.value - beyond)
     ends = at["least"] - factor * at["most"], at["most"] - factor * at["least"]
     more = of_mean(of.moments, factor, ends=ends)
     half = t_quantile(level, more.freedom) * more.error
     worst = sign * value - np.where(sign > 0, below, above)
     wider = np.hypot(half, np.where(sign > 0, *of_then))
     return Distance(bound, value, below, above, e, worst, sign * (more.value - beyond) - wider)
-
-
-def _hidden(of: Sums, bound: Numbers) -> Numbers:
-    """Return the largest distance that is none: rounding of sums, or of an earlier value stored with few decimals."""
-    other, unit = of.arrays["other"], of.arrays["unit"]
-    is_rounded = np.abs(np.rint(other / unit) * unit - other) <= ROUNDING
-    sums = ROUNDING * np.maximum(1.0, np.abs(bound))
-    return np.where(is_rounded, 0.5 * unit * of.arrays["bound"], sums)
 
 
 def _p_value(of: Sums, d: Distance, level: float) -> Numbers:
@@ -177,11 +170,9 @@ def _judged(of: Sums, d: Distance, few: Flags, shown: Flags) -> tuple[Labels, di
 
 def _told(of: Sums, notes: Mapping[str, Flags]) -> list[str]:
     """Return the note of each row: why it is missing, or else on the test and on the value's interval."""
-    pairs, no_pair = of.flags["paired"], of.flags["paired"] & (of.n_users == 0)
     lacks = {
-        "nobody has both values": no_pair,
-        "the earlier result has no such row": of.flags["earlier"] & np.isnan(of.arrays["other"]),
+        "the earlier result has no such row": of.flags["earlier"] & np.isnan(of.arrays["other"])
     }
-    of_value = np.where(no_pair, "", notes_of(of, of_mean(of.moments, 0.0), paired=pairs))
+    of_value = notes_of(of, of_mean(of.moments, 0.0), paired=of.flags["paired"])
     each = zip(of.rows[GONE], words(lacks, notes), of_value, strict=True)
     return [gone or "; ".join(filter(None, both)) for gone, *both in each]

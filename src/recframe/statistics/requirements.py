@@ -6,18 +6,17 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import polars as pl
 
-from recframe.errors import RecframeError, RequirementError, short, shown
+from recframe.errors import RecframeError, RequirementError, shown
 from recframe.frames.dtypes import text_of
 from recframe.frames.options import plain_number
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import cutoffs_for, each, parse
 from recframe.statistics.options import one_of
-from recframe.statistics.stored_results import columns_of, rounded, with_interval
+from recframe.statistics.stored_results import columns_of
 from recframe.statistics.sums import BASELINE, PLACE
 
 Direction = Literal[">=", "<="]
@@ -39,8 +38,18 @@ COLUMNS = dict.fromkeys(("requirement", "state"), pl.String) | columns_of(
 """Columns behind the keys; `difference` is that of the value to the bound."""
 GONE = "gone"
 """Column of the note on rows that only an earlier result has, or none at all."""
-MOST_SHOWN = 20
-"""Rows shown in an error."""
+TABLE: dict[str, Any] = {
+    "tbl_rows": 20,
+    "tbl_cols": -1,
+    "tbl_width_chars": 10_000,
+    "fmt_str_lengths": 60,
+    "float_precision": 4,
+    "tbl_formatting": "NOTHING",
+    "tbl_cell_alignment": "LEFT",
+    "tbl_hide_dataframe_shape": True,
+    "tbl_hide_column_data_types": True,
+}
+"""Form of the table in an error."""
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _NAME = r"[^\W\d][^\s*'\"<>=]*"
@@ -90,9 +99,6 @@ class Requirement:
         number = plain_number(bound)
         if number is None or not math.isfinite(number):
             msg = f"bound={shown(bound)}: a requirement has a number as its bound, such as 0.28"
-            raise RecframeError(msg)
-        if model is not None and not is_name(model):
-            msg = f"model={shown(model)}: a requirement takes the name of the other model, such as 'popularity'"
             raise RecframeError(msg)
         name = None if model is None else text_of(model)
         vars(self).update(metric=named, direction=direction, bound=float(number), model=name)
@@ -177,11 +183,6 @@ def metrics_of(requirements: Iterable[Requirement]) -> list[Metric[...]]:
     return list(dict.fromkeys(requirement.metric for requirement in requirements))
 
 
-def is_name(model: object) -> bool:
-    """Return whether something may be the name of a model: text, a number or a day."""
-    return isinstance(model, str | date) or plain_number(model) is not None
-
-
 def _no_requirement(given: object) -> str:
     """Return the error of what is no requirement, after that of a misspelt metric."""
     text = str(given) if isinstance(given, str | Metric) else ""
@@ -212,15 +213,14 @@ def failure_message(
     states = rows["state"].value_counts().sort("state").rows()
     counts = ", ".join(f"{state} {n}" for state, n in states)
     told = f"requirements are not met in {rows.height} of {result.height} rows ({counts})"
-    n_more = rows.height - MOST_SHOWN
-    more = f"\n  and {n_more} more" if n_more > 0 else ""
-    return f"{told}:\n{_table(rows.head(MOST_SHOWN))}{more}"
+    with pl.Config(**TABLE):
+        return "\n".join(map(str.rstrip, f"{told}:\n{rows}".splitlines()))
 
 
 def is_unmet(*, strict: bool = False, min_users: int = 5) -> pl.Expr:
-    """Return whether a row fails, is missing, or is of a requirement that no row of enough users decides; if strict also if open.
+    """Return whether a row fails, is missing, or is of a requirement that no row of enough users decides.
 
-    NOTE: a segment below `min_users` is open by the caller's own word, so that a strict gate takes it.
+    If strict also whether it is open. A segment below `min_users` is so by the caller's own word, and is met.
     """
     state, small = pl.col("state"), pl.col("n_users") < min_users
     unmet = state.is_in([FAILS, MISSING]) | small.all().over("requirement")
@@ -230,22 +230,3 @@ def is_unmet(*, strict: bool = False, min_users: int = 5) -> pl.Expr:
 def keys_of(result: pl.DataFrame) -> list[str]:
     """Return the names of a result's keys."""
     return result.columns[: result.columns.index("requirement")]
-
-
-def _table(rows: pl.DataFrame) -> str:
-    """Return a table of rows as text, numbers as they are read best."""
-    last = ("value", "bound", "difference", "n_users", "note")
-    names = [*keys_of(rows), "requirement", "state", *last]
-    lines = [names]
-    for row in rows.to_dicts():
-        ends = row["difference_low"], row["difference_high"]
-        own = {"difference": with_interval(row["difference"], *ends), "note": row["note"] or ""}
-        lines.append([_cell({**row, **own}[name]) for name in names])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    padded = ("  ".join(map(str.ljust, cells, widths)) for cells in lines)
-    return "\n".join(f"  {line}".rstrip() for line in padded)
-
-
-def _cell(value: object) -> str:
-    is_number = value is None or isinstance(value, float)
-    return rounded(value) if is_number else short(str(value))
