@@ -153,7 +153,7 @@ def rows(
 
 def judged(rows: pl.DataFrame, needed: Requirement, *, earlier: bool = False) -> pl.DataFrame:
     """Return the states of rows of one requirement."""
-    asked, metrics = asked_of([needed], {}, earlier=earlier), {0: needed.metric}
+    asked, metrics = asked_of([needed], {}, has_last=earlier), {0: needed.metric}
     return gates.states(rows, ["segment"], asked, metrics, level=0.95, min_users=5)
 
 

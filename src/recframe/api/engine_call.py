@@ -130,8 +130,10 @@ class InBuckets(Rec[F]):
         result = run(self, "require", requirements, {**given, "raises": False})
         if not raises:
             return result
+        rows = collected(result)
         of_gate = {name: given[name] for name in ("strict", "min_users") if name in given}
-        return check(collected(result), **of_gate)
+        check(rows, **of_gate)
+        return rows
 
     for _name in REFUSED:
         locals()[_name] = _refused(_name)

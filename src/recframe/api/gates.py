@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, overload
 
 import polars as pl
@@ -141,90 +140,79 @@ class Gates(Generic[F]):
         mentioned = [*(one.model for one in needed), *(names or [])]
         rec = self._candidates(*mentioned)  # type: ignore[attr-defined]  # of a Rec
         of = question(rec, metrics_of(needed), None, by, cluster)
-        result = Judging(of, needed, names, min_users, level).result(last)
+        asked = asked_of(needed, of.decimals, has_last=last is not None)
+        result = _judged(of, asked, names, last, level=level, min_users=min_users)
         if not raises:
             return result
-        rows = check(collected(result), strict=strict, min_users=min_users)
+        rows = collected(result)
+        check(rows, strict=strict, min_users=min_users)
         return rows if of.kind.is_lazy else result
 
 
-@dataclass(frozen=True)
-class Judging:
-    """Requirements of a call, and what decides the state of their rows."""
+def _judged(
+    of: Question,
+    asked: pl.DataFrame,
+    models: Sequence[str] | None,
+    last: Any,
+    *,
+    level: float,
+    min_users: int,
+) -> Any:
+    """Return the states of what is asked as a frame of the kind that came in."""
+    from recframe.statistics.gates import states  # noqa: PLC0415  NumPy and SciPy are an extra
 
-    of: Question
-    requirements: Sequence[Requirement]
-    models: Sequence[str] | None
-    """Models that something is required of; None for all."""
-    min_users: int
-    level: float
+    keys = of.by
+    if models is not None and MODEL not in keys:
+        raise RecframeError(_without_model("models="))
+    by_text = {str(metric): metric for metric in of.metrics}
+    # as the profile has them
+    metrics = {at: by_text[name] for at, name in asked.select(PLACE, "metric").rows()}
+    sums = _sums(of, asked, metrics)
+    dtypes = sums.collect_schema()
+    earlier = earlier_rows(last, of, dtypes)
 
-    def result(self, last: Any) -> Any:
-        """Return the result as a frame of the kind that came in; `last` is an earlier result."""
-        from recframe.statistics.gates import states  # noqa: PLC0415  NumPy and SciPy are an extra
+    def finished(rows: pl.DataFrame) -> pl.DataFrame:
+        rows = with_earlier(rows, earlier, asked, min_users)
+        rows = rows if models is None else _of_models(rows, models, asked)
+        return states(rows, [*keys], asked, metrics, level=level, min_users=min_users)
 
-        of, keys, has_last = self.of, self.of.by, last is not None
-        if self.models is not None and MODEL not in keys:
-            raise RecframeError(_without_model("models="))
-        asked = asked_of(self.requirements, of.decimals, earlier=has_last)
-        by_text = {str(metric): metric for metric in of.metrics}
-        # as the profile has them
-        metrics = {at: by_text[name] for at, name in asked.select(PLACE, "metric").iter_rows()}
-        sums = self._sums(asked, metrics)
-        dtypes = sums.collect_schema()
-        earlier = earlier_rows(last, keys, dtypes, by_text, self._fingerprint)
+    by: dict[str, Any] = {key: dtypes[key] for key in keys}
+    schema = pl.Schema(by | {"metric": pl.String} | COLUMNS)
+    plan = with_notes(of.kind.applied(sums, finished, schema), of.notes)
+    return of.given(plan, keys, ["metric", *COLUMNS], [*COLUMNS])
 
-        def finished(rows: pl.DataFrame) -> pl.DataFrame:
-            rows = self._of_models(with_earlier(rows, earlier, asked, self.min_users))
-            return states(rows, [*keys], asked, metrics, level=self.level, min_users=self.min_users)
 
-        schema: dict[str, Any] = {
-            **{key: dtypes[key] for key in keys},
-            "metric": pl.String,
-            **COLUMNS,
-        }
-        plan = with_notes(of.kind.applied(sums, finished, pl.Schema(schema)), of.notes)
-        return of.given(plan, keys, ["metric", *COLUMNS], [*COLUMNS])
+def _sums(of: Question, asked: pl.DataFrame, metrics: Mapping[int, Metric[...]]) -> pl.LazyFrame:
+    """Return the sums of values, and those of pairs with each model that a bound is a share of."""
+    found = []
+    for (model,), rows in asked.group_by(BASELINE, maintain_order=True):
+        places = {at: metrics[at] for at in rows[PLACE]}
+        pairing = None
+        if model is not None:
+            pairing = _pairing(of, str(model), rows["requirement"][0])
+            check_pairs([*places.values()])
+        found.append(of.sums(pairing, places).drop(BASELINE, strict=False))
+    return pl.concat(found, how="diagonal_relaxed")
 
-    def _sums(self, asked: pl.DataFrame, metrics: Mapping[int, Metric[...]]) -> pl.LazyFrame:
-        """Return the sums of values, and those of pairs with each model that a bound is a share of."""
-        places: dict[str | None, dict[int, Metric[...]]] = {}
-        for at, model in asked.select(PLACE, BASELINE).iter_rows():
-            places.setdefault(model, {})[at] = metrics[at]
-        sums = (
-            self.of.sums(None if model is None else self._pairing(model, each), each)
-            for model, each in places.items()
-        )
-        return pl.concat([one.drop(BASELINE, strict=False) for one in sums], how="diagonal_relaxed")
 
-    def _pairing(self, model: str, metrics: Mapping[int, Metric[...]]) -> Pairing:
-        """Return the pairs with a model, or say why there are none."""
-        of, first = self.of, str(self.requirements[min(metrics)])
-        if not of.inputs.model:
-            raise RecframeError(_without_model(repr(first), model))
-        check_pairs([*metrics.values()])
-        without = f"without {Either('last=', '--reference')} " if model in EARLIER else ""
-        given = f"{first!r}: {without}{model!r}"
-        return Pairing(model, of.inputs.schema[MODEL], of.by[MODEL], given)
+def _pairing(of: Question, model: str, requirement: str) -> Pairing:
+    """Return the pairs with a model, or say that there are no models."""
+    if not of.inputs.model:
+        raise RecframeError(_without_model(repr(requirement), model))
+    without = f"without {Either('last=', '--reference')} " if model in EARLIER else ""
+    given = f"{requirement!r}: {without}{model!r}"
+    return Pairing(model, of.inputs.schema[MODEL], of.by[MODEL], given)
 
-    def _fingerprint(self) -> str:
-        """Return the fingerprint of today's data; frames of engines have none."""
-        from recframe.tracking.fingerprints import fingerprint  # noqa: PLC0415  importing recframe should take no time
 
-        of = self.of
-        return "" if of.kind.adds is not None else fingerprint(of.inputs, of.metrics)
-
-    def _of_models(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the rows of the requested models, or raise an error for unknown ones."""
-        if self.models is None:
-            return rows
-        text = as_text(pl.col(MODEL), rows.schema[MODEL])
-        known = rows.select(text.drop_nulls().unique().sort()).to_series().to_list()
-        # of a baseline nothing may be required
-        for unknown in {*self.models} - {*known, *(one.model for one in self.requirements)}:
-            msg = f"models={unknown!r}: no requirement is about this model; those with one are {listed(known)}"
-            raise DataError(msg)
-        return rows.filter(text.is_in(self.models))
+def _of_models(rows: pl.DataFrame, models: Sequence[str], asked: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the requested models, or raise an error for unknown ones."""
+    text = as_text(pl.col(MODEL), rows.schema[MODEL])
+    known = rows.select(text.drop_nulls().unique().sort()).to_series().to_list()
+    # of a baseline nothing may be required
+    for unknown in (one for one in models if one not in [*known, *asked[BASELINE]]):
+        msg = f"models={unknown!r}: no requirement is about this model; those with one are {listed(known)}"
+        raise DataError(msg)
+    return rows.filter(text.is_in(models))
 
 
 def _without_model(what: str, model: str = "") -> str:

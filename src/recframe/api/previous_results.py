@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
+from recframe.api.request import Question
 from recframe.errors import ColumnError, DataError, RecframeError, shown
 from recframe.frames.dtypes import as_text
 from recframe.frames.kinds.lookup import collected, kind_for
@@ -26,50 +27,45 @@ TEXTUAL = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not
 TRUTHS = {"true": True, "false": False}
 
 
-def earlier_rows(
-    last: Any,
-    names: Mapping[str, str],
-    dtypes: pl.Schema,
-    metrics: Collection[str],
-    today: Callable[[], str],
-) -> pl.DataFrame:
+def earlier_rows(last: Any, of: Question, dtypes: pl.Schema) -> pl.DataFrame:
     """Return the keys in today's dtypes, `metric` and the columns `OTHERS` of an earlier result; without a result no row.
 
-    `names` has the keys' own names by those inside. `today` gives the fingerprint of today's data, whose runs in a history are
-    not earlier ones. A row that stands twice, as of two runs of one moment, counts as it was written last.
+    A row that stands twice, as of two runs of one moment, counts as it was written last.
     """
     from recframe.tracking.histories import OWN  # noqa: PLC0415  importing recframe should take no time
 
     if last is None:
         return pl.DataFrame(schema={"metric": pl.String, **OTHERS})
     kind_for(last, "last=")
-    rows, by = collected(last), [*names.values()]
+    rows, by = collected(last), [*of.by.values()]
     if {*OWN} <= {*rows.columns}:
-        rows = _latest_run(rows, by, metrics, today())
+        rows = _latest_run(rows, of, by)
     for lacking in (name for name in ("metric", *NUMBERS) if name not in rows.columns):
         msg = f"the earlier result has no column {lacking!r}; it comes from summarize(...) or rf.history(...)"
         raise ColumnError(msg)
-    keys = rows.columns[: rows.columns.index("metric")]
-    for unlike in {*keys}.symmetric_difference(by) - {names.get(MODEL)}:
+    split = rows.columns[: rows.columns.index("metric")]
+    for unlike in {*split}.symmetric_difference(by) - {of.by.get(MODEL)}:
         msg = f"the earlier result and this one are not both split by {unlike!r}; use the same by= for both"
         raise ColumnError(msg)
-    there = {key: _in_dtype(rows[name], dtypes[key]) for key, name in names.items() if name in keys}
+    keys = {key: _in_dtype(rows[name], dtypes[key]) for key, name in of.by.items() if name in split}
     numbers = {own: rows[name].cast(pl.Float64) for name, own in NUMBERS.items()}
-    found = pl.DataFrame({**there, "metric": rows["metric"], **numbers})
-    return found.unique([*there, "metric"], keep="last", maintain_order=True)
+    found = pl.DataFrame({**keys, "metric": rows["metric"], **numbers})
+    return found.unique([*keys, "metric"], keep="last", maintain_order=True)
 
 
-def _latest_run(
-    history: pl.DataFrame, by: Sequence[str], metrics: Collection[str], today: str
-) -> pl.DataFrame:
+def _latest_run(history: pl.DataFrame, of: Question, by: Sequence[str]) -> pl.DataFrame:
     """Return the latest run of a history that has one of the metrics, split by these columns, as a summary.
 
-    Runs of today's data, which have the fingerprint `today`, do not count: today's run may be tracked already.
+    Runs of today's data, by their fingerprint, do not count: today's run may be tracked already.
     """
-    from recframe.tracking.histories import NULL, OF_SUMMARY, keys_of  # noqa: PLC0415  importing recframe should take no time
+    from recframe.tracking.fingerprints import fingerprint  # noqa: PLC0415  importing recframe should take no time
+    from recframe.tracking.histories import NULL, OF_SUMMARY, keys_of  # noqa: PLC0415
 
+    # frames of engines have none
+    today = "" if of.kind.adds is not None else fingerprint(of.inputs, of.metrics)
+    counts = history["metric"].is_in([*map(str, of.metrics)])
+    counts &= history["fingerprint"].ne_missing(today)
     keys = keys_of(history.columns)
-    counts = history["metric"].is_in(metrics) & history["fingerprint"].ne_missing(today)
     for key in keys:
         counts &= history[key].is_null() != (key in by)
     runs = history.filter(counts).filter(pl.col("as_of") == pl.col("as_of").max())

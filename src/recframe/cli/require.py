@@ -48,7 +48,7 @@ from recframe.frames import atomic_write
 from recframe.statistics.requirements import (
     OPEN,
     Requirement,
-    failure_message,
+    check,
     is_unmet,
     keys_of,
 )
@@ -211,7 +211,11 @@ def require(recs: str, given: Given, **options: Any) -> None:
             arguments |= {"models": options["models"] or None, "last": earlier, "raises": False}
             result = rec.require(*given.requirements, **arguments)
             of_gate = {one: options[one] for one in OF_GATE}
-            words = failure_message(result, **of_gate)
+            words = None
+            try:
+                check(result, **of_gate)
+            except rf.RequirementError as error:
+                words = str(error)
         _give(result, of_gate, options)
     _end(result, words, options)
 

@@ -23,9 +23,9 @@ from recframe.statistics.estimates import (
 )
 from recframe.statistics.groups import reason_without
 from recframe.statistics.requirements import COLUMNS, FAILS, GONE, HOLDS, MISSING, OPEN
-from recframe.statistics.stored_results import FEW, FEW_VALUES
+from recframe.statistics.stored_results import FEW
 from recframe.statistics.summary import Sums, interval, notes_of
-from recframe.statistics.sums import PLACE, ROUNDING
+from recframe.statistics.sums import BASELINE, PLACE, ROUNDING
 
 NO_ROW = "no model and no segment has a row for it"
 
@@ -64,7 +64,8 @@ def states(
     """
     rows = asked.join(rows.drop("metric"), on=PLACE, how="left")
     gone = pl.coalesce(GONE, pl.when(pl.col("n").is_null()).then(pl.lit(NO_ROW)))
-    rows = rows.with_columns(gone.alias(GONE)).sort([*keys, PLACE], nulls_last=True)
+    rows = rows.with_columns(gone.alias(GONE), paired=pl.col(BASELINE).is_not_null())
+    rows = rows.sort([*keys, PLACE], nulls_last=True)
     of = Sums(rows, metrics)
     d, n, alpha = _distance(of, level), of.n_users, 1.0 - level
     few, p_value = (n > 0) & (n < min_users), _p_value(of, d, level)
@@ -126,9 +127,9 @@ def _distance(of: Sums, level: float) -> Distance:
 def _p_value(of: Sums, d: Distance, level: float) -> Numbers:
     """Return the p value of each row by itself, of the value's being on the right side.
 
-    A share's error is Wilson's at the bound, of as many users as its own error speaks of. No p value is below 2^(1 - m), with m
-    the units that may be on the wrong side: where equal values meet the bound, as those of a model that may lose 1 %, those that
-    differ.
+    A share's error is Wilson's at the bound, of as many users as its own error speaks of. No p value is below 2^(1 - m), with
+    m the units that may be on the wrong side: where equal values meet the bound, as those of a model that may lose 1 %, those
+    that differ.
     """
     at, flags, moments, e = of.arrays, of.flags, of.moments, d.mean
     freedom = np.fmin(e.freedom, np.where(flags["earlier"], at["other_n"] - 1.0, np.nan))
@@ -157,13 +158,12 @@ def _judged(of: Sums, d: Distance, few: Flags, shown: Flags) -> tuple[Labels, di
     fails = (of.arrays["sign"] * d.value < 0) & (by_value | (known & shown))
     cases = [of.rows[GONE].is_not_null(), few | selected, fails, by_value | (alone & sure)]
     state = np.select(cases, [MISSING, OPEN, FAILS, HOLDS], OPEN)
-    is_open, few_differ = state == OPEN, each & (of.arrays["differ"] < FEW_VALUES)
+    is_open = state == OPEN
     return state, {
         "judged by its value alone": by_value,
         **of_unpaired(n, unpaired, selected),
         "compared with an interval as if of other users, so hard to show": is_open
         & flags["earlier"],
-        f"fewer than {FEW_VALUES} users differ, so the interval is rough": pairs & few_differ,
         "two more users could change it": is_open & alone & ~few & ~sure,
     }
 

@@ -26,7 +26,7 @@ EARLIER = ("last", "reference")
 ASKED = {
     PLACE: pl.Int64,
     **dict.fromkeys(("requirement", "metric", BASELINE), pl.String),
-    **dict.fromkeys(("paired", "earlier"), pl.Boolean),
+    "earlier": pl.Boolean,
     **dict.fromkeys(("bound", "sign", "unit"), pl.Float64),
 }
 EXAMPLE = "'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
@@ -159,22 +159,21 @@ def required(given: Iterable[object], k: object = None) -> list[Requirement]:
 
 
 def asked_of(
-    requirements: Iterable[Requirement], decimals: Mapping[str, int], *, earlier: bool
+    requirements: Iterable[Requirement], decimals: Mapping[str, int], *, has_last: bool
 ) -> pl.DataFrame:
-    """Return a row for each requirement, by its place; `decimals` are those that some metrics are shown with.
+    """Return a row for each requirement by its place; `decimals` are those that some metrics are shown with.
 
-    `baseline` is the model that it is about, `paired`, or with `earlier` an earlier result; `bound` is the factor, or the
-    number; `sign` is -1 where a value should be low, else 1; `unit` is that of an earlier value's last decimal.
+    `baseline` is the model that it is about; `bound` is the number, or the factor of that model's or an `earlier` value;
+    `sign` is -1 where a value should be low, else 1; `unit` is that of an earlier value's last decimal.
     """
     rows = []
     for place, one in enumerate(requirements):
-        metric, of_then = str(one.metric), earlier and one.model in EARLIER
-        unit = 10.0 ** -decimals[metric] if of_then and metric in decimals else None
-        model = None if of_then else one.model
+        earlier, metric = has_last and one.model in EARLIER, str(one.metric)
+        model, unit = one.model, None
+        if earlier:
+            model, unit = None, 10.0 ** -decimals.get(metric, math.inf)
         sign = 1.0 if one.direction == AT_LEAST else -1.0
-        rows.append(
-            (place, str(one), metric, model, model is not None, of_then, one.bound, sign, unit)
-        )
+        rows.append((place, str(one), metric, model, earlier, one.bound, sign, unit))
     return pl.DataFrame(rows, ASKED, orient="row")
 
 
@@ -195,26 +194,17 @@ def _no_requirement(given: object) -> str:
     return f"{what}: write a metric, >= or <=, and a number or a share of a model, as {example}"
 
 
-def check(result: pl.DataFrame, *, strict: bool = False, min_users: int = 5) -> pl.DataFrame:
-    """Return a gate's result, or raise a RequirementError with the rows that are not met."""
-    message = failure_message(result, strict=strict, min_users=min_users)
-    if message is not None:
-        raise RequirementError(message)
-    return result
-
-
-def failure_message(
-    result: pl.DataFrame, *, strict: bool = False, min_users: int = 5
-) -> str | None:
-    """Return a sentence and a table of the rows that are not met; None if all are."""
+def check(result: pl.DataFrame, *, strict: bool = False, min_users: int = 5) -> None:
+    """Raise a RequirementError with a table of the rows that are not met, if there are some."""
     rows = result.filter(is_unmet(strict=strict, min_users=min_users))
     if rows.is_empty():
-        return None
+        return
     states = rows["state"].value_counts().sort("state").rows()
     counts = ", ".join(f"{state} {n}" for state, n in states)
-    told = f"requirements are not met in {rows.height} of {result.height} rows ({counts})"
+    told = f"requirements are not met in {rows.height} of {result.height} rows ({counts}):"
     with pl.Config(**TABLE):
-        return "\n".join(map(str.rstrip, f"{told}:\n{rows}".splitlines()))
+        lines = str(rows.drop("p_adjusted")).splitlines()
+    raise RequirementError("\n".join([told, *map(str.rstrip, lines)]))
 
 
 def is_unmet(*, strict: bool = False, min_users: int = 5) -> pl.Expr:
