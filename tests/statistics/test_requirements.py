@@ -15,8 +15,8 @@ from scipy import stats
 
 import recframe as rf
 from plain_uncertainty import wilson
-from recframe.statistics import gates
 from recframe.api.previous_results import OTHERS
+from recframe.statistics import gates
 from recframe.statistics.requirements import GONE, Requirement, asked_of, required
 from recframe.statistics.sums import OF_UNITS, PARTS, PROPERTIES
 

@@ -134,9 +134,9 @@ class Gates(Generic[F]):
         │ mrr >= 0.7  ┆ open  ┆ 0.75  ┆ -0.044785      ┆ 100     │
         └─────────────┴───────┴───────┴────────────────┴─────────┘
         """
-        needed, given = required(requirements, k), models
-        given = given if isinstance(given, list | tuple) or given is None else [given]
-        names = None if given is None else [*map(text_of, given)]
+        needed = required(requirements, k)
+        given = models if isinstance(models, list | tuple) else [models]
+        names = None if models is None else [*map(text_of, given)]
         mentioned = [*(one.model for one in needed), *(names or [])]
         rec = self._candidates(*mentioned)  # type: ignore[attr-defined]  # of a Rec
         of = question(rec, metrics_of(needed), None, by, cluster)

@@ -44,7 +44,7 @@ def earlier_rows(last: Any, of: Question, dtypes: pl.Schema) -> pl.DataFrame:
         msg = f"the earlier result has no column {lacking!r}; it comes from summarize(...) or rf.history(...)"
         raise ColumnError(msg)
     split = rows.columns[: rows.columns.index("metric")]
-    for unlike in {*split}.symmetric_difference(by) - {of.by.get(MODEL)}:
+    for unlike in sorted(({*split} ^ {*by}) - {str(of.by.get(MODEL))}):
         msg = f"the earlier result and this one are not both split by {unlike!r}; use the same by= for both"
         raise ColumnError(msg)
     keys = {key: _in_dtype(rows[name], dtypes[key]) for key, name in of.by.items() if name in split}
@@ -86,7 +86,7 @@ def _in_dtype(column: pl.Series, dtype: pl.DataType) -> pl.Series:
     found = text.clear(len(text))
     if dtype == pl.Boolean:
         found = text.replace_strict(TRUTHS, default=None, return_dtype=dtype)
-    elif dtype.base_type() in TIMES:
+    elif isinstance(dtype, pl.Date | pl.Datetime):
         written = text.str.replace("T", " ", literal=True)
         found = written.str.strptime(dtype, TIMES[dtype.base_type()], strict=False)
     elif dtype.is_numeric() or dtype in TEXTUAL:

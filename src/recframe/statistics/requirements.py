@@ -215,8 +215,3 @@ def is_unmet(*, strict: bool = False, min_users: int = 5) -> pl.Expr:
     state, small = pl.col("state"), pl.col("n_users") < min_users
     unmet = state.is_in([FAILS, MISSING]) | small.all().over("requirement")
     return unmet | ((state == OPEN) & ~small) if strict else unmet
-
-
-def keys_of(result: pl.DataFrame) -> list[str]:
-    """Return the names of a result's keys."""
-    return result.columns[: result.columns.index("requirement")]
