@@ -125,15 +125,12 @@ class InBuckets(Rec[F]):
         """Raise where a requirement fails; see `Rec.require`."""
         from recframe.api.engine_plan import run  # noqa: PLC0415  which imports this
 
-        if kind_for(self._frame).engine is None:
-            return run(self, "require", requirements, {**given, "raises": raises})
         result = run(self, "require", requirements, {**given, "raises": False})
         if not raises:
             return result
-        rows = collected(result)
-        of_gate = {name: given[name] for name in ("strict", "min_users") if name in given}
-        check(rows, **of_gate)
-        return rows
+        rows, kind = collected(result), kind_for(self._frame)
+        check(rows, **{name: given[name] for name in ("strict", "min_users") if name in given})
+        return rows if kind.is_lazy or kind.engine else result
 
     for _name in REFUSED:
         locals()[_name] = _refused(_name)

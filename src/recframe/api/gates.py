@@ -91,22 +91,24 @@ class Gates(Generic[F]):
             holds: significantly on the right side. The interval reaches at most to the bound, also with two added users at the
                 ends of the metric: where it lacks an end, with the lowest or highest value of a user.
             open: the data cannot tell. Rows of no user, one user, or fewer than `min_users`, which are not tested, are open.
-            missing: the model or segment is in `last`, with at least `min_users` users, but not in today's result. It counts
-                as failed.
+            missing: the model or segment is in `last`, with at least `min_users` users, but not in today's result; or no model
+                and no segment has a row for the requirement.
 
-        `strict=True` raises for open rows too, except rows below `min_users` if others were judged. `cluster` is that of
-        `summarize`. A metric without intervals is judged by its value alone, and its `note` says it; one that few groups of
-        users change is open. `raises=False` returns the frame and does not raise.
+        It raises for what fails or is missing, and for a requirement that no row of `min_users` users decides;
+        `strict=True` for open rows too, except those below `min_users` if others were judged. `raises=False` returns the
+        frame and does not raise. `cluster` is that of `summarize`. A metric without intervals is judged by its value alone, and
+        its `note` says it; one that few groups of users change is open.
 
-        Values are shown rounded by `decimals=` or a profile, and judged unrounded.
+        Values are shown rounded by `decimals=` or a profile, and judged unrounded; half a unit of the last decimal is no
+        difference to an earlier value.
 
         `last` is an earlier result for comparison, as in `"ndcg@10 >= 0.99 * last"`: of `summarize`, or `rf.history(path)`, of
         which the latest run counts that was split by the same columns, and is not of today's data. Its intervals count as if of
         other users, so that less can be shown than of two models in one call.
 
         Columns: the `by` columns and a bound model; `requirement`, `state`, `value`, `bound` (times the other's value),
-        `difference` with its interval, `p_adjusted` (on the wrong side alone), `n_users`, `note`. A null value (nobody has one)
-        is open. It needs NumPy and SciPy, the extra recframe[stats].
+        `difference` with its interval, `p_adjusted` (on the wrong side alone), `n_users`, `note`. It needs NumPy
+        and SciPy, the extra recframe[stats].
 
         Raises a RequirementError, which is an AssertionError too, with a table of the failed rows. So that no gate passes
         unseen, a LazyFrame, or a frame of an engine, runs at once, and the result is a Polars DataFrame; `raises=False` gives a
