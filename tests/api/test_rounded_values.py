@@ -81,11 +81,11 @@ def test_rounding_of_an_earlier_result_is_no_difference(decimals):
     assert found["difference"].to_list() == [0] * 4
 
 
-def test_an_earlier_result_with_more_decimals_decides_as_it_is():
+@pytest.mark.parametrize(("more", "difference"), [(0.003, 0.0), (0.007, -0.007)])
+def test_half_a_unit_of_the_last_decimal_is_no_difference_to_an_earlier_value(more, difference):
     rec = models().rec(model="model")
-    # less than half a unit of the second decimal above today's
-    last = rec.summarize("mrr").with_columns(pl.col("value") + 0.003)
+    last = rec.summarize("mrr").with_columns(pl.col("value") + more)
 
     found = rec(decimals=2).require("mrr >= last", last=last, raises=False)
 
-    assert found["difference"].to_list() == pytest.approx([-0.003] * 2)
+    assert found["difference"].to_list() == pytest.approx([difference] * 2)

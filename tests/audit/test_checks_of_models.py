@@ -119,5 +119,8 @@ def test_a_gate_does_not_pass_on_arms_of_an_experiment():
 
     with pytest.warns(rf.RecframeWarning, match=ARMS):
         rec.require("mrr >= 0.01")
-    with pytest.raises(rf.RequirementError, match=r"2 of 2 rows \(open 2\)"):
+    with (
+        pytest.raises(rf.RequirementError, match=r"2 of 2 rows \(open 2\)"),
+        pytest.warns(rf.RecframeWarning, match=ARMS),
+    ):
         rec.require("mrr >= 0.01", strict=True)

@@ -67,7 +67,7 @@ def test_models_that_are_not_there_leave_no_hole_in_the_message():
 
 
 def test_two_requirements_in_one_text_are_written_apart():
-    with pytest.raises(rf.RecframeError, match=r"first: 'ndcg@10 >= 0.1', 'recall@10 >= 0.1'$"):
+    with pytest.raises(rf.RecframeError, match=r"as 'ndcg@10 >= 0.1', 'recall@10 >= 0.1'$"):
         RECS.rec(TRUTH).require("ndcg@10 >= 0.1 and recall@10 >= 0.1")
 
 

@@ -15,8 +15,10 @@ from scipy import stats
 
 import recframe as rf
 from plain_uncertainty import wilson
+from recframe.api.previous_results import OTHERS
 from recframe.statistics import gates
-from recframe.statistics.requirements import ROW, Gate, Requirement, required
+from recframe.statistics.requirements import GONE, Requirement, asked_of, required
+from recframe.statistics.sums import OF_UNITS, PARTS, PROPERTIES
 
 
 @pytest.mark.parametrize(
@@ -129,6 +131,8 @@ def test_nothing_is_no_requirement():
 
 # states
 
+ROW = PROPERTIES | PARTS | dict.fromkeys(OF_UNITS, pl.Float64) | OTHERS | {GONE: pl.String}
+
 
 def rows(
     values: list[np.ndarray], others: list[np.ndarray] | None = None, **also: Any
@@ -138,7 +142,7 @@ def rows(
     for segment, value in enumerate(values):
         a = np.zeros(len(value)) if others is None else others[segment]
         n, d = len(value), value - a
-        row = dict.fromkeys(ROW) | {"place": 0, "value": value.mean(), "of_each": True}
+        row = dict.fromkeys(ROW) | {"place": 0, "of_each": True}
         row |= {"a": a.sum(), "d": d.sum(), "aa": (a**2).sum(), "ad": (a * d).sum()}
         row |= {"dd": (d**2).sum(), "an": a.sum(), "dn": d.sum(), "n": n, "nn": n, "units": n}
         row |= {"effective": n, "differ": (d != 0).sum(), "unpaired": 0, "ties": (d == 0).sum()}
@@ -147,9 +151,10 @@ def rows(
     return pl.DataFrame(found, schema={"segment": pl.Int64, **ROW})
 
 
-def judged(rows: pl.DataFrame, asked: Requirement, **options: Any) -> pl.DataFrame:
+def judged(rows: pl.DataFrame, needed: Requirement, *, earlier: bool = False) -> pl.DataFrame:
     """Return the states of rows of one requirement."""
-    return gates.states(rows, ["segment"], Gate([asked], **options), {0: asked.metric}, {})
+    asked, metrics = asked_of([needed], {}, has_last=earlier), {0: needed.metric}
+    return gates.states(rows, ["segment"], asked, metrics, level=0.95, min_users=5)
 
 
 def sparse(random: np.random.Generator, n: int) -> np.ndarray:

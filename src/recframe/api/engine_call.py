@@ -23,7 +23,7 @@ from recframe.frames.kinds.lookup import (
 )
 from recframe.frames.kinds.several_models import Models, held
 from recframe.frames.options import Context, NamedFrame
-from recframe.statistics.requirements import Gate, check, required
+from recframe.statistics.requirements import check
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -125,13 +125,12 @@ class InBuckets(Rec[F]):
         """Raise where a requirement fails; see `Rec.require`."""
         from recframe.api.engine_plan import run  # noqa: PLC0415  which imports this
 
-        if kind_for(self._frame).engine is None:
-            return run(self, "require", requirements, {**given, "raises": raises})
         result = run(self, "require", requirements, {**given, "raises": False})
         if not raises:
             return result
-        of_gate = {name: given[name] for name in ("strict", "min_users") if name in given}
-        return check(collected(result), Gate(required(requirements, given.get("k")), **of_gate))
+        rows, kind = collected(result), kind_for(self._frame)
+        check(rows, **{name: given[name] for name in ("strict", "min_users") if name in given})
+        return rows if kind.is_lazy or kind.engine else result
 
     for _name in REFUSED:
         locals()[_name] = _refused(_name)

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, overload
 
 import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import By, Cutoffs, F
-from recframe.api.previous_results import with_earlier
+from recframe.api.previous_results import earlier_rows, with_earlier
 from recframe.api.request import Question, check_pairs, question, with_notes
-from recframe.errors import RecframeError, shown
-from recframe.frames.dtypes import text_of
+from recframe.errors import DataError, RecframeError
+from recframe.frames.dtypes import as_text, text_of
 from recframe.frames.hints import Either, bind
 from recframe.frames.kinds.lookup import collected
+from recframe.frames.roles import listed
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.requirements import (
     COLUMNS,
     EARLIER,
-    OF_METRIC,
-    ROW,
-    Gate,
     Requirement,
+    asked_of,
     check,
-    is_name,
     metrics_of,
     required,
 )
-from recframe.statistics.stored_results import as_shown
-from recframe.statistics.sums import MODEL, USERS, Pairing
+from recframe.statistics.sums import BASELINE, MODEL, PLACE, Pairing
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -95,22 +91,24 @@ class Gates(Generic[F]):
             holds: significantly on the right side. The interval reaches at most to the bound, also with two added users at the
                 ends of the metric: where it lacks an end, with the lowest or highest value of a user.
             open: the data cannot tell. Rows of no user, one user, or fewer than `min_users`, which are not tested, are open.
-            missing: the model or segment is in `last`, with at least `min_users` users, but not in today's result. It counts
-                as failed.
+            missing: the model or segment is in `last`, with at least `min_users` users, but not in today's result; or no model
+                and no segment has a row for the requirement.
 
-        `strict=True` raises for open rows too, except rows below `min_users` if others were judged. `cluster` is that of
-        `summarize`. A metric without intervals is judged by its value alone, and its `note` says it; one that few groups of
-        users change is open. `raises=False` returns the frame and does not raise.
+        It raises for what fails or is missing, and for a requirement that no row of `min_users` users decides;
+        `strict=True` for open rows too, except those below `min_users` if others were judged. `raises=False` returns the
+        frame and does not raise. `cluster` is that of `summarize`. A metric without intervals is judged by its value alone, and
+        its `note` says it; one that few groups of users change is open.
 
-        Values are shown rounded by `decimals=` or a profile, and judged unrounded.
+        Values are shown rounded by `decimals=` or a profile, and judged unrounded; half a unit of the last decimal is no
+        difference to an earlier value.
 
         `last` is an earlier result for comparison, as in `"ndcg@10 >= 0.99 * last"`: of `summarize`, or `rf.history(path)`, of
         which the latest run counts that was split by the same columns, and is not of today's data. Its intervals count as if of
         other users, so that less can be shown than of two models in one call.
 
         Columns: the `by` columns and a bound model; `requirement`, `state`, `value`, `bound` (times the other's value),
-        `difference` with its interval, `p_adjusted` (on the wrong side alone), `n_users`, `note`. A null value (nobody has one)
-        is open. It needs NumPy and SciPy, the extra recframe[stats].
+        `difference` with its interval, `p_adjusted` (on the wrong side alone), `n_users`, `note`. It needs NumPy
+        and SciPy, the extra recframe[stats].
 
         Raises a RequirementError, which is an AssertionError too, with a table of the failed rows. So that no gate passes
         unseen, a LazyFrame, or a frame of an engine, runs at once, and the result is a Polars DataFrame; `raises=False` gives a
@@ -138,107 +136,85 @@ class Gates(Generic[F]):
         │ mrr >= 0.7  ┆ open  ┆ 0.75  ┆ -0.044785      ┆ 100     │
         └─────────────┴───────┴───────┴────────────────┴─────────┘
         """
-        asked = required(requirements, k)
-        is_plan = self._kind.is_lazy  # type: ignore[attr-defined]  # of a Rec
-        gate = Gate(
-            asked,
-            level=level,
-            strict=strict,
-            min_users=min_users,
-            models=_names(models),
-            raises=raises and not is_plan,
-            earlier=last is not None,
-        )
-        mentioned = [*(one.model for one in asked), *(gate.models or [])]
+        needed = required(requirements, k)
+        given = models if isinstance(models, list | tuple) else [models]
+        names = None if models is None else [*map(text_of, given)]
+        mentioned = [*(one.model for one in needed), *(names or [])]
         rec = self._candidates(*mentioned)  # type: ignore[attr-defined]  # of a Rec
-        named = metrics_of(asked)
-        found = question(rec, named, None, by, cluster)
-        result = GatePlan(found, gate).result(last)
-        return check(collected(result), gate) if raises and is_plan else result
+        of = question(rec, metrics_of(needed), None, by, cluster)
+        asked = asked_of(needed, of.decimals, has_last=last is not None)
+        result = _judged(of, asked, names, last, level=level, min_users=min_users)
+        if not raises:
+            return result
+        rows = collected(result)
+        check(rows, strict=strict, min_users=min_users)
+        return rows if of.kind.is_lazy else result
 
 
-def _names(models: object) -> list[str] | None:
-    if models is None:
-        return None
-    names = list(models) if isinstance(models, list | tuple) else [models]
-    if not names or not all(map(is_name, names)):
-        msg = f"models={shown(models)}: models takes the name of a model, or a list of names"
-        raise RecframeError(msg)
-    return [text_of(name) for name in names]
+def _judged(
+    of: Question,
+    asked: pl.DataFrame,
+    models: Sequence[str] | None,
+    last: Any,
+    *,
+    level: float,
+    min_users: int,
+) -> Any:
+    """Return the states of what is asked as a frame of the kind that came in."""
+    from recframe.statistics.gates import states  # noqa: PLC0415  NumPy and SciPy are an extra
+
+    keys = of.by
+    if models is not None and MODEL not in keys:
+        raise RecframeError(_without_model("models="))
+    by_text = {str(metric): metric for metric in of.metrics}
+    # as the profile has them
+    metrics = {at: by_text[name] for at, name in asked.select(PLACE, "metric").rows()}
+    sums = _sums(of, asked, metrics)
+    dtypes = sums.collect_schema()
+    earlier = earlier_rows(last, of, dtypes)
+
+    def finished(rows: pl.DataFrame) -> pl.DataFrame:
+        rows = with_earlier(rows, earlier, asked, min_users)
+        rows = rows if models is None else _of_models(rows, models, asked)
+        return states(rows, [*keys], asked, metrics, level=level, min_users=min_users)
+
+    by: dict[str, Any] = {key: dtypes[key] for key in keys}
+    schema = pl.Schema(by | {"metric": pl.String} | COLUMNS)
+    plan = with_notes(of.kind.applied(sums, finished, schema), of.notes)
+    return of.given(plan, keys, ["metric", *COLUMNS], [*COLUMNS])
 
 
-@dataclass(frozen=True)
-class GatePlan:
-    """A gate's plans: one for each thing that values are compared with, and the result of their rows."""
+def _sums(of: Question, asked: pl.DataFrame, metrics: Mapping[int, Metric[...]]) -> pl.LazyFrame:
+    """Return the sums of values, and those of pairs with each model that a bound is a share of."""
+    found = []
+    for (model,), rows in asked.group_by(BASELINE, maintain_order=True):
+        places = {at: metrics[at] for at in rows[PLACE]}
+        pairing = None
+        if model is not None:
+            pairing = _pairing(of, str(model), rows["requirement"][0])
+            check_pairs([*places.values()])
+        found.append(of.sums(pairing, places).drop(BASELINE, strict=False))
+    return pl.concat(found, how="diagonal_relaxed")
 
-    question: Question
-    gate: Gate
 
-    def result(self, last: Any) -> Any:
-        """Return the result as a frame of the kind that came in; `last` is an earlier one."""
-        from recframe.statistics.gates import states  # noqa: PLC0415  NumPy and SciPy are an extra
+def _pairing(of: Question, model: str, requirement: str) -> Pairing:
+    """Return the pairs with a model, or say that there are no models."""
+    if not of.inputs.model:
+        raise RecframeError(_without_model(repr(requirement), model))
+    without = f"without {Either('last=', '--reference')} " if model in EARLIER else ""
+    given = f"{requirement!r}: {without}{model!r}"
+    return Pairing(model, of.inputs.schema[MODEL], of.by[MODEL], given)
 
-        gate, asked, names = self.gate, self.question, self.question.by
-        if gate.models is not None and MODEL not in names:
-            raise RecframeError(_without_model("models="))
-        rows = pl.concat(self._sums(model, places) for model, places in self._places().items())
-        if last is not None:
-            rows = with_earlier(rows, last, names, gate, self._fingerprint)
-        of = {place: one for places in self._places().values() for place, one in places.items()}
 
-        def finished(found: pl.DataFrame) -> pl.DataFrame:
-            return as_shown(states(found, [*names], gate, of, asked.decimals), asked.decimals)
-
-        dtypes, made = rows.collect_schema(), COLUMNS | OF_METRIC
-        by: dict[str, Any] = {key: dtypes[key] for key in names}
-        schema = pl.Schema({**by, **made})
-        whole = with_notes(asked.kind.applied(rows, finished, schema), asked.notes)
-        if gate.raises:
-            whole = asked.kind.applied(whole, lambda one: check(one, gate, names), schema)
-        return asked.given(whole, names, [*made], [*COLUMNS])
-
-    def _fingerprint(self) -> str:
-        """Return the fingerprint of today's data; frames of engines have none."""
-        from recframe.tracking.fingerprints import fingerprint  # noqa: PLC0415  importing recframe should take no time
-
-        asked = self.question
-        return "" if asked.kind.adds is not None else fingerprint(asked.inputs)
-
-    def _places(self) -> dict[str | None, dict[int, Metric[...]]]:
-        """Return the metrics of requirements, as the profile has them, by the model that values are compared with."""
-        metrics = {str(metric): metric for metric in self.question.metrics}
-        groups: dict[str | None, dict[int, Metric[...]]] = {}
-        for place, one in enumerate(self.gate.requirements):
-            model = None if self.gate.is_earlier(one) else one.model
-            groups.setdefault(model, {})[place] = metrics[str(one.metric)]
-        return groups
-
-    def _sums(self, model: str | None, places: Mapping[int, Metric[...]]) -> pl.LazyFrame:
-        """Return the rows of requirements of a number or an earlier value, or of a model, with the columns of `ROW`."""
-        asked = self.question
-        pairing = None if model is None else self._pairing(model, places)
-        sums = asked.sums(pairing, places)
-        n, schema = pl.col("n"), sums.collect_schema()
-        users = pl.coalesce(USERS, n) if USERS in schema else n
-        value = pl.when(n > 0).then((pl.col("a") + pl.col("d")) / n)
-        rows = sums.with_columns(users.alias(USERS), value=value)
-        there = {*schema, "value", USERS}
-        columns = (
-            (pl.col(name) if name in there else pl.lit(None)).cast(dtype).alias(name)
-            for name, dtype in ROW.items()
-        )
-        return rows.select(*asked.by, *columns)
-
-    def _pairing(self, model: str, places: Mapping[int, Metric[...]]) -> Pairing:
-        """Return the pairs with a model, or say why there are none."""
-        asked, first = self.question, str(self.gate.requirements[min(places)])
-        if not asked.inputs.model:
-            raise RecframeError(_without_model(repr(first), model))
-        check_pairs([*places.values()])
-        asked.check_trainings()
-        without = f"without {Either('last=', '--reference')} " if model in EARLIER else ""
-        given = f"{first!r}: {without}{model!r}"
-        return Pairing(model, asked.inputs.schema[MODEL], asked.by[MODEL], given)
+def _of_models(rows: pl.DataFrame, models: Sequence[str], asked: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the requested models, or raise an error for unknown ones."""
+    text = as_text(pl.col(MODEL), rows.schema[MODEL])
+    known = rows.select(text.drop_nulls().unique().sort()).to_series().to_list()
+    # of a baseline nothing may be required
+    for unknown in (one for one in models if one not in [*known, *asked[BASELINE]]):
+        msg = f"models={unknown!r}: no requirement is about this model; those with one are {listed(known)}"
+        raise DataError(msg)
+    return rows.filter(text.is_in(models))
 
 
 def _without_model(what: str, model: str = "") -> str:

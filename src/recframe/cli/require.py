@@ -46,14 +46,10 @@ from recframe.cli.statistics import shown as show
 from recframe.errors import RecframeError
 from recframe.frames import atomic_write
 from recframe.statistics.requirements import (
-    NO_ROW,
     OPEN,
-    Gate,
     Requirement,
-    failure_message,
+    check,
     is_unmet,
-    keys_of,
-    without_rows,
 )
 from recframe.statistics.stored_results import rounded, with_interval
 
@@ -62,22 +58,16 @@ NAME = "recframe require"
 _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(result: pl.DataFrame, gate: Gate) -> str:
-    """Return a test case for each row, by its keys, and for each requirement without a row.
-
-    What is not met is a failure, and other rows that are open are skipped.
-    """
-    unmet = result.select(is_unmet(gate).alias("unmet")).to_series()
-    keys = keys_of(result)
+def junit(result: pl.DataFrame, of_gate: Options) -> str:
+    """Return a test case for each row, by its keys: what is not met is a failure, other rows that are open are skipped."""
+    unmet = result.select(is_unmet(**of_gate).alias("unmet")).to_series()
+    keys = result.columns[: result.columns.index("requirement")]
     suite = ET.Element("testsuite", {"name": NAME})
     for row, fails in zip(result.iter_rows(named=True), unmet, strict=True):
         place = ", ".join(f"{key}={'null' if row[key] is None else row[key]}" for key in keys)
         kind = "skipped" if row["state"] == OPEN else "system-out"
         case = _case(suite, place or NAME, row["requirement"], "failure" if fails else kind)
         _fill(case, _words(row), row["state"])
-    for requirement in without_rows(result, gate):
-        case = _case(suite, NAME, requirement, "failure")
-        _fill(case, f"nothing was judged: {NO_ROW}", "missing")
     kinds = Counter(case[0].tag for case in suite)
     counts = {
         "tests": len(suite),
@@ -219,9 +209,13 @@ def require(recs: str, given: Given, **options: Any) -> None:
             arguments = arguments_of(rf.Rec.require, options)
             arguments |= {"models": options["models"] or None, "last": earlier, "raises": False}
             result = rec.require(*given.requirements, **arguments)
-            gate = Gate(given.requirements, **{one: options[one] for one in OF_GATE})
-            words = failure_message(result, gate)
-        _give(result, gate, options)
+            of_gate = {one: options[one] for one in OF_GATE}
+            words = None
+            try:
+                check(result, **of_gate)
+            except rf.RequirementError as error:
+                words = str(error)
+        _give(result, of_gate, options)
     _end(result, words, options)
 
 
@@ -252,14 +246,14 @@ def _is_junit(options: Options) -> bool:
     return bool(form == JUNIT or (form is None and path and path.lower().endswith(".xml")))
 
 
-def _give(result: pl.DataFrame, gate: Gate, options: Options) -> None:
+def _give(result: pl.DataFrame, of_gate: Options, options: Options) -> None:
     path = options["output"]
     if not _is_junit(options):
         show(result, options)
     elif path in {None, STDOUT}:
-        put(junit(result, gate))
+        put(junit(result, of_gate))
     else:
-        atomic_write.write_text(path, junit(result, gate))
+        atomic_write.write_text(path, junit(result, of_gate))
         say_written(path, result)
 
 

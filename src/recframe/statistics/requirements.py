@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import polars as pl
 
@@ -17,45 +16,40 @@ from recframe.frames.options import plain_number
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.registry import cutoffs_for, each, parse
 from recframe.statistics.options import one_of
-from recframe.statistics.stored_results import with_interval
-from recframe.statistics.sums import OF_UNITS, PARTS, PLACE, PROPERTIES, USERS
+from recframe.statistics.stored_results import columns_of
+from recframe.statistics.sums import BASELINE, PLACE
 
 Direction = Literal[">=", "<="]
-AT_LEAST: Direction = ">="
-AT_MOST: Direction = "<="
+AT_LEAST, AT_MOST = ">=", "<="
 EARLIER = ("last", "reference")
 """Names of an earlier result, where one is given; otherwise they are model names."""
+ASKED = {
+    PLACE: pl.Int64,
+    **dict.fromkeys(("requirement", "metric", BASELINE), pl.String),
+    "earlier": pl.Boolean,
+    **dict.fromkeys(("bound", "sign", "unit"), pl.Float64),
+}
 EXAMPLE = "'ndcg@10 >= 0.28' or 'ndcg@10 >= 0.99 * popularity'"
 
 HOLDS, FAILS, OPEN, MISSING = "holds", "fails", "open", "missing"
-COLUMNS = {
-    **dict.fromkeys(("requirement", "state"), pl.String),
-    **dict.fromkeys(("value", "bound", "difference", "difference_low"), pl.Float64),
-    **dict.fromkeys(("difference_high", "p_adjusted"), pl.Float64),
-    "n_users": pl.Int64,
-    "note": pl.String,
-}
+COLUMNS = dict.fromkeys(("requirement", "state"), pl.String) | columns_of(
+    "value bound difference difference_low difference_high p_adjusted n_users note"
+)
 """Columns behind the keys; `difference` is that of the value to the bound."""
-OF_METRIC = {"metric": pl.String, "k": pl.Int64}
-"""Columns of the metric, which the result does not show."""
-ROW = {
-    **{name: PROPERTIES[name] for name in (PLACE, "share", "of_each", "least", "most")},
-    **PARTS,
-    **dict.fromkeys(OF_UNITS, pl.Float64),
-    "value": pl.Float64,
-    USERS: pl.Int64,
-    "missing": pl.Boolean,
-    "note": pl.String,
-    **dict.fromkeys(("other", "other_low", "other_high", "other_n"), pl.Float64),
+GONE = "gone"
+"""Column of the note on rows that only an earlier result has, or none at all."""
+TABLE: dict[str, Any] = {
+    "tbl_rows": 20,
+    "tbl_cols": -1,
+    "tbl_width_chars": 10_000,
+    "fmt_str_lengths": 60,
+    "float_precision": 4,
+    "tbl_formatting": "NOTHING",
+    "tbl_cell_alignment": "LEFT",
+    "tbl_hide_dataframe_shape": True,
+    "tbl_hide_column_data_types": True,
 }
-"""Columns of the rows that are judged, behind the keys: sums of one model's values or of pairs; the value and its number of
-users; whether an earlier result has the row and today's does not, and a note on that; and the earlier value with its interval
-and its number of users."""
-MOST_SHOWN = 20
-"""Rows shown in an error."""
-WIDEST, LONGEST = 10_000, 60
-"""Most characters of a line and of a cell of them."""
-NO_ROW = "no model and no segment has a row for it"
+"""Form of the table in an error."""
 
 _NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _NAME = r"[^\W\d][^\s*'\"<>=]*"
@@ -72,7 +66,7 @@ _TEXT = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Requirement:
     """A bound that a metric has to keep: a number, or a share of another model's value.
 
@@ -90,37 +84,27 @@ class Requirement:
     direction: Direction
     bound: float
     """Number, or factor of the other model's value."""
-    model: str | None = None
+    model: str | None
     """The other model, or `last` for an earlier result."""
 
-    if TYPE_CHECKING:
-
-        def __init__(
-            self,
-            metric: str | Metric[...],
-            direction: Direction,
-            bound: float,
-            model: object = None,
-        ) -> None: ...
-
-    def __post_init__(self) -> None:
-        number, model = plain_number(self.bound), self.model
-        named = self.metric if isinstance(self.metric, Metric) else parse(self.metric)
-        one_of("direction", self.direction, (AT_LEAST, AT_MOST))
+    def __init__(
+        self,
+        metric: str | Metric[...],
+        direction: Direction,
+        bound: float,
+        model: object = None,
+    ) -> None:
+        named = metric if isinstance(metric, Metric) else parse(metric)
+        one_of("direction", direction, (AT_LEAST, AT_MOST))
+        number = plain_number(bound)
         if number is None or not math.isfinite(number):
-            msg = (
-                f"bound={shown(self.bound)}: a requirement has a number as its bound, such as 0.28"
-            )
+            msg = f"bound={shown(bound)}: a requirement has a number as its bound, such as 0.28"
             raise RecframeError(msg)
-        if model is not None and not is_name(model):
-            msg = f"model={shown(model)}: a requirement takes the name of the other model, such as 'popularity'"
-            raise RecframeError(msg)
-        object.__setattr__(self, "metric", named)
-        object.__setattr__(self, "bound", float(number))
-        object.__setattr__(self, "model", None if model is None else text_of(model))
-        low, high = named.range if model is None else (0.0, math.inf)
-        if not low <= number <= high or (number == 0 and model is not None):
-            what = f"{named.name} is" if model is None else "the factor of a model's value is"
+        name = None if model is None else text_of(model)
+        vars(self).update(metric=named, direction=direction, bound=float(number), model=name)
+        low, high = named.range if name is None else (0.0, math.inf)
+        if not low <= number <= high or (number == 0 and name is not None):
+            what = f"{named.name} is" if name is None else "the factor of a model's value is"
             percentage = f"; {number:g} % is {number / 100:g}" if high == 1 < number else ""
             msg = f"{str(self)!r} says nothing: {what} from {low:g} to {high:g}{percentage}"
             raise RecframeError(msg)
@@ -135,13 +119,13 @@ class Requirement:
         >>> str(rf.Requirement.parse("gini@10<=.9"))
         'gini@10 <= 0.9'
         """
-        found = _TEXT.fullmatch(text) if isinstance(text, str) else None
-        if found is None:
+        parts = _TEXT.fullmatch(text) if isinstance(text, str) else None
+        if parts is None:
             raise RecframeError(_no_requirement(text))
-        of = found.groupdict()
-        model = of["single"] or of["double"] or of["name"]
-        bound = float(of["number"] or of["factor"] or 1)
-        return cls(of["metric"].strip(), cast("Direction", of["direction"]), bound, model)
+        direction = cast("Direction", parts["direction"])
+        model = parts["single"] or parts["double"] or parts["name"]
+        bound = float(parts["number"] or parts["factor"] or 1)
+        return cls(parts["metric"].strip(), direction, bound, model)
 
     def __str__(self) -> str:
         bound = f"{plain_number(self.bound)}"
@@ -155,55 +139,47 @@ class Requirement:
     def __repr__(self) -> str:
         return f"Requirement({str(self)!r})"
 
-    def at(self, k: int | None) -> Requirement:
-        """Return the requirement with a cut-off, unless its metric has one of its own."""
-        if k is None or self.metric.k is not None:
-            return self
-        return replace(self, metric=self.metric @ k)
-
-
-@dataclass(frozen=True)
-class Gate:
-    """Requirements with the options that decide when a row fails."""
-
-    requirements: Sequence[Requirement]
-    level: float = 0.95
-    strict: bool = False
-    """Open rows raise, too."""
-    min_users: int = 5
-    """Minimum users, or clusters, per row to be tested; below, it is open."""
-    models: Sequence[str] | None = None
-    """Models to be tested; None for all."""
-    raises: bool = True
-    earlier: bool = False
-    """Values are compared with an earlier result."""
-
-    def is_earlier(self, one: Requirement) -> bool:
-        """Return whether a requirement is about an earlier result."""
-        return self.earlier and one.model in EARLIER
-
 
 def required(given: Iterable[object], k: object = None) -> list[Requirement]:
     """Return the distinct requirements, each at each cut-off, in the order requested."""
-    found = [
+    asked = [
         one if isinstance(one, Requirement) else Requirement.parse(cast("str", one))
         for one in each(given)
     ]
-    if not found:
+    if not asked:
         msg = f"no requirement was given; write for example require({EXAMPLE.partition(' or ')[0]})"
         raise RecframeError(msg)
-    ks = cutoffs_for([one.metric for one in found], k)
-    return list({str(asked := one.at(cut)): asked for one in found for cut in ks}.values())
+    cuts = cutoffs_for([one.metric for one in asked], k)
+    at_cuts = (
+        one if cut is None or one.metric.k is not None else replace(one, metric=one.metric @ cut)
+        for one in asked
+        for cut in cuts
+    )
+    return list(dict.fromkeys(at_cuts))
+
+
+def asked_of(
+    requirements: Iterable[Requirement], decimals: Mapping[str, int], *, has_last: bool
+) -> pl.DataFrame:
+    """Return a row for each requirement by its place; `decimals` are those that some metrics are shown with.
+
+    `baseline` is the model that it is about; `bound` is the number, or the factor of that model's or an `earlier` value;
+    `sign` is -1 where a value should be low, else 1; `unit` is that of an earlier value's last decimal.
+    """
+    rows = []
+    for place, one in enumerate(requirements):
+        earlier, metric = has_last and one.model in EARLIER, str(one.metric)
+        model, unit = one.model, None
+        if earlier:
+            model, unit = None, 10.0 ** -decimals.get(metric, math.inf)
+        sign = 1.0 if one.direction == AT_LEAST else -1.0
+        rows.append((place, str(one), metric, model, earlier, one.bound, sign, unit))
+    return pl.DataFrame(rows, ASKED, orient="row")
 
 
 def metrics_of(requirements: Iterable[Requirement]) -> list[Metric[...]]:
     """Return the metrics of requirements, each once."""
-    return list({requirement.metric: requirement.metric for requirement in requirements}.values())
-
-
-def is_name(model: object) -> bool:
-    """Return whether something may be the name of a model: text, a number or a day."""
-    return isinstance(model, str | int | float | date) or plain_number(model) is not None
+    return list(dict.fromkeys(requirement.metric for requirement in requirements))
 
 
 def _no_requirement(given: object) -> str:
@@ -218,92 +194,24 @@ def _no_requirement(given: object) -> str:
     return f"{what}: write a metric, >= or <=, and a number or a share of a model, as {example}"
 
 
-def check(result: pl.DataFrame, gate: Gate, names: Mapping[str, str] | None = None) -> pl.DataFrame:
-    """Return a gate's result, or raise a RequirementError with the failure message; see `failure_message`."""
-    message = failure_message(result, gate, names)
-    if message is not None:
-        raise RequirementError(message)
-    return result
-
-
-def failure_message(
-    result: pl.DataFrame, gate: Gate, names: Mapping[str, str] | None = None
-) -> str | None:
-    """Return the failure message, None if all requirements are met.
-
-    It is a sentence, and below it a table of what was found, the bound and the number of users. `names` has the keys' own
-    names; without it they have these.
-    """
-    nowhere = result.filter(_is_nowhere(gate) & (pl.col("state") != MISSING))["requirement"]
-    reasons = dict.fromkeys(nowhere, f"no row has {gate.min_users} users with a value")
-    reasons |= dict.fromkeys(without_rows(result, gate), NO_ROW)
-    told = [f"nothing was judged of {name!r}: {reason}" for name, reason in reasons.items()]
-    unmet = result.filter(is_unmet(gate))
-    if unmet.is_empty():
-        return "; ".join(told) or None
-    states = unmet["state"].value_counts().sort("state").rows()
+def check(result: pl.DataFrame, *, strict: bool = False, min_users: int = 5) -> None:
+    """Raise a RequirementError with a table of the rows that are not met, if there are some."""
+    rows = result.filter(is_unmet(strict=strict, min_users=min_users))
+    if rows.is_empty():
+        return
+    states = rows["state"].value_counts().sort("state").rows()
     counts = ", ".join(f"{state} {n}" for state, n in states)
-    told.append(f"requirements are not met in {unmet.height} of {result.height} rows ({counts})")
-    names = {key: key for key in keys_of(result)} if names is None else names
-    n_more = unmet.height - MOST_SHOWN
-    more = f"\n  and {n_more} more" if n_more > 0 else ""
-    return f"{'; '.join(told)}:\n{_table(unmet.head(MOST_SHOWN), names)}{more}"
+    told = f"requirements are not met in {rows.height} of {result.height} rows ({counts}):"
+    with pl.Config(**TABLE):
+        lines = str(rows.drop("p_adjusted")).splitlines()
+    raise RequirementError("\n".join([told, *map(str.rstrip, lines)]))
 
 
-def _table(rows: pl.DataFrame, names: Mapping[str, str]) -> str:
-    """Return a table of rows as text."""
-    ends = (rows[f"difference{end}"] for end in ("", "_low", "_high"))
-    shown_rows = rows.select(
-        *(pl.col(key).alias(name) for key, name in names.items()),
-        *("requirement", "state", "value", "bound"),
-        pl.Series("difference", [*map(with_interval, *ends)], dtype=pl.String),
-        pl.col("n_users").fill_null(0),
-    )
-    plain: dict[str, Any] = {
-        **dict.fromkeys(("tbl_rows", "tbl_cols"), -1),
-        **dict.fromkeys(("tbl_hide_dataframe_shape", "tbl_hide_column_data_types"), True),
-        "tbl_formatting": "NOTHING",
-        "tbl_cell_alignment": "LEFT",
-        "tbl_width_chars": WIDEST,
-        "fmt_str_lengths": LONGEST,
-        "float_precision": 4,
-    }
-    with pl.Config(**plain):
-        return "\n".join(f" {line}".rstrip() for line in str(shown_rows).splitlines())
+def is_unmet(*, strict: bool = False, min_users: int = 5) -> pl.Expr:
+    """Return whether a row fails, is missing, or is of a requirement that no row of enough users decides.
 
-
-def keys_of(result: pl.DataFrame) -> list[str]:
-    """Return the names of a result's keys."""
-    return result.columns[: result.columns.index("requirement")]
-
-
-def is_unmet(gate: Gate) -> pl.Expr:
-    """Return whether a row fails, is missing or is of a requirement that was judged nowhere; of a strict gate also if open.
-
-    NOTE: a segment below `min_users` is open by the caller's own word, so that it is unmet only where a requirement was
-    judged in no segment at all.
+    If strict also whether it is open. A segment below `min_users` is so by the caller's own word, and is met.
     """
-    state = pl.col("state")
-    unmet = state.is_in([FAILS, MISSING]) | _is_nowhere(gate)
-    return unmet | ((state == OPEN) & ~_is_small(gate)) if gate.strict else unmet
-
-
-def _is_small(gate: Gate) -> pl.Expr:
-    """Return whether a row has users with a value, but fewer than the minimum."""
-    return pl.col("n_users").fill_null(0).is_between(1, gate.min_users - 1)
-
-
-def _is_nowhere(gate: Gate) -> pl.Expr:
-    """Return whether a row is of a requirement that no row of enough users decides, or of a gate without such a row.
-
-    NOTE: one requirement without a value beside others that have one is open, as its note says.
-    """
-    small = _is_small(gate)
-    none = pl.col("value").is_null() | small
-    return none.all() | (none.all() & small.any()).over("requirement")
-
-
-def without_rows(result: pl.DataFrame, gate: Gate) -> list[str]:
-    """Return the requirements without a row, such as those of models left out by `models=`."""
-    there = {*result["requirement"]}
-    return [name for name in map(str, gate.requirements) if name not in there]
+    state, small = pl.col("state"), pl.col("n_users") < min_users
+    unmet = state.is_in([FAILS, MISSING]) | small.all().over("requirement")
+    return unmet | ((state == OPEN) & ~small) if strict else unmet
