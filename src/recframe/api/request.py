@@ -12,7 +12,7 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs
 from recframe.audit.checks_of_models import first_of_each, notes_on_models
-from recframe.audit.data import Data, OfCall
+from recframe.audit.data import SAMPLED, Data, OfCall
 from recframe.audit.report import tell
 from recframe.charts import long_format as long
 from recframe.errors import CallError, ColumnError, RecframeError, shown
@@ -207,8 +207,9 @@ class Question(Request):
         if MODEL not in self.by or self.inputs.tables is not None or self.run.is_divided:
             return None
         inputs = one_of_each(self.home).candidates
-        given = inputs.given if inputs.few else {}
-        call = OfCall(self.metrics, pl.DataFrame(), None, given)
+        lists = inputs.given.get("recommendations", pl.DataFrame({"user": []}))
+        users = lists[::SAMPLED].select(n_users=pl.col("user").n_unique())
+        call = OfCall(self.metrics, users, None, inputs.given)
         return notes_on_models(Data(inputs, of_call=call))
 
     def answer(

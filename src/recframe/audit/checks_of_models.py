@@ -7,11 +7,12 @@ from functools import partial
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import MANY_USERS, SAMPLED, Data
+from recframe.audit.data import MANY_USERS, Data
 from recframe.errors import shown_in_plan, worded
 from recframe.evaluation.required_columns import needs_of
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
+from recframe.ranking.data_checks import OF_SOME_USERS
 from recframe.ranking.judged_frame import judge
 from recframe.ranking.relevance import rows_of_models
 
@@ -47,7 +48,7 @@ def models_of_other_users(data: Data) -> Findings:
 
 
 def notes_on_models(data: Data) -> pl.LazyFrame | None:
-    """Return the notes on pairs of models, the first to be told first; None where a call needs none.
+    """Return the notes on pairs of models, the gravest first; None where a call needs none.
 
     NOTE: a call counts of more than ten thousand users those of one hash in 64, as the look at eager lists does.
     """
@@ -59,7 +60,7 @@ def notes_on_models(data: Data) -> pl.LazyFrame | None:
         return None
     crowd = judge(inputs).members().select("user").unique()
     if call is not None:
-        crowd = crowd.filter((pl.col("user").hash() % SAMPLED == 0) | (pl.len() <= MANY_USERS))
+        crowd = crowd.filter(OF_SOME_USERS | (pl.len() <= MANY_USERS))
     lists = data.lists.select("model", "user").drop_nulls().join(crowd, on="user", how="semi")
     lists, models = lists.unique(), rows_of_models(inputs).unique()
     both = lists.join(lists, on="user", suffix=" 2").group_by("model", "model 2").agg(both=pl.len())

@@ -159,13 +159,16 @@ def _of_column(
     )
 
 
-@check(
+unbound = check(
     "warning",
     "each row of the truth counts as relevant",
     text("write ", bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
     needs=("truth",),
     warns="always",
 )
+
+
+@unbound
 def unbound_two_values(data: Data) -> Findings:
     """Columns of 0 and 1, yes and no, or Booleans, in a truth without a bound relevance; `rows` counts the zeros."""
     for name, rows in _unbound(data, 0):
@@ -173,13 +176,7 @@ def unbound_two_values(data: Data) -> Findings:
         yield _of_column(name, rows, zero, needed=one.sum(), against=~(zero | one))
 
 
-@check(
-    "warning",
-    "each row of the truth counts as relevant",
-    text("write ", bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
-    needs=("truth",),
-    warns="always",
-)
+@unbound
 def unbound_grades(data: Data) -> Findings:
     """Columns with a name and numbers of grades, in a truth without a bound relevance."""
     for name, rows in _unbound(data, -FURTHEST):
@@ -233,10 +230,13 @@ def duplicate_items(data: Data) -> Findings:
     yield Finding(data.main, twice, ("user", "item", "rows"))
 
 
+ONE_ROW = text("keep one row for each user and item", Either(": truth.unique(['user', 'item'])"))
+
+
 @check(
     "warning",
     "the pair counts once",
-    text("keep one row for each user and item", Either(": truth.unique(['user', 'item'])")),
+    ONE_ROW,
 )
 def duplicate_truth(data: Data) -> Findings:
     """Pairs judged twice with the same relevance."""
@@ -399,7 +399,7 @@ COUNT_REPEATS = {"rectools", "microsoft", "replay"}
 @check(
     "warning",
     "the pair counts once, and the profile's library counts each of its rows",
-    text("keep one row for each user and item", Either(": truth.unique(['user', 'item'])")),
+    ONE_ROW,
     needs=("truth",),
     warns="always",
 )

@@ -147,7 +147,7 @@ class Data:
     k: int | None = None
     """The cut-off of the audit, or the largest of a call; None for whole lists."""
     clashes: Mapping[str, str] = field(default_factory=dict)
-    """What is said of ids that cannot match, by role."""
+    """Words on ids that cannot match, by role."""
     of_call: OfCall | None = None
     """The metrics and the result of a call; None in an audit."""
     looks: dict[str, pl.DataFrame] = field(default_factory=dict, init=False)
@@ -210,8 +210,8 @@ class Data:
         if call is None or frame is None or call.n_users <= MANY_USERS or "user" not in frame:
             return frame
         if name not in self.looks:
-            number = pl.col("user").cast(self.inputs.schema["user"]).hash()
-            self.looks[name] = frame.filter(number % SAMPLED == 0)
+            dtype = self.inputs.schema["user"]
+            self.looks[name] = frame.filter(pl.col("user").cast(dtype).hash() % SAMPLED == 0)
         return self.looks[name]
 
     def looks_well(self, name: str, holds: Callable[[pl.DataFrame], bool]) -> bool:

@@ -26,6 +26,7 @@ from recframe.frames.collecting import Collect
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
+from recframe.ranking.data_checks import OF_SOME_USERS
 
 PAGES = (checks_of_ids, checks_of_lists, checks_of_truth, checks_of_users, checks_of_models)
 CHECKS = [var for page in PAGES for var in vars(page).values() if isinstance(var, Check)]
@@ -35,6 +36,8 @@ CHECKS_OF_SPLITS = [var for var in vars(checks_of_splits).values() if isinstance
 ALWAYS = [check for check in CHECKS if check.warns == "always"]
 WARNING = [check for check in CHECKS if check.warns is not None]
 """The checks of calls, without and with those of calls that found hardly anything."""
+LOW = [check for check in CHECKS if check.warns == "low"]
+"""The checks of calls that found hardly anything."""
 OF_SCHEMAS = [checks_of_truth.truth_is_the_lists, checks_of_lists.models_of_the_truth]
 """The checks of calls on lists that are not in memory: schemas alone show what is wrong."""
 OF_JUDGING = [checks_of_truth.unbound_two_values, checks_of_truth.unbound_grades]
@@ -139,16 +142,28 @@ def tell(
     if is_here and lazy:  # a bound of memory or the shell has the plan collected
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
     data = Data(inputs, call.cutoff, of_call=call)
-    checks = OF_JUDGING if not metrics else WARNING if call.are_hits_low else ALWAYS
+    is_low = call.are_hits_low and _may_show_why(data, run)
+    checks = OF_JUDGING if not metrics else WARNING if is_low else ALWAYS
     if lazy:
         checks = [check for check in checks if check not in OF_SCHEMAS]
     if not is_here:
-        checks = [check for check in checks if check.warns == "low"]
+        checks = [check for check in checks if check in LOW]
     found = _found(checks, data)
     if found:
         rows = run(_table(found)).unique("check", keep="first", maintain_order=True)
         for row in rows.rows(named=True):
             warn(_told(inputs, *found[row["finding"]], row))
+
+
+def _may_show_why(data: Data, run: Collect) -> bool:
+    """Return whether checks may show why hardly anything was found: of many users some show it first."""
+    call, inputs = data.of_call, data.inputs
+    if not call or call.n_users <= MANY_USERS or "recommendations" not in call.given:
+        return True
+    lists = run(inputs.lists.filter(OF_SOME_USERS)).lazy()
+    truth = None if inputs.truth is None else run(inputs.truth.filter(OF_SOME_USERS)).lazy()
+    some = Data(replace(inputs, lists=lists, truth=truth), data.k, of_call=call)
+    return len(run(_table(_found(LOW, some)))) > 0
 
 
 def tell_of_schemas(inputs: Inputs) -> None:
