@@ -12,7 +12,7 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs
 from recframe.audit.checks_of_models import first_of_each, notes_on_models
-from recframe.audit.data import SAMPLED, Data, OfCall
+from recframe.audit.data import Data, OfCall
 from recframe.audit.report import tell
 from recframe.charts import long_format as long
 from recframe.errors import CallError, ColumnError, RecframeError, shown
@@ -202,15 +202,18 @@ class Question(Request):
             raise RecframeError(msg)
 
     @cached_property
+    def looks(self) -> dict[str, pl.DataFrame]:
+        """Rows of some users, which all checks of the call share; see `Data.look`."""
+        return {}
+
+    @cached_property
     def notes(self) -> pl.LazyFrame | None:
         """The notes on models whose lists are of other users, none of buckets and engines."""
         if MODEL not in self.by or self.inputs.tables is not None or self.run.is_divided:
             return None
         inputs = one_of_each(self.home).candidates
-        lists = inputs.given.get("recommendations", pl.DataFrame({"user": []}))
-        users = lists[::SAMPLED].select(n_users=pl.col("user").n_unique())
-        call = OfCall(self.metrics, users, None, inputs.given)
-        return notes_on_models(Data(inputs, of_call=call))
+        call = OfCall(self.metrics, pl.DataFrame(), None, inputs.given)
+        return notes_on_models(Data(inputs, of_call=call, looks=self.looks))
 
     def answer(
         self,
@@ -275,7 +278,7 @@ class Question(Request):
         if BASELINE in names and "baseline_value" in result.columns:
             columns = _with_baseline(columns, names.index(BASELINE), result["baseline_value"])
         named = self._wide(columns) if len(columns[-1]) == 1 else self._put_together(columns, run)
-        tell(one_of_each(self.home), self.metrics, named, run)
+        tell(one_of_each(self.home), self.metrics, named, run, self.looks)
 
     def _wide(self, columns: Sequence[pl.Series]) -> pl.DataFrame:
         """Return a row of a metric as one of `evaluate`."""

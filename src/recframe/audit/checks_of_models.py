@@ -52,22 +52,26 @@ def notes_on_models(data: Data) -> pl.LazyFrame | None:
 
     NOTE: a call counts of more than ten thousand users those of one hash in 64, as the look at eager lists does.
     """
-    inputs, call = data.inputs, data.of_call
+    call = data.of_call
     of_lists = call is not None and all(needs_of(one).over == "lists" for one in call.metrics)
-    if of_lists or inputs.tables is not None:
+    if of_lists or data.inputs.tables is not None:
         return None
     if data.looks_well("recommendations", partial(_serve_alike, data)):
         return None
-    crowd = judge(inputs).members().select("user").unique()
+    models = rows_of_models(data.inputs).unique()
+    some = data.of_some_users
+    data = some or data
+    crowd = judge(data.inputs).members().select("user").unique()
     if call is not None:
-        crowd = crowd.filter(OF_SOME_USERS | (pl.len() <= MANY_USERS))
+        is_few = pl.lit(some is None) & (pl.len() <= MANY_USERS)
+        crowd = crowd.filter(OF_SOME_USERS | is_few)
     lists = data.lists.select("model", "user").drop_nulls().join(crowd, on="user", how="semi")
-    lists, models = lists.unique(), rows_of_models(inputs).unique()
+    lists = lists.unique()
     both = lists.join(lists, on="user", suffix=" 2").group_by("model", "model 2").agg(both=pl.len())
     pairs = models.join(models, how="cross", suffix=" 2")
     pairs = pairs.join(both, on=["model", "model 2"], how="left").fill_null(0)
     n_users = crowd.select(users=pl.len()).filter(pl.col("users") >= FEWEST)
-    return _worded(pairs.join(n_users, how="cross"), inputs.schema["model"])
+    return _worded(pairs.join(n_users, how="cross"), data.inputs.schema["model"])
 
 
 def _serve_alike(data: Data, rows: pl.DataFrame) -> bool:

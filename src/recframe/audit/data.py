@@ -15,12 +15,14 @@ from recframe.errors import readable, short, shown_in_plan
 from recframe.evaluation.recorder import EXPECTED, HITS
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.trainings import is_first
+from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Inputs, without_models
 from recframe.frames.options import Context
 from recframe.frames.roles import Segment, label_columns
 from recframe.metrics.language.definition import Metric
+from recframe.ranking.data_checks import FEW_ROWS, OF_SOME_USERS
 from recframe.ranking.relevance import is_rank, is_relevant
 
 user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
@@ -35,8 +37,10 @@ EMPTY = {
 }
 
 
-MANY_USERS, SAMPLED = 10_000, 64
-"""Users beyond whom a call looks at those of one hash in so many."""
+MANY_USERS = 10_000
+"""Users beyond whom a call looks at some, see `OF_SOME_USERS`."""
+FEWEST_USERS = 100
+"""Fewest of these who say something of all."""
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 
 
@@ -150,7 +154,8 @@ class Data:
     """Words on ids that cannot match, by role."""
     of_call: OfCall | None = None
     """The metrics and the result of a call; None in an audit."""
-    looks: dict[str, pl.DataFrame] = field(default_factory=dict, init=False)
+    looks: dict[str, pl.DataFrame] = field(default_factory=dict)
+    """Rows to look at of the frames of a call, which all checks of the call share; see `look`."""
 
     @cached_property
     def held(self) -> set[str]:
@@ -201,18 +206,43 @@ class Data:
         }
 
     def look(self, name: str) -> pl.DataFrame | None:
-        """Return rows of an eager frame of a call, to look at before a plan is made; None in an audit.
+        """Return rows of the eager lists or truth of a call, to look at before a plan is made; None in an audit.
 
-        Of more than ten thousand users those of one hash in 64.
+        Of large frames they are those of some users, which are read once for all checks of a call.
         """
         call = self.of_call
-        frame = None if call is None else call.given.get(name)
-        if call is None or frame is None or call.n_users <= MANY_USERS or "user" not in frame:
-            return frame
-        if name not in self.looks:
-            dtype = self.inputs.schema["user"]
-            self.looks[name] = frame.filter(pl.col("user").cast(dtype).hash() % SAMPLED == 0)
-        return self.looks[name]
+        if call is not None and not self.looks:
+            self.looks.update(self._of_some_users(call.given))
+        return self.looks.get(name)
+
+    def _of_some_users(self, given: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+        """Return eager lists and truth, of large ones the rows of some users, unless these would be few."""
+        plans = {"recommendations": self.inputs.lists, "truth": self.inputs.truth}
+        whole = {
+            name: given[name] for name, plan in plans.items() if name in given and plan is not None
+        }
+        if max(map(len, whole.values()), default=0) <= FEW_ROWS:
+            return whole
+        some = {
+            name: stream(plan.filter(OF_SOME_USERS))
+            for name, plan in plans.items()
+            if plan is not None and name in whole
+        }
+        n_users = max(rows["user"].n_unique() for rows in some.values())
+        return some if n_users >= FEWEST_USERS else whole
+
+    @property
+    def of_some_users(self) -> Data | None:
+        """The same of some users alone, where a call has many; None where it has few, or LazyFrames."""
+        call = self.of_call
+        lists = self.look("recommendations")
+        if call is None or lists is None or lists is call.given["recommendations"]:
+            return None
+        truth = self.inputs.truth
+        if truth is not None:
+            seen = self.look("truth")
+            truth = truth.filter(OF_SOME_USERS) if seen is None else seen.lazy()
+        return replace(self, inputs=replace(self.inputs, lists=lists.lazy(), truth=truth))
 
     def looks_well(self, name: str, holds: Callable[[pl.DataFrame], bool]) -> bool:
         """Return whether rows of an eager frame of a call show that a check finds nothing."""

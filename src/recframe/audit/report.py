@@ -26,7 +26,6 @@ from recframe.frames.collecting import Collect
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
-from recframe.ranking.data_checks import OF_SOME_USERS
 
 PAGES = (checks_of_ids, checks_of_lists, checks_of_truth, checks_of_users, checks_of_models)
 CHECKS = [var for page in PAGES for var in vars(page).values() if isinstance(var, Check)]
@@ -129,7 +128,11 @@ def _table(findings: Mapping[str, tuple[Check, Finding]], run: Run | None = None
 
 
 def tell(
-    inputs: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: Collect
+    inputs: Inputs,
+    metrics: Sequence[Metric[...]],
+    result: pl.DataFrame,
+    run: Collect,
+    looks: dict[str, pl.DataFrame] | None = None,
 ) -> None:
     """Warn of what is rarely meant, and where hardly anything was found, of why; of bounds nothing is said."""
     inputs = inputs.candidates
@@ -141,7 +144,7 @@ def tell(
     is_here = not lazy or ("n_users" in result.columns and call.n_users <= MANY_USERS)
     if is_here and lazy:  # a bound of memory or the shell has the plan collected
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
-    data = Data(inputs, call.cutoff, of_call=call)
+    data = Data(inputs, call.cutoff, of_call=call, looks={} if looks is None else looks)
     is_low = call.are_hits_low and _may_show_why(data, run)
     checks = OF_JUDGING if not metrics else WARNING if is_low else ALWAYS
     if lazy:
@@ -157,13 +160,8 @@ def tell(
 
 def _may_show_why(data: Data, run: Collect) -> bool:
     """Return whether checks may show why hardly anything was found: of many users some show it first."""
-    call, inputs = data.of_call, data.inputs
-    if not call or call.n_users <= MANY_USERS or "recommendations" not in call.given:
-        return True
-    lists = run(inputs.lists.filter(OF_SOME_USERS)).lazy()
-    truth = None if inputs.truth is None else run(inputs.truth.filter(OF_SOME_USERS)).lazy()
-    some = Data(replace(inputs, lists=lists, truth=truth), data.k, of_call=call)
-    return len(run(_table(_found(LOW, some)))) > 0
+    some = data.of_some_users
+    return some is None or len(run(_table(_found(LOW, some)))) > 0
 
 
 def tell_of_schemas(inputs: Inputs) -> None:
