@@ -225,17 +225,15 @@ LEAST_IDS = 5
 def model_without_common_ids(data: Data) -> Findings:
     """Models without a user or item id in common with the truth, unlike other models; `rows` counts their ids."""
     for role in PAIR:
-        ids = data.lists.select("model", role).drop_nulls()
-        there = data.truth.select(role).drop_nulls()
-        common = ids.unique().join(there, on=role, how="semi").select("model").unique()
-        models = ids.group_by("model").agg(rows=pl.col(role).n_unique(), lists=smallest(ids, role))
-        models = models.join(common, on="model", how="anti")
-        known = there.select(there=pl.col(role).n_unique(), truth=smallest(there, role))
-        models = models.join(known, how="cross")
-        models = models.join(common.select(n_others=pl.len()), how="cross")
+        there = data.truth.select(role).drop_nulls().unique()
+        ids = data.lists.select("model", role).drop_nulls().unique()
+        ids = ids.join(there.with_columns(known=1), on=role, how="left")
+        known, n_ids = pl.col("known"), pl.len().cast(pl.Int64)
+        models = ids.group_by("model").agg(known.sum(), rows=n_ids, lists=smallest(ids, role))
+        models = models.with_columns(others=(known > 0).any())
+        models = models.join(there.select(there=n_ids, truth=smallest(there, role)), how="cross")
         is_enough = pl.min_horizontal("rows", "there") >= LEAST_IDS
-        models = models.filter(is_enough & (pl.col("n_others") > 0))
-        models = models.with_columns(n_rows.cast(pl.Int64))
+        models = models.filter(pl.col("others") & (known == 0) & is_enough)
         yield Finding(data.main, models, ("model", "lists", "truth"), column=role)
 
 

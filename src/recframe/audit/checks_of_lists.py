@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import polars as pl
@@ -219,7 +218,8 @@ def pooled_models(data: Data) -> Findings:
 
 def _repeats(data: Data, rows: pl.DataFrame, place: str) -> bool:
     """Return whether eager lists have the same places again and again: systems have all ranks and some items in common."""
-    places = rows.select(*data.keys_of(rows), place).drop_nulls()
+    keys = [key for key in data.keys if key in rows.columns]
+    places = rows.select(*keys, place).drop_nulls()
     return len(places) > (1.5 if place == "rank" else 1) * places.n_unique()
 
 
@@ -339,21 +339,20 @@ def tied_scores(data: Data) -> Findings:
 )
 def short_lists(data: Data) -> Findings:
     """Lists with fewer than k rows."""
-    if data.of_call is not None and data.looks_well("recommendations", partial(_reach, data)):
+    lists = data.lists_of_look()
+    if data.k is None or (lists is not None and _reach(data.k, lists["rows"])):
         return
-    if data.k is not None:
-        meaning = f"Lists with fewer rows than k={data.k}."
-        short = data.lengths.filter(n_rows < data.k)
-        yield Finding(data.main, short, ("user", "rows"), meaning=meaning)
+    meaning = f"Lists with fewer rows than k={data.k}."
+    short = data.lengths.filter(n_rows < data.k)
+    yield Finding(data.main, short, ("user", "rows"), meaning=meaning)
 
 
 MANY_LISTS = 100
 """Lists of which all end at one length below k where models were cut there."""
 
 
-def _reach(data: Data, rows: pl.DataFrame) -> bool:
-    """Return whether some of eager lists reach k, or their lengths differ, or they are few."""
-    lengths = rows.filter(data.ranked).group_by(data.keys_of(rows)).len()["len"]
+def _reach(k: int, lengths: pl.Series) -> bool:
+    """Return whether some lists reach k, or their lengths differ, or they are few."""
     longest: Any = lengths.max()
-    is_cut = len(lengths) >= MANY_LISTS and longest == lengths.min() and longest < (data.k or 0)
+    is_cut = len(lengths) >= MANY_LISTS and longest == lengths.min() and longest < k
     return not is_cut

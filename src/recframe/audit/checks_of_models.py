@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
@@ -56,8 +54,11 @@ def notes_on_models(data: Data) -> pl.LazyFrame | None:
     of_lists = call is not None and all(needs_of(one).over == "lists" for one in call.metrics)
     if of_lists or data.inputs.tables is not None:
         return None
-    if data.looks_well("recommendations", partial(_serve_alike, data)):
-        return None
+    rows, lists = data.look("recommendations"), data.lists_of_look()
+    if rows is not None and lists is not None:
+        n_models = rows["model"].drop_nulls().n_unique()
+        if len(lists) == n_models * lists["user"].n_unique():
+            return None
     models = rows_of_models(data.inputs).unique()
     some = data.of_some_users
     data = some or data
@@ -72,13 +73,6 @@ def notes_on_models(data: Data) -> pl.LazyFrame | None:
     pairs = pairs.join(both, on=["model", "model 2"], how="left").fill_null(0)
     n_users = crowd.select(users=pl.len()).filter(pl.col("users") >= FEWEST)
     return _worded(pairs.join(n_users, how="cross"), data.inputs.schema["model"])
-
-
-def _serve_alike(data: Data, rows: pl.DataFrame) -> bool:
-    """Return whether eager lists have one of each model for each of their users."""
-    lists = rows.filter(data.ranked)
-    n_lists = lists.n_unique(["model", "user"])
-    return n_lists == rows["model"].n_unique() * lists["user"].n_unique()
 
 
 def _worded(pairs: pl.LazyFrame, dtype: pl.DataType) -> pl.LazyFrame:

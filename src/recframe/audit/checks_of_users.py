@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeVar
 
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import EMPTY, HARDLY, LISTED_AND_JUDGED, ROWS, Data, item, n_rows
+from recframe.audit.data import EMPTY, HARDLY, LISTED_AND_JUDGED, Data, item, n_rows
 from recframe.frames.hints import A_FRAME, Either, bind, text
 from recframe.frames.kinds.engine import POPULARITY
 from recframe.frames.roles import Segment
@@ -115,7 +114,8 @@ def users_without_relevant(data: Data) -> Findings:
 )
 def models_of_unequal_depth(data: Data) -> Findings:
     """Lists of models whose longest list ends before k and before another model's."""
-    if data.k is None or data.looks_well("recommendations", partial(_end_alike, data)):
+    looks = data.lists_of_look()
+    if data.k is None or (looks is not None and _end_alike(_depths(looks, data)["depth"])):
         return
     depths = _depths(data.lengths, data)
     depth = pl.col("depth")
@@ -146,11 +146,8 @@ def _depths(lists: Lists, data: Data) -> Lists:
     return depths.select("model", pl.col("depth").clip(upper_bound=data.k))
 
 
-def _end_alike(data: Data, rows: pl.DataFrame) -> bool:
-    """Return whether the longest eager lists of all models end at about one depth, up to k."""
-    ends = [] if data.inputs.scored else [pl.col("rank").max().alias("last")]
-    lists = rows.filter(data.ranked).group_by(data.keys_of(rows)).agg(ROWS, *ends)
-    depths = _depths(lists, data)["depth"]
+def _end_alike(depths: pl.Series) -> bool:
+    """Return whether the longest lists of all models end at about the same depth, up to k."""
     lowest: Any = depths.min()
     highest: Any = depths.max()
     return len(depths) < 2 or lowest >= ALIKE * highest  # noqa: PLR2004

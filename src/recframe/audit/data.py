@@ -187,6 +187,7 @@ class Data:
         """Return what the ranks of eager lists of a call leave open: all of it in an audit and of LazyFrames."""
         call = self.of_call
         lists = None if call is None else call.given.get("recommendations")
+        lists = self.looks.get("recommendations", lists)
         if call is None or lists is None:
             return dict.fromkeys(("no place", "late starts", "no repeats", "all below k"), True)
         if self.inputs.scored:
@@ -244,6 +245,15 @@ class Data:
             truth = truth.filter(OF_SOME_USERS) if seen is None else seen.lazy()
         return replace(self, inputs=replace(self.inputs, lists=lists.lazy(), truth=truth))
 
+    def lists_of_look(self) -> pl.DataFrame | None:
+        """Return the lists among the rows that are looked at, as `lengths` has them."""
+        rows = self.look("recommendations")
+        if rows is not None and "lengths" not in self.looks:
+            keys = [key for key in self.keys if key in rows.columns]
+            ranked = rows.filter(self.ranked)
+            self.looks["lengths"] = ranked.group_by(keys).agg(*self.sizes)
+        return self.looks.get("lengths")
+
     def looks_well(self, name: str, holds: Callable[[pl.DataFrame], bool]) -> bool:
         """Return whether rows of an eager frame of a call show that a check finds nothing."""
         frame = self.look(name)
@@ -297,10 +307,6 @@ class Data:
     def keys(self) -> list[str]:
         """The keys of a list."""
         return [*self.parts, *self.inputs.model, "user"]
-
-    def keys_of(self, rows: pl.DataFrame) -> list[str]:
-        """Return the keys of a list that eager rows have; segments that expressions make are none."""
-        return [key for key in self.keys if key in rows.columns]
 
     @property
     def parts(self) -> list[str]:
@@ -382,8 +388,13 @@ class Data:
     @cached_property
     def lengths(self) -> pl.LazyFrame:
         """The lists: their keys, their number of rows as `rows`, and without scores their `first` and `last` rank."""
-        ends = {} if self.inputs.scored else {"first": rank.min(), "last": rank.max()}
-        return self.lists.group_by(self.keys).agg(ROWS, **ends).cache()
+        return self.lists.group_by(self.keys).agg(*self.sizes).cache()
+
+    @property
+    def sizes(self) -> list[pl.Expr]:
+        """The number of rows of a list, and its first and last rank."""
+        ends = [] if self.inputs.scored else [rank.min().alias("first"), rank.max().alias("last")]
+        return [ROWS, *ends]
 
     @cached_property
     def judged_users(self) -> pl.LazyFrame:
