@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import polars as pl
 
-from recframe.audit.checks import Finding, Findings, check
+from recframe.audit.checks import Check, Finding, Findings, Rule, check
 from recframe.audit.data import HARDLY, ROWS, TEXT, Data, item, n_rows, user
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import NAMED, Either, bind, text
@@ -128,18 +129,6 @@ def smallest(rows: pl.LazyFrame, role: str) -> pl.Expr:
     return (as_text(pl.col(role), dtype) if dtype.is_nested() else pl.col(role)).min()
 
 
-def in_common(rows: pl.LazyFrame, others: pl.LazyFrame, role: str) -> pl.LazyFrame:
-    """Return one row: the numbers of ids `here`, `there` and in `common`, and the smallest id of each frame."""
-    here, there = (frame.select(role).drop_nulls() for frame in (rows, others))
-    ids_here, ids_there = here.unique(), there.unique()
-    counts = [
-        ids_here.select(here=pl.len(), such_here=smallest(ids_here, role)),
-        ids_there.select(there=pl.len(), such_there=smallest(ids_there, role)),
-        ids_here.join(ids_there, on=role, how="semi").select(common=pl.len()),
-    ]
-    return beside_one_another(counts)
-
-
 FEWER = pl.min_horizontal("here", "there")
 """The smaller number of ids."""
 
@@ -152,12 +141,16 @@ def apart(
     least: pl.Expr = FEWER,
 ) -> pl.LazyFrame:
     """Return a row `rows`, `lists` and `other` of frames with no id in common, or with less than a share of the fewer."""
+    here, there = (frame.select(role).drop_nulls().unique() for frame in (rows, others))
+    counts = [
+        here.select(here=pl.len(), lists=smallest(here, role)),
+        there.select(there=pl.len(), other=smallest(there, role)),
+        here.join(there, on=role, how="semi").select(common=pl.len()),
+    ]
     common = pl.col("common")
     is_less = (common == 0) | (common < share * FEWER)
-    found = in_common(rows, others, role).filter((least > 0) & is_less)
-    return found.select(
-        pl.col("there").clip(1).cast(pl.Int64).alias("rows"), lists="such_here", other="such_there"
-    )
+    found = beside_one_another(counts).filter((least > 0) & is_less)
+    return found.select("lists", "other", rows=pl.col("there").clip(1).cast(pl.Int64))
 
 
 def _apart(data: Data, role: str) -> Findings:
@@ -174,31 +167,24 @@ def _apart(data: Data, role: str) -> Findings:
         yield finding
 
 
-SAME_IDS = "give both frames the same ids, or name the column that has them: "
+def _no_common(role: str) -> Callable[[Rule], Check]:
+    """Return the declaration of a check of ids of a role."""
+    same = "give both frames the same ids, or name the column that has them: "
+    remedy = text(same, bind(**{role: NAMED}))
+    meaning = "nothing or hardly anything is found"
+    return check("error", meaning, remedy, needs=("all users",), warns="low")
 
 
-@check(
-    "error",
-    "nothing or hardly anything is found",
-    text(SAME_IDS, bind(user=NAMED)),
-    needs=("all users",),
-    warns="low",
-)
+@_no_common("user")
 def no_common_users(data: Data) -> Findings:
     """Frames with hardly any user id in common with the lists; `rows` counts their ids."""
-    yield from _apart(data, "user")
+    return _apart(data, "user")
 
 
-@check(
-    "error",
-    "nothing or hardly anything is found",
-    text(SAME_IDS, bind(item=NAMED)),
-    needs=("all users",),
-    warns="low",
-)
+@_no_common("item")
 def no_common_items(data: Data) -> Findings:
     """Frames with hardly any item id in common with the lists; `rows` counts their ids."""
-    yield from _apart(data, "item")
+    return _apart(data, "item")
 
 
 @check("error", "a metric raises", text("keep one row for each", Either(": frame.unique(...)")))

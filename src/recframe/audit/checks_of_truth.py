@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 
 import polars as pl
@@ -16,7 +16,7 @@ from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment, Side, has_relevance
 from recframe.frames.rows.joins import aggregate, beside_one_another, joined
-from recframe.ranking.judged_frame import PAIR
+from recframe.ranking.judged_frame import PAIR, judge
 from recframe.ranking.relevance import is_relevant_row
 
 EACH_ROW = bind(relevance="False")
@@ -281,7 +281,7 @@ def no_relevant_beyond_lists(data: Data) -> Findings:
     if data.context.relevant_from == "list" or data.inputs.inside("truth"):
         return
     call = data.of_call
-    if call and (not call.found_a_hit or _misses_some(data, call.given)):
+    if call and (call.highest == 0 or _misses_some(data)):
         return
     users = data.judged_users.filter(pl.col("relevant") > 0)
     if data.is_judged:
@@ -292,25 +292,21 @@ def no_relevant_beyond_lists(data: Data) -> Findings:
     yield Finding(data.judging, users.select("user", rows="relevant"), ("user", "rows"))
 
 
-FEW_USERS = 5
-"""Users of eager frames of whom lists mostly miss something."""
-
-
-def _misses_some(data: Data, given: Mapping[str, pl.DataFrame]) -> bool:
-    """Return whether the lists of a call miss a relevant item of a few users."""
+def _misses_some(data: Data) -> bool:
+    """Return whether the lists of a call miss a relevant item, as far as a look shows."""
+    truth, lists = data.look("truth"), data.look("recommendations")
     schema = data.inputs.schema
-    if not {"truth", "recommendations"} <= {*given} or schema["user"].is_nested():
+    if truth is None or lists is None or any(schema[role].is_nested() for role in PAIR):
         return False
-    truth, lists = given["truth"], given["recommendations"]
-    counts = is_relevant_row(data.inputs) if "relevance" in truth else pl.lit(value=True)
-    for place in range(0, len(truth), max(1, len(truth) // FEW_USERS)):
-        user = truth["user"].slice(place, 1)
-        rows = truth.select(pl.col("item").filter((pl.col("user") == user) & counts))["item"]
-        own = user.cast(lists.schema["user"], strict=False)
-        listed = lists["item"].filter(lists["user"] == own)
-        if {*rows.drop_nulls().to_list()} - {*listed.to_list()}:
-            return True
-    return False
+    if "relevance" in truth:
+        truth = truth.filter(is_relevant_row(data.inputs))
+    pairs = [pl.col(role).cast(schema[role]) for role in PAIR]
+    return (
+        not truth.select(pairs)
+        .drop_nulls()
+        .join(lists.select(pairs), on=PAIR, how="anti")
+        .is_empty()
+    )
 
 
 def _listed_truth(data: Data) -> pl.LazyFrame:
@@ -357,23 +353,24 @@ ENOUGH_USERS = 100
 )
 def lists_of_the_truth(data: Data) -> Findings:
     """Lists that begin with nearly all relevant items, too good for a model: as where it returns the truth."""
-    if data.inputs.inside("truth") or (data.of_call and not data.of_call.may_be_perfect):
+    call = data.of_call
+    if data.inputs.inside("truth") or (call and call.highest < NEARLY_ALL):
         return
-    pair, groups = [*data.parts, *PAIR], [*data.parts, *data.inputs.model]
-    truth = data.relevant_rows.select(pair).unique()
-    sizes = truth.group_by(pair[:-1]).agg(n=pl.len())
-    place = pl.col("rank")
-    if data.inputs.scored:
-        place = pl.col("score").rank("ordinal", descending=True).over(data.keys)
-    rows = joined(data.lists.with_columns(place=place), truth.with_columns(hit=True), pair)
-    hit, n = pl.col("hit").fill_null(value=False), pl.col("n")
-    rows = joined(rows, sizes, pair[:-1], how="inner")
-    first = (hit & (pl.col("place") <= n)).sum() / n.first()
-    lists = rows.group_by(data.keys).agg(recall=first, hits=hit.sum(), rows=pl.len())
+    users, groups = [*data.parts, "user"], [*data.parts, *data.inputs.model]
+    sizes = data.relevant_rows.select(*users, "item").unique().group_by(users).agg(n=pl.len())
+    # an item of several categories is a hit once
+    hits = judge(data.inputs).hits().select(*data.keys, "item", "rank").unique()
+    is_first = pl.col("rank") <= pl.col("n")
+    of_lists = (
+        joined(hits, sizes, users).group_by(data.keys).agg(first=is_first.sum(), hits=pl.len())
+    )
+    lists = joined(joined(data.lengths, sizes, users, "inner"), of_lists, data.keys)
+    lists = lists.with_columns(recall=pl.col("first").fill_null(0) / pl.col("n"))
     # of truth that was made of the lists all items are hits
-    lists = lists.filter(n_rows >= 2 * pl.col("hits"))
-    models = aggregate(lists, groups, [pl.col("recall").mean().alias("mean"), pl.len().alias("n")])
-    models = models.filter((pl.col("mean") > NEARLY_ALL) & (n >= ENOUGH_USERS))
+    lists = lists.filter(n_rows >= 2 * pl.col("hits").fill_null(0))
+    recall = pl.col("recall")
+    models = aggregate(lists, groups, [recall.mean().alias("mean"), pl.len().alias("n lists")])
+    models = models.filter((pl.col("mean") > NEARLY_ALL) & (pl.col("n lists") >= ENOUGH_USERS))
     found = joined(lists, models, groups, how="inner")
     yield Finding(data.main, found, [*data.inputs.model, "user", "recall"])
 

@@ -115,14 +115,11 @@ def users_without_relevant(data: Data) -> Findings:
 def models_of_unequal_depth(data: Data) -> Findings:
     """Lists of models whose longest list ends before k and before another model's."""
     looks = data.lists_of_look()
-    if data.k is None or (looks is not None and _end_alike(_depths(looks, data)["depth"])):
+    if data.k is None or (looks is not None and _short(looks, data).is_empty()):
         return
-    depths = _depths(data.lengths, data)
-    depth = pl.col("depth")
-    short = depths.filter((depth < data.k) & (depth.min() < ALIKE * depth.max()))
     lists = data.lengths.filter(pl.col("model").is_not_null())
-    found = lists.join(short, on="model", how="inner").select("model", "user", "depth")
-    yield Finding(data.main, found, ("model", "depth"))
+    found = lists.join(_short(data.lengths, data), on="model", how="inner")
+    yield Finding(data.main, found.select("model", "user", "depth"), ("model", "depth"))
 
 
 Lists = TypeVar("Lists", pl.LazyFrame, pl.DataFrame)
@@ -132,25 +129,20 @@ ALIKE = 0.95
 """Ratio of the lowest to the highest depth from which depths count as equal: a few items were only filtered out."""
 
 
-def _depths(lists: Lists, data: Data) -> Lists:
-    """Return each model with the length of its longest list up to k, `depth`.
+def _short(lists: Lists, data: Data) -> Lists:
+    """Return the models whose longest list ends before k and before another model's, with its length, `depth`.
 
     Ranks with gaps are those of a few items among others, which say nothing of the lists' length.
     """
     last = n_rows if data.inputs.scored else pl.col("last")
+    depth = pl.col("depth")
     depths = lists.group_by("model").agg(
         last.max().cast(pl.Int64).alias("depth"), longest=n_rows.max(), n_lists=pl.len()
     )
     is_known = pl.col("model").is_not_null() & (pl.col("n_lists") >= LEAST_LISTS)
-    depths = depths.filter(is_known & (pl.col("longest") >= pl.col("depth")))
-    return depths.select("model", pl.col("depth").clip(upper_bound=data.k))
-
-
-def _end_alike(depths: pl.Series) -> bool:
-    """Return whether the longest lists of all models end at about the same depth, up to k."""
-    lowest: Any = depths.min()
-    highest: Any = depths.max()
-    return len(depths) < 2 or lowest >= ALIKE * highest  # noqa: PLR2004
+    depths = depths.filter(is_known & (pl.col("longest") >= depth))
+    depths = depths.select("model", depth.clip(upper_bound=data.k))
+    return depths.filter((depth < data.k) & (depth.min() < ALIKE * depth.max()))
 
 
 @check(

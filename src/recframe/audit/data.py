@@ -90,14 +90,19 @@ class OfCall:
         return int(self.result["n_users"].sum()) // n_models
 
     @cached_property
-    def values(self) -> dict[str, pl.Series]:
-        """The values of the metrics that are above 0 only where a list has a relevant item, by metric."""
-        columns = self.result.columns
-        return {
-            name: self.result[name]
+    def values(self) -> pl.Series:
+        """The highest of the metrics that are above 0 only where a list has a relevant item, row by row; empty without one."""
+        names = [
+            name
             for one in self.metrics
-            if (name := str(one)) in columns and needs_of(one).columns & (HITS | EXPECTED)
-        }
+            if (name := str(one)) in self.result.columns
+            and needs_of(one).columns & (HITS | EXPECTED)
+        ]
+        # by numbers, since names such as "^.*$" are patterns to Polars
+        columns = [self.result[name].alias(str(place)) for place, name in enumerate(names)]
+        if not columns:
+            return pl.Series(dtype=pl.Float64)
+        return pl.DataFrame(columns).max_horizontal().cast(pl.Float64).fill_null(0.0)
 
     @cached_property
     def are_hits_low(self) -> bool:
@@ -105,42 +110,20 @@ class OfCall:
 
         NOTE: a mean of values up to 1 is at most the share of users with a hit.
         """
-        if not self.values:
+        if self.values.is_empty():
             names = [str(one) for one in self.metrics if str(one) in self.result.columns]
-            return bool(names) and not any(_highest(self.result[name]) for name in names)
-        values = self.values.values()
-        if self.result.is_empty() or max(map(_lowest, values)) >= HARDLY:
-            return False
+            return bool(names) and not any(self.result[name].max() for name in names)
+        values = pl.DataFrame({"value": self.values})
         if self.model not in self.result.columns:
-            return max(map(_highest, values)) < HARDLY
-        of_model = self.result[self.model].alias("model")
-        rows = pl.DataFrame(
-            [of_model, *(one.alias(str(place)) for place, one in enumerate(values))]
-        )
-        rows = rows.drop_nulls("model").group_by("model").max().drop("model").fill_null(0.0)
-        return bool((rows.max_horizontal() < HARDLY).any())
+            return self.highest < HARDLY
+        values = values.with_columns(self.result[self.model].alias("model")).drop_nulls("model")
+        return bool((values.group_by("model").max()["value"] < HARDLY).any())
 
     @property
-    def found_a_hit(self) -> bool:
-        """Whether the result shows that a list has a relevant item."""
-        return any(_highest(values) > 0 for values in self.values.values())
-
-    @cached_property
-    def may_be_perfect(self) -> bool:
-        """Whether a metric of hits is nearly 1."""
-        return any(_highest(one) >= NEARLY_ALL for one in self.values.values())
-
-
-def _highest(values: pl.Series) -> float:
-    """Return the largest value, 0 where there is none."""
-    highest: Any = values.max()
-    return float(highest or 0.0)
-
-
-def _lowest(values: pl.Series) -> float:
-    """Return the smallest value, 0 where one is missing."""
-    lowest: Any = 0.0 if values.has_nulls() else values.min()
-    return float(lowest)
+    def highest(self) -> float:
+        """The highest of these values, 0 without one."""
+        highest: Any = self.values.max()
+        return float(highest or 0.0)
 
 
 @dataclass(frozen=True)
@@ -423,12 +406,9 @@ def example(shown: Sequence[str] | str, schema: pl.Schema) -> pl.Expr:
         return pl.col("example").first()
     # NOTE: Polars 1.35 streams no structs that hold categories, and sorts no nested values
     texts = {name for name in shown if schema[name] in TEXT}
+    made = {name for name in shown if schema[name].is_nested()} | texts
     columns = {
-        name: pl.col(name).cast(pl.String)
-        if name in texts
-        else as_text(pl.col(name), schema[name])
-        if schema[name].is_nested()
-        else pl.col(name)
+        name: as_text(pl.col(name), schema[name]) if name in made else pl.col(name)
         for name in shown
     }
     lowest = columns[shown[0]].min()
@@ -439,9 +419,7 @@ def example(shown: Sequence[str] | str, schema: pl.Schema) -> pl.Expr:
     parts = []
     for name in shown:
         value = row.struct.field(name)
-        is_text = name in texts
-        is_made = is_text or schema[name].is_nested()
-        value = shown_in_plan(value if is_made else as_text(value, schema[name]))
-        value = "'" + value + "'" if is_text else value
+        value = shown_in_plan(value if name in made else as_text(value, schema[name]))
+        value = "'" + value + "'" if name in texts else value
         parts.append(pl.concat_str(pl.lit(f"{short(name)} "), value.fill_null("null")))
     return pl.concat_str(parts, separator=", ")
