@@ -118,7 +118,7 @@ def negative_relevance(data: Data) -> Findings:
 
 
 def _unbound(data: Data, least: float) -> Iterator[tuple[str, pl.LazyFrame]]:
-    """Give the columns that nothing is bound to, of a truth whose rows all count: user, value and whether it is `odd`.
+    """Give the columns that nothing is bound to, of a truth whose rows all count: user and value, null of text that is none.
 
     Eager columns whose first values are below a number, or none, are left out.
     """
@@ -131,7 +131,7 @@ def _unbound(data: Data, least: float) -> Iterator[tuple[str, pl.LazyFrame]]:
         taken = truth.take(["user"], [column])
         rows = taken.lazy().drop_nulls("value")
         number = as_number(taken.collect_schema()["value"])
-        rows = rows.select("user", value=number, odd=number.is_null())
+        rows = rows.select("user", value=number)
         here = at_hand(taken) if data.inputs.tables is None else None
         if here is not None:
             first = here.head(SOME).drop_nulls("value").select(number)["value"]
@@ -149,7 +149,7 @@ def _of_column(
         rows=meant.sum(),
         concerned_users=users,
         needed=needed,
-        against=against.sum() + pl.col("odd").sum(),
+        against=(against | value.is_null()).sum(),
     )
     return Finding(
         "truth",
@@ -202,21 +202,6 @@ def unreached_min_relevance(data: Data) -> Findings:
     yield Finding(data.judging, counts, ("relevance",))
 
 
-def _same_pair(data: Data) -> pl.LazyFrame:
-    """Return the pairs of the lists' frame that stand there twice, with what their rows say."""
-    is_ranked, is_judged = pl.col("is_ranked"), pl.col("is_judged")
-    counts, judged = [ROWS], pl.lit(value=False)
-    if data.is_judged:
-        judged = relevance.is_not_null()
-        counts += [relevance.min().alias("lowest"), relevance.max().alias("highest")]
-    rows = data.pairs_of_lists.with_columns(is_ranked=data.ranked, is_judged=judged)
-    return rows.group_by(*data.keys, "item").agg(
-        *counts,
-        ranked=is_ranked.sum(),
-        judged=is_judged.sum(),
-    )
-
-
 @check(
     "error",
     "the item counts once, at its best rank",
@@ -226,27 +211,21 @@ def _same_pair(data: Data) -> pl.LazyFrame:
 )
 def duplicate_items(data: Data) -> Findings:
     """Items that are twice in one list."""
-    twice = _same_pair(data).filter(pl.col("ranked") > 1)
+    twice = data.lists.group_by(*data.keys, "item").agg(ROWS).filter(n_rows > 1)
     yield Finding(data.main, twice, ("user", "item", "rows"))
 
 
 ONE_ROW = text("keep one row for each user and item", Either(": truth.unique(['user', 'item'])"))
 
 
-@check(
-    "warning",
-    "the pair counts once",
-    ONE_ROW,
-)
+@check("warning", "the pair counts once", ONE_ROW)
 def duplicate_truth(data: Data) -> Findings:
     """Pairs judged twice with the same relevance."""
-    same = pl.col("lowest") == pl.col("highest")
-    if data.is_judged:
-        pairs = _same_pair(data)
-        same &= (pl.col("judged") > 1) & (pl.col("ranked") < 2)  # noqa: PLR2004  two ranked rows are a duplicate item
-    else:
-        pairs = data.same_judged_pairs
-    yield Finding(data.judging, pairs.filter(same), ("user", "item", "rows"))
+    pairs = data.same_judged_pairs
+    if data.is_judged:  # of two ranked rows the item is twice in the list
+        pairs = data.same_pairs(data.keys, ranked=data.ranked.sum()).filter(pl.col("ranked") <= 1)
+    same = pairs.filter(pl.col("lowest") == pl.col("highest"))
+    yield Finding(data.judging, same, ("user", "item", "rows"))
 
 
 @check(

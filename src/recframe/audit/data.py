@@ -389,8 +389,12 @@ class Data:
     @cached_property
     def same_judged_pairs(self) -> pl.LazyFrame:
         """The pairs with several judged rows of any model: `rows`, `lowest` and `highest` relevance."""
-        counts = [ROWS, relevance.min().alias("lowest"), relevance.max().alias("highest")]
-        return self.truth.group_by([*self.judged_keys, "item"]).agg(counts).filter(n_rows > 1)
+        return self.same_pairs(self.judged_keys)
+
+    def same_pairs(self, keys: Sequence[str], **also: pl.Expr) -> pl.LazyFrame:
+        """Return the items with several judged rows of some keys, with their `lowest` and `highest` relevance, and more."""
+        ends = {"lowest": relevance.min(), "highest": relevance.max()}
+        return self.truth.group_by(*keys, "item").agg(ROWS, **ends, **also).filter(n_rows > 1)
 
     @property
     def pairs_of_lists(self) -> pl.LazyFrame:

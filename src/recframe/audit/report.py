@@ -32,9 +32,6 @@ CHECKS = [var for page in PAGES for var in vars(page).values() if isinstance(var
 """Every check, page by page, in the order of each page."""
 CHECKS_OF_SPLITS = [var for var in vars(checks_of_splits).values() if isinstance(var, Check)]
 """The checks of train and truth, of a split and of frames with times."""
-ALWAYS = [check for check in CHECKS if check.warns == "always"]
-WARNING = [check for check in CHECKS if check.warns is not None]
-"""The checks of calls, without and with those of calls that found hardly anything."""
 LOW = [check for check in CHECKS if check.warns == "low"]
 """The checks of calls that found hardly anything."""
 OF_SCHEMAS = [checks_of_truth.truth_is_the_lists, checks_of_lists.models_of_the_truth]
@@ -145,12 +142,14 @@ def tell(
     if is_here and lazy:  # a bound of memory or the shell has the plan collected
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
     data = Data(inputs, call.cutoff, of_call=call, looks={} if looks is None else looks)
-    is_low = call.are_hits_low and _may_show_why(data, run)
-    checks = OF_JUDGING if not metrics else WARNING if is_low else ALWAYS
+    warns = {"always"} if is_here else set()
+    if call.are_hits_low and _may_show_why(data, run):
+        warns.add("low")
+    checks = [check for check in CHECKS if check.warns in warns]
+    if not metrics:
+        checks = [check for check in checks if check in OF_JUDGING]
     if lazy:
         checks = [check for check in checks if check not in OF_SCHEMAS]
-    if not is_here:
-        checks = [check for check in checks if check in LOW]
     found = _found(checks, data)
     if found:
         rows = run(_table(found)).unique("check", keep="first", maintain_order=True)
@@ -166,13 +165,9 @@ def _may_show_why(data: Data, run: Collect) -> bool:
 
 def tell_of_schemas(inputs: Inputs) -> None:
     """Warn of what schemas show of lists that are not in memory."""
-    data = Data(inputs)
-    for check in OF_SCHEMAS:
-        for one in check.function(data) if check.needs <= data.held else ():
-            words = _words(0, "", check, one)
-            warn(
-                f"{check.name}: {check.meaning.rstrip('.')}; {words['treatment']}; {words['remedy']}"
-            )
+    for check, one in _found(OF_SCHEMAS, Data(inputs)).values():
+        meaning, remedy = check.meaning.rstrip("."), readable(str(one.remedy or check.remedy))
+        warn(f"{check.name}: {meaning}; {readable(check.treatment)}; {remedy}")
 
 
 def _told(inputs: Inputs, check: Check, finding: Finding, row: Mapping[str, Any]) -> str:
