@@ -341,10 +341,10 @@ def lists_of_the_truth(data: Data) -> Findings:
     hits = judge(data.inputs).hits().select(*data.keys, "item", "rank").unique()
     is_first = pl.col("rank") <= pl.col("n")
     of_lists = (
-        joined(hits, sizes, users).group_by(data.keys).agg(first=is_first.sum(), hits=pl.len())
+        joined(hits, sizes, users).group_by(data.keys).agg(at_first=is_first.sum(), hits=pl.len())
     )
     lists = joined(joined(data.lengths, sizes, users, "inner"), of_lists, data.keys)
-    lists = lists.with_columns(recall=pl.col("first").fill_null(0) / pl.col("n"))
+    lists = lists.with_columns(recall=pl.col("at_first").fill_null(0) / pl.col("n"))
     # of truth that was made of the lists all items are hits
     lists = lists.filter(n_rows >= 2 * pl.col("hits").fill_null(0))
     recall = pl.col("recall")
