@@ -22,7 +22,7 @@ from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable, warn
 from recframe.evaluation.execution import Run
 from recframe.evaluation.folds import in_folds
-from recframe.frames.collecting import Collect
+from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
@@ -143,7 +143,7 @@ def tell(
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
     data = Data(inputs, call.cutoff, of_call=call, looks={} if looks is None else looks)
     warns = {"always"} if is_here else set()
-    if call.are_hits_low and _may_show_why(data, run):
+    if call.are_hits_low and _may_show_why(data):
         warns.add("low")
     checks = [check for check in CHECKS if check.warns in warns]
     if not metrics:
@@ -157,10 +157,10 @@ def tell(
             warn(_told(inputs, *found[row["finding"]], row))
 
 
-def _may_show_why(data: Data, run: Collect) -> bool:
+def _may_show_why(data: Data) -> bool:
     """Return whether checks may show why hardly anything was found: of many users some show it first."""
-    some = data.of_some_users
-    return some is None or len(run(_table(_found(LOW, some)))) > 0
+    some, looks = data.of_some_users, data.looks.get("recommendations", ())
+    return some is None or len(run_by_size(_table(_found(LOW, some)), len(looks))) > 0
 
 
 def tell_of_schemas(inputs: Inputs) -> None:
