@@ -54,18 +54,16 @@ def notes_on_models(data: Data) -> pl.LazyFrame | None:
     of_lists = call is not None and all(needs_of(one).over == "lists" for one in call.metrics)
     if of_lists or data.inputs.tables is not None:
         return None
-    rows, lists = data.look("recommendations"), data.lists_of_look()
-    if rows is not None and lists is not None:
+    rows, looks = data.look("recommendations"), data.lists_of_look()
+    if rows is not None and looks is not None:
         n_models = rows["model"].drop_nulls().n_unique()
-        if len(lists) == n_models * lists["user"].n_unique():
+        if len(looks) == n_models * looks["user"].n_unique():
             return None
-    models = rows_of_models(data.inputs).unique()
-    some = data.of_some_users
+    models, some = rows_of_models(data.inputs).unique(), data.of_some_users
     data = some or data
     crowd = judge(data.inputs).members().select("user").unique()
     if call is not None:
-        is_few = pl.lit(some is None) & (pl.len() <= MANY_USERS)
-        crowd = crowd.filter(OF_SOME_USERS | is_few)
+        crowd = crowd.filter(OF_SOME_USERS | (pl.lit(some is None) & (pl.len() <= MANY_USERS)))
     lists = data.lists.select("model", "user").drop_nulls().join(crowd, on="user", how="semi")
     lists = lists.unique()
     both = lists.join(lists, on="user", suffix=" 2").group_by("model", "model 2").agg(both=pl.len())
