@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
@@ -160,11 +160,10 @@ def _apart(data: Data, role: str) -> Findings:
         if name == data.main:
             continue
         ids = apart(data.inputs.lists, rows, role, HARDLY).rename({"other": name})
-        finding = Finding(name, ids, ("lists", name), column=role)
-        if name == "train":  # new users and new items have no history
-            meant = "nothing, if users and items are meant to be new"
-            finding = replace(finding, severity="warning", remedy=meant)
-        yield finding
+        # new users and new items have no history
+        meant = "nothing, if users and items are meant to be new"
+        words: Any = {"severity": "warning", "remedy": meant} if name == "train" else {}
+        yield Finding(name, ids, ("lists", name), column=role, **words)
 
 
 def _no_common(role: str) -> Callable[[Rule], Check]:

@@ -295,15 +295,13 @@ def _listed_truth(data: Data) -> pl.LazyFrame:
     """
     keys, n = [*data.parts, "user"], pl.len()
     truth, lists = data.relevant_rows.select(*keys, "item").unique(), data.lists
-    items = truth.select("item").unique()
-    shares = lists.join(items, on="item", how="semi").group_by(data.keys)
+    shares = lists.join(truth, on="item", how="semi").group_by(data.keys)
     of_lists = joined(data.lengths, truth.group_by(keys).agg(relevant=n), keys)
     same = [(column == column.median()).mean() for column in (pl.col("rows"), pl.col("relevant"))]
     drawn = pl.min_horizontal(*same, pl.col("relevant").is_not_null().mean()) >= NEARLY_ALL
     counts = [
-        truth.select(users=pl.col("user").n_unique()),
+        truth.select(users=pl.col("user").n_unique(), items=pl.col("item").n_unique()),
         truth.join(lists, on=[*keys, "item"], how="anti", nulls_equal=True).select(missing=n),
-        items.select(items=n),
         shares.agg(known=pl.col("item").n_unique()).select(pl.col("known").median()),
         of_lists.select(is_drawn=drawn.fill_null(value=False)),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import polars as pl
@@ -25,17 +24,12 @@ def users_without_truth(data: Data) -> Findings:
     """Users with a list and no judged row."""
     on = [*data.parts, "user"]
     rows = data.lengths.join(data.judged_users, on=on, how="anti", nulls_equal=True)
-    finding = Finding(data.main, rows, ("user",))
-    if (data.context.universe or ("rows" if data.is_judged else "truth")) in {
-        "rows",
-        "recs",
-        "all",
-    }:
-        treatment = EMPTY[data.context.no_relevant]
-        finding = replace(
-            finding, severity="warning", treatment=treatment, remedy=LISTED_AND_JUDGED
-        )
-    yield finding
+    universe = data.context.universe or ("rows" if data.is_judged else "truth")
+    treatment = EMPTY[data.context.no_relevant]
+    words: Any = {"severity": "warning", "treatment": treatment, "remedy": LISTED_AND_JUDGED}
+    yield Finding(
+        data.main, rows, ("user",), **words if universe in {"rows", "recs", "all"} else {}
+    )
 
 
 @check(
@@ -53,15 +47,14 @@ def users_without_lists(data: Data) -> Findings:
     if data.inputs.model:
         users = users.join(_models(data), how="cross")
     rows = users.join(data.lengths, on=data.keys, how="anti", nulls_equal=bool(data.parts))
-    finding = Finding(data.judging, rows, [*data.inputs.model, "user"])
-    if data.context.universe in {"recs", "both"}:
-        finding = replace(
-            finding,
-            severity="info",
-            treatment="the user is left out",
-            remedy="nothing, if this is meant",
-        )
-    yield finding
+    words: Any = {
+        "severity": "info",
+        "treatment": "the user is left out",
+        "remedy": "nothing, if this is meant",
+    }
+    is_left_out = data.context.universe in {"recs", "both"}
+    shown = [*data.inputs.model, "user"]
+    yield Finding(data.judging, rows, shown, **words if is_left_out else {})
 
 
 MOST = 0.5

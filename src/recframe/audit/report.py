@@ -85,12 +85,9 @@ def _over_folds(
 
 
 def _findings(data: Data) -> dict[str, tuple[Check, Finding]]:
-    """Return what checks may find: of some of the users those that do not ask of all at once."""
-    some = data.inputs.tables is not None
-    checks = [check for check in CHECKS if not (some and "all users" in check.needs)]
-    if data.split:
-        own = {check.name for check in CHECKS_OF_SPLITS}
-        checks = [check for check in checks if check.name not in own]
+    """Return what checks may find, those of splits too where train and truth are one."""
+    own = {check.name for check in CHECKS_OF_SPLITS} if data.split else set()
+    checks = [check for check in CHECKS if check.name not in own]
     of_split = _over_folds(CHECKS_OF_SPLITS, data.split)
     if data.inputs.folds is None:
         return _found(checks, data) | of_split
