@@ -108,8 +108,13 @@ def fractional_ranks(data: Data) -> Findings:
 )
 def repeated_ranks(data: Data) -> Findings:
     """Ranks shared by several items of a list."""
-    ranks = data.lists.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique())
-    yield Finding(data.main, ranks.filter(pl.col("items") > 1), ("user", "rank", "items"))
+    yield _shared(data, data.lists, "rank")
+
+
+def _shared(data: Data, rows: pl.LazyFrame, place: str) -> Finding:
+    """Return the ranks or scores that several items of a list have."""
+    places = rows.group_by(*data.keys, place).agg(ROWS, items=item.n_unique())
+    return Finding(data.main, places.filter(pl.col("items") > 1), ("user", place, "items"))
 
 
 @check(
@@ -322,9 +327,7 @@ def infinite_scores(data: Data) -> Findings:
 )
 def tied_scores(data: Data) -> Findings:
     """Scores shared by several items of a list."""
-    groups = data.lists.filter(~is_missing(data)).group_by(*data.keys, "score")
-    ties = groups.agg(ROWS, items=item.n_unique()).filter(pl.col("items") > 1)
-    yield Finding(data.main, ties, ("user", "score", "items"))
+    yield _shared(data, data.lists.filter(~is_missing(data)), "score")
 
 
 @check(

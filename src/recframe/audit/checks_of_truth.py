@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from itertools import chain
 
 import polars as pl
 
@@ -53,10 +52,8 @@ def unbound_columns(inputs: Inputs, truth: Side) -> list[Segment]:
     named = ("model", "propensity", "weight")
     roles = ["user", "item", *(one for one in named if getattr(context, one) is not None)]
     used = {context.names[role] for role in roles} | {segment.name for segment in inputs.segments}
-    made = chain.from_iterable(
-        segment.made.roots for segment in inputs.segments if segment.made is not None
-    )
-    used |= {truth.root(root) or root for root in made}
+    made = [segment.made for segment in inputs.segments if segment.made is not None]
+    used |= {truth.root(root) or root for one in made for root in one.roots}
     if used.issuperset(truth.columns):
         return []
     numbers = truth.kind.numbers()
