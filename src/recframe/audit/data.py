@@ -92,14 +92,13 @@ class OfCall:
     @cached_property
     def values(self) -> pl.Series:
         """The highest of the metrics that are above 0 only where a list has a relevant item, row by row; empty without one."""
-        names = [
-            name
-            for one in self.metrics
+        # by numbers, since names such as "^.*$" are patterns to Polars
+        columns = [
+            self.result[name].alias(str(place))
+            for place, one in enumerate(self.metrics)
             if (name := str(one)) in self.result.columns
             and needs_of(one).columns & (HITS | EXPECTED)
         ]
-        # by numbers, since names such as "^.*$" are patterns to Polars
-        columns = [self.result[name].alias(str(place)) for place, name in enumerate(names)]
         if not columns:
             return pl.Series(dtype=pl.Float64)
         return pl.DataFrame(columns).max_horizontal().cast(pl.Float64).fill_null(0.0)
@@ -115,7 +114,7 @@ class OfCall:
             return bool(names) and not any(self.result[name].max() for name in names)
         values = pl.DataFrame({"value": self.values})
         if self.model not in self.result.columns:
-            return self.highest < HARDLY
+            return bool((self.values < HARDLY).all())
         values = values.with_columns(self.result[self.model].alias("model")).drop_nulls("model")
         return bool((values.group_by("model").max()["value"] < HARDLY).any())
 
