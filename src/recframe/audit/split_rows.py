@@ -140,14 +140,12 @@ def in_folds(
     size: int = 0,
 ) -> dict[int, SplitRows]:
     """Return the folds of a split: the rows of its log with their parts."""
-    names = ["part", *PAIR, "time"]
-    columns = {
-        fold: [name for name in names if name in rows.collect_schema()]
-        for fold, rows in by_fold.items()
-    }
-    return {
-        fold: SplitRows(rows.select(columns[fold]), order, size) for fold, rows in by_fold.items()
-    }
+    found = {}
+    for fold, rows in by_fold.items():
+        there = rows.collect_schema()
+        names = [name for name in ("part", *EVENT) if name in there]
+        found[fold] = SplitRows(rows.select(names), order, size)
+    return found
 
 
 def _common(dtypes: Sequence[pl.DataType]) -> pl.DataType:
