@@ -494,6 +494,45 @@ def test_lazy_frames_are_not_looked_at():
         assert told(lambda: rf.rec(recs.lazy(), **given).evaluate("ndcg@5", by=by)) == []  # noqa: B023  asked at once
 
 
+def many_times(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame for 600 times the users: of so many rows that those of some users are looked at."""
+    copies = many(frame).join(pl.DataFrame({"part": range(10)}), how="cross")
+    return copies.with_columns(pl.col("user") + 10**6 * pl.col("part")).drop("part")
+
+
+OF_SOME = [
+    "items of another space",
+    "users of another space",
+    "no item in common",
+    "a level above all grades",
+    "a truth that was joined with the lists",
+    "models that list fewer items",
+    "lists of one segment",
+]
+
+
+@pytest.mark.parametrize("mistake", OF_SOME)
+def test_some_users_of_many_show_a_mistake(mistake: str):
+    recs, options, check = MISTAKES[mistake]
+    frames = {
+        name: many_times(one) if isinstance(one, pl.DataFrame) else one
+        for name, one in options.items()
+    }
+    rec = rf.rec(many_times(recs), **frames)
+
+    (words,) = told(lambda: rec.evaluate("ndcg@5"))
+    assert words.startswith(f"{check}: ")
+
+
+def test_a_model_of_many_users_without_a_hit_may_be_right():
+    liked = TRUTH.with_columns(model=pl.lit("b"))
+    lists = models(RECS).join(liked, on=["model", "user", "item"], how="anti")
+    rec = rf.rec(many_times(lists), truth=many_times(TRUTH), model="model")
+
+    assert rec.evaluate("ndcg@5").filter(model="b")["ndcg@5"].to_list() == [0]
+    assert told(lambda: rec.evaluate("ndcg@5")) == []
+
+
 LARGE_MISTAKES = [
     "scores of one model that are equal",
     "items of another space",

@@ -202,14 +202,18 @@ class Question(Request):
             raise RecframeError(msg)
 
     @cached_property
+    def looks(self) -> dict[str, pl.DataFrame]:
+        """Rows of some users, which all checks of the call share; see `Data.look`."""
+        return {}
+
+    @cached_property
     def notes(self) -> pl.LazyFrame | None:
         """The notes on models whose lists are of other users, none of buckets and engines."""
         if MODEL not in self.by or self.inputs.tables is not None or self.run.is_divided:
             return None
         inputs = one_of_each(self.home).candidates
-        given = inputs.given if inputs.few else {}
-        call = OfCall(self.metrics, pl.DataFrame(), None, given)
-        return notes_on_models(Data(inputs, of_call=call))
+        call = OfCall(self.metrics, pl.DataFrame(), None, inputs.given)
+        return notes_on_models(Data(inputs, of_call=call, looks=self.looks))
 
     def answer(
         self,
@@ -274,7 +278,7 @@ class Question(Request):
         if BASELINE in names and "baseline_value" in result.columns:
             columns = _with_baseline(columns, names.index(BASELINE), result["baseline_value"])
         named = self._wide(columns) if len(columns[-1]) == 1 else self._put_together(columns, run)
-        tell(one_of_each(self.home), self.metrics, named, run)
+        tell(one_of_each(self.home), self.metrics, named, run, self.looks)
 
     def _wide(self, columns: Sequence[pl.Series]) -> pl.DataFrame:
         """Return a row of a metric as one of `evaluate`."""

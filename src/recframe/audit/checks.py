@@ -51,7 +51,7 @@ class Finding:
     column: str = ""
     """Role, or name, of the column that a warning names."""
     meaning: str = ""
-    """What was found, in place of the check's meaning."""
+    """The meaning of the finding, in place of the check's."""
     severity: Severity | None = None
     treatment: str | None = None
     remedy: str | Text | None = None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from typing import Any
 
 import polars as pl
 
-from recframe.audit.checks import Finding, Findings, check
+from recframe.audit.checks import Check, Finding, Findings, Rule, check
 from recframe.audit.data import HARDLY, ROWS, TEXT, Data, item, n_rows, user
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import NAMED, Either, bind, text
@@ -128,18 +129,6 @@ def smallest(rows: pl.LazyFrame, role: str) -> pl.Expr:
     return (as_text(pl.col(role), dtype) if dtype.is_nested() else pl.col(role)).min()
 
 
-def in_common(rows: pl.LazyFrame, others: pl.LazyFrame, role: str) -> pl.LazyFrame:
-    """Return one row: the numbers of ids `here`, `there` and in `common`, and the smallest id of each frame."""
-    here, there = (frame.select(role).drop_nulls() for frame in (rows, others))
-    ids_here, ids_there = here.unique(), there.unique()
-    counts = [
-        ids_here.select(here=pl.len(), such_here=smallest(ids_here, role)),
-        ids_there.select(there=pl.len(), such_there=smallest(ids_there, role)),
-        ids_here.join(ids_there, on=role, how="semi").select(common=pl.len()),
-    ]
-    return beside_one_another(counts)
-
-
 FEWER = pl.min_horizontal("here", "there")
 """The smaller number of ids."""
 
@@ -152,12 +141,16 @@ def apart(
     least: pl.Expr = FEWER,
 ) -> pl.LazyFrame:
     """Return a row `rows`, `lists` and `other` of frames with no id in common, or with less than a share of the fewer."""
+    here, there = (frame.select(role).drop_nulls().unique() for frame in (rows, others))
+    counts = [
+        here.select(here=pl.len(), lists=smallest(here, role)),
+        there.select(there=pl.len(), other=smallest(there, role)),
+        here.join(there, on=role, how="semi").select(common=pl.len()),
+    ]
     common = pl.col("common")
     is_less = (common == 0) | (common < share * FEWER)
-    found = in_common(rows, others, role).filter((least > 0) & is_less)
-    return found.select(
-        pl.col("there").clip(1).cast(pl.Int64).alias("rows"), lists="such_here", other="such_there"
-    )
+    found = beside_one_another(counts).filter((least > 0) & is_less)
+    return found.select("lists", "other", rows=pl.col("there").clip(1).cast(pl.Int64))
 
 
 def _apart(data: Data, role: str) -> Findings:
@@ -167,38 +160,30 @@ def _apart(data: Data, role: str) -> Findings:
         if name == data.main:
             continue
         ids = apart(data.inputs.lists, rows, role, HARDLY).rename({"other": name})
-        finding = Finding(name, ids, ("lists", name), column=role)
-        if name == "train":  # new users and new items have no history
-            meant = "nothing, if users and items are meant to be new"
-            finding = replace(finding, severity="warning", remedy=meant)
-        yield finding
+        # new users and new items have no history
+        meant = "nothing, if users and items are meant to be new"
+        words: Any = {"severity": "warning", "remedy": meant} if name == "train" else {}
+        yield Finding(name, ids, ("lists", name), column=role, **words)
 
 
-SAME_IDS = "give both frames the same ids, or name the column that has them: "
+def _no_common(role: str) -> Callable[[Rule], Check]:
+    """Return the declaration of a check of ids of a role."""
+    same = "give both frames the same ids, or name the column that has them: "
+    remedy = text(same, bind(**{role: NAMED}))
+    meaning = "nothing or hardly anything is found"
+    return check("error", meaning, remedy, needs=("all users",), warns="low")
 
 
-@check(
-    "error",
-    "nothing or hardly anything is found",
-    text(SAME_IDS, bind(user=NAMED)),
-    needs=("all users",),
-    warns="low",
-)
+@_no_common("user")
 def no_common_users(data: Data) -> Findings:
     """Frames with hardly any user id in common with the lists; `rows` counts their ids."""
-    yield from _apart(data, "user")
+    return _apart(data, "user")
 
 
-@check(
-    "error",
-    "nothing or hardly anything is found",
-    text(SAME_IDS, bind(item=NAMED)),
-    needs=("all users",),
-    warns="low",
-)
+@_no_common("item")
 def no_common_items(data: Data) -> Findings:
     """Frames with hardly any item id in common with the lists; `rows` counts their ids."""
-    yield from _apart(data, "item")
+    return _apart(data, "item")
 
 
 @check("error", "a metric raises", text("keep one row for each", Either(": frame.unique(...)")))
@@ -225,17 +210,15 @@ LEAST_IDS = 5
 def model_without_common_ids(data: Data) -> Findings:
     """Models without a user or item id in common with the truth, unlike other models; `rows` counts their ids."""
     for role in PAIR:
-        ids = data.lists.select("model", role).drop_nulls()
-        there = data.truth.select(role).drop_nulls()
-        common = ids.unique().join(there, on=role, how="semi").select("model").unique()
-        models = ids.group_by("model").agg(rows=pl.col(role).n_unique(), lists=smallest(ids, role))
-        models = models.join(common, on="model", how="anti")
-        known = there.select(there=pl.col(role).n_unique(), truth=smallest(there, role))
-        models = models.join(known, how="cross")
-        models = models.join(common.select(n_others=pl.len()), how="cross")
+        there = data.truth.select(role).drop_nulls().unique()
+        ids = data.lists.select("model", role).drop_nulls().unique()
+        ids = ids.join(there.with_columns(known=1), on=role, how="left")
+        known, n_ids = pl.col("known"), pl.len().cast(pl.Int64)
+        models = ids.group_by("model").agg(known.sum(), rows=n_ids, lists=smallest(ids, role))
+        models = models.with_columns(others=(known > 0).any())
+        models = models.join(there.select(there=n_ids, truth=smallest(there, role)), how="cross")
         is_enough = pl.min_horizontal("rows", "there") >= LEAST_IDS
-        models = models.filter(is_enough & (pl.col("n_others") > 0))
-        models = models.with_columns(n_rows.cast(pl.Int64))
+        models = models.filter(pl.col("others") & (known == 0) & is_enough)
         yield Finding(data.main, models, ("model", "lists", "truth"), column=role)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import polars as pl
@@ -12,7 +11,7 @@ from recframe.audit.data import BEHIND_FIRST, ROWS, TIES, Data, item, n_rows, ra
 from recframe.frames.hints import NAMED, Either, Given, bind, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import names_trainings
-from recframe.frames.rows.joins import aggregate, beside_one_another
+from recframe.frames.rows.joins import aggregate
 from recframe.ranking.data_checks import pooled, told_apart
 
 FEWEST_LISTS = 5
@@ -109,8 +108,13 @@ def fractional_ranks(data: Data) -> Findings:
 )
 def repeated_ranks(data: Data) -> Findings:
     """Ranks shared by several items of a list."""
-    ranks = data.lists.group_by(*data.keys, "rank").agg(ROWS, items=item.n_unique())
-    yield Finding(data.main, ranks.filter(pl.col("items") > 1), ("user", "rank", "items"))
+    yield _shared(data, data.lists, "rank")
+
+
+def _shared(data: Data, rows: pl.LazyFrame, place: str) -> Finding:
+    """Return the ranks or scores that several items of a list have."""
+    places = rows.group_by(*data.keys, place).agg(ROWS, items=item.n_unique())
+    return Finding(data.main, places.filter(pl.col("items") > 1), ("user", place, "items"))
 
 
 @check(
@@ -128,20 +132,17 @@ def repeated_ranks(data: Data) -> Findings:
 def ranks_over_all_lists(data: Data) -> Findings:
     """Lists whose first rank is above k, or above their length, as where the whole frame was ranked at once."""
     late = pl.col("first") > (n_rows if data.k is None else data.k)
-    # no rank is there twice, and ranks leave few numbers out where lists have one item, which are distinct by chance too
-    keys = [*data.parts, *data.inputs.model]
-    is_whole = (n_rows.sum() >= 2 * pl.len()) | (pl.col("last").max() <= 2 * n_rows.sum())
-    counts = data.lengths.select(
-        late=late.sum(), lists=pl.len(), ranked=n_rows.sum(), whole=is_whole
-    )
-    distinct = pl.struct(*keys, "rank").n_unique() if keys else rank.n_unique()
-    at_once = beside_one_another([counts, data.lists.select(distinct=distinct)]).filter(
-        (pl.col("distinct") == pl.col("ranked"))
-        & (pl.col("late") * 2 > pl.col("lists"))
-        & (pl.col("lists") >= FEWEST_LISTS)
-        & pl.col("whole")
-    )
-    rows = data.lengths.filter(late).rename({"first": "rank"}).join(at_once, how="cross")
+    n_lists, n_ranked = pl.len(), n_rows.sum()
+    # ranks leave few numbers out where lists have one item, which are distinct by chance too
+    is_whole = (n_ranked >= 2 * n_lists) | (pl.col("last").max() <= 2 * n_ranked)
+    are_most = (2 * late.sum() > n_lists) & (n_lists >= FEWEST_LISTS) & is_whole
+    lists = data.lengths.with_columns(most=are_most, ranked=n_ranked)
+    groups = data.keys[:-1]
+    places = pl.struct(*groups, "rank") if groups else rank  # a struct takes ten times as long
+    distinct = data.lists.select(distinct=places.n_unique())
+    # no rank is there twice
+    at_once = pl.col("most") & (pl.col("distinct") == pl.col("ranked"))
+    rows = lists.filter(late).rename({"first": "rank"}).join(distinct, how="cross").filter(at_once)
     yield Finding(data.main, rows, ("user", "rank"), column="rank")
 
 
@@ -219,7 +220,8 @@ def pooled_models(data: Data) -> Findings:
 
 def _repeats(data: Data, rows: pl.DataFrame, place: str) -> bool:
     """Return whether eager lists have the same places again and again: systems have all ranks and some items in common."""
-    places = rows.select(*data.keys_of(rows), place).drop_nulls()
+    keys = [key for key in data.keys if key in rows.columns]
+    places = rows.select(*keys, place).drop_nulls()
     return len(places) > (1.5 if place == "rank" else 1) * places.n_unique()
 
 
@@ -325,9 +327,7 @@ def infinite_scores(data: Data) -> Findings:
 )
 def tied_scores(data: Data) -> Findings:
     """Scores shared by several items of a list."""
-    groups = data.lists.filter(~is_missing(data)).group_by(*data.keys, "score")
-    ties = groups.agg(ROWS, items=item.n_unique()).filter(pl.col("items") > 1)
-    yield Finding(data.main, ties, ("user", "score", "items"))
+    yield _shared(data, data.lists.filter(~is_missing(data)), "score")
 
 
 @check(
@@ -339,21 +339,20 @@ def tied_scores(data: Data) -> Findings:
 )
 def short_lists(data: Data) -> Findings:
     """Lists with fewer than k rows."""
-    if data.of_call is not None and data.looks_well("recommendations", partial(_reach, data)):
+    lists = data.lists_of_look()
+    if data.k is None or (lists is not None and _reach(data.k, lists["rows"])):
         return
-    if data.k is not None:
-        meaning = f"Lists with fewer rows than k={data.k}."
-        short = data.lengths.filter(n_rows < data.k)
-        yield Finding(data.main, short, ("user", "rows"), meaning=meaning)
+    meaning = f"Lists with fewer rows than k={data.k}."
+    short = data.lengths.filter(n_rows < data.k)
+    yield Finding(data.main, short, ("user", "rows"), meaning=meaning)
 
 
 MANY_LISTS = 100
 """Lists of which all end at one length below k where models were cut there."""
 
 
-def _reach(data: Data, rows: pl.DataFrame) -> bool:
-    """Return whether some of eager lists reach k, or their lengths differ, or they are few."""
-    lengths = rows.filter(data.ranked).group_by(data.keys_of(rows)).len()["len"]
+def _reach(k: int, lengths: pl.Series) -> bool:
+    """Return whether some lists reach k, or their lengths differ, or they are few."""
     longest: Any = lengths.max()
-    is_cut = len(lengths) >= MANY_LISTS and longest == lengths.min() and longest < (data.k or 0)
+    is_cut = len(lengths) >= MANY_LISTS and longest == lengths.min() and longest < k
     return not is_cut

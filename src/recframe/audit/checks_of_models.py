@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import MANY_USERS, SAMPLED, Data
+from recframe.audit.data import MANY_USERS, Data
 from recframe.errors import shown_in_plan, worded
 from recframe.evaluation.required_columns import needs_of
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
+from recframe.ranking.data_checks import OF_SOME_USERS
 from recframe.ranking.judged_frame import judge
 from recframe.ranking.relevance import rows_of_models
 
@@ -47,33 +46,31 @@ def models_of_other_users(data: Data) -> Findings:
 
 
 def notes_on_models(data: Data) -> pl.LazyFrame | None:
-    """Return the notes on pairs of models, the first to be told first; None where a call needs none.
+    """Return the notes on pairs of models, the gravest first; None where a call needs none.
 
     NOTE: a call counts of more than ten thousand users those of one hash in 64, as the look at eager lists does.
     """
-    inputs, call = data.inputs, data.of_call
+    call = data.of_call
     of_lists = call is not None and all(needs_of(one).over == "lists" for one in call.metrics)
-    if of_lists or inputs.tables is not None:
+    if of_lists or data.inputs.tables is not None:
         return None
-    if data.looks_well("recommendations", partial(_serve_alike, data)):
-        return None
-    crowd = judge(inputs).members().select("user").unique()
+    rows, looks = data.look("recommendations"), data.lists_of_look()
+    if rows is not None and looks is not None:
+        n_models = rows["model"].drop_nulls().n_unique()
+        if len(looks) == n_models * looks["user"].n_unique():
+            return None
+    models, some = rows_of_models(data.inputs).unique(), data.of_some_users
+    data = some or data
+    crowd = judge(data.inputs).members().select("user").unique()
     if call is not None:
-        crowd = crowd.filter((pl.col("user").hash() % SAMPLED == 0) | (pl.len() <= MANY_USERS))
+        crowd = crowd.filter(OF_SOME_USERS | (pl.lit(some is None) & (pl.len() <= MANY_USERS)))
     lists = data.lists.select("model", "user").drop_nulls().join(crowd, on="user", how="semi")
-    lists, models = lists.unique(), rows_of_models(inputs).unique()
+    lists = lists.unique()
     both = lists.join(lists, on="user", suffix=" 2").group_by("model", "model 2").agg(both=pl.len())
     pairs = models.join(models, how="cross", suffix=" 2")
     pairs = pairs.join(both, on=["model", "model 2"], how="left").fill_null(0)
     n_users = crowd.select(users=pl.len()).filter(pl.col("users") >= FEWEST)
-    return _worded(pairs.join(n_users, how="cross"), inputs.schema["model"])
-
-
-def _serve_alike(data: Data, rows: pl.DataFrame) -> bool:
-    """Return whether eager lists have one of each model for each of their users."""
-    lists = rows.filter(data.ranked)
-    n_lists = lists.n_unique(["model", "user"])
-    return n_lists == rows["model"].n_unique() * lists["user"].n_unique()
+    return _worded(pairs.join(n_users, how="cross"), data.inputs.schema["model"])
 
 
 def _worded(pairs: pl.LazyFrame, dtype: pl.DataType) -> pl.LazyFrame:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterator
 
 import polars as pl
 
@@ -16,7 +15,7 @@ from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment, Side, has_relevance
 from recframe.frames.rows.joins import aggregate, beside_one_another, joined
-from recframe.ranking.judged_frame import PAIR
+from recframe.ranking.judged_frame import PAIR, judge
 from recframe.ranking.relevance import is_relevant_row
 
 EACH_ROW = bind(relevance="False")
@@ -53,10 +52,8 @@ def unbound_columns(inputs: Inputs, truth: Side) -> list[Segment]:
     named = ("model", "propensity", "weight")
     roles = ["user", "item", *(one for one in named if getattr(context, one) is not None)]
     used = {context.names[role] for role in roles} | {segment.name for segment in inputs.segments}
-    made = chain.from_iterable(
-        segment.made.roots for segment in inputs.segments if segment.made is not None
-    )
-    used |= {truth.root(root) or root for root in made}
+    made = [segment.made for segment in inputs.segments if segment.made is not None]
+    used |= {truth.root(root) or root for one in made for root in one.roots}
     if used.issuperset(truth.columns):
         return []
     numbers = truth.kind.numbers()
@@ -118,7 +115,7 @@ def negative_relevance(data: Data) -> Findings:
 
 
 def _unbound(data: Data, least: float) -> Iterator[tuple[str, pl.LazyFrame]]:
-    """Give the columns that nothing is bound to, of a truth whose rows all count: user, value and whether it is `odd`.
+    """Give the columns that nothing is bound to, of a truth whose rows all count: user and value, null of text that is none.
 
     Eager columns whose first values are below a number, or none, are left out.
     """
@@ -131,7 +128,7 @@ def _unbound(data: Data, least: float) -> Iterator[tuple[str, pl.LazyFrame]]:
         taken = truth.take(["user"], [column])
         rows = taken.lazy().drop_nulls("value")
         number = as_number(taken.collect_schema()["value"])
-        rows = rows.select("user", value=number, odd=number.is_null())
+        rows = rows.select("user", value=number)
         here = at_hand(taken) if data.inputs.tables is None else None
         if here is not None:
             first = here.head(SOME).drop_nulls("value").select(number)["value"]
@@ -149,7 +146,7 @@ def _of_column(
         rows=meant.sum(),
         concerned_users=users,
         needed=needed,
-        against=against.sum() + pl.col("odd").sum(),
+        against=(against | value.is_null()).sum(),
     )
     return Finding(
         "truth",
@@ -159,13 +156,16 @@ def _of_column(
     )
 
 
-@check(
+unbound = check(
     "warning",
     "each row of the truth counts as relevant",
     text("write ", bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
     needs=("truth",),
     warns="always",
 )
+
+
+@unbound
 def unbound_two_values(data: Data) -> Findings:
     """Columns of 0 and 1, yes and no, or Booleans, in a truth without a bound relevance; `rows` counts the zeros."""
     for name, rows in _unbound(data, 0):
@@ -173,13 +173,7 @@ def unbound_two_values(data: Data) -> Findings:
         yield _of_column(name, rows, zero, needed=one.sum(), against=~(zero | one))
 
 
-@check(
-    "warning",
-    "each row of the truth counts as relevant",
-    text("write ", bind(relevance="..."), ", or ", EACH_ROW, " if each row counts"),
-    needs=("truth",),
-    warns="always",
-)
+@unbound
 def unbound_grades(data: Data) -> Findings:
     """Columns with a name and numbers of grades, in a truth without a bound relevance."""
     for name, rows in _unbound(data, -FURTHEST):
@@ -205,21 +199,6 @@ def unreached_min_relevance(data: Data) -> Findings:
     yield Finding(data.judging, counts, ("relevance",))
 
 
-def _same_pair(data: Data) -> pl.LazyFrame:
-    """Return the pairs of the lists' frame that stand there twice, with what their rows say."""
-    is_ranked, is_judged = pl.col("is_ranked"), pl.col("is_judged")
-    counts, judged = [ROWS], pl.lit(value=False)
-    if data.is_judged:
-        judged = relevance.is_not_null()
-        counts += [relevance.min().alias("lowest"), relevance.max().alias("highest")]
-    rows = data.pairs_of_lists.with_columns(is_ranked=data.ranked, is_judged=judged)
-    return rows.group_by(*data.keys, "item").agg(
-        *counts,
-        ranked=is_ranked.sum(),
-        judged=is_judged.sum(),
-    )
-
-
 @check(
     "error",
     "the item counts once, at its best rank",
@@ -229,24 +208,21 @@ def _same_pair(data: Data) -> pl.LazyFrame:
 )
 def duplicate_items(data: Data) -> Findings:
     """Items that are twice in one list."""
-    twice = _same_pair(data).filter(pl.col("ranked") > 1)
+    twice = data.lists.group_by(*data.keys, "item").agg(ROWS).filter(n_rows > 1)
     yield Finding(data.main, twice, ("user", "item", "rows"))
 
 
-@check(
-    "warning",
-    "the pair counts once",
-    text("keep one row for each user and item", Either(": truth.unique(['user', 'item'])")),
-)
+ONE_ROW = text("keep one row for each user and item", Either(": truth.unique(['user', 'item'])"))
+
+
+@check("warning", "the pair counts once", ONE_ROW)
 def duplicate_truth(data: Data) -> Findings:
     """Pairs judged twice with the same relevance."""
-    same = pl.col("lowest") == pl.col("highest")
-    if data.is_judged:
-        pairs = _same_pair(data)
-        same &= (pl.col("judged") > 1) & (pl.col("ranked") < 2)  # noqa: PLR2004  two ranked rows are a duplicate item
-    else:
-        pairs = data.same_judged_pairs
-    yield Finding(data.judging, pairs.filter(same), ("user", "item", "rows"))
+    pairs = data.same_judged_pairs
+    if data.is_judged:  # of two ranked rows the item is twice in the list
+        pairs = data.same_pairs(data.keys, ranked=data.ranked.sum()).filter(pl.col("ranked") <= 1)
+    same = pairs.filter(pl.col("lowest") == pl.col("highest"))
+    yield Finding(data.judging, same, ("user", "item", "rows"))
 
 
 @check(
@@ -281,7 +257,7 @@ def no_relevant_beyond_lists(data: Data) -> Findings:
     if data.context.relevant_from == "list" or data.inputs.inside("truth"):
         return
     call = data.of_call
-    if call and (not call.found_a_hit or _misses_some(data, call.given)):
+    if call and (call.highest == 0 or _misses_some(data)):
         return
     users = data.judged_users.filter(pl.col("relevant") > 0)
     if data.is_judged:
@@ -292,25 +268,21 @@ def no_relevant_beyond_lists(data: Data) -> Findings:
     yield Finding(data.judging, users.select("user", rows="relevant"), ("user", "rows"))
 
 
-FEW_USERS = 5
-"""Users of eager frames of whom lists mostly miss something."""
-
-
-def _misses_some(data: Data, given: Mapping[str, pl.DataFrame]) -> bool:
-    """Return whether the lists of a call miss a relevant item of a few users."""
+def _misses_some(data: Data) -> bool:
+    """Return whether the lists of a call miss a relevant item, as far as a look shows."""
+    truth, lists = data.look("truth"), data.look("recommendations")
     schema = data.inputs.schema
-    if not {"truth", "recommendations"} <= {*given} or schema["user"].is_nested():
+    if truth is None or lists is None or any(schema[role].is_nested() for role in PAIR):
         return False
-    truth, lists = given["truth"], given["recommendations"]
-    counts = is_relevant_row(data.inputs) if "relevance" in truth else pl.lit(value=True)
-    for place in range(0, len(truth), max(1, len(truth) // FEW_USERS)):
-        user = truth["user"].slice(place, 1)
-        rows = truth.select(pl.col("item").filter((pl.col("user") == user) & counts))["item"]
-        own = user.cast(lists.schema["user"], strict=False)
-        listed = lists["item"].filter(lists["user"] == own)
-        if {*rows.drop_nulls().to_list()} - {*listed.to_list()}:
-            return True
-    return False
+    if "relevance" in truth:
+        truth = truth.filter(is_relevant_row(data.inputs))
+    pairs = [pl.col(role).cast(schema[role]) for role in PAIR]
+    return (
+        not truth.select(pairs)
+        .drop_nulls()
+        .join(lists.select(pairs), on=PAIR, how="anti")
+        .is_empty()
+    )
 
 
 def _listed_truth(data: Data) -> pl.LazyFrame:
@@ -320,15 +292,13 @@ def _listed_truth(data: Data) -> pl.LazyFrame:
     """
     keys, n = [*data.parts, "user"], pl.len()
     truth, lists = data.relevant_rows.select(*keys, "item").unique(), data.lists
-    items = truth.select("item").unique()
-    shares = lists.join(items, on="item", how="semi").group_by(data.keys)
+    shares = lists.join(truth, on="item", how="semi").group_by(data.keys)
     of_lists = joined(data.lengths, truth.group_by(keys).agg(relevant=n), keys)
     same = [(column == column.median()).mean() for column in (pl.col("rows"), pl.col("relevant"))]
     drawn = pl.min_horizontal(*same, pl.col("relevant").is_not_null().mean()) >= NEARLY_ALL
     counts = [
-        truth.select(users=pl.col("user").n_unique()),
+        truth.select(users=pl.col("user").n_unique(), items=pl.col("item").n_unique()),
         truth.join(lists, on=[*keys, "item"], how="anti", nulls_equal=True).select(missing=n),
-        items.select(items=n),
         shares.agg(known=pl.col("item").n_unique()).select(pl.col("known").median()),
         of_lists.select(is_drawn=drawn.fill_null(value=False)),
     ]
@@ -357,23 +327,24 @@ ENOUGH_USERS = 100
 )
 def lists_of_the_truth(data: Data) -> Findings:
     """Lists that begin with nearly all relevant items, too good for a model: as where it returns the truth."""
-    if data.inputs.inside("truth") or (data.of_call and not data.of_call.may_be_perfect):
+    call = data.of_call
+    if data.inputs.inside("truth") or (call and call.highest < NEARLY_ALL):
         return
-    pair, groups = [*data.parts, *PAIR], [*data.parts, *data.inputs.model]
-    truth = data.relevant_rows.select(pair).unique()
-    sizes = truth.group_by(pair[:-1]).agg(n=pl.len())
-    place = pl.col("rank")
-    if data.inputs.scored:
-        place = pl.col("score").rank("ordinal", descending=True).over(data.keys)
-    rows = joined(data.lists.with_columns(place=place), truth.with_columns(hit=True), pair)
-    hit, n = pl.col("hit").fill_null(value=False), pl.col("n")
-    rows = joined(rows, sizes, pair[:-1], how="inner")
-    first = (hit & (pl.col("place") <= n)).sum() / n.first()
-    lists = rows.group_by(data.keys).agg(recall=first, hits=hit.sum(), rows=pl.len())
+    users, groups = [*data.parts, "user"], [*data.parts, *data.inputs.model]
+    sizes = data.relevant_rows.select(*users, "item").unique().group_by(users).agg(n=pl.len())
+    # an item of several categories is a hit once
+    hits = judge(data.inputs).hits().select(*data.keys, "item", "rank").unique()
+    is_first = pl.col("rank") <= pl.col("n")
+    of_lists = (
+        joined(hits, sizes, users).group_by(data.keys).agg(at_first=is_first.sum(), hits=pl.len())
+    )
+    lists = joined(joined(data.lengths, sizes, users, "inner"), of_lists, data.keys)
+    lists = lists.with_columns(recall=pl.col("at_first").fill_null(0) / pl.col("n"))
     # of truth that was made of the lists all items are hits
-    lists = lists.filter(n_rows >= 2 * pl.col("hits"))
-    models = aggregate(lists, groups, [pl.col("recall").mean().alias("mean"), pl.len().alias("n")])
-    models = models.filter((pl.col("mean") > NEARLY_ALL) & (n >= ENOUGH_USERS))
+    lists = lists.filter(n_rows >= 2 * pl.col("hits").fill_null(0))
+    recall = pl.col("recall")
+    models = aggregate(lists, groups, [recall.mean().alias("mean"), pl.len().alias("n lists")])
+    models = models.filter((pl.col("mean") > NEARLY_ALL) & (pl.col("n lists") >= ENOUGH_USERS))
     found = joined(lists, models, groups, how="inner")
     yield Finding(data.main, found, [*data.inputs.model, "user", "recall"])
 
@@ -399,7 +370,7 @@ COUNT_REPEATS = {"rectools", "microsoft", "replay"}
 @check(
     "warning",
     "the pair counts once, and the profile's library counts each of its rows",
-    text("keep one row for each user and item", Either(": truth.unique(['user', 'item'])")),
+    ONE_ROW,
     needs=("truth",),
     warns="always",
 )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from typing import Any, TypeVar
 
 import polars as pl
 
 from recframe.audit.checks import Finding, Findings, check
-from recframe.audit.data import EMPTY, HARDLY, LISTED_AND_JUDGED, ROWS, Data, item, n_rows
+from recframe.audit.data import EMPTY, HARDLY, LISTED_AND_JUDGED, Data, item, n_rows
 from recframe.frames.hints import A_FRAME, Either, bind, text
 from recframe.frames.kinds.engine import POPULARITY
 from recframe.frames.roles import Segment
@@ -26,17 +24,12 @@ def users_without_truth(data: Data) -> Findings:
     """Users with a list and no judged row."""
     on = [*data.parts, "user"]
     rows = data.lengths.join(data.judged_users, on=on, how="anti", nulls_equal=True)
-    finding = Finding(data.main, rows, ("user",))
-    if (data.context.universe or ("rows" if data.is_judged else "truth")) in {
-        "rows",
-        "recs",
-        "all",
-    }:
-        treatment = EMPTY[data.context.no_relevant]
-        finding = replace(
-            finding, severity="warning", treatment=treatment, remedy=LISTED_AND_JUDGED
-        )
-    yield finding
+    universe = data.context.universe or ("rows" if data.is_judged else "truth")
+    treatment = EMPTY[data.context.no_relevant]
+    words: Any = {"severity": "warning", "treatment": treatment, "remedy": LISTED_AND_JUDGED}
+    yield Finding(
+        data.main, rows, ("user",), **words if universe in {"rows", "recs", "all"} else {}
+    )
 
 
 @check(
@@ -54,15 +47,14 @@ def users_without_lists(data: Data) -> Findings:
     if data.inputs.model:
         users = users.join(_models(data), how="cross")
     rows = users.join(data.lengths, on=data.keys, how="anti", nulls_equal=bool(data.parts))
-    finding = Finding(data.judging, rows, [*data.inputs.model, "user"])
-    if data.context.universe in {"recs", "both"}:
-        finding = replace(
-            finding,
-            severity="info",
-            treatment="the user is left out",
-            remedy="nothing, if this is meant",
-        )
-    yield finding
+    words: Any = {
+        "severity": "info",
+        "treatment": "the user is left out",
+        "remedy": "nothing, if this is meant",
+    }
+    is_left_out = data.context.universe in {"recs", "both"}
+    shown = [*data.inputs.model, "user"]
+    yield Finding(data.judging, rows, shown, **words if is_left_out else {})
 
 
 MOST = 0.5
@@ -115,14 +107,12 @@ def users_without_relevant(data: Data) -> Findings:
 )
 def models_of_unequal_depth(data: Data) -> Findings:
     """Lists of models whose longest list ends before k and before another model's."""
-    if data.k is None or data.looks_well("recommendations", partial(_end_alike, data)):
+    looks = data.lists_of_look()
+    if data.k is None or (looks is not None and _short(looks, data).is_empty()):
         return
-    depths = _depths(data.lengths, data)
-    depth = pl.col("depth")
-    short = depths.filter((depth < data.k) & (depth.min() < ALIKE * depth.max()))
     lists = data.lengths.filter(pl.col("model").is_not_null())
-    found = lists.join(short, on="model", how="inner").select("model", "user", "depth")
-    yield Finding(data.main, found, ("model", "depth"))
+    found = lists.join(_short(data.lengths, data), on="model", how="inner")
+    yield Finding(data.main, found.select("model", "user", "depth"), ("model", "depth"))
 
 
 Lists = TypeVar("Lists", pl.LazyFrame, pl.DataFrame)
@@ -132,28 +122,20 @@ ALIKE = 0.95
 """Ratio of the lowest to the highest depth from which depths count as equal: a few items were only filtered out."""
 
 
-def _depths(lists: Lists, data: Data) -> Lists:
-    """Return each model with the length of its longest list up to k, `depth`.
+def _short(lists: Lists, data: Data) -> Lists:
+    """Return the models whose longest list ends before k and before another model's, with its length, `depth`.
 
     Ranks with gaps are those of a few items among others, which say nothing of the lists' length.
     """
     last = n_rows if data.inputs.scored else pl.col("last")
+    depth = pl.col("depth")
     depths = lists.group_by("model").agg(
         last.max().cast(pl.Int64).alias("depth"), longest=n_rows.max(), n_lists=pl.len()
     )
     is_known = pl.col("model").is_not_null() & (pl.col("n_lists") >= LEAST_LISTS)
-    depths = depths.filter(is_known & (pl.col("longest") >= pl.col("depth")))
-    return depths.select("model", pl.col("depth").clip(upper_bound=data.k))
-
-
-def _end_alike(data: Data, rows: pl.DataFrame) -> bool:
-    """Return whether the longest eager lists of all models end at about one depth, up to k."""
-    ends = [] if data.inputs.scored else [pl.col("rank").max().alias("last")]
-    lists = rows.filter(data.ranked).group_by(data.keys_of(rows)).agg(ROWS, *ends)
-    depths = _depths(lists, data)["depth"]
-    lowest: Any = depths.min()
-    highest: Any = depths.max()
-    return len(depths) < 2 or lowest >= ALIKE * highest  # noqa: PLR2004
+    depths = depths.filter(is_known & (pl.col("longest") >= depth))
+    depths = depths.select("model", depth.clip(upper_bound=data.k))
+    return depths.filter((depth < data.k) & (depth.min() < ALIKE * depth.max()))
 
 
 @check(

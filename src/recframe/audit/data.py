@@ -15,12 +15,14 @@ from recframe.errors import readable, short, shown_in_plan
 from recframe.evaluation.recorder import EXPECTED, HITS
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.trainings import is_first
+from recframe.frames.collecting import stream
 from recframe.frames.dtypes import as_text
 from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Inputs, without_models
 from recframe.frames.options import Context
 from recframe.frames.roles import Segment, label_columns
 from recframe.metrics.language.definition import Metric
+from recframe.ranking.data_checks import FEW_ROWS, OF_SOME_USERS
 from recframe.ranking.relevance import is_rank, is_relevant
 
 user, item, rank, relevance = (pl.col(name) for name in ("user", "item", "rank", "relevance"))
@@ -35,8 +37,10 @@ EMPTY = {
 }
 
 
-MANY_USERS, SAMPLED = 10_000, 64
-"""Users beyond whom a call looks at those of one hash in so many."""
+MANY_USERS = 10_000
+"""Users beyond whom a call looks at some, see `OF_SOME_USERS`."""
+FEWEST_USERS = 100
+"""Fewest of these who say something of all."""
 TEXT = (pl.String, pl.Categorical, pl.Enum)  # a tuple: an Enum's hash is not that of pl.Enum
 
 
@@ -86,14 +90,18 @@ class OfCall:
         return int(self.result["n_users"].sum()) // n_models
 
     @cached_property
-    def values(self) -> dict[str, pl.Series]:
-        """The values of the metrics that are above 0 only where a list has a relevant item, by metric."""
-        columns = self.result.columns
-        return {
-            name: self.result[name]
-            for one in self.metrics
-            if (name := str(one)) in columns and needs_of(one).columns & (HITS | EXPECTED)
-        }
+    def values(self) -> pl.Series:
+        """The highest of the metrics that are above 0 only where a list has a relevant item, row by row; empty without one."""
+        # by numbers, since names such as "^.*$" are patterns to Polars
+        columns = [
+            self.result[name].alias(str(place))
+            for place, one in enumerate(self.metrics)
+            if (name := str(one)) in self.result.columns
+            and needs_of(one).columns & (HITS | EXPECTED)
+        ]
+        if not columns:
+            return pl.Series(dtype=pl.Float64)
+        return pl.DataFrame(columns).max_horizontal().cast(pl.Float64).fill_null(0.0)
 
     @cached_property
     def are_hits_low(self) -> bool:
@@ -101,42 +109,20 @@ class OfCall:
 
         NOTE: a mean of values up to 1 is at most the share of users with a hit.
         """
-        if not self.values:
+        if self.values.is_empty():
             names = [str(one) for one in self.metrics if str(one) in self.result.columns]
-            return bool(names) and not any(_highest(self.result[name]) for name in names)
-        values = self.values.values()
-        if self.result.is_empty() or max(map(_lowest, values)) >= HARDLY:
-            return False
+            return bool(names) and not any(self.result[name].max() for name in names)
+        values = pl.DataFrame({"value": self.values})
         if self.model not in self.result.columns:
-            return max(map(_highest, values)) < HARDLY
-        of_model = self.result[self.model].alias("model")
-        rows = pl.DataFrame(
-            [of_model, *(one.alias(str(place)) for place, one in enumerate(values))]
-        )
-        rows = rows.drop_nulls("model").group_by("model").max().drop("model").fill_null(0.0)
-        return bool((rows.max_horizontal() < HARDLY).any())
+            return bool((self.values < HARDLY).all())
+        values = values.with_columns(self.result[self.model].alias("model")).drop_nulls("model")
+        return bool((values.group_by("model").max()["value"] < HARDLY).any())
 
     @property
-    def found_a_hit(self) -> bool:
-        """Whether the result shows that a list has a relevant item."""
-        return any(_highest(values) > 0 for values in self.values.values())
-
-    @cached_property
-    def may_be_perfect(self) -> bool:
-        """Whether a metric of hits is nearly 1."""
-        return any(_highest(one) >= NEARLY_ALL for one in self.values.values())
-
-
-def _highest(values: pl.Series) -> float:
-    """Return the largest value, 0 where there is none."""
-    highest: Any = values.max()
-    return float(highest or 0.0)
-
-
-def _lowest(values: pl.Series) -> float:
-    """Return the smallest value, 0 where one is missing."""
-    lowest: Any = 0.0 if values.has_nulls() else values.min()
-    return float(lowest)
+    def highest(self) -> float:
+        """The highest of these values, 0 without one."""
+        highest: Any = self.values.max()
+        return float(highest or 0.0)
 
 
 @dataclass(frozen=True)
@@ -147,10 +133,11 @@ class Data:
     k: int | None = None
     """The cut-off of the audit, or the largest of a call; None for whole lists."""
     clashes: Mapping[str, str] = field(default_factory=dict)
-    """What is said of ids that cannot match, by role."""
+    """Words on ids that cannot match, by role."""
     of_call: OfCall | None = None
     """The metrics and the result of a call; None in an audit."""
-    looks: dict[str, pl.DataFrame] = field(default_factory=dict, init=False)
+    looks: dict[str, pl.DataFrame] = field(default_factory=dict)
+    """Rows to look at of the frames of a call, which all checks of the call share; see `look`."""
 
     @cached_property
     def held(self) -> set[str]:
@@ -182,6 +169,7 @@ class Data:
         """Return what the ranks of eager lists of a call leave open: all of it in an audit and of LazyFrames."""
         call = self.of_call
         lists = None if call is None else call.given.get("recommendations")
+        lists = self.looks.get("recommendations", lists)
         if call is None or lists is None:
             return dict.fromkeys(("no place", "late starts", "no repeats", "all below k"), True)
         if self.inputs.scored:
@@ -201,18 +189,52 @@ class Data:
         }
 
     def look(self, name: str) -> pl.DataFrame | None:
-        """Return rows of an eager frame of a call, to look at before a plan is made; None in an audit.
+        """Return rows of the eager lists or truth of a call, to look at before a plan is made; None in an audit.
 
-        Of more than ten thousand users those of one hash in 64.
+        Of large frames they are those of some users, which are read once for all checks of a call.
         """
         call = self.of_call
-        frame = None if call is None else call.given.get(name)
-        if call is None or frame is None or call.n_users <= MANY_USERS or "user" not in frame:
-            return frame
-        if name not in self.looks:
-            number = pl.col("user").cast(self.inputs.schema["user"]).hash()
-            self.looks[name] = frame.filter(number % SAMPLED == 0)
-        return self.looks[name]
+        if call is not None and not self.looks:
+            self.looks.update(self._of_some_users(call.given))
+        return self.looks.get(name)
+
+    def _of_some_users(self, given: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+        """Return eager lists and truth, of large ones the rows of some users, unless these would be few."""
+        plans = {"recommendations": self.inputs.lists, "truth": self.inputs.truth}
+        whole = {
+            name: given[name] for name, plan in plans.items() if name in given and plan is not None
+        }
+        if max(map(len, whole.values()), default=0) <= FEW_ROWS:
+            return whole
+        some = {
+            name: stream(plan.filter(OF_SOME_USERS))
+            for name, plan in plans.items()
+            if plan is not None and name in whole
+        }
+        n_users = max(rows["user"].n_unique() for rows in some.values())
+        return some if n_users >= FEWEST_USERS else whole
+
+    @property
+    def of_some_users(self) -> Data | None:
+        """The same of some users alone, where a call has many; None where it has few, or LazyFrames."""
+        call = self.of_call
+        lists = self.look("recommendations")
+        if call is None or lists is None or lists is call.given["recommendations"]:
+            return None
+        truth = self.inputs.truth
+        if truth is not None:
+            seen = self.look("truth")
+            truth = truth.filter(OF_SOME_USERS) if seen is None else seen.lazy()
+        return replace(self, inputs=replace(self.inputs, lists=lists.lazy(), truth=truth))
+
+    def lists_of_look(self) -> pl.DataFrame | None:
+        """Return the lists among the rows that are looked at, as `lengths` has them."""
+        rows = self.look("recommendations")
+        if rows is not None and "lengths" not in self.looks:
+            keys = [key for key in self.keys if key in rows.columns]
+            ranked = rows.filter(self.ranked)
+            self.looks["lengths"] = ranked.group_by(keys).agg(*self.sizes)
+        return self.looks.get("lengths")
 
     def looks_well(self, name: str, holds: Callable[[pl.DataFrame], bool]) -> bool:
         """Return whether rows of an eager frame of a call show that a check finds nothing."""
@@ -267,10 +289,6 @@ class Data:
     def keys(self) -> list[str]:
         """The keys of a list."""
         return [*self.parts, *self.inputs.model, "user"]
-
-    def keys_of(self, rows: pl.DataFrame) -> list[str]:
-        """Return the keys of a list that eager rows have; segments that expressions make are none."""
-        return [key for key in self.keys if key in rows.columns]
 
     @property
     def parts(self) -> list[str]:
@@ -352,8 +370,13 @@ class Data:
     @cached_property
     def lengths(self) -> pl.LazyFrame:
         """The lists: their keys, their number of rows as `rows`, and without scores their `first` and `last` rank."""
-        ends = {} if self.inputs.scored else {"first": rank.min(), "last": rank.max()}
-        return self.lists.group_by(self.keys).agg(ROWS, **ends).cache()
+        return self.lists.group_by(self.keys).agg(*self.sizes).cache()
+
+    @property
+    def sizes(self) -> list[pl.Expr]:
+        """The number of rows of a list, and its first and last rank."""
+        ends = [] if self.inputs.scored else [rank.min().alias("first"), rank.max().alias("last")]
+        return [ROWS, *ends]
 
     @cached_property
     def judged_users(self) -> pl.LazyFrame:
@@ -365,8 +388,12 @@ class Data:
     @cached_property
     def same_judged_pairs(self) -> pl.LazyFrame:
         """The pairs with several judged rows of any model: `rows`, `lowest` and `highest` relevance."""
-        counts = [ROWS, relevance.min().alias("lowest"), relevance.max().alias("highest")]
-        return self.truth.group_by([*self.judged_keys, "item"]).agg(counts).filter(n_rows > 1)
+        return self.same_pairs(self.judged_keys)
+
+    def same_pairs(self, keys: Sequence[str], **also: pl.Expr) -> pl.LazyFrame:
+        """Return the items with several judged rows of some keys, with their `lowest` and `highest` relevance, and more."""
+        ends = {"lowest": relevance.min(), "highest": relevance.max()}
+        return self.truth.group_by(*keys, "item").agg(ROWS, **ends, **also).filter(n_rows > 1)
 
     @property
     def pairs_of_lists(self) -> pl.LazyFrame:
@@ -382,12 +409,9 @@ def example(shown: Sequence[str] | str, schema: pl.Schema) -> pl.Expr:
         return pl.col("example").first()
     # NOTE: Polars 1.35 streams no structs that hold categories, and sorts no nested values
     texts = {name for name in shown if schema[name] in TEXT}
+    made = {name for name in shown if schema[name].is_nested()} | texts
     columns = {
-        name: pl.col(name).cast(pl.String)
-        if name in texts
-        else as_text(pl.col(name), schema[name])
-        if schema[name].is_nested()
-        else pl.col(name)
+        name: as_text(pl.col(name), schema[name]) if name in made else pl.col(name)
         for name in shown
     }
     lowest = columns[shown[0]].min()
@@ -398,9 +422,7 @@ def example(shown: Sequence[str] | str, schema: pl.Schema) -> pl.Expr:
     parts = []
     for name in shown:
         value = row.struct.field(name)
-        is_text = name in texts
-        is_made = is_text or schema[name].is_nested()
-        value = shown_in_plan(value if is_made else as_text(value, schema[name]))
-        value = "'" + value + "'" if is_text else value
+        value = shown_in_plan(value if name in made else as_text(value, schema[name]))
+        value = "'" + value + "'" if name in texts else value
         parts.append(pl.concat_str(pl.lit(f"{short(name)} "), value.fill_null("null")))
     return pl.concat_str(parts, separator=", ")

@@ -22,7 +22,7 @@ from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable, warn
 from recframe.evaluation.execution import Run
 from recframe.evaluation.folds import in_folds
-from recframe.frames.collecting import Collect
+from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
 from recframe.metrics.language.definition import Metric
@@ -32,9 +32,8 @@ CHECKS = [var for page in PAGES for var in vars(page).values() if isinstance(var
 """Every check, page by page, in the order of each page."""
 CHECKS_OF_SPLITS = [var for var in vars(checks_of_splits).values() if isinstance(var, Check)]
 """The checks of train and truth, of a split and of frames with times."""
-ALWAYS = [check for check in CHECKS if check.warns == "always"]
-WARNING = [check for check in CHECKS if check.warns is not None]
-"""The checks of calls, without and with those of calls that found hardly anything."""
+LOW = [check for check in CHECKS if check.warns == "low"]
+"""The checks of calls that found hardly anything."""
 OF_SCHEMAS = [checks_of_truth.truth_is_the_lists, checks_of_lists.models_of_the_truth]
 """The checks of calls on lists that are not in memory: schemas alone show what is wrong."""
 OF_JUDGING = [checks_of_truth.unbound_two_values, checks_of_truth.unbound_grades]
@@ -86,12 +85,9 @@ def _over_folds(
 
 
 def _findings(data: Data) -> dict[str, tuple[Check, Finding]]:
-    """Return what checks may find: of some of the users those that do not ask of all at once."""
-    some = data.inputs.tables is not None
-    checks = [check for check in CHECKS if not (some and "all users" in check.needs)]
-    if data.split:
-        own = {check.name for check in CHECKS_OF_SPLITS}
-        checks = [check for check in checks if check.name not in own]
+    """Return what checks may find, those of splits too where train and truth are one."""
+    own = {check.name for check in CHECKS_OF_SPLITS} if data.split else set()
+    checks = [check for check in CHECKS if check.name not in own]
     of_split = _over_folds(CHECKS_OF_SPLITS, data.split)
     if data.inputs.folds is None:
         return _found(checks, data) | of_split
@@ -126,7 +122,11 @@ def _table(findings: Mapping[str, tuple[Check, Finding]], run: Run | None = None
 
 
 def tell(
-    inputs: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: Collect
+    inputs: Inputs,
+    metrics: Sequence[Metric[...]],
+    result: pl.DataFrame,
+    run: Collect,
+    looks: dict[str, pl.DataFrame] | None = None,
 ) -> None:
     """Warn of what is rarely meant, and where hardly anything was found, of why; of bounds nothing is said."""
     inputs = inputs.candidates
@@ -138,12 +138,15 @@ def tell(
     is_here = not lazy or ("n_users" in result.columns and call.n_users <= MANY_USERS)
     if is_here and lazy:  # a bound of memory or the shell has the plan collected
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
-    data = Data(inputs, call.cutoff, of_call=call)
-    checks = OF_JUDGING if not metrics else WARNING if call.are_hits_low else ALWAYS
+    data = Data(inputs, call.cutoff, of_call=call, looks={} if looks is None else looks)
+    warns = {"always"} if is_here else set()
+    if call.are_hits_low and _may_show_why(data):
+        warns.add("low")
+    checks = [check for check in CHECKS if check.warns in warns]
+    if not metrics:
+        checks = [check for check in checks if check in OF_JUDGING]
     if lazy:
         checks = [check for check in checks if check not in OF_SCHEMAS]
-    if not is_here:
-        checks = [check for check in checks if check.warns == "low"]
     found = _found(checks, data)
     if found:
         rows = run(_table(found)).unique("check", keep="first", maintain_order=True)
@@ -151,15 +154,17 @@ def tell(
             warn(_told(inputs, *found[row["finding"]], row))
 
 
+def _may_show_why(data: Data) -> bool:
+    """Return whether checks may show why hardly anything was found: of many users some show it first."""
+    some, looks = data.of_some_users, data.looks.get("recommendations", ())
+    return some is None or len(run_by_size(_table(_found(LOW, some)), len(looks))) > 0
+
+
 def tell_of_schemas(inputs: Inputs) -> None:
     """Warn of what schemas show of lists that are not in memory."""
-    data = Data(inputs)
-    for check in OF_SCHEMAS:
-        for one in check.function(data) if check.needs <= data.held else ():
-            words = _words(0, "", check, one)
-            warn(
-                f"{check.name}: {check.meaning.rstrip('.')}; {words['treatment']}; {words['remedy']}"
-            )
+    for check, one in _found(OF_SCHEMAS, Data(inputs)).values():
+        meaning, remedy = check.meaning.rstrip("."), readable(str(one.remedy or check.remedy))
+        warn(f"{check.name}: {meaning}; {readable(check.treatment)}; {remedy}")
 
 
 def _told(inputs: Inputs, check: Check, finding: Finding, row: Mapping[str, Any]) -> str:

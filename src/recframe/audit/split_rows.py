@@ -115,25 +115,22 @@ def in_frames(
     truth: pl.LazyFrame,
     sides: tuple[Side, Side],
     folds: Sequence[int] = (),
-    *,
-    size: int = 0,
 ) -> dict[int, SplitRows]:
     """Return two frames of matching ids that somebody split, fold by fold where both have a column of them."""
     schemas = [train.collect_schema(), truth.collect_schema()]
-    casts = {}
+    casts = []
     if all("time" in schema for schema in schemas):
         _check_times(schemas, sides)
-        casts["time"] = _common([schema["time"] for schema in schemas])
-    parts = []
-    for part, rows in (("train", train), ("truth", truth)):
-        columns = [pl.col(name).cast(dtype) for name, dtype in casts.items()]
-        column = [FOLD] * bool(folds)
-        parts.append(rows.select(*column, *PAIR, *columns, part=pl.lit(part)).drop_nulls([*PAIR]))
+        casts = [time.cast(_common([schema["time"] for schema in schemas]))]
+    keys = [FOLD] * bool(folds)
+    parts = [
+        rows.select(*keys, *PAIR, *casts, part=pl.lit(part)).drop_nulls([*PAIR])
+        for part, rows in (("train", train), ("truth", truth))
+    ]
     both = pl.concat(parts)
     if not folds:
-        return {0: SplitRows(both, size=size)}
-    of_folds = {fold: both.filter(pl.col(FOLD) == fold).drop(FOLD) for fold in folds}
-    return {fold: SplitRows(own, size=size) for fold, own in of_folds.items()}
+        return {0: SplitRows(both)}
+    return {fold: SplitRows(both.filter(pl.col(FOLD) == fold).drop(FOLD)) for fold in folds}
 
 
 def in_folds(
@@ -143,12 +140,11 @@ def in_folds(
     size: int = 0,
 ) -> dict[int, SplitRows]:
     """Return the folds of a split: the rows of its log with their parts."""
-    names = (*PAIR, "time", "part")
     found = {}
     for fold, rows in by_fold.items():
         there = rows.collect_schema()
-        columns = rows.select([name for name in names if name in there])
-        found[fold] = SplitRows(columns, order, size=size)
+        names = [name for name in ("part", *EVENT) if name in there]
+        found[fold] = SplitRows(rows.select(names), order, size)
     return found
 
 

@@ -33,7 +33,8 @@ TOO_MANY = 1.25
 """Rows per rank above which a list is several; competition ranks, which leave ranks out for ties, have 1 at most."""
 FEW_ROWS = 200_000
 """Rows of which all users are looked at, some 10,000; no plan knows their number before it runs."""
-ONE_IN_64 = 2**58
+OF_SOME_USERS = pl.col("user").hash() % 64 == 0
+"""Whether a row is of one of the users who are looked at where they are many: of one hash in 64."""
 DRAWN = 7
 """Rows drawn for each square root of all: of two lists in one, some 25 pairs of these are of one user and rank."""
 FEWEST_OF_A_BUCKET = 30
@@ -231,7 +232,7 @@ def _rows(inputs: Inputs, keys: Sequence[str]) -> pl.LazyFrame:
 
 def _of_some_users(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return the rows of all users where they are few, else of the users of one hash in 64."""
-    first, some = rows.head(FEW_ROWS), rows.filter(pl.col("user").hash() < ONE_IN_64)
+    first, some = rows.head(FEW_ROWS), rows.filter(OF_SOME_USERS)
     few = first.select(few=pl.col("user").len() < FEW_ROWS)
     first, some = (part.join(few, how="cross") for part in (first, some))
     return pl.concat([first.filter("few"), some.filter(~pl.col("few"))])
