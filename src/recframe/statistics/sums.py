@@ -29,7 +29,7 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.hints import bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.engine import MOST
-from recframe.frames.rows.exact_sums import ExactSums, of_few
+from recframe.frames.rows.exact_sums import WHOLE, ExactSums, of_few
 from recframe.frames.rows.joins import Frame, in_long_form, joined
 from recframe.metrics.language.definition import Metric
 
@@ -195,43 +195,54 @@ class Summands:
         return self.exact.summed(rows.with_columns(columns), self.keys, sums)
 
     def long(self, sums: pl.LazyFrame, places: Mapping[int, Metric[...]]) -> pl.LazyFrame:
-        """Return sums in long form, once for each place of a metric: the keys, `PROPERTIES` and `PARTS`.
-
-        Absent users count with the values of an empty list; of pairs their differences are 0.
-        """
-        exact, absent = self.exact, pl.col("absent")
-        of_a, of_squares = ("a", "aa") if self.pairing else ("d", "dd")
-        rows = []
+        """Return sums in long form, once for each place of a metric: the keys, `PROPERTIES` and `PARTS`."""
+        exact, each = self._exact_parts, []
+        columns = {*self.exact.parts}
+        counted = ["n", "wins", "ties", *(["unpaired", "size"] if self.pairing else [])]
+        absent = pl.col("absent")
         for name, metric in zip(self.users.names, self.users.metrics, strict=True):
-            empty = pl.col(f"empty {name}")
-            is_tied = empty.is_not_null() if self.pairing else empty == 0
-            of_absent = {of_a: (empty, absent), of_squares: (empty * empty, absent)}
-            counted = {"n": empty.is_not_null(), "ties": is_tied, "wins": pl.lit(0)}
-            if self.pairing:
-                counted |= {"unpaired": pl.lit(0), "size": 2.0 * empty.abs()}
-            found = {part: pl.lit(0, dtype) for part, dtype in PARTS.items()}
-            found |= {
-                part: pl.col(f"{part} {name}").fill_null(0) + (each * absent).fill_null(0)
-                for part, each in counted.items()
-            }
-            found |= {
-                part: exact.total(f"{part} {name}", of_absent.get(part))
-                for part in PARTS
-                if f"{part} {name}" in exact.values
-            }
+            row = {part: pl.col(f"{part} {name}") for part in [*counted, "empty"]}
+            for part in exact.parts:
+                column = f"{part} {name}"
+                nothing = pl.lit(0, pl.Int128 if part.startswith(WHOLE) else pl.Float64)
+                row[part] = pl.col(column) if column in columns else nothing
             same = properties_of(0, metric)
             if has_no_ends(metric):
-                of_empty = pl.when(absent > 0).then(empty)
+                of_absent = pl.when(absent > 0).then(row["empty"])
                 for (sign, end), given in zip(_ENDS, metric.range, strict=True):
-                    most = pl.max_horizontal(pl.col(f"{MOST} {end} {name}"), sign * of_empty)
+                    most = pl.max_horizontal(pl.col(f"{MOST} {end} {name}"), sign * of_absent)
                     same[end] = same[end] if isfinite(given) else sign * most.max()
-            typed = {part: one.cast(PARTS[part]) for part, one in found.items()}
-            rows += [
-                {**same, PLACE: pl.lit(place, pl.Int64), **typed}
+            each += [
+                {**same, PLACE: pl.lit(place, pl.Int64), "absent": absent, **row}
                 for place, one in places.items()
                 if str(one) == str(metric)
             ]
-        return in_long_form(sums, self.keys, rows)
+        rows = in_long_form(sums, self.keys, each)
+        return rows.select(*self.keys, *PROPERTIES, **self._totals(exact, counted))
+
+    @property
+    def _exact_parts(self) -> ExactSums:
+        """The exact sums of any metric, whose parts are those of all metrics."""
+        values = [part for part in PARTS if f"{part} {self.users.names[0]}" in self.exact.values]
+        exact = self.exact
+        all_bounded = len(exact.bounded) == len(exact.values)
+        return ExactSums({part: pl.col(part) for part in values}, values if all_bounded else ())
+
+    def _totals(self, exact: ExactSums, counted: Sequence[str]) -> dict[str, pl.Expr]:
+        """Return `PARTS` in which absent users count with the values of an empty list; of pairs their differences are 0."""
+        empty, absent = pl.col("empty"), pl.col("absent")
+        known = pl.when(empty.is_not_null()).then(absent).otherwise(0)
+        value, square = ("a", "aa") if self.pairing else ("d", "dd")
+        of_absent = {value: (empty, absent), square: (empty * empty, absent)}
+        more = {
+            "n": known,
+            "ties": known if self.pairing else pl.when(empty == 0).then(absent).otherwise(0),
+            "size": (2.0 * empty.abs() * absent).fill_null(0.0),
+        }
+        found = {part: pl.lit(0, dtype) for part, dtype in PARTS.items()}
+        found |= {part: pl.col(part).fill_null(0) for part in counted}
+        found |= {part: found[part] + one for part, one in more.items() if part in counted}
+        return found | {part: exact.total(part, of_absent.get(part)) for part in exact.values}
 
     @property
     def _models(self) -> pl.LazyFrame:
