@@ -21,9 +21,9 @@ from recframe.statistics.sums import (
     PARTS,
     PLACE,
     ROUNDING,
+    SAME,
     USERS,
     over_units,
-    same_of,
 )
 
 REST = "rest "
@@ -72,12 +72,11 @@ def segments_of(
     keys, units = [*columns, *on], [] if how.cluster is None else [how.cluster]
     counts = [name for name in (*PARTS, USERS) if name in cells.columns]
     exact = ExactSums({name: pl.col(name).cast(pl.Float64) for name in counts})
-    same = same_of(cells.schema, on)
-    each = exact.of(cells.lazy(), [*keys, *units], same)
+    each = exact.of(cells.lazy(), [*keys, *units], SAME)
     rows = over_units(each, keys, how.cluster)
     if with_rest:
         own = each.select(*keys, *units, pl.col(*counts).name.prefix("own "))
-        every = exact.of(cells.lazy(), [*on, *units], same)
+        every = exact.of(cells.lazy(), [*on, *units], SAME)
         parts = joined(rows.select(keys), every, on, "inner")
         parts = joined(parts, own, [*keys, *units]).with_columns(map(_less_own, counts))
         rest = over_units(parts, keys, how.cluster)

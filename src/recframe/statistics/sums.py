@@ -49,6 +49,8 @@ PROPERTIES = {
 }
 """Columns of a metric in long form: its place among those of the call, its name and cut-off; whether it is a share, has
 users' values, is better where it is higher, and has a better end; and the least and most that a user's value can be."""
+SAME = [pl.col(name).min() for name in PROPERTIES if name != PLACE]
+"""Properties of metrics, which are the same in all cells of a row."""
 MOST_NAMED = 20
 ROUNDING = 1e-12
 """Relative tolerance below which a difference of two values is 0."""
@@ -378,13 +380,8 @@ def over_units(
     for part, of in of_cluster.items():
         one = pl.when("alone").then(of_user[part]).otherwise(of.cast(pl.Float64))
         sums[part] = one if part in {"units", "effective", "differ"} else pl.col("weight") * one
-    found = ExactSums({**sums, "squares": pl.col("dd")}).of(cells, keys, same_of(schema, keys))
+    found = ExactSums({**sums, "squares": pl.col("dd")}).of(cells, keys, SAME)
     return found.with_columns(effective=pl.col("n") ** 2 / pl.col("effective"))
-
-
-def same_of(columns: pl.Schema, keys: Sequence[str]) -> list[pl.Expr]:
-    """Return the properties of metrics, which are the same in all cells of a row."""
-    return [pl.col(name).min() for name in PROPERTIES if name in columns and name not in keys]
 
 
 def over_folds(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
@@ -395,12 +392,11 @@ def over_folds(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.Laz
     counts = (pl.col("n") > 0).cast(pl.Int64)
     if cluster != USER:  # a user may be in another cluster with each fold
         counts *= counts.cum_sum().over([*keys, USER]) == 1
-    n, unpaired, d = (pl.col(part).cast(pl.Float64) for part in ("n", "unpaired", "d"))
-    cancels = pl.col("d").abs() <= ROUNDING * pl.col("size")
-    zero, users = pl.when(cancels).then(0.0).otherwise("d"), pl.col(USERS)
-    cells = cells.with_columns(zero.alias("d"), counts.alias(USERS)).with_columns(
-        wins=users * (d > 0),
-        ties=users * (d == 0),
+    n, unpaired, d, users = map(pl.col, ("n", "unpaired", "d", USERS))
+    rounding = ROUNDING * pl.col("size")
+    cells = cells.with_columns(counts.alias(USERS)).with_columns(
+        wins=users * (d > rounding),
+        ties=users * (d.abs() <= rounding),
         unpaired=pl.when(unpaired > 0).then(unpaired / (n + unpaired)).otherwise(0.0),
     )
     if cluster == USER:
@@ -408,4 +404,4 @@ def over_folds(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.Laz
     alone = pl.when(pl.col(cluster).is_null()).then(USER)
     cells = cells.with_columns(pl.struct(cluster, alone.alias("alone")).alias(cluster))
     sums = {name: pl.col(name).cast(pl.Float64) for name in (*PARTS, USERS)}
-    return of_few(cells, [*keys, cluster], sums, same_of(cells.collect_schema(), keys))
+    return of_few(cells, [*keys, cluster], sums, SAME)
