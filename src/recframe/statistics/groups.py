@@ -103,7 +103,7 @@ def of_groups(
     """
     each, metrics = grouped(inputs, cluster), [one.metric for one in conventions]
     if pairing is not None:
-        each = replace(each, checks=(*each.checks, *pairing.checks(_models(each, run))))
+        each = replace(each, checks=(*each.checks, pairing.check(_models(each, run))))
     keys = [key for key in keys_of(each, metrics) if key != GROUP]
     counts = [USERS] * (inputs.folds is not None and FOLD not in keys)
     found = []
