@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 import recframe as rf
+from buckets_of_users import buckets_of_users
 from compared_lists import LISTS_ARE_MISSING
 from folded_frames import FOLDS, folded, of_fold, over_folds, rec_of
 from plain_uncertainty import clustered_error, interval, quantile
@@ -254,17 +255,25 @@ def test_what_has_no_answer_over_folds_says_so(call: Any) -> None:
         call(over_folds(folded(7)))
 
 
-def test_a_fold_whose_truth_the_filters_emptied_is_no_fold() -> None:
+@pytest.mark.parametrize("universe", ["recs", "all"])
+def test_a_fold_whose_truth_the_filters_emptied_is_no_fold(universe: str) -> None:
     log = pl.DataFrame(
         {"user": [1, 2] * 3, "item": [10, 11, 10, 11, 11, 10], "t": [1, 1, 11, 11, 21, 21]}
     )
     split = log.rec(time="t").split.rolling(folds=2, horizon=10, seen="drop")
     lists = pl.DataFrame(
-        {"fold": [0, 0, 1, 1], "user": [1, 2, 1, 2], "item": [10, 10, 10, 11], "rank": 1}
+        {"fold": [0, 0, 1, 1], "user": [1, 2, 1, 2], "item": [10, 10, 11, 11], "rank": 1}
     )
-
-    found = split.rec(lists).evaluate("coverage@1", "hit_rate@1").row(0, named=True)
+    users = pl.DataFrame({"user": [1, 2]})
+    rec = split.rec(lists, users=users, universe=universe, no_relevant="zero")
 
     # in the first fold both users have seen what they take, and lists of it say nothing
     assert split.truth["fold"].unique().to_list() == [1]
-    assert (found["n_users"], found["n_lists"], found["coverage@1"]) == (2, 2, 1.0)
+    calls = [rec.evaluate("coverage@1", "hit_rate@1"), rec.summarize("coverage@1", "hit_rate@1")]
+    with buckets_of_users():
+        divided = rec(memory="1GB")
+        calls += [divided.evaluate("coverage@1", "hit_rate@1")]
+        calls += [divided.summarize("coverage@1", "hit_rate@1")]
+    assert [one.row(0) for one in calls[::2]] == [(2, 2, 0.5, 0.5)] * 2
+    for summary in calls[1::2]:
+        assert summary.select("value", "n_users", "n_lists").rows() == [(0.5, 2, 2), (0.5, 2, None)]

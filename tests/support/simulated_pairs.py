@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 import recframe as rf
-from recframe.statistics.sums import BASELINE, MODEL, PLACE, of_users
+from recframe.statistics.sums import BASELINE, MODEL, PLACE, over_units
 
 METRICS = {0: rf.mrr}
 
@@ -47,4 +47,4 @@ def sums_of(values: np.ndarray) -> pl.DataFrame:
         of_metric = {PLACE: 0, "metric": "mrr", "k": None, "least": 0.0, "most": 1.0}
         of_metric |= dict.fromkeys(("share", "of_each", "higher", "directed"), True)
         found.append(pl.DataFrame(keys | of_metric | sums))
-    return of_users(pl.concat(found).lazy()).collect()
+    return over_units(pl.concat(found).lazy()).collect()

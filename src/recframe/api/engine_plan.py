@@ -32,6 +32,7 @@ from recframe.evaluation.required_columns import needs_of
 from recframe.frames.hints import Hint, in_words, words
 from recframe.frames.kinds.engine import (
     CATALOGUE,
+    FOLDS,
     MODELS,
     POPULARITY,
     TRAININGS,
@@ -44,7 +45,7 @@ from recframe.frames.kinds.engine import (
 )
 from recframe.frames.kinds.kind import Kind, with_results_of_polars
 from recframe.frames.kinds.lookup import collected, is_frame, kind_for
-from recframe.frames.options import SIDES, Context, NamedFrame, is_side
+from recframe.frames.options import FOLD, SIDES, Context, NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named, sides_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Definition, Metric
@@ -82,7 +83,7 @@ class Call:
             registry.know(definition)
         given = {name: Bucket(rows, name, task) for name, rows in frames.items()} | {**whole}
         sides: dict[str, Any] = {
-            name: NamedFrame(given[name], self.names.get(name, {}))
+            name: NamedFrame(given[name], self._names_of(name, given[name]))
             for name in SIDES
             if name in given
         }
@@ -94,6 +95,11 @@ class Call:
             options["raises"] = False
         with in_words(self.words), silent(be=not task.warns):
             return getattr(bound, self.method)(*self.arguments, **options)
+
+    def _names_of(self, name: str, frame: Any) -> dict[str, str]:
+        """Return a side frame's own column names, of the columns that travel."""
+        columns = kind_for(frame).columns
+        return {role: own for role, own in self.names.get(name, {}).items() if own in columns}
 
 
 @dataclass(frozen=True)
@@ -219,6 +225,13 @@ class EngineSide:
         columns = [self.column(role) for role in roles]
         found = self._reader.distinct(self.frame, columns, present, any_of)
         return found.select(pl.nth(place).alias(role) for place, role in enumerate(roles)).unique()
+
+    def folds(self) -> pl.DataFrame:
+        """Return each fold that has rows."""
+        folds = self.side.context.folds
+        columns = [] if folds is None else [folds.column]
+        found = self._reader.distinct(self.frame, columns, self.present("user", "item"), ())
+        return found.select(pl.first().alias(FOLD)).unique()
 
     def counted(self) -> tuple[pl.DataFrame, int]:
         """Return each item with its number of users, and the number of users."""
@@ -487,6 +500,8 @@ class Divided:
     def _table(self, name: str, fold: int | None) -> pl.DataFrame:
         if name in {MODELS, TRAININGS}:
             return self._models()
+        if name == FOLDS:
+            return self.sides["truth"].folds()
         if name == CATALOGUE:
             judging = [self.sides[name] for name in (LISTS, "truth", "train") if name in self.sides]
             each = [one.of_fold(fold) for one in judging]

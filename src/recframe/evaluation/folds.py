@@ -19,6 +19,7 @@ from recframe.evaluation.segments import (
 )
 from recframe.evaluation.user_values import values_of_users
 from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.engine import FOLDS
 from recframe.frames.options import FOLD
 from recframe.frames.roles import Segment
 from recframe.frames.rows.exact_sums import of_few
@@ -59,18 +60,23 @@ def _in_fold(inputs: Inputs, number: int, run: Run) -> Inputs:
         cut = {
             name: frame.lazy() for name, frame in zip(cut, run.ask([*cut.values()]), strict=True)
         }
-    if {"lists", "truth"} <= cut.keys() and not run.is_divided:
-        cut["lists"] = _with_truth(cut["lists"], cut["truth"])
+    if "truth" in cut:
+        truth = cut["truth"]
+        if inputs.tables is not None:  # a bucket may lack what others have
+            folds = inputs.tables.get(FOLDS, {FOLD: inputs.schema[FOLD]})
+            truth = folds.filter(pl.col(FOLD) == fold)
+        counted = {name: cut.get(name, frames[name]) for name in ("lists", "users")}
+        cut |= {name: _with_truth(one, truth) for name, one in counted.items() if one is not None}
     segments = tuple(
         replace(one, owner="constant") if one.inside == FOLD else one for one in inputs.segments
     )
     return replace(inputs, **cut, segments=segments, given={}, fold=fold, of_fold=number)
 
 
-def _with_truth(lists: pl.LazyFrame, truth: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the lists of a fold, none if it has no truth: what filters have emptied is no fold."""
+def _with_truth(rows: pl.LazyFrame, truth: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the rows of a fold, none if it has no truth: what filters have emptied is no fold."""
     there = truth.with_columns(there=pl.lit(value=True)).select("there").head(1)
-    return lists.join(there, how="cross").drop("there")
+    return rows.join(there, how="cross").drop("there")
 
 
 def as_parts(inputs: Inputs) -> Inputs:

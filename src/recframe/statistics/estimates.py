@@ -55,9 +55,9 @@ class Moments(NamedTuple):
         So a value that few users have is not taken for certain. None is added where an end is NaN.
         Source: Agresti and Min 2005.
         """
-        known = ~np.isnan(low) & ~np.isnan(high) & (self.units > 1)
-        size = np.where(known, ratio(self.n, self.units), 0.0)
-        low, high, more = np.where(known, low, 0.0), np.where(known, high, 0.0), 2.0 * known
+        known = ~np.isnan(low + high) & (self.units > 1)
+        size, more = np.where(known, ratio(self.n, self.units), 0.0), 2.0 * known
+        low, high = np.nan_to_num(low), np.nan_to_num(high)
         return self._replace(
             n=self.n + more * size,
             d=self.d + size * (low + high),
@@ -267,10 +267,6 @@ def _column(name: str, values: Any, dtype: Any) -> pl.Series:
 
 def words(lacks: Mapping[str, Flags], notes: Mapping[str, Flags]) -> Any:
     """Return the first word on what a row lacks, or else all of its notes joined; an empty text where there is none."""
-    shape = np.broadcast_shapes(*map(np.shape, [*lacks.values(), *notes.values()]))
-    found = np.full(shape, "", dtype=object)
-    for note, holds in notes.items():
-        if np.any(holds):
-            more = np.where(found == "", note, found + "; " + note)
-            found = np.where(holds, more, found)
-    return np.select(list(lacks.values()), list(lacks), found.astype(str))
+    texts = [np.where(holds, note, "").tolist() for note, holds in notes.items()]
+    joined = ["; ".join(filter(None, row)) for row in zip(*texts, strict=True)]
+    return np.select([*lacks.values()], [*lacks], np.array(joined, dtype=str) if notes else "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import polars as pl
 
@@ -15,10 +14,11 @@ from recframe.evaluation.execution import Run
 from recframe.evaluation.metrics_of_lists import N_PLACES
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.segments import SUPPORT, keys_of, numbered, support_of, with_attributes
+from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import GROUP, Inputs
 from recframe.frames.options import FOLD
 from recframe.frames.roles import Segment
-from recframe.frames.rows.joins import aggregate, joined
+from recframe.frames.rows.joins import aggregate, in_long_form, joined
 from recframe.metrics.language.definition import Metric
 from recframe.ranking.judged_frame import judge
 from recframe.ranking.relevance import rows_of_models
@@ -29,6 +29,8 @@ from recframe.statistics.sums import (
     MODEL,
     OF_UNITS,
     PARTS,
+    PLACE,
+    PROPERTIES,
     ROUNDING,
     USERS,
     Pairing,
@@ -79,49 +81,59 @@ def _drawn(rows: pl.LazyFrame, *, clusters: pl.LazyFrame | None) -> pl.LazyFrame
 def _keyed(rows: pl.LazyFrame, name: str, key: str) -> pl.LazyFrame:
     """Return rows with the key of an id."""
     dtype, own = rows.collect_schema()[name], pl.col(name)
-    if dtype == pl.Binary:
-        own = own.bin.encode("hex")
-    elif dtype.is_nested() or dtype.is_decimal() or dtype in (pl.Duration, pl.Time):
-        own = pl.format("{}", own)
-    hashed_rows = hashed(rows.with_columns(own.alias(GROUP)), [GROUP], key)
-    return hashed_rows.drop(GROUP)
+    if dtype == pl.Binary or dtype.is_nested() or dtype.is_decimal() or dtype in _AS_TEXT:
+        own = as_text(own, dtype)
+    return hashed(rows.with_columns(own.alias(GROUP)), [GROUP], key).drop(GROUP)
 
 
-def without_groups(
+_AS_TEXT = (pl.Duration, pl.Time)
+
+
+def of_groups(
     inputs: Inputs,
     conventions: Sequence[Convention],
     run: Run,
+    places: Mapping[int, Metric[...]],
     cluster: str | None,
     pairing: Pairing | None,
-) -> tuple[pl.LazyFrame, list[str]]:
-    """Return set metrics without each group of users, and as they are: a row for each segment, model and group; its keys.
+) -> pl.LazyFrame:
+    """Return set metrics in long form, with `PROPERTIES`, `PARTS` and `OF_UNITS`.
 
     NOTE: sums are taken by group, so that without one they are the total less the group's.
     """
-    metrics = [one.metric for one in conventions]
-    each = grouped(inputs, cluster)
+    each, metrics = grouped(inputs, cluster), [one.metric for one in conventions]
     if pairing is not None:
-        each = replace(each, checks=(*each.checks, *pairing.checks(_models(each, run))))
+        each = replace(each, checks=(*each.checks, pairing.check(_models(each, run))))
     keys = [key for key in keys_of(each, metrics) if key != GROUP]
-    served = [one for one in conventions if not reason_without(one.metric)]
+    counts = [USERS] * (inputs.folds is not None and FOLD not in keys)
     found = []
-    if served:
-        left = replace(run, adds=partial(_left_out, run))
-        rows = evaluation.evaluate(each, served, left, SUPPORT)
-        found.append(numbered(rows, [*keys_of(each, metrics)]))
-    if rest := [one for one in conventions if one not in served]:
-        plain = evaluation.evaluate(replace(each, segments=each.segments[:-1]), rest, run, SUPPORT)
-        found.append(numbered(plain, keys).with_columns(pl.lit(NOBODY, pl.Int8).alias(GROUP)))
-    both = found[0] if len(found) == 1 else joined(found[0], found[1], [*keys, GROUP], "full")
-    columns = [name for one in metrics for name in (str(one), support_of(one))]
-    users = pl.col("n_users").filter(pl.col(GROUP) != NOBODY).sum()
-    # over folds each user counts once, in their group
-    counted = [(users.over(keys) if keys else users).alias(USERS)] * (
-        inputs.folds is not None and FOLD not in keys
-    )
-    return both.with_columns(counted).select(
-        *keys, GROUP, *columns, *(one.meta.output_name() for one in counted)
-    ), keys
+    for is_known in (True, False):
+        of = {at: one for at, one in places.items() if (reason_without(one) is None) is is_known}
+        names = {*map(str, of.values())}
+        asked = [one for one in conventions if str(one.metric) in names]
+        if not of:
+            continue
+        if is_known:
+            left = replace(run, adds=partial(_left_out, run))
+            rows = numbered(evaluation.evaluate(each, asked, left, SUPPORT), [*keys, GROUP])
+            # over folds each user counts once, in their group
+            users = pl.col("n_users").filter(pl.col(GROUP) != NOBODY).sum()
+            users = users.over(keys) if keys else users
+        else:
+            plain = replace(each, segments=each.segments[:-1])
+            rows = numbered(evaluation.evaluate(plain, asked, run, SUPPORT), keys)
+            rows, users = rows.with_columns(pl.lit(NOBODY, pl.Int8).alias(GROUP)), pl.col("n_users")
+        rows = rows.with_columns(users.alias(name) for name in counts)
+        found.append(
+            in_long_form(rows, [*keys, GROUP, *counts], [_row(*one) for one in of.items()])
+        )
+    return _with_squares(pl.concat(found), [*keys, PLACE], counts, pairing)
+
+
+def _row(place: int, metric: Metric[...]) -> dict[str, pl.Expr]:
+    """Return the columns of a metric in long form: `PROPERTIES`, its value and the number of lists."""
+    n = pl.col(support_of(metric)).cast(pl.Float64)
+    return {**properties_of(place, metric), "b": pl.col(str(metric)), "n_b": n}
 
 
 def _models(inputs: Inputs, run: Run) -> pl.LazyFrame:
@@ -142,107 +154,88 @@ def _left_out(
     added = added.cache()
     schema, others = added.collect_schema(), [key for key in keys if key != GROUP]
     parts = [name for name in schema if name not in {*keys, *same}]
-    totals = aggregate(
-        added,
-        others,
-        [*(pl.col(name).sum() for name in parts), *(pl.col(name).first() for name in same)],
-    )
+    totals = [*(pl.col(name).sum() for name in parts), *(pl.col(name).first() for name in same)]
     numbers = pl.LazyFrame({GROUP: [NOBODY, *range(N_GROUPS)]}, schema={GROUP: schema[GROUP]})
     own = added.select(*keys, *(pl.col(name).alias(f"own {name}") for name in parts))
-    every = totals.join(numbers, how="cross").join(own, on=keys, how="left", nulls_equal=True)
-    rest = every.with_columns(
+    every = aggregate(added, others, totals).join(numbers, how="cross")
+    less = [
         (pl.col(name) - pl.col(f"own {name}").fill_null(0)).cast(schema[name]).alias(name)
         for name in parts
-    )
-    rest = rest.select(schema.names())
+    ]
+    rest = joined(every, own, keys).with_columns(less).select(schema.names())
     # an item that nobody else has is none of the segment
     return rest.filter(pl.col(N_PLACES) > 0) if N_PLACES in schema else rest
 
 
-def of_groups(
-    rows: pl.LazyFrame,
-    keys: Sequence[str],
-    place: int,
-    metric: Metric[...],
-    pairing: Pairing | None,
+def _with_squares(
+    rows: pl.LazyFrame, keys: Sequence[str], counts: Sequence[str], pairing: Pairing | None
 ) -> pl.LazyFrame:
-    """Return a set metric's value in long form, with `PARTS` and `OF_UNITS`.
+    """Return whole values with sums of squares, from those of all groups and without each.
 
-    `rows` are those of `without_groups`. With h = n / m of a group of m among n lists, the value T and the value T_ without
-    the group, the pseudo-value is h T - (h - 1) T_, and the squared error of T is the mean over the groups of the squares of
-    pseudo-values about their mean weighted by 1 / h, over h - 1. Sums of squares are such that `of_mean` gives that.
+    With h = n / m of a group of m among n lists, the value T and the value T_ without the group, the pseudo-value is
+    h T - (h - 1) T_, and the squared error of T is the mean over the groups of the squares of pseudo-values about their mean
+    weighted by 1 / h, over h - 1. Sums of squares are such that `of_mean` gives that.
     Source: Busing, Meijer and van der Leeden 1999 (delete-m jackknife for unequal m).
     """
-    value, support = pl.col(str(metric)), pl.col(support_of(metric))
-    users = [name for name in rows.collect_schema() if name == USERS]
-    each = rows.select(*keys, GROUP, *users, b=value, n=support.cast(pl.Float64))
-    on = [key for key in keys if key != MODEL]
+    a, b, d, n_a, n_b = map(pl.col, ("a", "b", "d", "n_a", "n_b"))
     if pairing is None:
-        pairs = each.with_columns(a=pl.lit(0.0, pl.Float64), n_other=pl.col("n"))
+        pairs = rows.with_columns(a=pl.lit(0.0), n_a=n_b)
     else:
-        base = each.drop(users).rename({MODEL: BASELINE, "b": "a", "n": "n_other"})
-        pairs = each.join(base, on=[*on, GROUP], how="inner", nulls_equal=True)
-        pairs = pairs.filter(pairing.pairs())
-        keys = [*keys, BASELINE]
+        on = [*(key for key in keys if key != MODEL), GROUP]
+        rows = rows.cache()
+        base = rows.select(*on, pl.col(MODEL).alias(BASELINE), b.alias("a"), n_b.alias("n_a"))
+        pairs, keys = joined(rows, base, on, "inner").filter(pairing.pairs()), [*keys, BASELINE]
+    less = b - a
+    is_rounding = less.abs() <= ROUNDING * (a.abs() + b.abs())
+    is_whole = pl.col(GROUP) == NOBODY
     pairs = pairs.with_columns(
-        d=_less(pl.col("b"), pl.col("a")), lists=pl.col("n") + pl.col("n_other")
+        d=pl.when(is_rounding).then(0.0).otherwise(less), lists=n_a + n_b
+    ).with_columns(
+        pl.col(name).filter(is_whole).first().over(keys).name.prefix("all ")
+        for name in ("a", "d", "lists")
     )
-    sums = _pseudo_values(pairs, [*keys, *users])
-    return sums.select(*keys, *users, **_columns(place, metric))
-
-
-def _pseudo_values(pairs: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return values of whole segments, with the squares and products of their pseudo-values, and the number of groups."""
-    is_whole, both = pl.col(GROUP) == NOBODY, ("a", "d")
-    names = (*both, "lists", "n", "n_other")
-    wholes = pairs.filter(is_whole)
-    wholes = wholes.select(*keys, *(pl.col(name).alias(f"all {name}") for name in names))
-    left = joined(pairs.filter(~is_whole), wholes, keys)
-    n, size, h = pl.col("all lists"), pl.col("all lists") - pl.col("lists"), pl.col("h")
-    left = left.filter(size > 0).with_columns(h=n / size)
-    pseudo = {part: h * pl.col(f"all {part}") - (h - 1.0) * pl.col(part) for part in both}
-    left = left.with_columns(one.alias(f"pseudo {part}") for part, one in pseudo.items())
-    centres = [(pl.col(f"pseudo {part}") / h).sum().alias(f"centre {part}") for part in both]
-    left = joined(left, aggregate(left, keys, centres), keys)
-    a, d = ((pl.col(f"pseudo {one}") - pl.col(f"centre {one}")) / (h - 1.0).sqrt() for one in both)
-    changes = (pl.col("d") - pl.col("all d")).abs() > ROUNDING * pl.col("all d").abs()
-    sums = {"units": pl.len(), "differ": changes.sum(), "known": pl.col("d").is_not_null().all()}
-    sums |= {"aa": (a * a).sum(), "ad": (a * d).sum(), "dd": (d * d).sum()}
-    squares = aggregate(left, keys, [one.alias(name) for name, one in sums.items()])
-    return joined(wholes, squares, keys)
-
-
-def _less(b: pl.Expr, a: pl.Expr) -> pl.Expr:
-    d = b - a
-    return pl.when(d.abs() <= ROUNDING * (a.abs() + b.abs())).then(0.0).otherwise(d)
-
-
-def _columns(place: int, metric: Metric[...]) -> dict[str, Any]:
-    """Return the columns of long form; without a value nobody counts, and without a group no unit."""
-    whole, groups = pl.col("all d"), pl.col("units").cast(pl.Float64)
-    least = pl.min_horizontal("all n", "all n_other")
-    n = pl.when(whole.is_not_null()).then(least).otherwise(0.0)
-    scale = n * n * (groups - 1.0) / (groups * groups)
-    squares: Mapping[str, pl.Expr] = {part: pl.col(part) * scale for part in ("aa", "ad", "dd")}
-    units = pl.when("known").then(groups)
-    same = pl.when((whole == 0) & (pl.col("differ") == 0)).then(n).otherwise(0.0)
+    every = pl.col("all lists")
+    size = every - pl.col("lists")
+    h = pl.col("h")
+    # of the whole, and of groups without a list, h is null and nothing is added
+    pairs = pairs.with_columns(h=pl.when(~is_whole & (size > 0)).then(every / size))
+    moved = {}
+    for part in ("a", "d"):
+        pseudo = h * pl.col(f"all {part}") - (h - 1.0) * pl.col(part)
+        moved[part] = (pseudo - (pseudo / h).sum().over(keys)) / (h - 1.0).sqrt()
+    changes = (d - pl.col("all d")).abs() > ROUNDING * pl.col("all d").abs()
+    is_group = h.is_not_null()
+    pairs = pairs.with_columns(
+        aa=moved["a"] ** 2, ad=moved["a"] * moved["d"], dd=moved["d"] ** 2, changes=changes
+    )
     sums = {
-        "n": n,
-        "a": n * pl.col("all a"),
-        "d": n * whole,
-        "wins": pl.lit(0),
-        "ties": same,
-        "unpaired": (pl.col("all n") - pl.col("all n_other")).abs(),
-        "size": pl.lit(0.0),
-        **squares,
+        "units": is_group.sum().cast(pl.Float64),
+        "known": d.filter(is_group).is_not_null().all(),
+        "differ": pl.col("changes").filter(is_group).sum().cast(pl.Float64),
+        **{part: pl.col(part).sum() for part in ("aa", "ad", "dd")},
     }
-    of_units = {
-        **dict.fromkeys(("an", "dn", "nn"), pl.lit(0.0)),
-        "units": units,
-        "effective": units,
-        "differ": pl.col("differ"),
-        "squares": squares["dd"],
+    wholes = [pl.col(name).filter(is_whole).first() for name in ("a", "d", "n_a", "n_b")]
+    same = [pl.col(name).first() for name in (*PROPERTIES, *counts) if name not in keys]
+    found = pairs.group_by(keys).agg(
+        *wholes, *same, *(one.alias(name) for name, one in sums.items())
+    )
+    return found.select(*keys, *(one.meta.output_name() for one in same), **_columns())
+
+
+def _columns() -> dict[str, pl.Expr]:
+    """Return `PARTS` and `OF_UNITS`; without a value nobody counts, and without a group no unit."""
+    d, groups = pl.col("d"), pl.col("units")
+    n = pl.when(d.is_not_null()).then(pl.min_horizontal("n_a", "n_b")).otherwise(0.0)
+    scale = n * n * (groups - 1.0) / (groups * groups)
+    units = pl.when("known").then(groups)
+    is_same = (d == 0) & (pl.col("differ") == 0)
+    sums = {name: pl.lit(0.0) for name in (*PARTS, *OF_UNITS)}
+    sums |= {part: pl.col(part) * scale for part in ("aa", "ad", "dd")}
+    sums |= {"n": n, "a": n * pl.col("a"), "d": n * d, "squares": sums["dd"]}
+    sums |= {"units": units, "effective": units, "differ": pl.col("differ")}
+    sums |= {"ties": pl.when(is_same).then(n).otherwise(0.0)}
+    sums |= {"unpaired": (pl.col("n_a") - pl.col("n_b")).abs()}
+    return {
+        name: one.fill_null(0).cast(PARTS[name]) if name in PARTS else one
+        for name, one in sums.items()
     }
-    typed = {name: one.fill_null(0).cast(PARTS[name]) for name, one in sums.items()}
-    typed |= {name: of_units[name].cast(pl.Float64) for name in OF_UNITS if name not in typed}
-    return properties_of(place, metric) | typed

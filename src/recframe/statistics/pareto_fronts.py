@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -23,17 +23,8 @@ TURNED = {"better": "worse", "worse": "better"}
 """Verdicts on the other one of a pair, where they are not the same."""
 AT_LEAST = {"better", "same"}
 """Verdicts that show a model to be no worse than the other one."""
-AT, VERDICT = "segment", "verdict"
-Point = Sequence[Any]
-
-
-class Placed(NamedTuple):
-    """A model of a segment, by its values; None where it has none."""
-
-    segment: int
-    name: Any
-    text: str
-    point: Point
+VERDICT, TEXT = "verdict", "text of a model"
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -58,53 +49,53 @@ class Fronts:
     def rows(self, cells: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
         """Return a row for each segment and model, from rows of metrics' values and rows of pairs' verdicts."""
         segments = [key for key in keys if key != MODEL]
-        cells = cells.with_columns(
-            (pl.struct(segments).rank("dense") if segments else pl.lit(0)).alias(AT)
-        )
-        said: dict[Point, list[str]] = defaultdict(list)
+        models: list[tuple[Any, Row]] = []
+        peers: dict[Any, list[Row]] = defaultdict(list)
+        verdicts: dict[Any, list[str]] = defaultdict(list)
+        text = as_text(pl.col(MODEL), cells.schema[MODEL]).alias(TEXT)
+        for row in cells.with_columns(text).iter_rows(named=True):
+            at = tuple(row[key] for key in segments)
+            if (verdict := row.get(VERDICT)) is None:
+                models.append((at, row))
+                peers[at] += [row] if None not in self._values(row) else []
+            else:
+                one, other = row[MODEL], row[BASELINE]
+                verdicts[at, one, other].append(verdict)
+                verdicts[at, other, one].append(TURNED.get(verdict, verdict))
+        found = []
+        for at, row in models:
+            ahead = [other for other in peers[at] if self._leads(other, row)]
+            shown = [one for one in ahead if self._is_shown(verdicts[at, one[MODEL], row[MODEL]])]
+            found.append(self._front(row, ahead, shown))
         values = cells
         if VERDICT in cells.columns:
             values = cells.filter(pl.col(VERDICT).is_null()).drop(BASELINE, "metric", VERDICT)
-            pairs = cells.drop_nulls(VERDICT).select(AT, MODEL, BASELINE, VERDICT)
-            for at, one, other, verdict in pairs.rows():
-                said[at, one, other].append(verdict)
-                said[at, other, one].append(TURNED.get(verdict, verdict))
-        text = as_text(pl.col(MODEL), values.schema[MODEL]).alias("text")
-        point = pl.concat_list(map(str, self.metrics))
-        models = [Placed(*row) for row in values.select(AT, MODEL, text, point).rows()]
-        peers: dict[int, list[Placed]] = defaultdict(list)
-        for model in models:
-            peers[model.segment] += [model] * (None not in model.point)
-        rows = [self._row(one, peers[one.segment], said) for one in models]
-        return values.drop(AT).hstack(pl.DataFrame(rows, COLUMNS, orient="row"))
+        return values.hstack(pl.DataFrame(found, COLUMNS, orient="row"))
 
-    def _row(
-        self, one: Placed, peers: Sequence[Placed], said: Mapping[Point, Sequence[str]]
-    ) -> Point:
-        """Return the columns of a model among those of its segment that have all values."""
-        names = map(str, self.metrics)
-        lacking = [name for name, value in zip(names, one.point, strict=True) if value is None]
-        if lacking:
-            return None, None, "; ".join(f"no value of {name}" for name in lacking)
-        ahead = [other for other in peers if self._leads(other.point, one.point)]
-        shown = [
-            other for other in ahead if self._is_shown(said[one.segment, other.name, one.name])
-        ]
-        untested = [str(metric) for metric in self.metrics if metric not in self.tested]
-        is_open = bool(ahead) and not shown
-        note = ""
-        if untested and is_open:
-            note = f"{' and '.join(untested)} cannot be tested, so nothing is shown"
-        front = "open" if is_open else "dominated" if shown else "front"
-        return front, ", ".join(other.text for other in shown or ahead) or None, note
+    def _values(self, row: Row) -> list[Any]:
+        return [row[str(metric)] for metric in self.metrics]
 
-    def _leads(self, point: Point, over: Point) -> bool:
-        gains = [*map(_gain, self.metrics, point, over)]
+    def _leads(self, row: Row, over: Row) -> bool:
+        if None in self._values(over):
+            return False
+        gains = [*map(_gain, self.metrics, self._values(row), self._values(over))]
         return min(gains) >= 0 < max(gains)
 
     def _is_shown(self, verdicts: Sequence[str]) -> bool:
         is_each = len(verdicts) == len(self.metrics)
         return is_each and "better" in verdicts and AT_LEAST.issuperset(verdicts)
+
+    def _front(self, row: Row, ahead: Sequence[Row], shown: Sequence[Row]) -> Sequence[str | None]:
+        """Return the columns of a model, from the rows of models that are ahead, and that are shown to be."""
+        lacking = [str(metric) for metric in self.metrics if row[str(metric)] is None]
+        if lacking:
+            return None, None, "; ".join(f"no value of {name}" for name in lacking)
+        names = ", ".join(one[TEXT] for one in shown or ahead) or None
+        if shown or not ahead:
+            return "dominated" if shown else "front", names, ""
+        untested = [str(metric) for metric in self.metrics if metric not in self.tested]
+        note = f"{' and '.join(untested)} cannot be tested, so nothing is shown"
+        return "open", names, note if untested else ""
 
 
 def _with_verdicts(metrics: Sequence[Metric[...]]) -> list[Metric[...]]:

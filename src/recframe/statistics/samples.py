@@ -14,10 +14,10 @@ from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import TOTAL, name_beside, numbered
 from recframe.evaluation.trainings import PARTS as OF_TRAININGS
 from recframe.frames.inputs import Inputs
-from recframe.frames.rows.joins import aggregate, in_long_form, joined
+from recframe.frames.rows.joins import in_long_form, joined
 from recframe.metrics.language.definition import Metric
 from recframe.metrics.language.weighing import weights_of_hits
-from recframe.statistics.groups import of_groups, without_groups
+from recframe.statistics.groups import of_groups
 from recframe.statistics.stored_results import FEW
 from recframe.statistics.sums import (
     BASELINE,
@@ -25,11 +25,9 @@ from recframe.statistics.sums import (
     PLACE,
     USER,
     Pairing,
-    by_metric,
-    of_clusters,
-    of_users,
+    cells,
     over_folds,
-    wide_sums,
+    over_units,
 )
 
 OF_HITS = "of hits"
@@ -50,20 +48,26 @@ class Sample:
     over_trainings: bool = False
     """Whether trainings are a second sample, without rows of their own."""
 
-    def with_values(
-        self, *, of_sets: bool = False
-    ) -> tuple[list[Convention], dict[int, Metric[...]]]:
-        """Return the conventions and places of metrics that have values of users, or of those of a whole segment.
+    @property
+    def whole(self) -> Inputs:
+        """The frames without units as segments."""
+        inputs = self.inputs
+        left = tuple(one for one in inputs.segments if one.inside not in inputs.units)
+        return replace(inputs, segments=left, units=())
+
+    def of(self, *, sets: bool) -> Sample:
+        """Return the sample of metrics that have values of users, or of those that whole segments have.
 
         Of rows that are seen in one round no metric is set apart, since the sums are those of `evaluate`.
         """
-        found = [
-            one
+        apart = {
+            str(one.metric)
             for one in self.conventions
-            if of_sets == (is_of_segment(one.metric) and not self.run.in_one_round)
-        ]
-        names = [str(one.metric) for one in found]
-        return found, {place: one for place, one in self.places.items() if str(one) in names}
+            if is_of_segment(one.metric) and not self.run.in_one_round
+        }
+        kept = [one for one in self.conventions if (str(one.metric) in apart) is sets]
+        places = {at: one for at, one in self.places.items() if (str(one) in apart) is sets}
+        return replace(self, conventions=kept, places=places)
 
 
 def sums_of(sample: Sample, pairing: Pairing | None) -> pl.LazyFrame:
@@ -71,86 +75,64 @@ def sums_of(sample: Sample, pairing: Pairing | None) -> pl.LazyFrame:
 
     Over trainings there are their number and variance, of the model and of the baseline.
     """
-    inputs = sample.inputs
+    inputs, cluster = sample.inputs, sample.cluster
     if inputs.training and not sample.over_trainings:
-        each = replace(
-            sample,
-            inputs=trainings.apart(inputs),
-            conventions=of_each_training(sample.conventions),
-        )
+        conventions = of_each_training(sample.conventions)
+        each = replace(sample, inputs=trainings.apart(inputs), conventions=conventions)
         return trainings.told_apart(sums_of(each, pairing), inputs)
-    found, cluster = [], sample.cluster
-    if sample.with_values()[0]:
-        cells, keys = cells_of(sample, pairing)
-        own = [*(key for key in keys if key not in inputs.units), PLACE]
-        found.append(of_users(cells) if cluster is None else of_clusters(cells, own, cluster))
-    sets, places = sample.with_values(of_sets=True)
-    if sets:
-        of_users_alone = cluster == USER
-        rows, keys = without_groups(
-            inputs, sets, sample.run, None if of_users_alone else cluster, pairing
-        )
-        rows = rows.cache()
-        found += [of_groups(rows, keys, *one, pairing) for one in places.items()]
+    found = []
+    if sample.of(sets=False).places:
+        rows, keys = cells_of(sample, pairing)
+        found.append(over_units(rows, keys, cluster))
+    if (sets := sample.of(sets=True)).places:
+        unit = None if cluster == USER else cluster
+        found.append(of_groups(inputs, sets.conventions, sets.run, sets.places, unit, pairing))
     sums = found[0] if len(found) == 1 else pl.concat(found, how="diagonal_relaxed")
     return _with_trainings(sums, sample, pairing) if sample.over_trainings else sums
 
 
 def cells_of(sample: Sample, pairing: Pairing | None) -> tuple[pl.LazyFrame, list[str]]:
-    """Return the sums of users' values in long form, of clusters apart where there are some, and the keys."""
-    inputs, (of, places) = sample.inputs, sample.with_values()
-    numbers = {str(one.metric): place for place, one in enumerate(of)}
-    wide, keys = wide_sums(inputs, of, sample.run, pairing, sized=sample.cluster is not None)
-    cells = by_metric(wide, keys, numbers, places)
-    if inputs.folds is not None:
-        own = [*(key for key in keys if key not in inputs.units), PLACE]
-        cells = over_folds(cells, own, str(sample.cluster))
-    return cells, keys
+    """Return the sums of users' values in long form, of clusters apart where there are some, and the keys of rows."""
+    inputs, of = sample.inputs, sample.of(sets=False)
+    found, keys = cells(inputs, of.conventions, of.run, of.places, pairing)
+    own = [*(key for key in keys if key not in inputs.units), PLACE]
+    return found if inputs.folds is None else over_folds(found, own, str(sample.cluster)), own
 
 
 def _with_trainings(sums: pl.LazyFrame, sample: Sample, pairing: Pairing | None) -> pl.LazyFrame:
     """Return sums with the number and the variance of the trainings of both models."""
-    inputs = sample.inputs
-    units = {*inputs.units}
-    segments = tuple(one for one in inputs.segments if one.inside not in units)
-    whole = replace(inputs, segments=segments, units=())
-    metrics = {str(one.metric): one.metric for one in sample.conventions}
+    whole, names = sample.whole, {str(one.metric): one.metric for one in sample.conventions}
     each = values_of_trainings(whole, sample.conventions, sample.run)
-    wide = trainings.spread(each, whole, [*metrics.values()], {one: one for one in metrics})
+    wide = trainings.spread(each, whole, [*names.values()], {one: one for one in names})
     keys = [name for name in wide.collect_schema() if not name.startswith(OF_TRAININGS)]
-    n, variance = OF_TRAININGS
     rows = [
-        {
-            PLACE: pl.lit(at, pl.Int64),
-            n: pl.col(f"{n} {one}"),
-            variance: pl.col(f"{variance} {one}"),
-        }
+        {PLACE: pl.lit(at, pl.Int64), **{part: pl.col(f"{part} {one}") for part in OF_TRAININGS}}
         for at, one in sample.places.items()
     ]
     long = in_long_form(wide, keys, rows)
     sums = joined(sums, long, [*keys, PLACE])
     if pairing is None:
         return sums
-    theirs = long.rename({MODEL: BASELINE, **{part: f"{BASELINE} {part}" for part in OF_TRAININGS}})
+    theirs = {MODEL: BASELINE, **{part: f"{BASELINE} {part}" for part in OF_TRAININGS}}
     keys = [BASELINE if key == MODEL else key for key in keys]
-    return joined(sums, theirs, [*keys, PLACE])
+    return joined(sums, long.rename(theirs), [*keys, PLACE])
 
 
 def with_weights_of_hits(rows: pl.LazyFrame, sample: Sample, keys: Sequence[str]) -> pl.LazyFrame:
     """Return sums with a note where hits weigh as few effective ones, (Σ w)² / Σ w² of their weights w."""
+    stated = {str(one.metric): one for one in sample.conventions}
     weighed = {place: of for place, one in sample.places.items() if (of := weights_of_hits(one))}
     if not weighed:
         return rows
-    stated = {str(one.metric): one for one in sample.conventions}
-    pairs = [(stated[str(sample.places[at])], one) for at in weighed for one in weighed[at]]
-    conventions = [replace(convention, metric=one) for convention, one in pairs]
-    wide = numbered(evaluation.evaluate(sample.inputs, conventions, sample.run, (TOTAL,)), keys)
-    found = []
+    conventions, notes = [], []
     for place, of_hits in weighed.items():
-        n, weight, square = (pl.col(name_beside(TOTAL, one)).sum() for one in of_hits)
+        convention = stated[str(sample.places[place])]
+        conventions += [replace(convention, metric=one) for one in of_hits]
+        n, weight, square = (pl.col(name_beside(TOTAL, one)) for one in of_hits)
         effective = pl.when(square > 0).then(weight**2 / square)
         counts = (one.round().cast(pl.Int64) for one in (n, effective))
-        told = pl.format("the {} hits weigh as {} alike", *counts)
-        note = pl.when((effective < FEW) | (effective < n / 10)).then(told).alias(OF_HITS)
-        found.append(aggregate(wide, keys, [note]).with_columns(pl.lit(place).alias(PLACE)))
-    return joined(rows, pl.concat(found), [*keys, PLACE])
+        is_few = (effective < FEW) | (effective < n / 10)
+        note = pl.when(is_few).then(pl.format("the {} hits weigh as {} alike", *counts))
+        notes.append({PLACE: pl.lit(place, pl.Int64), OF_HITS: note})
+    wide = numbered(evaluation.evaluate(sample.whole, conventions, sample.run, (TOTAL,)), keys)
+    return joined(rows, in_long_form(wide, keys, notes), [*keys, PLACE])

@@ -13,20 +13,19 @@ from recframe.frames.collecting import run_by_size
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
 from recframe.frames.rows.exact_sums import ExactSums
+from recframe.frames.rows.joins import joined
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.sums import (
     MODEL,
     OF_UNITS,
     PARTS,
     PLACE,
-    PROPERTIES,
     ROUNDING,
+    SAME,
     USERS,
-    of_clusters,
-    of_users,
+    over_units,
 )
 
-SAME = [name for name in PROPERTIES if name != PLACE]
 REST = "rest "
 """Prefix of the sums of all users outside of a segment."""
 
@@ -69,31 +68,23 @@ def segments_of(
 
     The columns come as text. `with_rest` has the sums of all other users too, under the prefix `REST`.
     """
-    model = [MODEL] * (MODEL in cells.columns)
-    on, keys = [*model, PLACE], [*columns, *model, PLACE]
-    units = [how.cluster] if how.cluster is not None else []
+    on = [*([MODEL] if MODEL in cells.columns else []), PLACE]
+    keys, units = [*columns, *on], [] if how.cluster is None else [how.cluster]
     counts = [name for name in (*PARTS, USERS) if name in cells.columns]
     exact = ExactSums({name: pl.col(name).cast(pl.Float64) for name in counts})
-    same = [pl.col(name).first() for name in SAME]
-    each = exact.of(cells.lazy(), [*keys, *units], same)
-    rows = _of_units(each, keys, how)
+    each = exact.of(cells.lazy(), [*keys, *units], SAME)
+    rows = over_units(each, keys, how.cluster)
     if with_rest:
-        own = each.select(*keys, *units, *(pl.col(one).alias(f"own {one}") for one in counts))
-        parts = rows.select(keys).join(
-            exact.of(cells.lazy(), [*on, *units], same), on=on, nulls_equal=True
-        )
-        parts = parts.join(own, on=[*keys, *units], how="left", nulls_equal=True)
-        rest = _of_units(parts.with_columns(map(_less_own, counts)), keys, how)
-        names = [*counts, *(one for one in OF_UNITS if one not in counts)]
-        rest = rest.select(*keys, *(pl.col(name).alias(f"{REST}{name}") for name in names))
-        rows = rows.join(rest, on=keys, how="left", nulls_equal=True)
+        own = each.select(*keys, *units, pl.col(*counts).name.prefix("own "))
+        every = exact.of(cells.lazy(), [*on, *units], SAME)
+        parts = joined(rows.select(keys), every, on, "inner")
+        parts = joined(parts, own, [*keys, *units]).with_columns(map(_less_own, counts))
+        rest = over_units(parts, keys, how.cluster)
+        names = dict.fromkeys([*counts, *OF_UNITS])
+        rows = joined(rows, rest.select(*keys, pl.col(*names).name.prefix(REST)), keys)
     found = run_by_size(rows.sort(*on, *columns, nulls_last=True), len(cells))
     schema = found.schema
     return found.with_columns(as_text(pl.col(name), schema[name]).alias(name) for name in columns)
-
-
-def _of_units(cells: pl.LazyFrame, keys: Sequence[str], how: Segmenting) -> pl.LazyFrame:
-    return of_users(cells) if how.cluster is None else of_clusters(cells, keys, how.cluster)
 
 
 def _less_own(name: str) -> pl.Expr:

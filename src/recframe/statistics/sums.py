@@ -1,10 +1,9 @@
-"""Sums over users, clusters and folds, of one model or of pairs."""
+"""Sums over users, clusters and folds, of one model or of pairs, in long form."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from math import isfinite
 
 import polars as pl
@@ -30,7 +29,7 @@ from recframe.frames.dtypes import as_text
 from recframe.frames.hints import bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.engine import MOST
-from recframe.frames.rows.exact_sums import ExactSums, of_few
+from recframe.frames.rows.exact_sums import WHOLE, ExactSums, of_few
 from recframe.frames.rows.joins import Frame, in_long_form, joined
 from recframe.metrics.language.definition import Metric
 
@@ -50,17 +49,16 @@ PROPERTIES = {
 }
 """Columns of a metric in long form: its place among those of the call, its name and cut-off; whether it is a share, has
 users' values, is better where it is higher, and has a better end; and the least and most that a user's value can be."""
+SAME = [pl.col(name).min() for name in PROPERTIES if name != PLACE]
+"""Properties of metrics, which are the same in all cells of a row."""
 MOST_NAMED = 20
 ROUNDING = 1e-12
 """Relative tolerance below which a difference of two values is 0."""
-ENDS = ("low", "high")
 USER, USERS = "user", "users"
 """Key of a user's cells over folds, and their number of users with a value in any fold."""
 OF_UNITS = ("aa", "ad", "dd", "an", "dn", "nn", "units", "effective", "differ", "squares")
 """Sums of squares and products over units (a: the other model's value, d: the difference, n: users); the number of units,
 their effective number (sum n)^2 / sum n^2, how many differ in both values; and the squares of users' own differences."""
-ALONE, WEIGHT = "alone", "weight"
-"""Columns of cells: whether they are of users without a cluster, and the weight of their squares."""
 
 
 @dataclass(frozen=True)
@@ -89,294 +87,31 @@ class Pairing:
         """Return the compared pairs of models: model, baseline."""
         return models.join(models.rename({MODEL: BASELINE}), how="cross").filter(self.pairs())
 
-    def checks(self, models: pl.LazyFrame) -> list[pl.LazyFrame]:
-        """Return frames of one row that fail when the plan runs, without two models or without the baseline."""
+    def check(self, models: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a frame of one row that fails when the plan runs, without two models or without the baseline."""
         model = as_text(pl.col(MODEL), self.dtype)
         names = model.drop_nulls().sort()
         n_more = names.len().cast(pl.Int64) - MOST_NAMED
         more = pl.when(n_more > 0).then(pl.format(" and {} more", n_more)).otherwise(pl.lit(""))
-        named = shown_in_plan(names.slice(0, MOST_NAMED)).str.join(", ")
-        found = pl.when(names.len() > 0).then(named + more).otherwise(pl.lit("no model"))
-        few = worded(f"there are no two models to compare: the column {self.column!r} has ", found)
-        checks = [fails_whole_if(pl.len() < 2, few)]  # noqa: PLR2004  a pair
+        first = shown_in_plan(names.slice(0, MOST_NAMED)).str.join(", ")
+        known = pl.when(names.len() > 0).then(first + more).otherwise(pl.lit("no model"))
+        is_there = pl.lit(self.baseline is None)
         if self.baseline is not None:
-            given = self.given or f"baseline={self.baseline!r}"
-            begin = f"{given} is not a model: the column {self.column!r} has "
-            missing = ~(model == self.baseline).fill_null(value=False).any()
-            checks.insert(0, fails_whole_if(missing & (pl.len() > 0), worded(begin, found)))
-        return [models.select(check=check) for check in checks]
-
-
-def has_no_ends(metric: Metric[...]) -> bool:
-    """Return whether a metric has values of users that are in no range with two ends."""
-    return not is_of_segment(metric) and not all(map(isfinite, metric.range))
+            is_there = (model == self.baseline).any()
+        # NOTE: names are put together once, since that takes as long as a small plan
+        found = models.select(n=pl.len(), known=known, lacks=~is_there & (pl.len() > 0))
+        n, lacks, of_column = pl.col("n"), pl.col("lacks"), f"the column {self.column!r} has "
+        given = self.given or f"baseline={self.baseline!r}"
+        few = worded(f"there are no two models to compare: {of_column}", pl.col("known"))
+        other = worded(f"{given} is not a model: {of_column}", pl.col("known"))
+        is_few = ~lacks & (n < 2)  # noqa: PLR2004  a pair
+        return found.select(check=fails_whole_if(is_few, few) + fails_whole_if(lacks, other))
 
 
 def difference(b: pl.Expr, a: pl.Expr) -> pl.Expr:
     """Return b - a; 0 where that is rounding, since equal lists may be summed up in another order."""
     d = b - a
     return pl.when(d.abs() <= ROUNDING * (a + b).abs()).then(0.0).otherwise(d)
-
-
-@dataclass(frozen=True)
-class Values:
-    """Users' values in rows, by one model or by two side by side, and their sums."""
-
-    names: Sequence[str]
-    """Names of the model's values; those of the other model begin with "a"."""
-    metrics: Sequence[Metric[...]]
-    bounded: Collection[str]
-    """Names of values within -1 and 1."""
-    paired: bool
-    sized: bool = False
-    """Whether |a| + |b| is summed up, by which a summed difference is known to be rounding."""
-
-    def summed(
-        self, rows: pl.LazyFrame, keys: Sequence[str], also: Sequence[pl.Expr] = ()
-    ) -> pl.LazyFrame:
-        """Return the sums behind `totals` by the keys, and other sums; those of parts can be added."""
-        columns, sums = [], []
-        for name, metric in zip(self.names, self.metrics, strict=True):
-            a, b, d = pl.col(f"a {name}"), pl.col(name), pl.col(f"d {name}")
-            columns.append((difference(b, a) if self.paired else b).alias(f"d {name}"))
-            counts = {"n": d.count(), "wins": (d > 0).sum(), "ties": (d == 0).sum()}
-            if self.paired:
-                columns.append(pl.when(b.is_not_null()).then(a).alias(f"paired {name}"))
-                counts["unpaired"] = a.is_null().xor(b.is_null()).sum()
-            sums += [one.cast(pl.Int64).alias(f"{part} {name}") for part, one in counts.items()]
-            if self.sized:
-                sums.append((a.abs() + b.abs()).sum().alias(f"size {name}"))
-            if has_no_ends(metric):
-                each = (a, b) if self.paired else (b,)
-                ends = {"high": each, "low": [-one for one in each]}
-                sums += [
-                    pl.max_horizontal(of)
-                    .filter(d.is_not_null())
-                    .max()
-                    .alias(f"{MOST} {end} {name}")
-                    for end, of in ends.items()
-                ]
-        return self._exact.summed(rows.with_columns(columns), keys, [*also, *sums])
-
-    @property
-    def _exact(self) -> ExactSums:
-        values: dict[str, pl.Expr] = {}
-        for name in self.names:
-            a, d = pl.col(f"paired {name}"), pl.col(f"d {name}")
-            parts = {"d": d, "dd": d * d}
-            parts |= {"a": a, "aa": a * a, "ad": a * d} if self.paired else {}
-            values |= {f"{part} {name}": one for part, one in parts.items()}
-        within = {name for name in values if name.partition(" ")[2] in self.bounded}
-        return ExactSums(values, within)
-
-    def totals(self, places: Mapping[str, int], *, absent: bool) -> list[pl.Expr]:
-        """Return the columns of `PARTS`, and the ends of users' values, by the places of metrics.
-
-        They count users who are `absent` from all models, whose values are those of an empty list.
-        """
-        exact, found = self._exact, []
-        n_absent = pl.col("absent") if absent else pl.lit(0, pl.Int64)
-        there = {*exact.values} | {f"{one} {name}" for name in self.names for one in self._counted}
-        for name, metric in zip(self.names, self.metrics, strict=True):
-            empty = pl.col(f"empty {name}") if absent else pl.lit(None, pl.Float64)
-            known = empty.is_not_null()
-            of_empty = [(empty, n_absent), (empty * empty, n_absent)]
-            more = dict(zip(("a", "aa") if self.paired else ("d", "dd"), of_empty, strict=True))
-            sums = {}
-            for part, dtype in PARTS.items():
-                column = f"{part} {name}"
-                if column in exact.values:
-                    sums[part] = exact.total(column, more.get(part) if absent else None)
-                else:
-                    none = pl.lit(0, dtype)
-                    sums[part] = pl.col(column).fill_null(0) if column in there else none
-            sums["n"] += known * n_absent
-            # of pairs the differences of two empty lists are none
-            tied = known if self.paired else (empty == 0).fill_null(value=False)
-            sums["ties"] += tied * n_absent
-            sums["size"] += (2.0 * empty.abs() * n_absent).fill_null(0.0)
-            if has_no_ends(metric):
-                of_absent = pl.when(n_absent > 0).then(empty)
-                low, high = (pl.col(f"{MOST} {end} {name}") for end in ENDS)
-                sums["low"] = -pl.max_horizontal(low, -of_absent)
-                sums["high"] = pl.max_horizontal(high, of_absent)
-            place = places[str(metric)]
-            found += [column.alias(f"{part} {place}") for part, column in sums.items()]
-        return found
-
-    @property
-    def _counted(self) -> list[str]:
-        """The names of sums that are no exact ones."""
-        others = ["unpaired"] * self.paired + ["size"] * self.sized
-        return ["n", "wins", "ties", *others]
-
-
-@dataclass(frozen=True)
-class Summands:
-    """Users' contributions to the metrics of a plan, alone or paired by models."""
-
-    users: Contributions
-    pairing: Pairing | None
-    sized: bool
-
-    @property
-    def keys(self) -> list[str]:
-        """The keys of the sums."""
-        return [*self.users.keys, *([BASELINE] if self.pairing else [])]
-
-    @property
-    def values(self) -> Values:
-        """The values of users."""
-        of, paired = self.users, self.pairing is not None
-        bounded = bounded_names(of.metrics)
-        return Values(of.names, of.metrics, bounded, paired, self.sized and paired)
-
-    @property
-    def models(self) -> pl.LazyFrame:
-        """The models, each once."""
-        if self.users.judged.models is None:
-            msg = f"there are no models to compare: {bind(model=repr('model'))}"
-            raise RecframeError(msg)
-        return self.users.judged.models.select(MODEL)
-
-    @property
-    def empty(self) -> pl.LazyFrame:
-        """The values of an empty list, a row."""
-        return self.users.empty.rename({name: f"empty {name}" for name in self.users.names})
-
-    def sums(self) -> pl.LazyFrame:
-        """Return one row per segment, model and baseline: the keys, and the sums behind `Values.totals`.
-
-        `absent` counts the users without a row in any of the models, whose values are those of an empty list.
-        """
-        of, keys, pairing = self.users, self.keys, self.pairing
-        rows = of.described(of.rows if pairing is None else self._paired(pairing))
-        summed = self.values.summed(rows, keys, [pl.len().alias("present")])
-        summed = summed.select(*keys, pl.all().exclude(keys))
-        if of.counts_absent:
-            every = of.n_users()
-            if pairing is not None:
-                every = every.join(pairing.of(self.models), on=MODEL)
-            absent = (pl.col("n_users") - pl.col("present").fill_null(0)).cast(pl.Int64)
-            summed = joined(every, summed, keys).join(self.empty, how="cross")
-            summed = summed.with_columns(absent=absent).drop("n_users")
-        checks = [] if pairing is None else pairing.checks(self.models)
-        return of.checked(summed.drop("present"), f"n {of.names[0]}", *checks)
-
-    def _paired(self, pairing: Pairing) -> pl.LazyFrame:
-        """Return each user with a row in one of two models once, with both values."""
-        of = self.users
-        # NOTE: held, so that what tells the two sides apart is not asked of each of the plan's frames twice
-        rows = of.rows.cache().select(*of.pairing, MODEL, *of.names)
-        if of.aligned:
-            sides = (rows, rows)
-            if pairing.baseline is not None:
-                is_baseline = pairing.is_baseline(MODEL)
-                sides = (rows.filter(~is_baseline), rows.filter(is_baseline))
-            return self._side_by_side(*sides, of.pairing).filter(pairing.pairs())
-        pairs = pairing.of(self.models)
-        base = rows.rename({MODEL: BASELINE}).join(pairs, on=BASELINE)
-        others = rows.join(pairs, on=MODEL)
-        return self._side_by_side(others, base, [*of.pairing, MODEL, BASELINE])
-
-    def _side_by_side(
-        self, others: pl.LazyFrame, base: pl.LazyFrame, on: Sequence[str]
-    ) -> pl.LazyFrame:
-        """Return rows of two models with both values: `value 0` of the model, `a value 0` of the baseline.
-
-        NOTE: where all models have rows of the same users, neither side can lack one, which takes half the time.
-        """
-        names = {name: f"a {name}" for name in self.users.names}
-        base = base.rename({**names, **({} if BASELINE in on else {MODEL: BASELINE})})
-        if self.users.aligned:
-            return others.join(base, on=on, how="inner", nulls_equal=True)
-        here, there = (pl.lit(value=True).alias(side) for side in ("here", "there"))
-        both = others.with_columns(here).join(
-            base.with_columns(there), on=on, how="full", nulls_equal=True, coalesce=True
-        )
-        filled = [
-            pl.when(pl.col(side).is_null()).then(f"empty {name}").otherwise(column).alias(column)
-            for name, of_base in names.items()
-            for side, column in (("here", name), ("there", of_base))
-        ]
-        return both.join(self.empty, how="cross").with_columns(filled)
-
-
-def wide_sums(
-    inputs: Inputs,
-    conventions: Sequence[Convention],
-    run: Run,
-    pairing: Pairing | None,
-    *,
-    sized: bool,
-) -> tuple[pl.LazyFrame, list[str]]:
-    """Return one row for each segment (model, baseline) with the sums of all metrics by place, and its keys.
-
-    Of rows that are seen once it is the plan of `evaluate`, whose sums an interval may be made of later.
-    """
-    metrics = [one.metric for one in conventions]
-    places = {str(metric): place for place, metric in enumerate(metrics)}
-    if run.in_one_round:
-        return _of_evaluate(inputs, conventions, run, places)
-    plans = contributions(inputs, conventions, run)
-    found = []
-    for parts in plans:
-        each = [Summands(part, pairing, sized) for part in parts]
-        of, keys, absent = each[0].values, each[0].keys, parts[0].counts_absent
-        same = [f"empty {name}" for name in of.names] if absent else []
-        sums = run.added([one.sums() for one in each], keys, same)
-        found.append(sums.select(*keys, *of.totals(places, absent=absent)))
-    first = reduce(lambda one, other: joined(one, other, keys, "full"), found)
-    # in one order, since arrays of them are added up as they stand
-    ends = [
-        f"{end} {place}" for place, one in enumerate(metrics) if has_no_ends(one) for end in ENDS
-    ]
-    filled = first.with_columns(pl.all().exclude([*keys, *ends]).fill_null(0))
-    return filled.sort(keys, nulls_last=True) if keys else filled, keys
-
-
-def _of_evaluate(
-    inputs: Inputs, conventions: Sequence[Convention], run: Run, places: Mapping[str, int]
-) -> tuple[pl.LazyFrame, list[str]]:
-    """Return the sums that `evaluate` has beside its values."""
-    metrics = [one.metric for one in conventions]
-    keys = [*keys_of(inputs, metrics)]
-    wide = numbered(evaluation.evaluate(inputs, conventions, run, SPREAD), keys)
-    named = {"n": N, "d": TOTAL, "dd": SQUARE, "ties": ZERO}
-    columns = []
-    for metric in metrics:
-        place = places[str(metric)]
-        found = {part: pl.col(name_beside(of, metric)) for part, of in named.items()}
-        # of a set metric the value alone is known
-        found["d"] = pl.coalesce(found["d"], pl.col(str(metric)) * found["n"])
-        columns += [
-            found.get(part, pl.lit(0)).fill_null(0).cast(dtype).alias(f"{part} {place}")
-            for part, dtype in PARTS.items()
-        ]
-    return wide.select(*keys, *columns), keys
-
-
-def by_metric(
-    wide: pl.LazyFrame,
-    keys: Sequence[str],
-    numbers: Mapping[str, int],
-    places: Mapping[int, Metric[...]],
-) -> pl.LazyFrame:
-    """Return sums in long form: a row for each of `places`, with its metric's properties and sums.
-
-    `numbers` has the places of metrics in the wide sums.
-    """
-    rows = []
-    for place, metric in places.items():
-        number = numbers[str(metric)]
-        sums = {part: pl.col(f"{part} {number}").cast(dtype) for part, dtype in PARTS.items()}
-        ends = {}
-        if f"low {number}" in wide.collect_schema():
-            found = (pl.col(f"low {number}").min(), pl.col(f"high {number}").max())
-            given = zip(("least", "most"), metric.range, found, strict=True)
-            ends = {name: of for name, end, of in given if not isfinite(end)}
-        rows.append(properties_of(place, metric) | ends | sums)
-    return in_long_form(wide, keys, rows)
 
 
 def properties_of(place: int, metric: Metric[...]) -> dict[str, pl.Expr]:
@@ -392,62 +127,264 @@ def properties_of(place: int, metric: Metric[...]) -> dict[str, pl.Expr]:
     return {name: pl.lit(value, dtype) for (name, dtype), value in known}
 
 
-def of_users(cells: pl.LazyFrame) -> pl.LazyFrame:
-    """Return sums in long form with `OF_UNITS`, for users who are independent."""
-    a, d, n, ties = (pl.col(part).cast(pl.Float64) for part in ("a", "d", "n", "ties"))
-    units = pl.when("of_each").then(n)
-    own = {"an": a, "dn": d, "nn": n, "units": units, "effective": units, "differ": n - ties}
-    return cells.with_columns(squares=pl.col("dd"), **own)
+@dataclass(frozen=True)
+class Summands:
+    """Users' contributions to the metrics of a plan, alone or paired by models."""
+
+    users: Contributions
+    pairing: Pairing | None
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of the sums."""
+        return [*self.users.keys, *([BASELINE] if self.pairing else [])]
+
+    @property
+    def empty(self) -> dict[str, str]:
+        """The names of the values of an empty list, by those of the values."""
+        return {name: f"empty {name}" for name in self.users.names}
+
+    @property
+    def exact(self) -> ExactSums:
+        """The exact sums of values, differences and their products."""
+        values: dict[str, pl.Expr] = {}
+        for name in self.users.names:
+            a, d = pl.col(f"paired {name}"), pl.col(f"d {name}")
+            parts = {"d": d, "dd": d * d}
+            parts |= {"a": a, "aa": a * a, "ad": a * d} if self.pairing else {}
+            values |= {f"{part} {name}": one for part, one in parts.items()}
+        bounded = bounded_names(self.users.metrics)
+        return ExactSums(values, {name for name in values if name.partition(" ")[2] in bounded})
+
+    def sums(self) -> pl.LazyFrame:
+        """Return one row per segment, model and baseline: the keys, and the sums that `long` reads.
+
+        `absent` counts the users without a row in any of the models, whose values are those of an empty list.
+        """
+        of, keys, pairing = self.users, self.keys, self.pairing
+        summed = self._summed(of.described(of.rows if pairing is None else self._paired(pairing)))
+        absent = pl.lit(0, pl.Int64)
+        if of.counts_absent:
+            every = of.n_users()
+            if pairing is not None:
+                every = every.join(pairing.of(self._models), on=MODEL)
+            summed = joined(every, summed, keys)
+            absent = (pl.col("n_users") - pl.col("present").fill_null(0)).cast(pl.Int64)
+        summed = summed.with_columns(absent=absent).drop("present", "n_users", strict=False)
+        checks = [] if pairing is None else [pairing.check(self._models)]
+        number = f"n {of.names[0]}"
+        return of.checked(summed.join(self._of_empty, how="cross"), number, *checks)
+
+    def _summed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the sums of present users by the keys; those of parts can be added."""
+        columns, sums = [], [pl.len().alias("present")]
+        for name, metric in zip(self.users.names, self.users.metrics, strict=True):
+            a, b, d = pl.col(f"a {name}"), pl.col(name), pl.col(f"d {name}")
+            counts = {"n": d.count(), "wins": (d > 0).sum(), "ties": (d == 0).sum()}
+            if self.pairing is None:
+                each = [b]
+                columns.append(b.alias(f"d {name}"))
+            else:
+                each = [a, b]
+                paired = pl.when(b.is_not_null()).then(a)
+                columns += [difference(b, a).alias(f"d {name}"), paired.alias(f"paired {name}")]
+                counts["unpaired"] = a.is_null().xor(b.is_null()).sum()
+                sums.append((a.abs() + b.abs()).sum().alias(f"size {name}"))
+            sums += [one.cast(pl.Int64).alias(f"{part} {name}") for part, one in counts.items()]
+            if has_no_ends(metric):
+                ends = {end: pl.max_horizontal(sign * one for one in each) for sign, end in _ENDS}
+                sums += [
+                    most.filter(d.is_not_null()).max().alias(f"{MOST} {end} {name}")
+                    for end, most in ends.items()
+                ]
+        return self.exact.summed(rows.with_columns(columns), self.keys, sums)
+
+    def long(self, sums: pl.LazyFrame, places: Mapping[int, Metric[...]]) -> pl.LazyFrame:
+        """Return sums in long form, once for each place of a metric: the keys, `PROPERTIES` and `PARTS`."""
+        exact, each = self._exact_parts, []
+        columns = {*self.exact.parts}
+        counted = ["n", "wins", "ties", *(["unpaired", "size"] if self.pairing else [])]
+        absent = pl.col("absent")
+        for name, metric in zip(self.users.names, self.users.metrics, strict=True):
+            row = {part: pl.col(f"{part} {name}") for part in [*counted, "empty"]}
+            for part in exact.parts:
+                column = f"{part} {name}"
+                nothing = pl.lit(0, pl.Int128 if part.startswith(WHOLE) else pl.Float64)
+                row[part] = pl.col(column) if column in columns else nothing
+            same = properties_of(0, metric)
+            if has_no_ends(metric):
+                of_absent = pl.when(absent > 0).then(row["empty"])
+                for (sign, end), given in zip(_ENDS, metric.range, strict=True):
+                    most = pl.max_horizontal(pl.col(f"{MOST} {end} {name}"), sign * of_absent)
+                    same[end] = same[end] if isfinite(given) else sign * most.max()
+            each += [
+                {**same, PLACE: pl.lit(place, pl.Int64), "absent": absent, **row}
+                for place, one in places.items()
+                if str(one) == str(metric)
+            ]
+        rows = in_long_form(sums, self.keys, each)
+        return rows.select(*self.keys, *PROPERTIES, **self._totals(exact, counted))
+
+    @property
+    def _exact_parts(self) -> ExactSums:
+        """The exact sums of any metric, whose parts are those of all metrics."""
+        values = [part for part in PARTS if f"{part} {self.users.names[0]}" in self.exact.values]
+        exact = self.exact
+        all_bounded = len(exact.bounded) == len(exact.values)
+        return ExactSums({part: pl.col(part) for part in values}, values if all_bounded else ())
+
+    def _totals(self, exact: ExactSums, counted: Sequence[str]) -> dict[str, pl.Expr]:
+        """Return `PARTS` in which absent users count with the values of an empty list; of pairs their differences are 0."""
+        empty, absent = pl.col("empty"), pl.col("absent")
+        known = pl.when(empty.is_not_null()).then(absent).otherwise(0)
+        value, square = ("a", "aa") if self.pairing else ("d", "dd")
+        of_absent = {value: (empty, absent), square: (empty * empty, absent)}
+        more = {
+            "n": known,
+            "ties": known if self.pairing else pl.when(empty == 0).then(absent).otherwise(0),
+            "size": (2.0 * empty.abs() * absent).fill_null(0.0),
+        }
+        found = {part: pl.lit(0, dtype) for part, dtype in PARTS.items()}
+        found |= {part: pl.col(part).fill_null(0) for part in counted}
+        found |= {part: found[part] + one for part, one in more.items() if part in counted}
+        return found | {part: exact.total(part, of_absent.get(part)) for part in exact.values}
+
+    @property
+    def _models(self) -> pl.LazyFrame:
+        """The models, each once."""
+        if self.users.judged.models is None:
+            msg = f"there are no models to compare: {bind(model=repr('model'))}"
+            raise RecframeError(msg)
+        return self.users.judged.models.select(MODEL)
+
+    @property
+    def _of_empty(self) -> pl.LazyFrame:
+        """The values of an empty list, a row."""
+        return self.users.empty.rename(self.empty)
+
+    def _paired(self, pairing: Pairing) -> pl.LazyFrame:
+        """Return each user with a row in one of two models once: `value 0` of the model, `a value 0` of the baseline.
+
+        NOTE: where all models have rows of the same users, neither side can lack one, which takes half the time.
+        """
+        of, on = self.users, self.users.pairing
+        # NOTE: held, so that what tells the two sides apart is not asked of each of the plan's frames twice
+        rows = of.rows.cache().select(*on, MODEL, *of.names)
+        names = {MODEL: BASELINE, **{name: f"a {name}" for name in of.names}}
+        if of.aligned:
+            others, base = rows, rows
+            if pairing.baseline is not None:
+                is_baseline = pairing.is_baseline(MODEL)
+                others, base = rows.filter(~is_baseline), rows.filter(is_baseline)
+            return joined(others, base.rename(names), on, "inner").filter(pairing.pairs())
+        pairs, there = pairing.of(self._models), pl.lit(value=True)
+        others = rows.join(pairs, on=MODEL).with_columns(here=there)
+        base = rows.rename(names).join(pairs, on=BASELINE).with_columns(there=there)
+        both = joined(others, base, [*on, MODEL, BASELINE], "full")
+        filled = [
+            pl.when(side).then(column).otherwise(empty).alias(column)
+            for name, empty in self.empty.items()
+            for side, column in (("here", name), ("there", f"a {name}"))
+        ]
+        return both.join(self._of_empty, how="cross").with_columns(filled)
 
 
-def of_clusters(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
-    """Return sums in long form with `OF_UNITS`, by the keys, from cells of the clusters in a column.
+_ENDS = ((-1.0, "least"), (1.0, "most"))
+
+
+def has_no_ends(metric: Metric[...]) -> bool:
+    """Return whether a metric has values of users that are in no range with two ends."""
+    return not is_of_segment(metric) and not all(map(isfinite, metric.range))
+
+
+def cells(
+    inputs: Inputs,
+    conventions: Sequence[Convention],
+    run: Run,
+    places: Mapping[int, Metric[...]],
+    pairing: Pairing | None,
+) -> tuple[pl.LazyFrame, list[str]]:
+    """Return one row for each segment (model, baseline) and metric with `PROPERTIES` and `PARTS`, and the keys.
+
+    Of rows that are seen once they are made of the plan of `evaluate`, whose sums an interval may be asked of later.
+    """
+    if run.in_one_round:
+        keys = [*keys_of(inputs, [one.metric for one in conventions])]
+        wide = numbered(evaluation.evaluate(inputs, conventions, run, SPREAD), keys)
+        return in_long_form(wide, keys, [_of_evaluate(*one) for one in places.items()]), keys
+    plans, keys = [], []
+    for parts in contributions(inputs, conventions, run):
+        each = [Summands(part, pairing) for part in parts]
+        first, keys = each[0], each[0].keys
+        sums = run.added([one.sums() for one in each], keys, [*first.empty.values()])
+        plans.append(first.long(sums, places))
+    if len(plans) == 1:
+        return plans[0], keys
+    # a segment that only some of the plans have has nobody in the others
+    rows = pl.concat(plans).cache()
+    metrics = rows.select(*PROPERTIES).unique()
+    every = joined(rows.select(keys).unique(), metrics, []) if keys else metrics
+    sums = rows.select(*keys, PLACE, *PARTS)
+    return joined(every, sums, [*keys, PLACE]).with_columns(pl.col(*PARTS).fill_null(0)), keys
+
+
+def _of_evaluate(place: int, metric: Metric[...]) -> dict[str, pl.Expr]:
+    """Return the columns of a metric in long form, from the sums that `evaluate` has beside its values."""
+    sums = {part: pl.lit(0, dtype) for part, dtype in PARTS.items()}
+    for part, name in {"n": N, "d": TOTAL, "dd": SQUARE, "ties": ZERO}.items():
+        sums[part] = pl.col(name_beside(name, metric))
+    # of a set metric the value alone is known
+    sums["d"] = pl.coalesce(sums["d"], pl.col(str(metric)) * sums["n"])
+    typed = {part: one.fill_null(0).cast(PARTS[part]) for part, one in sums.items()}
+    return properties_of(place, metric) | typed
+
+
+def over_units(
+    cells: pl.LazyFrame, keys: Sequence[str] = (), cluster: str | None = None
+) -> pl.LazyFrame:
+    """Return sums in long form with `OF_UNITS`, by the keys, from cells of the clusters in a column, or of independent users.
 
     A cluster whose differences cancel has a summed difference of 0. Without a cluster the mean m of all N users moves by
     (S - m n) / (N - n), with the cluster's sum S and its n users. The squares of these, times (G - 1) / G of G clusters, add up
     to G / (G - 1) Σ w (S - m n)² / N² with the weight w = ((G - 1) N / (G (N - n)))², which is 1 for clusters of one size. A
     user whose cluster is null is a cluster alone. Source: Bell and McCaffrey 2002 (CR3).
     """
+    n, a, d, ties = (pl.col(part).cast(pl.Float64) for part in ("n", "a", "d", "ties"))
+    squares = {part: pl.col(part) for part in ("aa", "ad", "dd")}
+    of_user = {**squares, "an": a, "dn": d, "nn": n, "units": n, "effective": n, "differ": n - ties}
+    if cluster is None:
+        # of a set metric that is seen once no user has a value
+        units = pl.when("of_each").then(n)
+        return cells.with_columns(
+            **{**of_user, "units": units, "effective": units}, squares=pl.col("dd")
+        )
+    is_alone = pl.col(cluster).is_null()
     cancels = pl.col("d").abs() <= ROUNDING * pl.col("size")
-    alone = pl.col(cluster).is_null().alias(ALONE)
-    zero = pl.when(cancels & ~alone).then(0.0).otherwise("d").alias("d")
-    cells = _weighted(cells.with_columns(alone, zero), keys)
-    n, a, d, aa, ad, dd, ties = (
-        pl.col(part).cast(pl.Float64) for part in ("n", "a", "d", "aa", "ad", "dd", "ties")
-    )
-    products = {
-        "aa": (aa, a * a),
-        "ad": (ad, a * d),
-        "dd": (dd, d * d),
-        "an": (a, a * n),
-        "dn": (d, d * n),
-        "nn": (n, n * n),
+    zero = pl.when(cancels & ~is_alone).then(0.0).otherwise("d")
+    n_clusters = pl.when(is_alone).then(n).otherwise(n > 0).sum().over(keys)
+    users = n.sum().over(keys)
+    rest = users - pl.when(is_alone).then(1.0).otherwise(n)
+    weight = ((n_clusters - 1.0) * users / (n_clusters * rest)) ** 2
+    weight = pl.when(n_clusters > 1).then(weight).otherwise(1.0)
+    cells = cells.with_columns(d=zero, weight=weight, alone=is_alone)
+    of_cluster = {
+        "aa": a * a,
+        "ad": a * d,
+        "dd": d * d,
+        "an": a * n,
+        "dn": d * n,
+        "nn": n * n,
+        "units": n > 0,
+        "effective": n * n,
+        "differ": d != 0,
     }
     schema = cells.collect_schema()
-    counts = [USERS] * (USERS in schema)
-    sums = {part: pl.col(part).cast(pl.Float64) for part in (*PARTS, *counts)}
-    sums |= {part: pl.col(WEIGHT) * _of_cell(*both) for part, both in products.items()}
-    sums |= {"squares": dd, "sizes": _of_cell(n, n * n)}
-    sums["units"] = _of_cell(n, (n > 0).cast(pl.Float64))
-    sums["differ"] = _of_cell(n - ties, (d != 0).cast(pl.Float64))
-    # each is the same in all clusters of a row
-    same = [pl.col(name).min() for name in PROPERTIES if name in schema and name not in keys]
-    found = ExactSums(sums).of(cells, keys, same)
-    return found.with_columns(effective=pl.col("n") ** 2 / pl.col("sizes")).drop("sizes")
-
-
-def _weighted(cells: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """Return cells with the weight of their squares."""
-    n = pl.col("n").cast(pl.Float64)
-    n_clusters = _of_cell(n, (n > 0).cast(pl.Float64)).sum().over(keys)
-    users, size = n.sum().over(keys), _of_cell(pl.lit(1.0), n)
-    found = ((n_clusters - 1.0) * users / (n_clusters * (users - size))) ** 2
-    return cells.with_columns(pl.when(n_clusters > 1).then(found).otherwise(1.0).alias(WEIGHT))
-
-
-def _of_cell(own: pl.Expr, of: pl.Expr) -> pl.Expr:
-    """Return the summand of a cell, of users without a cluster or of a cluster."""
-    return pl.when(ALONE).then(own).otherwise(of)
+    sums = {part: pl.col(part).cast(pl.Float64) for part in (*PARTS, USERS) if part in schema}
+    for part, of in of_cluster.items():
+        one = pl.when("alone").then(of_user[part]).otherwise(of.cast(pl.Float64))
+        sums[part] = one if part in {"units", "effective", "differ"} else pl.col("weight") * one
+    found = ExactSums({**sums, "squares": pl.col("dd")}).of(cells, keys, SAME)
+    return found.with_columns(effective=pl.col("n") ** 2 / pl.col("effective"))
 
 
 def over_folds(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
@@ -458,21 +395,16 @@ def over_folds(cells: pl.LazyFrame, keys: Sequence[str], cluster: str) -> pl.Laz
     counts = (pl.col("n") > 0).cast(pl.Int64)
     if cluster != USER:  # a user may be in another cluster with each fold
         counts *= counts.cum_sum().over([*keys, USER]) == 1
-    n, unpaired, d = (pl.col(part).cast(pl.Float64) for part in ("n", "unpaired", "d"))
-    cancels = pl.col("d").abs() <= ROUNDING * pl.col("size")
-    cells = cells.with_columns(
-        pl.when(cancels).then(0.0).otherwise("d").alias("d"), counts.alias(USERS)
-    )
-    cells = cells.with_columns(
-        wins=pl.col(USERS) * (d > 0),
-        ties=pl.col(USERS) * (d == 0),
+    n, unpaired, d, users = map(pl.col, ("n", "unpaired", "d", USERS))
+    rounding = ROUNDING * pl.col("size")
+    cells = cells.with_columns(counts.alias(USERS)).with_columns(
+        wins=users * (d > rounding),
+        ties=users * (d.abs() <= rounding),
         unpaired=pl.when(unpaired > 0).then(unpaired / (n + unpaired)).otherwise(0.0),
     )
     if cluster == USER:
         return cells
     alone = pl.when(pl.col(cluster).is_null()).then(USER)
     cells = cells.with_columns(pl.struct(cluster, alone.alias("alone")).alias(cluster))
-    schema = cells.collect_schema()
-    same = [pl.col(name).min() for name in PROPERTIES if name in schema and name not in keys]
     sums = {name: pl.col(name).cast(pl.Float64) for name in (*PARTS, USERS)}
-    return of_few(cells, [*keys, cluster], sums, same)
+    return of_few(cells, [*keys, cluster], sums, SAME)

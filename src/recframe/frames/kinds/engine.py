@@ -152,7 +152,7 @@ class Engine(ABC):
         """Return the result of a call on a frame, as a frame of its kind; nothing needs to run yet."""
 
 
-MODELS, TRAININGS = "models", "trainings"
+MODELS, TRAININGS, FOLDS = "models", "trainings", "folds with truth"
 POPULARITY, TRAIN_USERS, CATALOGUE = "popularity", "train users", "catalogue"
 Table = tuple[str, int | None]
 """A table's name, and the fold whose rows it is made of; None of all rows."""

@@ -59,10 +59,10 @@ class ExactSums:
         parts = {part: pl.col(f"{part} {name}").fill_null(0) for part in self._parts(name)}
         if absent is not None:
             value, times = absent
-            added = _split(value) if len(parts) > 1 else {WHOLE: _scaled(value)}
+            added = _split(value) if len(parts) > 1 else {REST: _scaled(value)}
             parts = {part: one + added[part].fill_null(0) * times for part, one in parts.items()}
         if len(parts) == 1:
-            return parts[WHOLE].cast(pl.Float64) * UNIT
+            return parts[REST].cast(pl.Float64) * UNIT
         return _put_together(parts[WHOLE], parts[REST]) + parts[BEYOND]
 
     def put_together(self, sums: pl.LazyFrame) -> pl.LazyFrame:
@@ -82,11 +82,11 @@ class ExactSums:
         return [f"{part} {name}" for name in self.values for part in self._parts(name)]
 
     def _parts(self, name: str) -> tuple[str, ...]:
-        return (WHOLE,) if name in self.bounded else (WHOLE, REST, BEYOND)
+        return (REST,) if name in self.bounded else (WHOLE, REST, BEYOND)
 
     def _sums(self, name: str) -> list[pl.Expr]:
         if name in self.bounded:
-            return [_scaled(self.values[name]).sum().alias(f"{WHOLE} {name}")]
+            return [_scaled(self.values[name]).sum().alias(f"{REST} {name}")]
         whole, rest, value = (pl.col(f"{part} {name}") for part in (WHOLE, REST, BEYOND))
         left = _below_units(value, whole, rest)
         sums = {WHOLE: whole.sum(), REST: rest.cast(pl.Int128).sum(), BEYOND: left.sum()}
