@@ -164,11 +164,14 @@ class Summands:
         of, keys, pairing = self.users, self.keys, self.pairing
         summed = self._summed(of.described(of.rows if pairing is None else self._paired(pairing)))
         absent = pl.lit(0, pl.Int64)
-        if of.counts_absent:
+        # a segment in which nobody counts has a row, as in `evaluate`
+        if of.counts_absent or pairing is None:
             every = of.n_users()
             if pairing is not None:
                 every = every.join(pairing.of(self._models), on=MODEL)
-            summed = joined(every, summed, keys)
+            # of lists, users count who have no truth
+            summed = joined(every, summed, keys, "left" if of.counts_absent else "full")
+        if of.counts_absent:
             absent = (pl.col("n_users") - pl.col("present").fill_null(0)).cast(pl.Int64)
         summed = summed.with_columns(absent=absent).drop("present", "n_users", strict=False)
         checks = [] if pairing is None else [pairing.check(self._models)]
