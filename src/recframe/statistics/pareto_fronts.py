@@ -63,10 +63,10 @@ class Fronts:
                 verdicts[at, one, other].append(verdict)
                 verdicts[at, other, one].append(TURNED.get(verdict, verdict))
         found = []
-        for at, row in models:
-            ahead = [other for other in peers[at] if self._leads(other, row)]
-            shown = [one for one in ahead if self._is_shown(verdicts[at, one[MODEL], row[MODEL]])]
-            found.append(self._front(row, ahead, shown))
+        for at, own in models:
+            ahead = [other for other in peers[at] if self._leads(other, own)]
+            shown = [one for one in ahead if self._is_shown(verdicts[at, one[MODEL], own[MODEL]])]
+            found.append(self._front(own, ahead, shown))
         values = cells
         if VERDICT in cells.columns:
             values = cells.filter(pl.col(VERDICT).is_null()).drop(BASELINE, "metric", VERDICT)
