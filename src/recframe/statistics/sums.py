@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
 
 import polars as pl
@@ -134,7 +135,7 @@ class Summands:
     users: Contributions
     pairing: Pairing | None
 
-    @property
+    @cached_property
     def keys(self) -> list[str]:
         """The keys of the sums."""
         return [*self.users.keys, *([BASELINE] if self.pairing else [])]
@@ -144,7 +145,7 @@ class Summands:
         """The names of the values of an empty list, by those of the values."""
         return {name: f"empty {name}" for name in self.users.names}
 
-    @property
+    @cached_property
     def exact(self) -> ExactSums:
         """The exact sums of values, differences and their products."""
         values: dict[str, pl.Expr] = {}
@@ -176,7 +177,7 @@ class Summands:
         summed = summed.with_columns(absent=absent).drop("present", "n_users", strict=False)
         checks = [] if pairing is None else [pairing.check(self._models)]
         number = f"n {of.names[0]}"
-        return of.checked(summed.join(self._of_empty, how="cross"), number, *checks)
+        return of.checked(summed.join(of.empty.rename(self.empty), how="cross"), number, *checks)
 
     def _summed(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return the sums of present users by the keys; those of parts can be added."""
@@ -204,8 +205,11 @@ class Summands:
 
     def long(self, sums: pl.LazyFrame, places: Mapping[int, Metric[...]]) -> pl.LazyFrame:
         """Return sums in long form, once for each place of a metric: the keys, `PROPERTIES` and `PARTS`."""
-        exact, each = self._exact_parts, []
-        columns = {*self.exact.parts}
+        wide, columns, each = self.exact, {*self.exact.parts}, []
+        values = [part for part in PARTS if f"{part} {self.users.names[0]}" in wide.values]
+        # of which those of all metrics are the parts
+        bounded = values if len(wide.bounded) == len(wide.values) else ()
+        exact = ExactSums({part: pl.col(part) for part in values}, bounded)
         counted = ["n", "wins", "ties", *(["unpaired", "size"] if self.pairing else [])]
         absent = pl.col("absent")
         for name, metric in zip(self.users.names, self.users.metrics, strict=True):
@@ -227,14 +231,6 @@ class Summands:
             ]
         rows = in_long_form(sums, self.keys, each)
         return rows.select(*self.keys, *PROPERTIES, **self._totals(exact, counted))
-
-    @property
-    def _exact_parts(self) -> ExactSums:
-        """The exact sums of any metric, whose parts are those of all metrics."""
-        values = [part for part in PARTS if f"{part} {self.users.names[0]}" in self.exact.values]
-        exact = self.exact
-        all_bounded = len(exact.bounded) == len(exact.values)
-        return ExactSums({part: pl.col(part) for part in values}, values if all_bounded else ())
 
     def _totals(self, exact: ExactSums, counted: Sequence[str]) -> dict[str, pl.Expr]:
         """Return `PARTS` in which absent users count with the values of an empty list; of pairs their differences are 0."""
@@ -260,11 +256,6 @@ class Summands:
             raise RecframeError(msg)
         return self.users.judged.models.select(MODEL)
 
-    @property
-    def _of_empty(self) -> pl.LazyFrame:
-        """The values of an empty list, a row."""
-        return self.users.empty.rename(self.empty)
-
     def _paired(self, pairing: Pairing) -> pl.LazyFrame:
         """Return each user with a row in one of two models once: `value 0` of the model, `a value 0` of the baseline.
 
@@ -289,7 +280,7 @@ class Summands:
             for name, empty in self.empty.items()
             for side, column in (("here", name), ("there", f"a {name}"))
         ]
-        return both.join(self._of_empty, how="cross").with_columns(filled)
+        return both.join(of.empty.rename(self.empty), how="cross").with_columns(filled)
 
 
 _ENDS = ((-1.0, "least"), (1.0, "most"))
