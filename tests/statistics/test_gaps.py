@@ -289,21 +289,15 @@ def grows():
 @pytest.mark.parametrize("metric", ["coverage@5", "gini@5", "entropy@5", "tail_coverage@5"])
 @pytest.mark.usefixtures("grows")
 def test_metrics_that_grow_with_the_number_of_users_are_refused(call, metric):
-    name = metric.partition("@")[0]
-    with pytest.raises(rf.RecframeError) as error:
+    words = f"{call} takes no {metric!r}, which grows with the number of users, so a large segment has a larger value"
+    with pytest.raises(rf.RecframeError, match=words):
         getattr(SHOP.rec(train=SHOP.truth), call)("ndcg@5", metric, by="country")
-
-    assert str(error.value) == (
-        f"{call} takes no {name!r}, which grows with the number of users: a large segment has a larger value by its "
-        f"size alone; evaluate({metric!r}, by=...) has the values, and compare({metric!r}, by=...) compares models within each "
-        "segment, where they have the same users"
-    )
 
 
 @pytest.mark.parametrize("call", ["gaps", "slices"])
 @pytest.mark.parametrize("metric", ["personalization@5", "f_score(average=means)@5"])
 def test_other_functions_of_a_whole_segment_are_refused_too(call, metric):
-    words = f"{call} takes means of users' values, and {metric!r} is computed from all users"
+    words = f"{call} takes no {metric!r}, which is computed from all users of a segment together"
     with pytest.raises(rf.RecframeError, match=re.escape(words)):
         getattr(SHOP.rec(), call)(metric, by="country")
 

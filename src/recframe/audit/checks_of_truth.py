@@ -281,7 +281,7 @@ def no_relevant_beyond_lists(data: Data) -> Findings:
     if data.context.relevant_from == "list" or data.inputs.inside("truth"):
         return
     call = data.of_call
-    if call and (not call.found_a_hit or _misses_some(data, call.given)):
+    if call and (not call.has_a_hit or _misses_some(data, call.given)):
         return
     users = data.judged_users.filter(pl.col("relevant") > 0)
     if data.is_judged:

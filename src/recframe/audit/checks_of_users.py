@@ -167,9 +167,9 @@ def lists_of_other_samples(data: Data) -> Findings:
     call = data.of_call
     for metric in () if call is None else call.metrics:
         n, name = metric.parameters.get("n_negatives"), str(metric)
-        if call is None or not isinstance(n, int) or name not in call.result.columns:
+        if call is None or not isinstance(n, int) or name not in call.numbers:
             continue
-        if len(call.result) and not (call.result[name].fill_null(0) != 0).any():
+        if call.n_rows and not (call.numbers[name]["value"].fill_null(0) != 0).any():
             others = data.lengths.with_columns(as_many=(n_rows == n + 1).any())
             yield Finding(data.main, others.filter(~pl.col("as_many")), ("user", "rows"))
 

@@ -50,12 +50,12 @@ NEARLY_ALL = 0.95
 
 @dataclass(frozen=True)
 class OfCall:
-    """The metrics of a call, its eager frames and its result."""
+    """The metrics of a call, its numbers and its eager frames."""
 
     metrics: Sequence[Metric[...]]
-    result: pl.DataFrame
-    model: str | None
-    """The result's column of models, where a model is bound."""
+    numbers: Mapping[str, pl.DataFrame]
+    """By metric: `value`, a row for each segment, beside `n_users` and `model` where these are known."""
+    n_rows: int
     given: Mapping[str, pl.DataFrame]
     """The eager frames, by name."""
 
@@ -69,30 +69,26 @@ class OfCall:
         """Whether relevance changes the answer: `judge()` has no metric, and gives all of it."""
         return not self.metrics or any(needs_of(one).reads_relevance for one in self.metrics)
 
-    @cached_property
-    def n_rows(self) -> int:
-        """The number of rows of the result, at least 1."""
-        return max(len(self.result), 1)
+    @property
+    def knows_users(self) -> bool:
+        """Whether the result has numbers of users."""
+        return any("n_users" in rows.columns for rows in self.numbers.values())
 
     @cached_property
     def n_users(self) -> int:
         """The number of counted users, of each model, 0 where the result does not have it."""
-        if "n_users" not in self.result.columns:
+        if not self.knows_users:
             return 0
-        n_models = 1
-        if self.model in self.result.columns:
-            models = self.result[self.model]
-            n_models = max(models.n_unique() - models.has_nulls(), 1)
-        return int(self.result["n_users"].sum()) // n_models
+        each = (rows.drop_nulls("n_users") for rows in self.numbers.values())
+        return max(int(rows["n_users"].sum()) // _n_models(rows) for rows in each)
 
     @cached_property
-    def values(self) -> dict[str, pl.Series]:
-        """The values of the metrics that are above 0 only where a list has a relevant item, by metric."""
-        columns = self.result.columns
+    def of_hits(self) -> dict[str, pl.DataFrame]:
+        """The numbers of metrics that are above 0 only where a list has a relevant item, by metric."""
         return {
-            name: self.result[name]
+            name: self.numbers[name]
             for one in self.metrics
-            if (name := str(one)) in columns and needs_of(one).columns & (HITS | EXPECTED)
+            if (name := str(one)) in self.numbers and needs_of(one).columns & (HITS | EXPECTED)
         }
 
     @cached_property
@@ -101,41 +97,54 @@ class OfCall:
 
         NOTE: a mean of values up to 1 is at most the share of users with a hit.
         """
-        if not self.values:
-            names = [str(one) for one in self.metrics if str(one) in self.result.columns]
-            return bool(names) and not any(_highest(self.result[name]) for name in names)
-        values = self.values.values()
-        if self.result.is_empty() or max(map(_lowest, values)) >= HARDLY:
+        if not self.of_hits:
+            return bool(self.numbers) and not any(map(_highest, self.numbers.values()))
+        rows = [*self.of_hits.values()]
+        if max(map(len, rows)) == 0 or max(map(_lowest, rows)) >= HARDLY:
             return False
-        if self.model not in self.result.columns:
-            return max(map(_highest, values)) < HARDLY
-        of_model = self.result[self.model].alias("model")
-        rows = pl.DataFrame(
-            [of_model, *(one.alias(str(place)) for place, one in enumerate(values))]
-        )
-        rows = rows.drop_nulls("model").group_by("model").max().drop("model").fill_null(0.0)
-        return bool((rows.max_horizontal() < HARDLY).any())
+        if "model" not in rows[0].columns:
+            return max(map(_highest, rows)) < HARDLY
+        every = pl.concat([one.select("model", "value") for one in rows]).drop_nulls("model")
+        highest = every.group_by("model").agg(pl.col("value").max().fill_null(0.0))
+        return bool((highest["value"] < HARDLY).any())
 
     @property
-    def found_a_hit(self) -> bool:
+    def has_a_hit(self) -> bool:
         """Whether the result shows that a list has a relevant item."""
-        return any(_highest(values) > 0 for values in self.values.values())
+        return any(_highest(rows) > 0 for rows in self.of_hits.values())
 
     @cached_property
     def may_be_perfect(self) -> bool:
         """Whether a metric of hits is nearly 1."""
-        return any(_highest(one) >= NEARLY_ALL for one in self.values.values())
+        return any(_highest(rows) >= NEARLY_ALL for rows in self.of_hits.values())
 
 
-def _highest(values: pl.Series) -> float:
+def numbers_of(
+    result: pl.DataFrame, metrics: Sequence[Metric[...]], model: str | None
+) -> dict[str, pl.DataFrame]:
+    """Return the numbers of a result with a column for each metric, which has the models in a column `model`."""
+    names = {"n_users": "n_users"} | ({} if model is None else {"model": model})
+    there = {name: result[own] for name, own in names.items() if own in result.columns}
+    known = (str(one) for one in metrics if str(one) in result.columns)
+    return {name: pl.DataFrame({"value": result[name], **there}) for name in known}
+
+
+def _n_models(rows: pl.DataFrame) -> int:
+    """Return the number of models, at least 1."""
+    if "model" not in rows.columns:
+        return 1
+    return max(rows["model"].n_unique() - rows["model"].has_nulls(), 1)
+
+
+def _highest(rows: pl.DataFrame) -> float:
     """Return the largest value, 0 where there is none."""
-    highest: Any = values.max()
+    highest: Any = rows["value"].max()
     return float(highest or 0.0)
 
 
-def _lowest(values: pl.Series) -> float:
+def _lowest(rows: pl.DataFrame) -> float:
     """Return the smallest value, 0 where one is missing."""
-    lowest: Any = 0.0 if values.has_nulls() else values.min()
+    lowest: Any = 0.0 if rows["value"].has_nulls() else rows["value"].min()
     return float(lowest)
 
 
@@ -191,7 +200,7 @@ class Data:
         highest: Any = lists["rank"].max()
         n_ranks = len(lists) - lists["rank"].null_count()
         is_parted = self.inputs.model or (self.inputs.segments and self.parts)
-        n_groups = call.n_rows if is_parted else 1
+        n_groups = max(call.n_rows, 1) if is_parted else 1
         return {
             "no place": lowest is None or not isfinite(lowest),
             "late starts": lowest is not None and lowest >= BEHIND_FIRST,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from recframe.audit import (
     checks_of_users,
 )
 from recframe.audit.checks import SEVERITIES, Check, Finding, Held
-from recframe.audit.data import MANY_USERS, Data, OfCall, example
+from recframe.audit.data import MANY_USERS, Data, OfCall, example, numbers_of
 from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable, warn
 from recframe.evaluation.execution import Run
@@ -128,14 +128,26 @@ def _table(findings: Mapping[str, tuple[Check, Finding]], run: Run | None = None
 def tell(
     inputs: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: Collect
 ) -> None:
-    """Warn of what is rarely meant, and where hardly anything was found, of why; of bounds nothing is said."""
-    inputs = inputs.candidates
+    """Warn of what a result shows that has a column for each metric."""
     model = inputs.context.names["model"] if inputs.model else None
-    call = OfCall(metrics, result, model, inputs.given)
+    warn_of(inputs, metrics, numbers_of(result, metrics, model), len(result), run)
+
+
+def warn_of(
+    inputs: Inputs,
+    metrics: Sequence[Metric[...]],
+    numbers: Mapping[str, pl.DataFrame],
+    n_rows: int,
+    run: Collect,
+    without: Collection[Check] = (),
+) -> None:
+    """Warn of what is rarely meant, and where there are hardly any hits, of why; of bounds nothing is said."""
+    inputs = inputs.candidates
+    call = OfCall(metrics, numbers, n_rows, inputs.given)
     frames = {"recommendations": inputs.lists, "truth": inputs.truth, "users": inputs.users}
     given = {} if inputs.tables is not None else inputs.given
     lazy = {name: rows for name, rows in frames.items() if name not in given and rows is not None}
-    is_here = not lazy or ("n_users" in result.columns and call.n_users <= MANY_USERS)
+    is_here = not lazy or (call.knows_users and call.n_users <= MANY_USERS)
     if is_here and lazy:  # a bound of memory or the shell has the plan collected
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
     data = Data(inputs, call.cutoff, of_call=call)
@@ -144,7 +156,7 @@ def tell(
         checks = [check for check in checks if check not in OF_SCHEMAS]
     if not is_here:
         checks = [check for check in checks if check.warns == "low"]
-    found = _found(checks, data)
+    found = _found([check for check in checks if check not in without], data)
     if found:
         rows = run(_table(found)).unique("check", keep="first", maintain_order=True)
         for row in rows.rows(named=True):

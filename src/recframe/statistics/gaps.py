@@ -3,105 +3,125 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
-import polars.selectors as cs
 
 from recframe.errors import short
-from recframe.metrics.language.definition import Metric
-from recframe.statistics.arrays import Numbers, np
-from recframe.statistics.estimates import Estimate, Moments, apart, judged, of_mean
+from recframe.statistics.arrays import np
+from recframe.statistics.estimates import (
+    Estimate,
+    Moments,
+    apart,
+    as_columns,
+    as_numbers,
+    judged,
+    of_mean,
+    words,
+)
 from recframe.statistics.segments import Segmenting, segments_of
 from recframe.statistics.stored_results import FEW
 from recframe.statistics.sums import MODEL, PLACE, USERS
+
+BY, SEGMENT, ROW, SCORE = "by", "segment", "row", "score"
+ENDS = ("best", "worst")
 
 
 def gaps(
     cells: pl.DataFrame, crossed: Sequence[tuple[str, ...]], how: Segmenting, schema: pl.Schema
 ) -> pl.DataFrame:
-    """Return a row for each column, model and metric, from the sums of cells."""
-    rows = []
-    on = [*([MODEL] if MODEL in cells.columns else []), PLACE]
-    for columns in crossed:
-        found = segments_of(cells, columns, how)
-        starts = found.select(pl.struct(on).rle_id()).to_series()
-        parts = [found.filter(starts == start) for start in range(starts.n_unique())]
-        rows += [_row(part, columns[0], how) for part in parts]
-        if not parts and MODEL not in schema:
-            none = {"by": how.names[columns[0]], "n_segments": 0, "note": "nobody has a value"}
-            rows += [none | {"metric": str(one)} for one in how.metrics.values()]
-    kept = [tuple(map(row.get, schema)) for row in rows]
-    result = pl.DataFrame(kept, schema=schema, orient="row")
-    return result.with_columns(cs.float().exclude(MODEL).fill_nan(None))
-
-
-def _row(part: pl.DataFrame, column: str, how: Segmenting) -> dict[str, Any]:
-    """Return the best and the worst segment of a column, and the gap between them.
+    """Return a row for each column, model and metric, from the sums of cells.
 
     The interval has t at level^(1 / m), where m is the number of all pairs of segments of `min_users` users: the two were
     picked among them. The p value is 1 - (1 - p)^m. Both hold for any correlation of the pairs. Where all users of one of the
     two have the same value, nothing is known of its error. Source: Welch 1947; Sidak 1967.
     """
-    metric = how.metrics[part[PLACE][0]]
-    known = part.filter(pl.col(column).is_not_null())
-    users = USERS if USERS in part.columns else "n"
-    row: dict[str, Any] = {
-        "by": how.names[column],
-        MODEL: part[MODEL][0] if MODEL in part.columns else None,
-        "metric": str(metric),
-        "n_segments": int((known[users] > 0).sum()),
-    }
-    large = known.filter(pl.col(users) >= max(how.min_users, 1))
-    unknown = int(part.filter(pl.col(column).is_null())[users].sum())
-    ends: list[int] = []
-    if len(large) > 1:
-        row |= _gap(large, metric, how, ends)
-        for name, place in zip(("best", "worst"), ends, strict=True):
-            row |= {name: large[column][place], f"{name}_n_users": int(large[users][place])}
-    notes = _note(row, has_users=bool(known[users].sum()), how=how)
-    if unknown:
-        name = short(repr(how.names[column]))
-        notes = [*notes, f"{unknown} users are in no segment, as their {name} is null"]
-    return row | {"note": "; ".join(notes) or None}
-
-
-def _gap(
-    large: pl.DataFrame, metric: Metric[...], how: Segmenting, ends: list[int]
-) -> dict[str, Any]:
-    """Return the gap between two of the segments, whose places `ends` then has."""
-    e = of_mean(Moments.of(large))
-    sign = -1.0 if metric.direction == "lower" else 1.0
-    order = np.argsort(-sign * e.value, kind="stable")
-    ends += [int(order[0]), int(order[-1])]
-    best, worst = (_one(e, place) for place in ends)
-    gap = apart(best, worst)._replace(value=sign * (best.value - worst.value))
+    if cells.is_empty() and MODEL not in schema:
+        metrics = [str(one) for one in how.metrics.values()]
+        none = {"n_segments": 0, "note": "nobody has a value"}
+        rows = [none | {BY: how.names[one], "metric": of} for (one,) in crossed for of in metrics]
+        return pl.DataFrame(rows, schema=schema)
+    segments = pl.concat([_of_column(cells, column, how) for (column,) in crossed])
+    e = of_mean(Moments.of(segments))
+    lower = [how.metrics[place].direction == "lower" for place in segments[PLACE]]
+    score = pl.Series(SCORE, np.where(np.array(lower, dtype=bool), -e.value, e.value))
+    found = _ends(segments.with_columns(score), schema, how)
+    at = {end: found[f"{ROW} {end}"] for end in ENDS}
+    best, worst = (_at(e, rows) for rows in at.values())
+    gap, n_large = apart(best, worst), as_numbers(found["large"])
     error = np.where((best.error > 0) & (worst.error > 0), gap.error, np.nan)
-    n_pairs = len(large) * (len(large) - 1) // 2
-    tested = judged(gap._replace(error=error), level=how.level, correction="sidak", tests=n_pairs)
-    found = {
+    gap = gap._replace(value=np.abs(gap.value), error=error)
+    n_pairs = n_large * (n_large - 1.0) / 2.0
+    tested = judged(gap, level=how.level, correction="sidak", tests=n_pairs)
+    sizes = {f"{end}_n_users": as_numbers(segments[USERS].gather(rows)) for end, rows in at.items()}
+    constant = "all users of the best or the worst segment have the same value, so no interval"
+    lacks = {
+        "nobody has a value": as_numbers(found["known"]) == 0,
+        f"fewer than two segments of at least {how.min_users} users, so no gap": np.isnan(gap.value),
+        constant: np.isnan(tested.low),
+    }
+    rough = np.fmin(*sizes.values()) < FEW
+    told = words(lacks, {f"segments of fewer than {FEW} users, so the interval is rough": rough})
+    notes = map(_with_unknown, told, found[BY], found["unknown"])
+    columns = {
         "gap": gap.value,
         "gap_low": tested.low,
         "gap_high": tested.high,
-        "p_value": tested.p_adjusted,
         "best_value": best.value,
         "worst_value": worst.value,
+        "p_value": tested.p_adjusted,
+        "note": np.array([*notes], dtype=object),
+        **sizes,
     }
-    return {name: float(one[0]) for name, one in found.items()}
+    made = as_columns(columns, {name: schema[name] for name in columns})
+    ends = (segments[SEGMENT].gather(rows).alias(end) for end, rows in at.items())
+    return found.with_columns(*made, *ends).select(*schema)
 
 
-def _one(e: Estimate, place: int) -> Estimate:
-    parts: Sequence[Numbers] = e
-    return Estimate(*(part[place : place + 1] for part in parts))
+def with_users(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return segments with their numbers of users, who count once over folds."""
+    users = pl.col(USERS if USERS in rows.columns else "n")
+    return rows.with_columns(users.cast(pl.Int64).alias(USERS))
 
 
-def _note(row: dict[str, Any], *, has_users: bool, how: Segmenting) -> list[str]:
-    """Return the note on the gap and its interval that tells most, if there is one."""
-    if not has_users:
-        return ["nobody has a value"]
-    if "gap" not in row:
-        return [f"fewer than two segments of at least {how.min_users} users, so no gap"]
-    if np.isnan(row["gap_low"]):
-        return ["all users of the best or the worst segment have the same value, so no interval"]
-    is_rough = min(row["best_n_users"], row["worst_n_users"]) < FEW
-    return [f"segments of fewer than {FEW} users, so the interval is rough"] * is_rough
+def _of_column(cells: pl.DataFrame, column: str, how: Segmenting) -> pl.DataFrame:
+    """Return the segments of a column, which is named in `by`."""
+    rows = with_users(segments_of(cells, [column], how))
+    return rows.rename({column: SEGMENT}).with_columns(pl.lit(how.names[column]).alias(BY))
+
+
+def _ends(segments: pl.DataFrame, schema: pl.Schema, how: Segmenting) -> pl.DataFrame:
+    """Return the rows of the best and worst segment of each column, model and metric, and numbers of users and segments."""
+    known, users = pl.col(SEGMENT).is_not_null(), pl.col(USERS)
+    large = known & (users >= max(how.min_users, 1))
+    score = pl.col(SCORE).filter(large)
+    rows = pl.col(ROW).filter(large).sort_by(score, descending=True, maintain_order=True)
+    on = [BY, *([MODEL] if MODEL in schema else []), PLACE]
+    return (
+        segments.with_row_index(ROW)
+        .group_by(on, maintain_order=True)
+        .agg(
+            pl.col("metric").first(),
+            *(
+                pl.when(large.sum() > 1).then(row).alias(f"{ROW} {end}")
+                for end, row in zip(ENDS, (rows.first(), rows.last()), strict=True)
+            ),
+            large=large.sum(),
+            known=users.filter(known).sum(),
+            unknown=users.filter(~known).sum(),
+            n_segments=(known & (users > 0)).sum().cast(pl.Int64),
+        )
+    )
+
+
+def _at(e: Estimate, rows: pl.Series) -> Estimate:
+    """Return the estimates of some rows, NaN for none."""
+    places, is_none = rows.fill_null(0).to_numpy(), rows.is_null().to_numpy()
+    return Estimate(*(np.where(is_none, np.nan, part[places]) for part in e))
+
+
+def _with_unknown(note: str, column: str, unknown: int) -> str:
+    """Return a note with the number of users whose segment is not known."""
+    if not unknown:
+        return note
+    more = f"{unknown} users are in no segment, as their {short(repr(column))} is null"
+    return "; ".join(filter(None, [note, more]))
