@@ -119,5 +119,5 @@ def test_a_gate_does_not_pass_on_arms_of_an_experiment():
 
     with pytest.warns(rf.RecframeWarning, match=ARMS):
         rec.require("mrr >= 0.01")
-    with pytest.raises(rf.RequirementError, match="2 are open"):
+    with pytest.raises(rf.RequirementError, match=r"2 of 2 rows \(open 2\)"):
         rec.require("mrr >= 0.01", strict=True)

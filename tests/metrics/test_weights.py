@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import recframe as rf
 from buckets_of_users import in_buckets
@@ -162,9 +163,13 @@ def test_the_interval_is_that_of_a_ratio_of_two_means():
     mean = np.average(values, weights=weights)
     # linearised: each user moves the ratio by weight · (value - mean) / mean weight
     moves = weights * (values - mean) / weights.mean()
-    half = 1.96 * moves.std(ddof=1) / math.sqrt(n)
+    error = moves.std(ddof=1) / math.sqrt(n)
+    half = (found["value_high"] - found["value_low"]) / 2
     assert found["value"] == pytest.approx(mean, rel=1e-12)
-    assert (found["value_high"] - found["value_low"]) / 2 == pytest.approx(half, rel=0.01)
+    # the error is estimated from 20 groups of users
+    of_groups = half / stats.t.ppf(0.975, 19) / error
+    least, most = np.sqrt(stats.chi2.ppf([0.0005, 0.9995], 19) / 19)
+    assert least < of_groups < most
 
 
 @pytest.mark.parametrize("lazy", [False, True])
