@@ -495,28 +495,15 @@ class _AfterPandas(importlib.abc.MetaPathFinder):
         finally:
             self._looking = False
         if spec is not None and spec.loader is not None:
-            spec.loader = _RegisteringLoader(spec.loader, self)
+            vars(spec.loader)["exec_module"] = partial(self._load, spec.loader)
         return spec
 
-
-class _RegisteringLoader(importlib.abc.Loader):
-    def __init__(self, loader: importlib.abc.Loader, finder: _AfterPandas) -> None:
-        self._loader, self._finder = loader, finder
-
-    def __getattr__(self, name: str) -> Any:
-        """Give what others ask a loader for, such as `get_source`."""
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        # The module gets its own loader back before it runs: others (importlib.resources) ask it for files.
-        module.__loader__ = self._loader
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        self._loader.exec_module(module)
+    def _load(self, loader: importlib.abc.Loader, module: ModuleType) -> None:
+        """Run pandas as ever, then register on it."""
+        # others (importlib.resources) ask the module's loader for files, and a reload runs as ever
+        vars(loader).pop("exec_module", None)
+        loader.exec_module(module)
         # it stays until pandas is really there: a look or a failed import is none
-        if self._finder in sys.meta_path:
-            sys.meta_path.remove(self._finder)
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
         _register_on_pandas(module)

@@ -289,13 +289,10 @@ class Question(Request):
             columns[MODEL] = result.get_column(names[MODEL])
         rows = pl.DataFrame(columns)
         if "baseline_value" in result.columns:
-            baseline = result.get_column(BASELINE).cast(rows.schema[MODEL])
-            of_baseline = rows.with_columns(
-                result["baseline_value"].alias("value"),
-                baseline.alias(MODEL),
-                n_users=pl.lit(None, rows.schema["n_users"]),
-            )
-            rows = rows.vstack(of_baseline)
+            columns["value"] = result.get_column("baseline_value")
+            columns["n_users"] = columns["n_users"].clear(len(rows))
+            columns[MODEL] = result.get_column(BASELINE).cast(rows.schema[MODEL])
+            rows = rows.vstack(pl.DataFrame(columns))
         numbers = {of: part for (of,), part in rows.partition_by("metric", as_dict=True).items()}
         known = [models_of_other_users] if BASELINE in names and self.notes is None else []
         inputs, n_rows = one_of_each(self.home), max(map(len, numbers.values()), default=0)

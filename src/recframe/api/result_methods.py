@@ -31,7 +31,6 @@ from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import keys_of
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import text_of
-from recframe.frames.hints import bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.lookup import kind_for
 from recframe.frames.options import MOST_DECIMALS, plain_number
@@ -173,30 +172,22 @@ class ResultsShown(Generic[F]):
         # what a profile rounds is not rounded twice
         rec = rec(decimals=MOST_DECIMALS)
         asked = question(rec, metrics, k, by, None)
-        given = {"by": by, "level": level}
+        names, given = [*asked.by.values()], {"by": by, "level": level}
         numbers = ["metric", "value", "value_low", "value_high", "n_users"]
-        names = list(asked.by.values())
         summary = _collected(rec.summarize(*metrics, k=k, **given), names, numbers)
-        untested = [
-            metric for metric in asked.metrics if is_of_segment(metric) and reason_without(metric)
-        ]
-        model, verdicts = asked.by.get(MODEL), {}
-        if baseline is not None and model is None:
-            msg = (
-                f"baseline={baseline!r} needs a column of models: {bind(model=repr('model'))}, "
-                "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
-            )
-            raise RecframeError(msg)
-        tested = [metric for metric in asked.metrics if metric not in untested]
+        tested, untested = _tested(asked.metrics)
+        model, verdicts, tests = asked.by.get(MODEL), {}, 0
         if baseline is not None and tested:
             found = asked.rec.compare(*tested, baseline=baseline, **given)
             ordered = sorted(names, key=lambda name: name == model)
-            found = _collected(found, ordered, ["metric", "verdict"])
-            verdicts = {row[:-1]: row[-1] for row in found.rows()}
+            found = _collected(found, ordered, ["metric", "verdict", "p_adjusted"])
+            verdicts = {row[:-2]: row[-2] for row in found.rows()}
+            tests = int(found["p_adjusted"].count())
         publication = Publication(
             asked.metrics,
             sentences(asked.notes),
             verdicts,
+            tests,
             [str(one) for one in untested],
             None if baseline is None else text_of(baseline),
             decimals,
@@ -305,6 +296,12 @@ class ResultsShown(Generic[F]):
         ['recall over the cut-off k']
         """
         return Plot(self)
+
+
+def _tested(metrics: Sequence[Metric[...]]) -> tuple[list[Metric[...]], list[Metric[...]]]:
+    """Return the metrics whose differences have a test, and the others."""
+    untested = [one for one in metrics if is_of_segment(one) and reason_without(one)]
+    return [one for one in metrics if one not in untested], untested
 
 
 def _texts(name: str, given: object) -> list[str]:

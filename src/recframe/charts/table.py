@@ -223,6 +223,8 @@ class Publication:
     """Sentences on models whose lists are of other users."""
     verdicts: Mapping[Key, str]
     """By the segment, the model and the metric."""
+    tests: int
+    """Number of tests that verdicts allow for."""
     untested: Sequence[str]
     """Metrics without a known test."""
     baseline: str | None
@@ -295,6 +297,9 @@ class Publication:
             notes.append(f"In brackets: the interval at {self.level:.10g} of each value.")
         return notes
 
+    def _tests(self) -> str:
+        return "the one test of the table" if self.tests == 1 else f"the {self.tests} tests of the table"
+
     def _legend(self, *, has_best: bool) -> list[str]:
         """Return the meaning of the signs of a table, of those that stand in it."""
         lowest = [str(metric) for metric in self.metrics if metric.direction == "lower"]
@@ -309,7 +314,7 @@ class Publication:
         )
         notes.append(
             f"{BETTER} {better}, {WORSE} {worse} than {self.baseline}: paired t test, "
-            f"p of at most {1 - self.level:.6g} after Holm's correction for all tests of the table."
+            f"p of at most {1 - self.level:.6g} after Holm's correction for {self._tests()}."
         )
         if self.untested:
             notes.append(f"Not tested: {', '.join(self.untested)}.")
