@@ -280,7 +280,7 @@ def _check_metric(call: str, metric: Metric[...]) -> None:
     if metric.definition.grows:
         why = "grows with the number of users, so a large segment has a larger value by its size"
     msg = (
-        f"{call} takes no {str(metric)!r}, which {why}; evaluate(..., by=...) has its values, and compare(..., by=...) compares "
-        "models within each segment, where they have the same users"
+        f"{call} takes no {str(metric)!r}, which {why}; evaluate(..., by=...) has its values, and compare(..., by=...) "
+        "compares models within each segment, where they have the same users"
     )
     raise RecframeError(msg)

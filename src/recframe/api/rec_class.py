@@ -357,10 +357,7 @@ class Rec(Methods[F], Answers[F]):
 
     def _collected(self) -> Rec[pl.DataFrame]:
         """Return the same with results that are collected frames of Polars."""
-        bound: Any = self._with(self._context)
-        bound._answers = with_results_of_polars  # noqa: SLF001  of this class
-        collected: Rec[pl.DataFrame] = bound
-        return collected
+        return self._answering(with_results_of_polars)
 
     def _split(self, labels: Any, folds: Folds | None, bounds: Sequence[str]) -> Rec[F]:
         """Return the same over the folds of a split, with models that are bounds and no candidates."""
@@ -375,21 +372,25 @@ class Rec(Methods[F], Answers[F]):
 
     def _in_polars(self) -> Rec[pl.DataFrame]:
         """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""
-        bound = cast("Rec[pl.DataFrame]", self._with(self._context))
-        # a cast hides that it is one of this class
-        bound._answers, bound._held = in_polars, self._held  # noqa: SLF001
-        return bound
+        return self._answering(in_polars, self._held)
+
+    def _answering(
+        self, answers: Callable[[Kind], Kind], held: HeldValues | None = None
+    ) -> Rec[Any]:
+        """Return the same with results of another kind."""
+        bound: Any = self._with(self._context)
+        bound._answers, bound._held = answers, held  # noqa: SLF001  of this class
+        rec: Rec[Any] = bound
+        return rec
 
     def _inputs(self, by: By, metrics: Sequence[Metric[...]] | None = None) -> Inputs:
         context, names = self._context, self._segments(by)
         judged = metrics is None or under_profile.read_relevance(context, metrics)
+        own = under_profile.own(context) if context.strict else context
+        inputs = read(self._frame, own, names, labelled=context.strict, judged=judged)
         if context.strict:
-            own = under_profile.own(context)
-            inputs = read(self._frame, own, names, labelled=True, judged=judged)
             errors = audit.errors(trainings.named(inputs))
             inputs = replace(inputs.without_labels(), checks=(errors,))
-        else:
-            inputs = read(self._frame, context, names, judged=judged)
         if metrics and "recommendations" not in inputs.given and inputs.tables is None:
             audit.tell_of_schemas(inputs)
         return check_lists(inputs)

@@ -15,7 +15,7 @@ from recframe.audit.checks_of_models import first_of_each, models_of_other_users
 from recframe.audit.data import Data, OfCall
 from recframe.audit.report import tell, warn_of
 from recframe.charts.long_format import warned_of_truth
-from recframe.errors import CallError, ColumnError, RecframeError, shown
+from recframe.errors import CallError, ColumnError, RecframeError
 from recframe.evaluation import evaluation
 from recframe.evaluation.caching import Made, planned
 from recframe.evaluation.evaluation import Convention
@@ -33,6 +33,7 @@ from recframe.frames.roles import Segment
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
+from recframe.statistics import options
 from recframe.statistics.groups import reason_without
 from recframe.statistics.samples import Sample, cells_of, sums_of, with_weights_of_hits
 from recframe.statistics.stored_results import as_shown, joined_notes
@@ -124,8 +125,8 @@ class Question(Request):
     @cached_property
     def decimals(self) -> dict[str, int]:
         """The number of displayed decimals, by the metrics' strings."""
-        each = {str(one.metric): one.context.decimals for one in self.stated}
-        return {name: n for name, n in each.items() if n is not None}
+        each = ((str(one.metric), one.context.decimals) for one in self.stated)
+        return {name: n for name, n in each if n is not None}
 
     @cached_property
     def segments(self) -> list[Segment]:
@@ -304,10 +305,7 @@ def question(
 ) -> Question:
     """Return the request, or raise an error where it is invalid."""
     asked, names = registry.asked(registry.each(metrics), k), argument_errors.names(by)
-    if cluster is None:
-        inputs = rec._inputs(names, asked)  # noqa: SLF001
-    else:
-        inputs = _clustered(rec, asked, names, cluster)
+    inputs = _read(rec, asked, names, cluster)
     unit = inputs.units[0] if inputs.units else None
     if any(one.inside == "user" for one in inputs.segments):
         user = Given("by", inputs.context.names["user"])
@@ -328,19 +326,20 @@ def _over_folds(inputs: Inputs) -> Inputs:
     return replace(inputs, segments=(*inputs.segments, user), units=(*inputs.units, "user"))
 
 
-def _clustered(
+def _read(
     rec: Any, metrics: Sequence[Metric[...]], names: Sequence[Any], cluster: object
 ) -> Inputs:
-    """Return the frames with a column of clusters as the last segment, or say why it is none."""
-    if not isinstance(cluster, str):
-        msg = f"cluster={shown(cluster)}: cluster takes the name of a column, such as 'household'"
-        raise RecframeError(msg)
+    """Return the frames, with a column of clusters as the last segment, or say why it is none."""
+    if cluster is None:
+        inputs: Inputs = rec._inputs(names, metrics)  # noqa: SLF001
+        return inputs
+    cluster = options.text("cluster", cluster, "the name of a column, such as 'household'")
     given = Given("cluster", cluster)
     if cluster in [*rec._context.by, *names]:  # noqa: SLF001
         msg = f"{given} is also a column of by=, so each segment would be one cluster; name another"
         raise RecframeError(msg)
     try:
-        inputs: Inputs = rec._inputs([*names, cluster], metrics)  # noqa: SLF001
+        inputs = rec._inputs([*names, cluster], metrics)  # noqa: SLF001
     except ColumnError as error:
         raise type(error)(str(error).replace(str(Given("by", cluster)), str(given), 1)) from None
     segment = inputs.segments[-1]

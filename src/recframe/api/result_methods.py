@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
@@ -33,12 +32,13 @@ from recframe.frames.collecting import stream
 from recframe.frames.dtypes import text_of
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.options import MOST_DECIMALS, plain_number
+from recframe.frames.options import MOST_DECIMALS
 from recframe.frames.roles import Segment
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
+from recframe.statistics import options
 from recframe.statistics.groups import reason_without
 from recframe.statistics.sums import MODEL
 
@@ -166,8 +166,8 @@ class ResultsShown(Generic[F]):
         """
         from recframe.charts.table import Publication  # noqa: PLC0415  importing recframe should take no time
 
-        _check_decimals(decimals)
-        _check_title(title)
+        decimals = options.whole("decimals", decimals, 0, MOST_DECIMALS)
+        title = options.text("title", title)
         rec: Any = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         # what a profile rounds is not rounded twice
         rec = rec(decimals=MOST_DECIMALS)
@@ -259,7 +259,7 @@ class ResultsShown(Generic[F]):
         from recframe.reports.page import check_installed  # noqa: PLC0415
         from recframe.reports.report import report  # noqa: PLC0415
 
-        _check_title(title)
+        title = options.text("title", title)
         if title_of is not None:
             _texts("title_of", [title_of])
         check_installed()
@@ -306,14 +306,9 @@ def _tested(metrics: Sequence[Metric[...]]) -> tuple[list[Metric[...]], list[Met
 
 def _texts(name: str, given: object) -> list[str]:
     """Return the names of columns of items."""
-    columns = [given] if isinstance(given, str) else given
-    if isinstance(columns, Iterable):
-        found = [*columns]
-        if all(isinstance(one, str) for one in found):
-            return found
-        given = found[0] if len(found) == 1 else given
-    msg = f"{name}={shown(given)}: {name} takes the name of a column of items, such as 'title'"
-    raise RecframeError(msg)
+    columns = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    takes = "the name of a column of items, such as 'title'"
+    return [options.text(name, one, takes) for one in columns]
 
 
 def _shown(
@@ -361,17 +356,11 @@ def _shown(
 
 def _checked(metric: str | Metric[...], k: int | None, n: object) -> tuple[Metric[...], int]:
     """Return the metric and the number of users, or say why there is no such thing."""
-    found = registry.asked([metric], k)
-    if len(found) > 1:
+    one, *others = registry.asked([metric], k)
+    if others:
         raise RecframeError(f"k={shown(k)}: users are sorted by one cut-off; write k=10")
-    check_of_users(found[0])
-    try:
-        number = 0 if isinstance(n, bool) else operator.index(n)  # type: ignore[arg-type]
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise RecframeError(f"n={shown(n)}: write the number of users to show, 1 or more")
-    return found[0], number
+    check_of_users(one)
+    return one, options.whole("n", n, 1)
 
 
 def _columns_of_items(inputs: Inputs, without: Collection[str]) -> list[Segment]:
@@ -391,19 +380,6 @@ def _check_names(names: Sequence[str]) -> None:
             "that"
         )
         raise ColumnError(msg)
-
-
-def _check_decimals(decimals: object) -> None:
-    number = plain_number(decimals)
-    if not isinstance(number, int) or not 0 <= number <= MOST_DECIMALS:
-        msg = f"decimals={shown(decimals)}: table takes a whole number of decimals from 0 to {MOST_DECIMALS}"
-        raise RecframeError(msg)
-
-
-def _check_title(title: object) -> None:
-    if not isinstance(title, str):
-        msg = f"title={shown(title)}: title takes text"
-        raise RecframeError(msg)
 
 
 def _collected(result: Any, names: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:

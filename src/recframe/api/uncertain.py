@@ -14,7 +14,7 @@ from recframe.errors import UnknownMetricError
 from recframe.frames.dtypes import as_text
 from recframe.statistics import options
 from recframe.statistics.options import Correction
-from recframe.statistics.stored_results import OF_USERS, POWER, SUMMARY
+from recframe.statistics.stored_results import POWER, SUMMARY
 from recframe.statistics.sums import MODEL
 
 
@@ -160,10 +160,9 @@ class Uncertain(Generic[F]):
         cluster: str | None = None,
         *,
         model: str | None = None,
-        counts: bool = False,
         **options: Any,
     ) -> Any:
-        """Return the result of `compare`, of one `model` alone, with numbers of users too where they are wanted.
+        """Return the result of `compare`, of one `model` alone where it is named.
 
         Its rows are the family of tests that a verdict allows for.
         """
@@ -180,11 +179,8 @@ class Uncertain(Generic[F]):
             raise UnknownMetricError(msg) from None
         pairing, of = asked.pairs(baseline), dict(enumerate(asked.metrics))
         how = Comparing(cluster=asked.cluster, **options)
-        columns = how.columns | (OF_USERS if counts else {})
-        only = None
-        if model is not None:
-            only = as_text(pl.col(MODEL), pairing.dtype) == model
-        return asked.answer(lambda rows: compared(rows, of, how), columns, pairing, only)
+        only = None if model is None else as_text(pl.col(MODEL), pairing.dtype) == model
+        return asked.answer(lambda rows: compared(rows, of, how), how.columns, pairing, only)
 
     @argument_errors.understood
     def power(

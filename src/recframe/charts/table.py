@@ -298,7 +298,11 @@ class Publication:
         return notes
 
     def _tests(self) -> str:
-        return "the one test of the table" if self.tests == 1 else f"the {self.tests} tests of the table"
+        return (
+            "the one test of the table"
+            if self.tests == 1
+            else f"the {self.tests} tests of the table"
+        )
 
     def _legend(self, *, has_best: bool) -> list[str]:
         """Return the meaning of the signs of a table, of those that stand in it."""

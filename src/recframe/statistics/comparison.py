@@ -44,12 +44,15 @@ class Comparing:
     """Minimum users, or clusters, per row to be tested; the numbers are given anyway."""
     cluster: str | None = None
     """Column of clusters: users within one are correlated."""
+    counts: bool = False
+    """Whether numbers of users come too."""
 
     @property
     def columns(self) -> dict[str, type[pl.DataType]]:
         """The columns of the result behind its keys."""
         dropped = OF_MARGIN if self.margin is None else ()
-        return {name: dtype for name, dtype in COMPARISON.items() if name not in dropped}
+        every = COMPARISON | (OF_USERS if self.counts else {})
+        return {name: dtype for name, dtype in every.items() if name not in dropped}
 
     @property
     def units(self) -> str:
@@ -211,7 +214,7 @@ def compared(
         **{name: np.where(each, count, np.nan) for name, count in counts.items()},
         "note": pairs.notes,
     }
-    return as_columns(found, {name: (COMPARISON | OF_USERS)[name] for name in found})
+    return as_columns(found, {name: of for name, of in how.columns.items() if name in found})
 
 
 def are_selected(n: Numbers, unpaired: Numbers) -> Flags:

@@ -56,7 +56,9 @@ def gaps(
     constant = "all users of the best or the worst segment have the same value, so no interval"
     lacks = {
         "nobody has a value": as_numbers(found["known"]) == 0,
-        f"fewer than two segments of at least {how.min_users} users, so no gap": np.isnan(gap.value),
+        f"fewer than two segments of at least {how.min_users} users, so no gap": np.isnan(
+            gap.value
+        ),
         constant: np.isnan(tested.low),
     }
     rough = np.fmin(*sizes.values()) < FEW

@@ -30,9 +30,7 @@ class Power:
     level: float
 
 
-def powered(
-    rows: pl.DataFrame, metrics: Mapping[int, Metric[...]], how: Power
-) -> pl.DataFrame:
+def powered(rows: pl.DataFrame, metrics: Mapping[int, Metric[...]], how: Power) -> pl.DataFrame:
     """Return the power analysis of differences between models, of each row of sums of pairs."""
     of = Sums(rows, metrics)
     e, n = of_mean(of.moments), of.n_users
