@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.charts.formatting import counted
 from recframe.errors import RecframeError, visible, wrong_ending
 from recframe.frames import atomic_write
 from recframe.frames.dtypes import text_of
@@ -86,7 +87,7 @@ class Cell:
         return form.below.format(self.interval) if self.interval else ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """A result as a table: `html()`, `latex()`, `markdown()`, `save(path)`, and `gt`, one of Great Tables to style further."""
 
@@ -147,6 +148,10 @@ class Table:
             )
             raise RecframeError(msg)
         atomic_write.write_text(path, getattr(self, FORMS[ending])())
+
+    def __repr__(self) -> str:
+        names = ", ".join(map("".join, self.columns))
+        return f"<table of {counted(len(self.rows), 'row')} by {names}; print() shows it, .save('table.tex') writes it>"
 
     def __str__(self) -> str:
         return self.markdown()
