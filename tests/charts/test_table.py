@@ -174,7 +174,7 @@ def test_what_has_no_test_stands_without_a_mark():
 
 def test_options_that_are_none_are_told():
     for more, said in (
-        ({"decimals": -1}, "decimals=-1: table takes a whole number of decimals from 0 to 15"),
+        ({"decimals": -1}, "decimals=-1: decimals takes a whole number from 0 to 15"),
         ({"decimals": 2.5}, "decimals=2.5"),
         ({"level": 2}, "level takes a number between 0 and 1"),
         ({"baseline": "popularity"}, "popularity"),

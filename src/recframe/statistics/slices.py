@@ -40,7 +40,6 @@ def slices(
     own, rest = (_at_least(of_mean(Moments.of(one)), variance) for one in (rows, others))
     e = apart(own, rest)
     tested = judged(e, level=how.level, correction="sidak")
-    is_lower = [how.metrics[place].direction == "lower" for place in rows[PLACE]]
     found = {
         "difference": e.value,
         "difference_low": tested.low,
@@ -51,7 +50,7 @@ def slices(
         "p_adjusted": tested.p_adjusted,
         "n_users": rows[USERS],
         "note": np.where(np.isnan(rest.value), "nobody is outside", ""),
-        WORST: np.where(np.array(is_lower, dtype=bool), -tested.low, tested.high),
+        WORST: np.where(rows["higher"], tested.high, -tested.low),
     }
     made = as_columns(found, {name: schema.get(name, pl.Float64) for name in found})
     order = [*([MODEL] if MODEL in schema else []), PLACE]
