@@ -10,7 +10,7 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
-from recframe.api.request import Question, Request, question
+from recframe.api.request import Question, Request, check_names, question
 from recframe.charts.long_format import check_models
 from recframe.errors import ColumnError, RecframeError, silent
 from recframe.evaluation.required_columns import needs_of
@@ -199,10 +199,7 @@ class Compared(Generic[F]):
         check_models(rec, "pareto()")
         request = Request.of(rec, found, by)
         keys = keys_of(request.inputs, found)
-        for name in keys.values():
-            if name in COLUMNS:
-                msg = f"{Given('by', name)} is also the name of a result column; rename the column first"
-                raise ColumnError(msg)
+        check_names(keys, COLUMNS)
         kind = request.kind
         asked = rec._in_polars() if kind.collects else rec  # noqa: SLF001  those of a Rec
         cells = numbered(asked.evaluate(found, by=by).lazy(), [*keys])

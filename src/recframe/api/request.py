@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -264,12 +264,7 @@ class Question(Request):
 
         `shown` has the columns of the result, behind the keys. Warnings go by its values, unless it has none.
         """
-        taken = [*columns, *names.values()]
-        for inside, name in names.items():
-            if taken.count(name) > 1:
-                given = Given(MODEL if inside == MODEL else "by", name)
-                msg = f"{given} is also the name of a result column; rename the column first"
-                raise ColumnError(msg)
+        check_names(names, columns)
         named = plan.select(
             *(pl.col(inside).alias(name) for inside, name in names.items()), *columns
         )
@@ -354,6 +349,16 @@ def _read(
     if msg:
         raise RecframeError(f"{given}: {msg}")
     return replace(inputs, units=(segment.inside,))
+
+
+def check_names(names: Mapping[str, str], columns: Collection[str]) -> None:
+    """Reject keys of a result that have the name of another column."""
+    taken = [*columns, *names.values()]
+    for inside, name in names.items():
+        if taken.count(name) > 1:
+            given = Given(MODEL if inside == MODEL else "by", name)
+            msg = f"{given} is also the name of a result column; rename the column first"
+            raise ColumnError(msg)
 
 
 def check_pairs(metrics: Sequence[Metric[...]]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -88,8 +88,13 @@ class Sums:
     @property
     def ranges(self) -> tuple[Numbers, Numbers]:
         """The ranges of the metrics."""
-        of = np.array([self.metrics[place].range for place in self.rows[PLACE]]).reshape(-1, 2)
+        of = self.of_metrics(lambda metric: metric.range).reshape(-1, 2)
         return of[:, 0], of[:, 1]
+
+    def of_metrics(self, say: Callable[[Metric[...]], Any]) -> Any:
+        """Return what a function says of each row's metric."""
+        each = {place: say(metric) for place, metric in self.metrics.items()}
+        return np.array([each[place] for place in self.rows[PLACE]])
 
     @property
     def few_clusters(self) -> Flags:
@@ -109,9 +114,8 @@ class Sums:
         }
         if not is_set.any():
             return found
-        reasons = {place: reason_without(one) for place, one in self.metrics.items()}
-        reason = np.array([reasons[place] or "" for place in self.rows[PLACE]], dtype=object)
-        found |= {f"{one}, so no interval": reason == one for one in {*reason} - {""}}
+        reason = self.of_metrics(lambda metric: reason_without(metric) or "")
+        found |= {f"{one}, so no interval": reason == one for one in {*reason.tolist()} - {""}}
         without = is_set & np.isnan(self.moments.units)
         few = f"fewer than {FEWEST} of {N_GROUPS} groups of users change it, so no interval"
         return found | {
@@ -140,14 +144,14 @@ def summarized(
     e = users if of.trainings is None else of_mean(of.moments, 1.0, of.trainings)
     low, high = interval(e, of, level)
     of_set = users.error * np.sqrt(of.arrays["n"])
-    over_lists = [needs_of(metrics[place]).over == "lists" for place in rows[PLACE]]
+    over_lists = of.of_metrics(lambda metric: needs_of(metric).over == "lists")
     found = {
         "value": e.value,
         "value_low": low,
         "value_high": high,
         "std": np.where(of.flags["of_each"], np.sqrt(of.variance), of_set),
         "n_users": n_users,
-        "n_lists": np.where(np.array(over_lists, dtype=bool), n_users, np.nan),
+        "n_lists": np.where(over_lists, n_users, np.nan),
         "note": notes_of(of, e, paired=np.zeros(len(rows), dtype=bool)),
     }
     return as_columns(found, {name: SUMMARY[name] for name in found})
