@@ -241,15 +241,22 @@ class Question(Request):
         """
         dtypes: dict[str, Any] = {**rows.collect_schema(), **columns}
         others = [one for one in columns if one not in names]
-        in_plan = pl.Schema({one: dtypes[one] for one in (*names, *others)})
+        check_names(names, others)
+        notes = self.notes if BASELINE in names else None
+        # notes are joined by the names inside
+        inside = {one: one for one in (*names, *others)}
+        own = inside if notes is not None else {**inside, **names}
+        schema = pl.Schema({own[one]: dtypes[one] for one in inside})
 
         def finished(found: pl.DataFrame) -> pl.DataFrame:
             new = made(found)
-            return pl.DataFrame([new[one] if one in new.columns else found[one] for one in in_plan])
+            each = (new[one] if one in new.columns else found[one] for one in inside)
+            return pl.DataFrame([of.alias(one) for of, one in zip(each, schema, strict=True)])
 
-        whole = self.kind.applied(rows, finished, in_plan)
-        whole = with_notes(whole, self.notes if BASELINE in names else None)
-        return self.given(whole, names, others, others, **told)
+        whole = self.kind.applied(rows, finished, schema)
+        if notes is None:
+            return self._given(whole, names, None, **told)
+        return self.given(with_notes(whole, notes), names, others, others, **told)
 
     def given(
         self,
@@ -257,23 +264,28 @@ class Question(Request):
         names: Mapping[str, str],
         columns: Sequence[str],
         shown: Sequence[str],
+        **told: Any,
+    ) -> Any:
+        """Return a result under the names of its columns, of which those in `shown` are given behind the keys."""
+        check_names(names, columns)
+        keys = (pl.col(inside).alias(name) for inside, name in names.items())
+        return self._given(plan.select(*keys, *columns), names, shown, **told)
+
+    def _given(
+        self,
+        plan: pl.LazyFrame,
+        names: Mapping[str, str],
+        shown: Sequence[str] | None,
         *,
         of_values: bool = True,
     ) -> Any:
-        """Return a result under the names of its columns, as a frame of the kind that came in.
-
-        `shown` has the columns of the result, behind the keys. Warnings go by its values, unless it has none.
-        """
-        check_names(names, columns)
-        named = plan.select(
-            *(pl.col(inside).alias(name) for inside, name in names.items()), *columns
-        )
+        """Return a named result as a frame of the kind that came in; warnings go by its values, unless it has none."""
         sources = dict(self.inputs.sources)
         if BASELINE in names:
             sources[names[BASELINE]] = sources.get(names[MODEL])
-        rounded = as_shown(named, self.decimals)
         told = partial(self._told, names) if of_values else warned_of_truth(self.inputs)
-        return self.kind.give(rounded, sources, told, [*names.values(), *shown])
+        columns = None if shown is None else [*names.values(), *shown]
+        return self.kind.give(as_shown(plan, self.decimals), sources, told, columns)
 
     def _told(self, names: Mapping[str, str], result: pl.DataFrame, run: Collect) -> None:
         """Issue the warnings of a result, by the metrics' names, since a gate may have several rows of one.
@@ -284,7 +296,7 @@ class Question(Request):
         if MODEL in names:
             columns[MODEL] = result.get_column(names[MODEL])
         rows = pl.DataFrame(columns)
-        if "baseline_value" in result.columns:
+        if BASELINE in names and "baseline_value" in result.columns:
             columns["value"] = result.get_column("baseline_value")
             columns["n_users"] = columns["n_users"].clear(len(rows))
             columns[MODEL] = result.get_column(BASELINE).cast(rows.schema[MODEL])

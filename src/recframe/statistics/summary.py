@@ -11,7 +11,6 @@ import polars as pl
 
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.trainings import PARTS as OF_TRAININGS
-from recframe.frames.kinds.kind import is_number
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Flags, Numbers, np, ratio
 from recframe.statistics.estimates import (
@@ -34,6 +33,18 @@ from recframe.statistics.sums import PLACE, ROUNDING, USERS
 FEW_CLUSTERS = f"clusters count as fewer than {FEW} of one size, so the interval is rough"
 
 
+class Arrays(dict[str, Numbers]):
+    """Columns as arrays of numbers, NaN for null, made when they are first read."""
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        super().__init__()
+        self.rows = rows
+
+    def __missing__(self, name: str) -> Numbers:
+        self[name] = as_numbers(self.rows[name])
+        return self[name]
+
+
 @dataclass(frozen=True)
 class Sums:
     """Rows of sums of one result, as arrays."""
@@ -42,9 +53,9 @@ class Sums:
     metrics: Mapping[int, Metric[...]]
 
     @cached_property
-    def arrays(self) -> dict[str, Numbers]:
+    def arrays(self) -> Mapping[str, Numbers]:
         """The columns of numbers, NaN for null."""
-        return {one.name: as_numbers(one) for one in self.rows if is_number(one.dtype)}
+        return Arrays(self.rows)
 
     @cached_property
     def flags(self) -> dict[str, Flags]:
@@ -74,7 +85,9 @@ class Sums:
     def n_users(self) -> Numbers:
         """The number of users, who count once over folds."""
         n = self.arrays["n"]
-        users = self.arrays.get(USERS, n)
+        if USERS not in self.rows.columns:
+            return n
+        users = self.arrays[USERS]
         return np.where(np.isnan(users), n, users)
 
     @cached_property
