@@ -18,7 +18,7 @@ from recframe.api import argument_errors, reprs
 from recframe.api.argument_errors import no_method
 from recframe.api.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.api.methods import Methods
-from recframe.api.request import Request, warned_of_metrics
+from recframe.api.request import Request, tell_of_tidy
 from recframe.api.result_methods import Answers
 from recframe.audit import report as audit
 from recframe.audit.data import Data
@@ -202,7 +202,9 @@ class Rec(Methods[F], Answers[F]):
         request = Request.of(self, found, by)
         plan = request.with_support() if support else request.evaluated(SUPPORT if tidy else ())
         plan = long.tidy(plan, request.inputs, found) if tidy else plan
-        told = partial(warned_of_metrics, request.home, found, tidy=tidy)
+        told = partial(
+            tell_of_tidy if tidy else audit.tell, trainings.one_of_each(request.home), found
+        )
         result: F = request.kind.give(plan, request.inputs.sources, told)
         return result
 
@@ -312,10 +314,8 @@ class Rec(Methods[F], Answers[F]):
         inputs = self._inputs(by, metrics=registry.asked([metric], k))
         asked = explanation.question(inputs, metric, profiles, k)
         made = asked.table(inputs, self._evaluated(inputs, asked.conventions))
-        home = under_profile.at_home(inputs)
-        told = partial(
-            warned_of_metrics, home, [convention.metric for convention in asked.conventions]
-        )
+        home = trainings.one_of_each(under_profile.at_home(inputs))
+        told = partial(audit.tell, home, [convention.metric for convention in asked.conventions])
         result: F = self._kind.give(made, inputs.sources, told)
         return explanation.Explanation(asked.text(self._kind.rows(result)), result)
 

@@ -1,4 +1,4 @@
-"""A call, once: its request, its plan, its result, and what is told of it."""
+"""Requests, plans and results of calls, and their warnings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs
 from recframe.audit.checks_of_models import first_of_each, models_of_other_users, notes_on_models
 from recframe.audit.data import Data, OfCall
-from recframe.audit.report import tell, warn_of
+from recframe.audit.report import tell
 from recframe.charts.long_format import warned_of_truth
 from recframe.errors import CallError, ColumnError, RecframeError
 from recframe.evaluation import evaluation
@@ -210,7 +210,7 @@ class Question(Request):
         if MODEL not in self.by or self.inputs.tables is not None or self.run.is_divided:
             return None
         inputs = one_of_each(self.home).candidates
-        call = OfCall(self.metrics, {}, 0, inputs.given if inputs.few else {})
+        call = OfCall(self.metrics, inputs.given if inputs.few else {})
         return notes_on_models(Data(inputs, of_call=call))
 
     def answer(
@@ -301,10 +301,12 @@ class Question(Request):
             columns["n_users"] = columns["n_users"].clear(len(rows))
             columns[MODEL] = result.get_column(BASELINE).cast(rows.schema[MODEL])
             rows = rows.vstack(pl.DataFrame(columns))
-        numbers = {of: part for (of,), part in rows.partition_by("metric", as_dict=True).items()}
+        numbers = {}
+        for name in map(str, self.metrics):
+            is_its = rows["metric"] == name
+            numbers[name] = pl.DataFrame([column.filter(is_its) for column in rows])
         known = [models_of_other_users] if BASELINE in names and self.notes is None else []
-        inputs, n_rows = one_of_each(self.home), max(map(len, numbers.values()), default=0)
-        warn_of(inputs, self.metrics, numbers, n_rows, run, without=known)
+        tell(one_of_each(self.home), self.metrics, numbers, run, without=known)
 
 
 def question(
@@ -381,25 +383,17 @@ def check_pairs(metrics: Sequence[Metric[...]]) -> None:
             raise RecframeError(msg)
 
 
-def warned_of_metrics(
-    home: Inputs,
-    metrics: Sequence[Metric[...]],
-    result: pl.DataFrame,
-    run: Collect,
-    *,
-    tidy: bool = False,
+def tell_of_tidy(
+    home: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: Collect
 ) -> None:
-    """Warn of what a result of metrics and its frames, under their profile's policies, show."""
-    if not tidy:
-        tell(one_of_each(home), metrics, result, run)
-        return
-    n, model = len(metrics), home.context.names[MODEL]
-    there = {MODEL: model} if home.model else {}
-    rows = pl.DataFrame(
-        {name: result[own] for name, own in {"value": "value", "n_users": "n", **there}.items()}
+    """Warn of what a tidy result of metrics shows."""
+    names = {"value": "value", "n_users": "n"} | (
+        {MODEL: home.context.names[MODEL]} if home.model else {}
     )
+    rows = pl.DataFrame({name: result[own] for name, own in names.items()})
+    n = len(metrics)
     numbers = {str(one): rows.gather_every(n, place) for place, one in enumerate(metrics)}
-    warn_of(one_of_each(home), metrics, numbers, len(rows) // n, run)
+    tell(home, metrics, numbers, run)
 
 
 def with_notes(result: pl.LazyFrame, notes: pl.LazyFrame | None) -> pl.LazyFrame:

@@ -53,11 +53,13 @@ class OfCall:
     """The metrics of a call, its numbers and its eager frames."""
 
     metrics: Sequence[Metric[...]]
-    numbers: Mapping[str, pl.DataFrame]
-    """By metric: `value`, a row for each segment, beside `n_users` and `model` where these are known."""
-    n_rows: int
     given: Mapping[str, pl.DataFrame]
     """The eager frames, by name."""
+    names: Sequence[str] = ()
+    """The metrics' strings, where there is a result."""
+    numbers: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """By metric: `value`, a row for each segment, beside `n_users` and `model` where these are known."""
+    n_rows: int = 0
 
     @property
     def cutoff(self) -> int | None:
@@ -69,26 +71,25 @@ class OfCall:
         """Whether relevance changes the answer: `judge()` has no metric, and gives all of it."""
         return not self.metrics or any(needs_of(one).reads_relevance for one in self.metrics)
 
-    @property
-    def knows_users(self) -> bool:
-        """Whether the result has numbers of users."""
-        return any("n_users" in rows.columns for rows in self.numbers.values())
-
     @cached_property
-    def n_users(self) -> int:
-        """The number of counted users, of each model, 0 where the result does not have it."""
-        if not self.knows_users:
-            return 0
-        each = (rows.drop_nulls("n_users") for rows in self.numbers.values())
-        return max(int(rows["n_users"].sum()) // _n_models(rows) for rows in each)
+    def n_users(self) -> int | None:
+        """The number of counted users, of each model; None where the result does not have it."""
+        most = None
+        for rows in self.numbers.values():
+            if "n_users" in rows.columns:
+                known, n_models = rows.drop_nulls("n_users"), 1
+                if "model" in rows.columns:
+                    n_models = known["model"].n_unique() - known["model"].has_nulls()
+                most = max(most or 0, int(known["n_users"].sum()) // max(n_models, 1))
+        return most
 
     @cached_property
     def of_hits(self) -> dict[str, pl.DataFrame]:
         """The numbers of metrics that are above 0 only where a list has a relevant item, by metric."""
         return {
             name: self.numbers[name]
-            for one in self.metrics
-            if (name := str(one)) in self.numbers and needs_of(one).columns & (HITS | EXPECTED)
+            for name, one in zip(self.names, self.metrics, strict=False)
+            if name in self.numbers and needs_of(one).columns & (HITS | EXPECTED)
         }
 
     @cached_property
@@ -117,23 +118,6 @@ class OfCall:
     def may_be_perfect(self) -> bool:
         """Whether a metric of hits is nearly 1."""
         return any(_highest(rows) >= NEARLY_ALL for rows in self.of_hits.values())
-
-
-def numbers_of(
-    result: pl.DataFrame, metrics: Sequence[Metric[...]], model: str | None
-) -> dict[str, pl.DataFrame]:
-    """Return the numbers of a result with a column for each metric, which has the models in a column `model`."""
-    names = {"n_users": "n_users"} | ({} if model is None else {"model": model})
-    there = {name: result[own] for name, own in names.items() if own in result.columns}
-    known = (str(one) for one in metrics if str(one) in result.columns)
-    return {name: pl.DataFrame({"value": result[name], **there}) for name in known}
-
-
-def _n_models(rows: pl.DataFrame) -> int:
-    """Return the number of models, at least 1."""
-    if "model" not in rows.columns:
-        return 1
-    return max(rows["model"].n_unique() - rows["model"].has_nulls(), 1)
 
 
 def _highest(rows: pl.DataFrame) -> float:
@@ -216,7 +200,12 @@ class Data:
         """
         call = self.of_call
         frame = None if call is None else call.given.get(name)
-        if call is None or frame is None or call.n_users <= MANY_USERS or "user" not in frame:
+        if (
+            call is None
+            or frame is None
+            or (call.n_users or 0) <= MANY_USERS
+            or "user" not in frame
+        ):
             return frame
         if name not in self.looks:
             number = pl.col("user").cast(self.inputs.schema["user"]).hash()

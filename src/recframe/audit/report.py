@@ -17,7 +17,7 @@ from recframe.audit import (
     checks_of_users,
 )
 from recframe.audit.checks import SEVERITIES, Check, Finding, Held
-from recframe.audit.data import MANY_USERS, Data, OfCall, example, numbers_of
+from recframe.audit.data import MANY_USERS, Data, OfCall, example
 from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable, warn
 from recframe.evaluation.execution import Run
@@ -126,41 +126,54 @@ def _table(findings: Mapping[str, tuple[Check, Finding]], run: Run | None = None
 
 
 def tell(
-    inputs: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame, run: Collect
-) -> None:
-    """Warn of what a result shows that has a column for each metric."""
-    model = inputs.context.names["model"] if inputs.model else None
-    warn_of(inputs, metrics, numbers_of(result, metrics, model), len(result), run)
-
-
-def warn_of(
     inputs: Inputs,
     metrics: Sequence[Metric[...]],
-    numbers: Mapping[str, pl.DataFrame],
-    n_rows: int,
+    result: pl.DataFrame | Mapping[str, pl.DataFrame],
     run: Collect,
     without: Collection[Check] = (),
 ) -> None:
-    """Warn of what is rarely meant, and where there are hardly any hits, of why; of bounds nothing is said."""
-    inputs = inputs.candidates
-    call = OfCall(metrics, numbers, n_rows, inputs.given)
+    """Warn of what is rarely meant, and where there are hardly any hits, of why; of bounds nothing is said.
+
+    The result has a column for each metric, or is the frames of `OfCall.numbers`.
+    """
+    inputs, names = inputs.candidates, [*map(str, metrics)]
+    numbers: dict[str, pl.DataFrame] = {}
+    if isinstance(result, Mapping):
+        numbers |= result
+        n_rows = max(map(len, result.values()), default=0)
+    else:
+        keys, n_rows, model = {}, len(result), inputs.context.names["model"]
+        if "n_users" in result.columns:
+            keys["n_users"] = result["n_users"]
+        if inputs.model and model in result.columns:
+            keys["model"] = result[model]
+        for name in names:
+            if name in result.columns:
+                numbers[name] = pl.DataFrame({"value": result[name], **keys})
+    call = OfCall(metrics, inputs.given, names, numbers, n_rows)
     frames = {"recommendations": inputs.lists, "truth": inputs.truth, "users": inputs.users}
     given = {} if inputs.tables is not None else inputs.given
     lazy = {name: rows for name, rows in frames.items() if name not in given and rows is not None}
-    is_here = not lazy or (call.knows_users and call.n_users <= MANY_USERS)
+    is_here = not lazy or (call.n_users is not None and call.n_users <= MANY_USERS)
     if is_here and lazy:  # a bound of memory or the shell has the plan collected
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
     data = Data(inputs, call.cutoff, of_call=call)
-    checks = OF_JUDGING if not metrics else WARNING if call.are_hits_low else ALWAYS
-    if lazy:
-        checks = [check for check in checks if check not in OF_SCHEMAS]
-    if not is_here:
-        checks = [check for check in checks if check.warns == "low"]
-    found = _found([check for check in checks if check not in without], data)
+    checks = _checks_of(call, is_here=is_here, has_all=not lazy)
+    if without:
+        checks = [check for check in checks if check not in without]
+    found = _found(checks, data)
     if found:
         rows = run(_table(found)).unique("check", keep="first", maintain_order=True)
         for row in rows.rows(named=True):
             warn(_told(inputs, *found[row["finding"]], row))
+
+
+def _checks_of(call: OfCall, *, is_here: bool, has_all: bool) -> list[Check]:
+    """Return the checks of a call, by its numbers and by whether its frames are in memory, all or so few that they were read."""
+    checks = OF_JUDGING if not call.metrics else WARNING if call.are_hits_low else ALWAYS
+    if has_all:
+        return checks
+    return [one for one in checks if one not in OF_SCHEMAS and (is_here or one.warns == "low")]
 
 
 def tell_of_schemas(inputs: Inputs) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import polars as pl
@@ -55,6 +55,15 @@ def gaps(
     for end, keep in ENDS.items():
         rows = large.unique(on, keep=keep, maintain_order=True)
         ends[end] = groups.join(rows, on=on, how="left", nulls_equal=True, maintain_order="left")
+    made = _between(groups, ends, schema, how)
+    names = (rows[SEGMENT].alias(end) for end, rows in ends.items())
+    return groups.with_columns(*made, *names).select(*schema)
+
+
+def _between(
+    groups: pl.DataFrame, ends: Mapping[str, pl.DataFrame], schema: pl.Schema, how: Segmenting
+) -> pl.DataFrame:
+    """Return the gaps between best and worst segments, with their intervals and notes."""
     best, worst = (of_mean(Moments.of(rows)) for rows in ends.values())
     gap, n_large = apart(best, worst), as_numbers(ends["best"][LARGE])
     error = np.where((best.error > 0) & (worst.error > 0), gap.error, np.nan)
@@ -83,9 +92,7 @@ def gaps(
         "note": np.array([*notes], dtype=object),
         **sizes,
     }
-    made = as_columns(columns, {name: schema[name] for name in columns})
-    names = (rows[SEGMENT].alias(end) for end, rows in ends.items())
-    return groups.with_columns(*made, *names).select(*schema)
+    return as_columns(columns, {name: schema[name] for name in columns})
 
 
 def _best_first(segments: pl.DataFrame, on: Sequence[str]) -> pl.DataFrame:

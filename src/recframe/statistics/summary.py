@@ -19,7 +19,6 @@ from recframe.statistics.estimates import (
     Moments,
     Trainings,
     as_columns,
-    as_numbers,
     of_mean,
     t_quantile,
     wilson,
@@ -41,8 +40,8 @@ class Arrays(dict[str, Numbers]):
         self.rows = rows
 
     def __missing__(self, name: str) -> Numbers:
-        self[name] = as_numbers(self.rows[name])
-        return self[name]
+        found = self[name] = self.rows[name].cast(pl.Float64).to_numpy()
+        return found
 
 
 @dataclass(frozen=True)
