@@ -301,10 +301,10 @@ class Question(Request):
             columns["n_users"] = columns["n_users"].clear(len(rows))
             columns[MODEL] = result.get_column(BASELINE).cast(rows.schema[MODEL])
             rows = rows.vstack(pl.DataFrame(columns))
-        numbers = {}
+        numbers = []
         for name in map(str, self.metrics):
             is_its = rows["metric"] == name
-            numbers[name] = pl.DataFrame([column.filter(is_its) for column in rows])
+            numbers.append(pl.DataFrame([column.filter(is_its) for column in rows]))
         known = [models_of_other_users] if BASELINE in names and self.notes is None else []
         tell(one_of_each(self.home), self.metrics, numbers, run, without=known)
 
@@ -392,8 +392,7 @@ def tell_of_tidy(
     )
     rows = pl.DataFrame({name: result[own] for name, own in names.items()})
     n = len(metrics)
-    numbers = {str(one): rows.gather_every(n, place) for place, one in enumerate(metrics)}
-    tell(home, metrics, numbers, run)
+    tell(home, metrics, [rows.gather_every(n, place) for place in range(n)], run)
 
 
 def with_notes(result: pl.LazyFrame, notes: pl.LazyFrame | None) -> pl.LazyFrame:

@@ -55,10 +55,8 @@ class OfCall:
     metrics: Sequence[Metric[...]]
     given: Mapping[str, pl.DataFrame]
     """The eager frames, by name."""
-    names: Sequence[str] = ()
-    """The metrics' strings, where there is a result."""
-    numbers: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    """By metric: `value`, a row for each segment, beside `n_users` and `model` where these are known."""
+    numbers: Sequence[pl.DataFrame] = ()
+    """Of each metric `value`, a row for each segment, beside `n_users` and `model` where these are known; or no column."""
     n_rows: int = 0
 
     @property
@@ -75,7 +73,7 @@ class OfCall:
     def n_users(self) -> int | None:
         """The number of counted users, of each model; None where the result does not have it."""
         most = None
-        for rows in self.numbers.values():
+        for rows in self.numbers:
             if "n_users" in rows.columns:
                 known, n_models = rows.drop_nulls("n_users"), 1
                 if "model" in rows.columns:
@@ -84,13 +82,13 @@ class OfCall:
         return most
 
     @cached_property
-    def of_hits(self) -> dict[str, pl.DataFrame]:
-        """The numbers of metrics that are above 0 only where a list has a relevant item, by metric."""
-        return {
-            name: self.numbers[name]
-            for name, one in zip(self.names, self.metrics, strict=False)
-            if name in self.numbers and needs_of(one).columns & (HITS | EXPECTED)
-        }
+    def of_hits(self) -> list[pl.DataFrame]:
+        """The numbers of metrics that are above 0 only where a list has a relevant item."""
+        return [
+            rows
+            for one, rows in zip(self.metrics, self.numbers, strict=False)
+            if rows.width and needs_of(one).columns & (HITS | EXPECTED)
+        ]
 
     @cached_property
     def are_hits_low(self) -> bool:
@@ -98,9 +96,10 @@ class OfCall:
 
         NOTE: a mean of values up to 1 is at most the share of users with a hit.
         """
-        if not self.of_hits:
-            return bool(self.numbers) and not any(map(_highest, self.numbers.values()))
-        rows = [*self.of_hits.values()]
+        rows = self.of_hits
+        if not rows:
+            known = [one for one in self.numbers if one.width]
+            return bool(known) and not any(map(_highest, known))
         if max(map(len, rows)) == 0 or max(map(_lowest, rows)) >= HARDLY:
             return False
         if "model" not in rows[0].columns:
@@ -112,12 +111,12 @@ class OfCall:
     @property
     def has_a_hit(self) -> bool:
         """Whether the result shows that a list has a relevant item."""
-        return any(_highest(rows) > 0 for rows in self.of_hits.values())
+        return any(_highest(rows) > 0 for rows in self.of_hits)
 
     @cached_property
     def may_be_perfect(self) -> bool:
         """Whether a metric of hits is nearly 1."""
-        return any(_highest(rows) >= NEARLY_ALL for rows in self.of_hits.values())
+        return any(_highest(rows) >= NEARLY_ALL for rows in self.of_hits)
 
 
 def _highest(rows: pl.DataFrame) -> float:

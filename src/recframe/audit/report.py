@@ -128,7 +128,7 @@ def _table(findings: Mapping[str, tuple[Check, Finding]], run: Run | None = None
 def tell(
     inputs: Inputs,
     metrics: Sequence[Metric[...]],
-    result: pl.DataFrame | Mapping[str, pl.DataFrame],
+    result: pl.DataFrame | list[pl.DataFrame],
     run: Collect,
     without: Collection[Check] = (),
 ) -> None:
@@ -136,21 +136,11 @@ def tell(
 
     The result has a column for each metric, or is the frames of `OfCall.numbers`.
     """
-    inputs, names = inputs.candidates, [*map(str, metrics)]
-    numbers: dict[str, pl.DataFrame] = {}
-    if isinstance(result, Mapping):
-        numbers |= result
-        n_rows = max(map(len, result.values()), default=0)
+    inputs = inputs.candidates
+    if isinstance(result, list):
+        call = OfCall(metrics, inputs.given, result, max(map(len, result), default=0))
     else:
-        keys, n_rows, model = {}, len(result), inputs.context.names["model"]
-        if "n_users" in result.columns:
-            keys["n_users"] = result["n_users"]
-        if inputs.model and model in result.columns:
-            keys["model"] = result[model]
-        for name in names:
-            if name in result.columns:
-                numbers[name] = pl.DataFrame({"value": result[name], **keys})
-    call = OfCall(metrics, inputs.given, names, numbers, n_rows)
+        call = OfCall(metrics, inputs.given, _by_metric(inputs, metrics, result), len(result))
     frames = {"recommendations": inputs.lists, "truth": inputs.truth, "users": inputs.users}
     given = {} if inputs.tables is not None else inputs.given
     lazy = {name: rows for name, rows in frames.items() if name not in given and rows is not None}
@@ -158,7 +148,11 @@ def tell(
     if is_here and lazy:  # a bound of memory or the shell has the plan collected
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
     data = Data(inputs, call.cutoff, of_call=call)
-    checks = _checks_of(call, is_here=is_here, has_all=not lazy)
+    checks = OF_JUDGING if not metrics else WARNING if call.are_hits_low else ALWAYS
+    if lazy:
+        checks = [
+            one for one in checks if one not in OF_SCHEMAS and (is_here or one.warns == "low")
+        ]
     if without:
         checks = [check for check in checks if check not in without]
     found = _found(checks, data)
@@ -168,12 +162,20 @@ def tell(
             warn(_told(inputs, *found[row["finding"]], row))
 
 
-def _checks_of(call: OfCall, *, is_here: bool, has_all: bool) -> list[Check]:
-    """Return the checks of a call, by its numbers and by whether its frames are in memory, all or so few that they were read."""
-    checks = OF_JUDGING if not call.metrics else WARNING if call.are_hits_low else ALWAYS
-    if has_all:
-        return checks
-    return [one for one in checks if one not in OF_SCHEMAS and (is_here or one.warns == "low")]
+def _by_metric(
+    inputs: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame
+) -> list[pl.DataFrame]:
+    """Return the numbers of a result that has a column for each metric, none of one that it lacks."""
+    keys, model = {}, inputs.context.names["model"]
+    if "n_users" in result.columns:
+        keys["n_users"] = result["n_users"]
+    if inputs.model and model in result.columns:
+        keys["model"] = result[model]
+    numbers = []
+    for name in map(str, metrics):
+        values = {"value": result[name], **keys} if name in result.columns else {}
+        numbers.append(pl.DataFrame(values))
+    return numbers
 
 
 def tell_of_schemas(inputs: Inputs) -> None:
