@@ -36,10 +36,29 @@ def test_every_object_that_calls_give_shows_itself_in_a_line():
     log = pl.DataFrame({"user": [1, 2, 1], "item": [1, 2, 3], "t": [1, 2, 3]}).rec(time="t")
     things = [RECS.rec, RECS.rec.mrr, RECS.rec.plot, log.split, log.split.by_time(share=0.3)]
     things += [rf.accumulator("mrr"), rf.Bounds(0, 1), rf.Requirement("mrr", ">=", 0.1), rf.ndcg]
+    things += [rf.frame(RECS, item="movie"), RECS.rec(TRUTH, item="movie").table("mrr")]
 
     for thing in things:
         assert len(repr(thing).splitlines()) == 1
         assert "object at 0x" not in repr(thing)
+
+
+@pytest.mark.parametrize(
+    ("method", "names"),
+    {
+        "evaluate": "metrics k by support tidy",
+        "summarize": "metrics k by level cluster",
+        "compare": "metrics baseline k by level margin correction cluster min_users",
+        "gaps": "metrics by k baseline min_users level cluster",
+        "slices": "metrics by k depth baseline min_users level cluster",
+        "require": "requirements k by last models strict min_users level cluster raises",
+        "power": "metrics baseline k by wanted level cluster",
+        "pareto": "metrics k by",
+        "audit": "k by",
+    }.items(),
+)
+def test_a_method_has_few_arguments(method, names):
+    assert list(inspect.signature(getattr(RECS.rec, method)).parameters) == names.split()
 
 
 def test_nothing_of_a_lazy_frame_is_collected_to_show_it():

@@ -289,14 +289,13 @@ WRONG = [
         for call in ("summarize", "compare")
     ),
     ("summarize", {"cluster": "genre"},
-     "cluster='genre' does not describe users; name a column of users, such as their household"),
+     "cluster='genre': it does not describe users; name a column of users, such as their household"),
     *(
         (call, {"by": "country", "cluster": "housold", **more},
          "cluster='housold' is not a column of the frame of recommendations, the frame truth=, the frame users=")
         for call, more in {"summarize": {}, "compare": {"baseline": "a"}, "gaps": {}}.items()
     ),
     ("summarize", {"cluster": "user"}, "cluster='user': without cluster= each user is already a cluster; leave it out"),
-    ("compare", {"by": ["housold", "country"], "cluster": "housold"}, "by='housold' is not a column of"),
     ("summarize", {"cluster": ["household"]},
      "cluster=['household']: cluster takes the name of a column, such as 'household'"),
     ("compare", {"baseline": "svd"}, "baseline='svd' is not a model: the column 'model' has a, b, c"),

@@ -101,7 +101,7 @@ def test_marks_are_the_verdicts_against_the_baseline_and_a_legend_says_so():
 
     assert (popular, better, worse) == ("0.500", "**0.750**\\*", "0.250†")
     assert table.notes[-1] == (
-        "* better, † worse than popular: paired t test, p of at most 0.05 after Holm's correction for all tests of the table."
+        "* better, † worse than popular: paired t test, p of at most 0.05 after Holm's correction for the 2 tests of the table."
     )
     assert "† worse than popular" in table.markdown()
 
@@ -174,7 +174,7 @@ def test_what_has_no_test_stands_without_a_mark():
 
 def test_options_that_are_none_are_told():
     for more, said in (
-        ({"decimals": -1}, "decimals=-1: table takes a whole number of decimals from 0 to 15"),
+        ({"decimals": -1}, "decimals=-1: decimals takes a whole number from 0 to 15"),
         ({"decimals": 2.5}, "decimals=2.5"),
         ({"level": 2}, "level takes a number between 0 and 1"),
         ({"baseline": "popularity"}, "popularity"),
@@ -182,7 +182,7 @@ def test_options_that_are_none_are_told():
     ):
         with pytest.raises(rf.RecframeError, match=said):
             REC.table("mrr", **more)
-    with pytest.raises(rf.RecframeError, match="baseline='a' needs a column of models"):
+    with pytest.raises(rf.RecframeError, match="nothing to compare without a column of models"):
         POPULAR.rec(PEOPLE).table("mrr", baseline="a")
 
 

@@ -1,4 +1,4 @@
-"""Adjusted p values held against statsmodels, and the laws of every method."""
+"""Adjusted p values compared with statsmodels."""
 
 from __future__ import annotations
 
@@ -32,19 +32,6 @@ def test_every_method_is_statsmodels_with_nulls_left_out(method, p_values):
     found = adjusted(p_values, method=method)
 
     assert found == pytest.approx(by_statsmodels(p_values, method), rel=1e-9, nan_ok=True)
-
-
-@each_method
-@given(p_values=P_VALUES)
-def test_no_p_value_becomes_smaller_or_changes_its_place(method, p_values):
-    p_values = np.array(p_values, dtype=float)
-    found = adjusted(p_values, method=method)
-    known = ~np.isnan(p_values)
-
-    assert (np.isnan(found) == ~known).all()
-    assert (found[known] >= p_values[known]).all()
-    assert (found[known] <= 1).all()
-    assert (np.diff(found[known][np.argsort(p_values[known])]) >= 0).all()
 
 
 def test_no_tests_are_no_error():

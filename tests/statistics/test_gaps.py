@@ -273,39 +273,21 @@ def test_no_number_is_nan(kind):
 # Calls that are written wrong
 
 
-@pytest.fixture
-def grows():
-    """Say of the metrics that grow that they do, where the registry does not say so yet."""
-    names = [rf.coverage, rf.gini, rf.entropy, rf.tail_coverage]
-    lacking = [one.definition for one in names if not hasattr(one.definition, "grows")]
-    for one in lacking:
-        object.__setattr__(one, "grows", True)
-    yield
-    for one in lacking:
-        object.__delattr__(one, "grows")
+GROWS = dict.fromkeys(
+    ("coverage@5", "gini@5", "entropy@5", "tail_coverage@5"), "grows with the number of users"
+)
+OF_ALL = dict.fromkeys(
+    ("personalization@5", "f_score(average=means)@5"), "is computed from all users"
+)
 
 
 @pytest.mark.parametrize("call", ["gaps", "slices"])
-@pytest.mark.parametrize("metric", ["coverage@5", "gini@5", "entropy@5", "tail_coverage@5"])
-@pytest.mark.usefixtures("grows")
-def test_metrics_that_grow_with_the_number_of_users_are_refused(call, metric):
-    name = metric.partition("@")[0]
-    with pytest.raises(rf.RecframeError) as error:
+@pytest.mark.parametrize(("metric", "why"), (GROWS | OF_ALL).items())
+def test_metrics_without_values_of_users_are_refused(call, metric, why):
+    with pytest.raises(
+        rf.RecframeError, match=re.escape(f"{call} takes no {metric!r}, which {why}")
+    ):
         getattr(SHOP.rec(train=SHOP.truth), call)("ndcg@5", metric, by="country")
-
-    assert str(error.value) == (
-        f"{call} takes no {name!r}, which grows with the number of users: a large segment has a larger value by its "
-        f"size alone; evaluate({metric!r}, by=...) has the values, and compare({metric!r}, by=...) compares models within each "
-        "segment, where they have the same users"
-    )
-
-
-@pytest.mark.parametrize("call", ["gaps", "slices"])
-@pytest.mark.parametrize("metric", ["personalization@5", "f_score(average=means)@5"])
-def test_other_functions_of_a_whole_segment_are_refused_too(call, metric):
-    words = f"{call} takes means of users' values, and {metric!r} is computed from all users"
-    with pytest.raises(rf.RecframeError, match=re.escape(words)):
-        getattr(SHOP.rec(), call)(metric, by="country")
 
 
 def test_a_model_with_the_name_of_a_result_column_is_to_be_renamed():

@@ -48,5 +48,5 @@ def test_intervals_of_samples_hold_as_often_as_they_say(n: int, p: float):
 def test_what_takes_values_of_users_refuses_it_in_words():
     lists, truth, users = drawn(40, 5)
     rec = lists.rec(truth=truth, users=users)
-    with pytest.raises(rf.RecframeError, match="gaps takes means of users' values"):
+    with pytest.raises(rf.RecframeError, match=r"gaps takes no .* computed from all users"):
         rec.gaps(POOLED, by="sample")

@@ -65,13 +65,12 @@ def test_what_takes_more_users_than_there_are_is_told():
 def test_so_many_users_show_a_difference_as_often_as_is_said(lift):
     random = np.random.default_rng(int(10 * lift))
     population = sums_of(reciprocal_ranks(random, 1, 400_000, [0.0, lift], taste=6.0))
-    n = powered(population, [], OF, Power(lift, level=0.95))["users_needed"].item()
+    n = powered(population, OF, Power(lift, level=0.95))["users_needed"].item()
     block = max(1, 1_000_000 // n)
 
     found = [
         compared(
             sums_of(reciprocal_ranks(random, block, n, [0.0, lift], taste=6.0)),
-            ["sample"],
             OF,
             Comparing(correction=None),
         )["p_value"]

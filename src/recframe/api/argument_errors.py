@@ -18,31 +18,21 @@ from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.statistics import options
 
-ASKED = {"k": "10", "by": "'country'"}
-"""Arguments of a metric that `rec(...)` does not take, with an example value."""
+OF_A_CALL = {"k": "10", "by": "'country'"}
+"""Arguments of a metric that `rec(...)` does not take, each with an example."""
 
-OF_ONE_TRAINING = {
-    "power": "compare('ndcg@10', baseline='old') tests models over users and trainings, and summarize('ndcg@10') has intervals",
-    **dict.fromkeys(
-        ("gaps", "slices", "pareto", "require"),
-        "summarize(...) and compare(...) are over users and trainings",
-    ),
-    **dict.fromkeys(("worst", "best"), "evaluate('ndcg@10', by='user') has each user's mean"),
-    "plot.exposure": "",
-}
-"""Methods that need one list per user and model, with the alternative over trainings."""
+ONE_LIST = ("power", "gaps", "slices", "pareto", "require", "worst", "best", "plot.exposure")
+"""Methods that need one list of each user and model."""
 
 PLAIN = (str, int, float, list, tuple, range, Metric, type(None))
-"""Placeholder of a missing frame."""
+"""Types of arguments that are surely no frames."""
 SHARES = {"level": "0.95", "margin": "0.01", "wanted": "0.01"}
 """The options that take a number between 0 and 1, each with an example."""
 NUMBERS = {"seed": 0} | dict.fromkeys(("min_users", "depth", "bins", "most"), 1)
 """The options that take a whole number, each with the smallest."""
-CHECKED = {*SHARES, *NUMBERS}
-OF_OPTIONS = 0.8
+CLOSE = 0.8
 """The similarity from which an option is suggested: `test` is none of `ties`."""
 VARIABLE = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD}
-Takes = Mapping[str, Parameter]
 C = TypeVar("C", bound=Callable[..., Any])
 
 
@@ -50,32 +40,22 @@ def check_call(
     call: str, arguments: Sequence[object], given: Mapping[str, Any], named: Sequence[str]
 ) -> None:
     """Reject frames that are not bound, and unknown options; those that a metric does not have are its own to reject."""
-    for argument in (*arguments, *map(given.get, ASKED)):
+    for argument in (*arguments, *map(given.get, OF_A_CALL)):
         if not isinstance(argument, PLAIN) and is_side(argument):
             first = f"bind it first: frame.rec(truth=truth).{call}(...)"
             msg = f"rec.{call}() takes no frame, but found {kind_of(argument)}; {first}"
             raise CallError(msg)
     for name in (one for one in given if one not in named):
-        said = f"rec.{call}() has no option {name!r}"
+        own, said = own_word(name), f"rec.{call}() has no option {name!r}"
         if name in OPTIONS:
             value = name if name in SIDES else "'...'"
             msg = f"{said}, which is bound first: frame.rec({name}={value}).{call}(...)"
-        elif (meant := own_word(name)) in named:
-            msg = f"{said}, which is {meant}= here; write {meant}={shown(given[name])}"
-        elif meant in OPTIONS:
-            msg = f"{said}, which is {meant}= here and bound first: frame.rec({meant}=...).{call}(...)"
-        elif name in {"metrics", "metric"}:
-            one = (
-                given[name][0]
-                if isinstance(given[name], list | tuple) and given[name]
-                else given[name]
-            )
-            msg = f"{said}: metrics are named by position, {call}({shown(one)}, ...)"
-        elif call in registry.registered():
+        elif own in named:
+            msg = f"{said}, which is {own}= here; write {own}={shown(given[name])}"
+        elif call in registry.registered() and own not in OPTIONS:
             continue
         else:
-            close = suggestion(name, named, closeness=OF_OPTIONS)
-            msg = f"{sentence(said, close)} It has {', '.join(named) or 'none'}"
+            msg = f"{sentence(said, _option(name, named))} It has {', '.join(named) or 'none'}"
         raise CallError(msg)
 
 
@@ -83,26 +63,30 @@ def check_options(given: Iterable[str]) -> None:
     """Reject unknown options of `rec(...)`."""
     for name in given:
         said, own = f"rec() has no option {name!r}", own_word(name)
-        if own in ASKED:
-            msg = f"{said}, which is given with the metric: frame.rec(...).ndcg({own}={ASKED[own]})"
-            raise CallError(msg)
-        if own in OPTIONS and own != name:
-            value = own if own in SIDES else "..."
-            raise CallError(f"{said}, which is {own}= here: frame.rec({own}={value})")
+        if own in OF_A_CALL:
+            example = f"frame.rec(...).ndcg({own}={OF_A_CALL[own]})"
+            raise CallError(f"{said}, which is given with the metric: {example}")
         if name not in OPTIONS:
-            close = suggestion(name, OPTIONS, closeness=OF_OPTIONS)
-            msg = f"{sentence(said, close)} It has {', '.join(OPTIONS)}"
+            msg = f"{sentence(said, _option(name, OPTIONS))} It has {', '.join(OPTIONS)}"
             raise CallError(msg)
+
+
+def _option(name: str, options: Iterable[str]) -> str:
+    """Return the option that is meant by a name, by the words of other libraries or the closest."""
+    own = own_word(name)
+    if own in OPTIONS and own != name:
+        return f", which is {own}= of frame.rec({own}=...)."
+    return suggestion(name, [*options], closeness=CLOSE)
 
 
 def _check_one_list(name: str, rec: Any) -> None:
     """Say that a method goes by one list of each user, where trainings give several."""
     training = rec._context.training  # noqa: SLF001  the methods of this room are those of a Rec
     if training is not None:
-        instead = f"{OF_ONE_TRAINING[name]}; or " * bool(OF_ONE_TRAINING[name])
         msg = (
-            f"rec.{name}() needs one list of each user, but {Given('training', training)} gives several; {instead}call it "
-            f"for one training: leave training= out of a frame filtered to one value of {training!r}"
+            f"rec.{name}() needs one list of each user, but {Given('training', training)} gives several; summarize(...) and "
+            "compare(...) are over users and trainings; or call it for one training: leave training= out of a frame filtered "
+            f"to one value of {training!r}"
         )
         raise RecframeError(msg)
 
@@ -149,9 +133,9 @@ def understood(method: C) -> C:
             check_call(name, arguments, given, own)
         else:
             check_call(metric.name, arguments, given, [*own, *metric.definition.parameters])
-        if name in OF_ONE_TRAINING:
+        if name in ONE_LIST:
             _check_one_list(name, vars(self).get("_of", self))
-        for option in CHECKED.intersection(given):
+        for option in given.keys() & (SHARES | NUMBERS).keys():
             given[option] = plain(option, given[option])
         return method(self, *arguments, **given)
 
@@ -170,50 +154,40 @@ def bound(method: C) -> C:
     return cast("C", called)
 
 
-def _signature_of_rec(takes: Takes) -> inspect.Signature:
+def _signature_of_rec(takes: Mapping[str, Parameter]) -> inspect.Signature:
     """Return the parameters of `rec(...)`: the truth by position too, and each option by its name."""
-    named = []
-    for name in OPTIONS:
-        annotation = f"{TYPES[name].removesuffix(' | None')} | None"
-        kind = TYPES[name] if TYPES[name] == "Any" else annotation
-        named.append(Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind))
-    of_position = [takes[name] for name in ("self", "truth")]
-    return inspect.Signature([*of_position, *named[1:]], return_annotation="Rec[F]")
+    types = {name: f"{of.removesuffix(' | None')} | None" for name, of in TYPES.items()}
+    named = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=types[name])
+        for name in OPTIONS
+        if name != "truth"
+    ]
+    return inspect.Signature([takes["self"], takes["truth"], *named], return_annotation="Rec[F]")
 
 
 def no_method(name: str, methods: Iterable[str]) -> str:
     """Return the words on a method that `rec` does not have."""
-    told = registry.elsewhere(name)
-    known = [*registry.registered(), *methods]
-    found = f"; {told}" if told else _meant(name, known, _call)
-    return f"rec has no method {name!r}{found or '; rf.list_metrics() has the metrics'}"
+    meant = _meant(name, [*registry.registered(), *methods], "{}({})")
+    return f"rec has no method {name!r}{meant or '; rf.list_metrics() has the metrics'}"
 
 
 def no_attribute(name: str, names: Iterable[str], methods: Iterable[str]) -> str:
     """Return the words on a name that the package does not have, which may be one of the methods of `rec`."""
-    told = (
-        f"call it on a frame: frame.rec.{name}(...)"
-        if name in methods
-        else registry.elsewhere(name)
-    )
-    found = f"; {told}" if told else _meant(name, [*names], _attribute)
-    return f"module 'recframe' has no attribute {name!r}{found}"
+    meant = f"; call it on a frame: frame.rec.{name}(...)"
+    if name not in methods:
+        meant = _meant(name, [*names], "rf.{}")
+    return f"module 'recframe' has no attribute {name!r}{meant}"
 
 
-def _meant(name: str, known: Sequence[str], written: Callable[[Metric[...]], str]) -> str:
-    """Return the name that is meant, as it is written: of a typo in letters' cases, then of a metric, then the closest."""
+def _meant(name: str, known: Sequence[str], written: str) -> str:
+    """Return the name that is meant: of a typo in letters' cases, then of a metric, then the closest."""
+    if elsewhere := registry.elsewhere(name):
+        return f"; {elsewhere}"
     # a name in other letters is a typo of it, and no metric's alias
-    if close := suggestion(name, known, closeness=0.99):
-        return close
+    close = suggestion(name, known, closeness=0.99)
     meant = registry.spelled(name)
-    return f"; that is {written(meant)!r}" if meant else suggestion(name, known)
-
-
-def _call(metric: Metric[...]) -> str:
-    cut = [] if metric.k is None else [f"k={metric.k}"]
-    settings = [f"{one}={value!r}" for one, value in metric.settings]
-    return f"{metric.name}({', '.join([*cut, *settings])})"
-
-
-def _attribute(metric: Metric[...]) -> str:
-    return f"rf.{metric.in_python}" + ("" if metric.k is None else f" @ {metric.k}")
+    if close or not meant:
+        return close or suggestion(name, known)
+    settings = [f"{one}={value!r}" for one, value in meant.settings]
+    cut = [] if meant.k is None else [f"k={meant.k}"]
+    return f"; that is {written.format(meant.name, ', '.join([*cut, *settings]))!r}"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, combinations
 from typing import Any, Generic
 
@@ -11,21 +10,17 @@ import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
-from recframe.api.request import Question, Request, question
-from recframe.charts.long_format import check_models, warned_of_truth
+from recframe.api.request import Question, Request, check_names, question
+from recframe.charts.long_format import check_models
 from recframe.errors import ColumnError, RecframeError, silent
-from recframe.evaluation.execution import Run
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.segments import OF_ROWS, OF_USERS, keys_of, not_of_users, numbered
-from recframe.frames.dtypes import text_of
 from recframe.frames.hints import Given, bind
-from recframe.frames.inputs import Inputs
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.pareto_fronts import COLUMNS, VERDICT, Fronts
-from recframe.statistics.samples import cells_of
 from recframe.statistics.stored_results import GAPS, SLICES
-from recframe.statistics.sums import BASELINE, MODEL, Pairing
+from recframe.statistics.sums import BASELINE, MODEL
 
 MOST_CROSSINGS = 200
 """Most crossings of columns."""
@@ -80,15 +75,13 @@ class Compared(Generic[F]):
 
         Source: Welch 1947; Šidák 1967.
         """
-        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster)
-        _check(asked, "gaps", baseline)
         from recframe.statistics.gaps import gaps  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        columns = asked.of_segments.segments
-        crossed: list[tuple[str, ...]] = [(one.inside,) for one in columns]
-        schema = pl.Schema({"by": pl.String, **_model(asked), **GAPS})
-        result: F = _given(asked, "gaps", baseline, (min_users, level, crossed, schema), gaps)
+        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
+        asked = question(rec, metrics, k, by, cluster)
+        columns = {"by": pl.String, **_model(asked), **GAPS}
+        crossed = [(one.inside,) for one in asked.segments]
+        result: F = _of_segments(asked, baseline, gaps, columns, crossed, (min_users, level))
         return result
 
     @argument_errors.understood
@@ -146,22 +139,21 @@ class Compared(Generic[F]):
 
         Source: Welch 1947; Šidák 1967.
         """
-        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
-        asked = question(rec, metrics, k, by, cluster)
-        _check(asked, "slices", baseline)
         from recframe.statistics.slices import slices  # noqa: PLC0415  NumPy and SciPy are an extra
 
-        columns = [segment.inside for segment in asked.of_segments.segments]
-        sizes = range(1, min(depth, len(columns)) + 1)
-        crossed = [*chain.from_iterable(combinations(columns, size) for size in sizes)]
+        rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
+        asked = question(rec, metrics, k, by, cluster)
+        names = [segment.inside for segment in asked.segments]
+        sizes = range(1, min(depth, len(names)) + 1)
+        crossed = [*chain.from_iterable(combinations(names, size) for size in sizes)]
         if len(crossed) > MOST_CROSSINGS:
             msg = (
                 f"depth={depth} of these columns makes {len(crossed)} crossings, but slices takes {MOST_CROSSINGS} at most; "
                 "give fewer columns, or depth=1"
             )
             raise RecframeError(msg)
-        schema = pl.Schema({**_model(asked), **SLICES})
-        result: F = _given(asked, "slices", baseline, (min_users, level, crossed, schema), slices)
+        columns = {**_model(asked), **SLICES}
+        result: F = _of_segments(asked, baseline, slices, columns, crossed, (min_users, level))
         return result
 
     @argument_errors.understood
@@ -207,10 +199,7 @@ class Compared(Generic[F]):
         check_models(rec, "pareto()")
         request = Request.of(rec, found, by)
         keys = keys_of(request.inputs, found)
-        for name in keys.values():
-            if name in COLUMNS:
-                msg = f"{Given('by', name)} is also the name of a result column; rename the column first"
-                raise ColumnError(msg)
+        check_names(keys, COLUMNS)
         kind = request.kind
         asked = rec._in_polars() if kind.collects else rec  # noqa: SLF001  those of a Rec
         cells = numbered(asked.evaluate(found, by=by).lazy(), [*keys])
@@ -226,13 +215,41 @@ class Compared(Generic[F]):
         return result
 
 
+def _model(asked: Question) -> dict[str, Any]:
+    return {one: asked.inputs.schema[one] for one in asked.inputs.model}
+
+
+def _of_segments(
+    asked: Question,
+    baseline: object,
+    made: Callable[..., pl.DataFrame],
+    columns: Mapping[str, Any],
+    crossed: Sequence[tuple[str, ...]],
+    options: tuple[int, float],
+) -> Any:
+    """Return what a function of this name makes of the sums of segments, as a frame of the kind that came in."""
+    from recframe.statistics.segments import Segmenting, checks  # noqa: PLC0415
+
+    call = made.__name__
+    _check(asked, call, baseline)
+    own = {segment.inside: segment.name for segment in asked.inputs.segments}
+    how = Segmenting(own, dict(enumerate(asked.metrics)), *options, asked.cluster)
+    pairing = None if baseline is None else asked.pairing(baseline)
+    cells = asked.cells(call, pairing, lambda inputs: [*checks(inputs, call)])
+    names = {name: name for name in columns if name == "by"}
+    names |= {model: asked.inputs.context.names[model] for model in asked.inputs.model}
+    schema = pl.Schema(columns)
+    return asked.result(
+        cells, lambda rows: made(rows, crossed, how, schema), names, columns, of_values=False
+    )
+
+
 def _check(asked: Question, call: str, baseline: object) -> None:
     """Raise an error where segments cannot be compared by a request."""
-    segments = asked.of_segments.segments
-    if not segments:
+    if not asked.segments:
         msg = f"{call} needs columns of segments: {call}(..., by='country')"
         raise RecframeError(msg)
-    if any(segment.inside == MODEL for segment in segments):
+    if any(segment.inside == MODEL for segment in asked.segments):
         name = asked.inputs.context.names[MODEL]
         msg = f"{Given('by', name)}: {call} compares segments; compare(...) compares models"
         raise RecframeError(msg)
@@ -252,60 +269,15 @@ def _check(asked: Question, call: str, baseline: object) -> None:
 
 
 def _check_metric(call: str, metric: Metric[...]) -> None:
-    """Reject metrics whose value depends on the number of users, or without users' values."""
+    """Reject metrics without users' values, or which grow with the number of users."""
     # what is made of means, such as an F of mean precision and mean recall, has no value of each user either
     if metric.shape != "set" and not needs_of(metric).means:
         return
-    instead = (
-        f"evaluate({str(metric)!r}, by=...) has the values, and compare({str(metric)!r}, by=...) compares models within each "
-        "segment, where they have the same users"
-    )
+    why = "is computed from all users of a segment together, and no user has a value of it"
     if metric.definition.grows:
-        msg = (
-            f"{call} takes no {metric.name!r}, which grows with the number of users: a large segment has a larger value by "
-            f"its size alone; {instead}"
-        )
-    else:
-        msg = f"{call} takes means of users' values, and {str(metric)!r} is computed from all users of a segment together; "
-        msg += instead
+        why = "grows with the number of users, so a large segment has a larger value by its size"
+    msg = (
+        f"{call} takes no {str(metric)!r}, which {why}; evaluate(..., by=...) has its values, and compare(..., by=...) "
+        "compares models within each segment, where they have the same users"
+    )
     raise RecframeError(msg)
-
-
-def _model(asked: Question) -> dict[str, Any]:
-    return {one: asked.inputs.schema[one] for one in asked.inputs.model}
-
-
-def _given(
-    asked: Question,
-    call: str,
-    baseline: object,
-    options: tuple[int, float, list[tuple[str, ...]], pl.Schema],
-    finished: Callable[..., pl.DataFrame],
-) -> Any:
-    """Return a result from sums of segments, as a frame of the input's kind."""
-    from recframe.statistics.segments import Segmenting, checks  # noqa: PLC0415
-
-    min_users, level, crossed, schema = options
-    kind, of = asked.rec._kind, dict(enumerate(asked.metrics))  # noqa: SLF001  those of a Rec
-    names = {segment.inside: segment.name for segment in asked.inputs.segments}
-    how = Segmenting(names, of, min_users, level, asked.cluster)
-    pairing = None
-    if baseline is not None:
-        name = asked.inputs.context.names[MODEL]
-        pairing = Pairing(text_of(baseline), asked.inputs.schema[MODEL], name)
-
-    def made(inputs: Inputs, run: Run) -> pl.LazyFrame:
-        inputs = replace(inputs, checks=(*inputs.checks, *checks(inputs, call)))
-        cells, _ = cells_of(asked.sample(inputs, run, of), pairing)
-        return cells.drop(BASELINE, strict=False)
-
-    sums = asked.planned(asked.inputs, made, call, pairing)
-    whole = kind.applied(sums, lambda rows: finished(rows, crossed, how, schema), schema)
-    model = {MODEL: asked.inputs.context.names[MODEL]} if MODEL in schema else {}
-    for name in model.values():
-        if name in [one for one in schema if one != MODEL]:
-            msg = f"{Given('model', name)} is also the name of a result column; rename the column first"
-            raise ColumnError(msg)
-    # NOTE: a column that is named by is text here, whatever the user's own column by is
-    own = {name: asked.inputs.sources.get(name) for name in model.values()}
-    return kind.give(whole.rename(model), own, warned_of_truth(asked.inputs))

@@ -18,7 +18,7 @@ from recframe.api import argument_errors, reprs
 from recframe.api.argument_errors import no_method
 from recframe.api.bound_metric import Asked, BoundMetric, By, Cutoffs, F
 from recframe.api.methods import Methods
-from recframe.api.request import Request, warned_of_metrics
+from recframe.api.request import Request, tell_of_tidy
 from recframe.api.result_methods import Answers
 from recframe.audit import report as audit
 from recframe.audit.data import Data
@@ -202,7 +202,9 @@ class Rec(Methods[F], Answers[F]):
         request = Request.of(self, found, by)
         plan = request.with_support() if support else request.evaluated(SUPPORT if tidy else ())
         plan = long.tidy(plan, request.inputs, found) if tidy else plan
-        told = partial(warned_of_metrics, request.home, found, tidy=tidy)
+        told = partial(
+            tell_of_tidy if tidy else audit.tell, trainings.one_of_each(request.home), found
+        )
         result: F = request.kind.give(plan, request.inputs.sources, told)
         return result
 
@@ -312,10 +314,8 @@ class Rec(Methods[F], Answers[F]):
         inputs = self._inputs(by, metrics=registry.asked([metric], k))
         asked = explanation.question(inputs, metric, profiles, k)
         made = asked.table(inputs, self._evaluated(inputs, asked.conventions))
-        home = under_profile.at_home(inputs)
-        told = partial(
-            warned_of_metrics, home, [convention.metric for convention in asked.conventions]
-        )
+        home = trainings.one_of_each(under_profile.at_home(inputs))
+        told = partial(audit.tell, home, [convention.metric for convention in asked.conventions])
         result: F = self._kind.give(made, inputs.sources, told)
         return explanation.Explanation(asked.text(self._kind.rows(result)), result)
 
@@ -357,10 +357,7 @@ class Rec(Methods[F], Answers[F]):
 
     def _collected(self) -> Rec[pl.DataFrame]:
         """Return the same with results that are collected frames of Polars."""
-        bound: Any = self._with(self._context)
-        bound._answers = with_results_of_polars  # noqa: SLF001  of this class
-        collected: Rec[pl.DataFrame] = bound
-        return collected
+        return self._answering(with_results_of_polars)
 
     def _split(self, labels: Any, folds: Folds | None, bounds: Sequence[str]) -> Rec[F]:
         """Return the same over the folds of a split, with models that are bounds and no candidates."""
@@ -375,21 +372,25 @@ class Rec(Methods[F], Answers[F]):
 
     def _in_polars(self) -> Rec[pl.DataFrame]:
         """Return the same with answers that are collected frames of Polars, whatever the kind of the frame."""
-        bound = cast("Rec[pl.DataFrame]", self._with(self._context))
-        # a cast hides that it is one of this class
-        bound._answers, bound._held = in_polars, self._held  # noqa: SLF001
-        return bound
+        return self._answering(in_polars, self._held)
+
+    def _answering(
+        self, answers: Callable[[Kind], Kind], held: HeldValues | None = None
+    ) -> Rec[Any]:
+        """Return the same with results of another kind."""
+        bound: Any = self._with(self._context)
+        bound._answers, bound._held = answers, held  # noqa: SLF001  of this class
+        rec: Rec[Any] = bound
+        return rec
 
     def _inputs(self, by: By, metrics: Sequence[Metric[...]] | None = None) -> Inputs:
         context, names = self._context, self._segments(by)
         judged = metrics is None or under_profile.read_relevance(context, metrics)
+        own = under_profile.own(context) if context.strict else context
+        inputs = read(self._frame, own, names, labelled=context.strict, judged=judged)
         if context.strict:
-            own = under_profile.own(context)
-            inputs = read(self._frame, own, names, labelled=True, judged=judged)
             errors = audit.errors(trainings.named(inputs))
             inputs = replace(inputs.without_labels(), checks=(errors,))
-        else:
-            inputs = read(self._frame, context, names, judged=judged)
         if metrics and "recommendations" not in inputs.given and inputs.tables is None:
             audit.tell_of_schemas(inputs)
         return check_lists(inputs)
@@ -495,28 +496,15 @@ class _AfterPandas(importlib.abc.MetaPathFinder):
         finally:
             self._looking = False
         if spec is not None and spec.loader is not None:
-            spec.loader = _RegisteringLoader(spec.loader, self)
+            vars(spec.loader)["exec_module"] = partial(self._load, spec.loader)
         return spec
 
-
-class _RegisteringLoader(importlib.abc.Loader):
-    def __init__(self, loader: importlib.abc.Loader, finder: _AfterPandas) -> None:
-        self._loader, self._finder = loader, finder
-
-    def __getattr__(self, name: str) -> Any:
-        """Give what others ask a loader for, such as `get_source`."""
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        # The module gets its own loader back before it runs: others (importlib.resources) ask it for files.
-        module.__loader__ = self._loader
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
-        self._loader.exec_module(module)
+    def _load(self, loader: importlib.abc.Loader, module: ModuleType) -> None:
+        """Run pandas as ever, then register on it."""
+        # others (importlib.resources) ask the module's loader for files, and a reload runs as ever
+        vars(loader).pop("exec_module", None)
+        loader.exec_module(module)
         # it stays until pandas is really there: a look or a failed import is none
-        if self._finder in sys.meta_path:
-            sys.meta_path.remove(self._finder)
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
         _register_on_pandas(module)

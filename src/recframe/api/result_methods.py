@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic
@@ -31,15 +30,15 @@ from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import keys_of
 from recframe.frames.collecting import stream
 from recframe.frames.dtypes import text_of
-from recframe.frames.hints import bind
 from recframe.frames.inputs import Inputs
 from recframe.frames.kinds.lookup import kind_for
-from recframe.frames.options import MOST_DECIMALS, plain_number
+from recframe.frames.options import MOST_DECIMALS
 from recframe.frames.roles import Segment
 from recframe.metrics import accuracy
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Metric
 from recframe.profiles import under_profile
+from recframe.statistics import options
 from recframe.statistics.groups import reason_without
 from recframe.statistics.sums import MODEL
 
@@ -167,36 +166,28 @@ class ResultsShown(Generic[F]):
         """
         from recframe.charts.table import Publication  # noqa: PLC0415  importing recframe should take no time
 
-        _check_decimals(decimals)
-        _check_title(title)
+        decimals = options.whole("decimals", decimals, 0, MOST_DECIMALS)
+        title = options.text("title", title)
         rec: Any = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         # what a profile rounds is not rounded twice
         rec = rec(decimals=MOST_DECIMALS)
         asked = question(rec, metrics, k, by, None)
-        given = {"by": by, "level": level}
+        names, given = [*asked.by.values()], {"by": by, "level": level}
         numbers = ["metric", "value", "value_low", "value_high", "n_users"]
-        names = list(asked.by.values())
         summary = _collected(rec.summarize(*metrics, k=k, **given), names, numbers)
-        untested = [
-            metric for metric in asked.metrics if is_of_segment(metric) and reason_without(metric)
-        ]
-        model, verdicts = asked.by.get(MODEL), {}
-        if baseline is not None and model is None:
-            msg = (
-                f"baseline={baseline!r} needs a column of models: {bind(model=repr('model'))}, "
-                "or a frame for each: rf.rec({'a': a, 'b': b}, truth=truth)"
-            )
-            raise RecframeError(msg)
-        tested = [metric for metric in asked.metrics if metric not in untested]
+        tested, untested = _tested(asked.metrics)
+        model, verdicts, tests = asked.by.get(MODEL), {}, 0
         if baseline is not None and tested:
             found = asked.rec.compare(*tested, baseline=baseline, **given)
             ordered = sorted(names, key=lambda name: name == model)
-            found = _collected(found, ordered, ["metric", "verdict"])
-            verdicts = {row[:-1]: row[-1] for row in found.rows()}
+            found = _collected(found, ordered, ["metric", "verdict", "p_adjusted"])
+            verdicts = {row[:-2]: row[-2] for row in found.rows()}
+            tests = int(found["p_adjusted"].count())
         publication = Publication(
             asked.metrics,
             sentences(asked.notes),
             verdicts,
+            tests,
             [str(one) for one in untested],
             None if baseline is None else text_of(baseline),
             decimals,
@@ -268,7 +259,7 @@ class ResultsShown(Generic[F]):
         from recframe.reports.page import check_installed  # noqa: PLC0415
         from recframe.reports.report import report  # noqa: PLC0415
 
-        _check_title(title)
+        title = options.text("title", title)
         if title_of is not None:
             _texts("title_of", [title_of])
         check_installed()
@@ -307,16 +298,17 @@ class ResultsShown(Generic[F]):
         return Plot(self)
 
 
+def _tested(metrics: Sequence[Metric[...]]) -> tuple[list[Metric[...]], list[Metric[...]]]:
+    """Return the metrics whose differences have a test, and the others."""
+    untested = [one for one in metrics if is_of_segment(one) and reason_without(one)]
+    return [one for one in metrics if one not in untested], untested
+
+
 def _texts(name: str, given: object) -> list[str]:
     """Return the names of columns of items."""
-    columns = [given] if isinstance(given, str) else given
-    if isinstance(columns, Iterable):
-        found = [*columns]
-        if all(isinstance(one, str) for one in found):
-            return found
-        given = found[0] if len(found) == 1 else given
-    msg = f"{name}={shown(given)}: {name} takes the name of a column of items, such as 'title'"
-    raise RecframeError(msg)
+    columns = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    takes = "the name of a column of items, such as 'title'"
+    return [options.text(name, one, takes) for one in columns]
 
 
 def _shown(
@@ -364,17 +356,11 @@ def _shown(
 
 def _checked(metric: str | Metric[...], k: int | None, n: object) -> tuple[Metric[...], int]:
     """Return the metric and the number of users, or say why there is no such thing."""
-    found = registry.asked([metric], k)
-    if len(found) > 1:
+    one, *others = registry.asked([metric], k)
+    if others:
         raise RecframeError(f"k={shown(k)}: users are sorted by one cut-off; write k=10")
-    check_of_users(found[0])
-    try:
-        number = 0 if isinstance(n, bool) else operator.index(n)  # type: ignore[arg-type]
-    except TypeError:
-        number = 0
-    if number < 1:
-        raise RecframeError(f"n={shown(n)}: write the number of users to show, 1 or more")
-    return found[0], number
+    check_of_users(one)
+    return one, options.whole("n", n, 1)
 
 
 def _columns_of_items(inputs: Inputs, without: Collection[str]) -> list[Segment]:
@@ -394,19 +380,6 @@ def _check_names(names: Sequence[str]) -> None:
             "that"
         )
         raise ColumnError(msg)
-
-
-def _check_decimals(decimals: object) -> None:
-    number = plain_number(decimals)
-    if not isinstance(number, int) or not 0 <= number <= MOST_DECIMALS:
-        msg = f"decimals={shown(decimals)}: table takes a whole number of decimals from 0 to {MOST_DECIMALS}"
-        raise RecframeError(msg)
-
-
-def _check_title(title: object) -> None:
-    if not isinstance(title, str):
-        msg = f"title={shown(title)}: title takes text"
-        raise RecframeError(msg)
 
 
 def _collected(result: Any, names: Sequence[str], columns: Sequence[str]) -> pl.DataFrame:

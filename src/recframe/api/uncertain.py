@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Generic, get_args
 
 import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs, F
-from recframe.api.request import Question, check_pairs, question
-from recframe.errors import RecframeError, UnknownMetricError
-from recframe.frames.dtypes import text_of
-from recframe.frames.hints import A_FRAME_EACH, bind
+from recframe.api.request import question
+from recframe.errors import UnknownMetricError
+from recframe.frames.dtypes import as_text
 from recframe.statistics import options
 from recframe.statistics.options import Correction
-from recframe.statistics.stored_results import OF_USERS, POWER, SUMMARY
-from recframe.statistics.sums import BASELINE, MODEL, Pairing
-
-Made = Callable[[pl.DataFrame, list[str]], pl.DataFrame]
-"""Type of functions from sums over pairs and segment keys to a result."""
+from recframe.statistics.stored_results import POWER, SUMMARY
+from recframe.statistics.sums import MODEL
 
 
 class Uncertain(Generic[F]):
@@ -81,15 +77,10 @@ class Uncertain(Generic[F]):
         from recframe.statistics.summary import summarized  # noqa: PLC0415  NumPy and SciPy are an extra
 
         asked = question(self, metrics, k, by, cluster)
-        of, keys = dict(enumerate(asked.metrics)), [*asked.by]
+        of = dict(enumerate(asked.metrics))
         is_listed = any(one.over == "lists" for one in asked.conventions)
         columns = {name: SUMMARY[name] for name in SUMMARY if is_listed or name != "n_lists"}
-        result: F = asked.answer(
-            asked.sums(None),
-            lambda rows: summarized(rows, keys, of, level),
-            asked.by,
-            columns,
-        )
+        result: F = asked.answer(lambda rows: summarized(rows, of, level), columns)
         return result
 
     @argument_errors.understood
@@ -155,17 +146,9 @@ class Uncertain(Generic[F]):
         significance testing in information retrieval; Schuirmann 1987 (margins).
         """
         options.one_of("correction", correction, (*get_args(Correction), None))
-        result: F = self._compared(
-            metrics,
-            baseline,
-            k,
-            by,
-            cluster,
-            level=level,
-            margin=margin,
-            correction=correction,
-            min_users=min_users,
-        )
+        how: Any = {"level": level, "margin": margin, "correction": correction}
+        how["min_users"] = min_users
+        result: F = self._compared(metrics, baseline, k, by, cluster, **how)
         return result
 
     def _compared(
@@ -176,10 +159,13 @@ class Uncertain(Generic[F]):
         by: By = None,
         cluster: str | None = None,
         *,
-        counts: bool = False,
+        model: str | None = None,
         **options: Any,
     ) -> Any:
-        """Return the result of `compare`, with numbers of users too where they are wanted."""
+        """Return the result of `compare`, of one `model` alone where it is named.
+
+        Its rows are the family of tests that a verdict allows for.
+        """
         from recframe.statistics.comparison import Comparing, compared  # noqa: PLC0415  NumPy and SciPy are an extra
 
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
@@ -191,10 +177,10 @@ class Uncertain(Generic[F]):
             end = "" if str(error).endswith("?") else "."
             msg = f"{error}{end} If it is a model to compare with, write baseline="
             raise UnknownMetricError(msg) from None
+        pairing, of = asked.pairs(baseline), dict(enumerate(asked.metrics))
         how = Comparing(cluster=asked.cluster, **options)
-        of = dict(enumerate(asked.metrics))
-        shown = how.columns | (OF_USERS if counts else {})
-        return of_pairs(asked, baseline, lambda rows, keys: compared(rows, keys, of, how), shown)
+        only = None if model is None else as_text(pl.col(MODEL), pairing.dtype) == model
+        return asked.answer(lambda rows: compared(rows, of, how), how.columns, pairing, only)
 
     @argument_errors.understood
     def power(
@@ -241,25 +227,6 @@ class Uncertain(Generic[F]):
         rec = self._candidates(baseline)  # type: ignore[attr-defined]  # of a Rec
         asked = question(rec, metrics, k, by, cluster)
         how, of = Power(wanted, level), dict(enumerate(asked.metrics))
-        result: F = of_pairs(
-            asked, baseline, lambda rows, keys: powered(rows, keys, of, how), POWER
-        )
+        pairing = asked.pairs(baseline)
+        result: F = asked.answer(lambda rows: powered(rows, of, how), POWER, pairing)
         return result
-
-
-def of_pairs(asked: Question, baseline: object, made: Made, columns: Mapping[str, Any]) -> Any:
-    """Return a function's result from the sums over pairs of models and the keys of segments."""
-    if not asked.inputs.model:
-        msg = (
-            f"there is nothing to compare without a column of models: {bind(model=repr('model'))}"
-            f"{A_FRAME_EACH}"
-        )
-        raise RecframeError(msg)
-    check_pairs(asked.metrics)
-    asked.check_trainings()
-    keys = [inside for inside in asked.by if inside != MODEL]
-    name = None if baseline is None else text_of(baseline)
-    pairing = Pairing(name, asked.inputs.schema[MODEL], asked.by[MODEL])
-    names = {MODEL: asked.by[MODEL], BASELINE: BASELINE} | {key: asked.by[key] for key in keys}
-    sums = asked.sums(pairing)
-    return asked.answer(sums, lambda rows: made(rows, keys), names, columns)

@@ -147,11 +147,11 @@ def _short(lists: Lists, data: Data) -> Lists:
 def lists_of_other_samples(data: Data) -> Findings:
     """Lists with another number of items than a metric of sampled lists is given."""
     call = data.of_call
-    for metric in () if call is None else call.metrics:
-        n, name = metric.parameters.get("n_negatives"), str(metric)
-        if call is None or not isinstance(n, int) or name not in call.result.columns:
+    for metric, rows in () if call is None else zip(call.metrics, call.numbers, strict=False):
+        n = metric.parameters.get("n_negatives")
+        if not isinstance(n, int) or rows.is_empty():
             continue
-        if len(call.result) and not (call.result[name].fill_null(0) != 0).any():
+        if not (rows["value"].fill_null(0) != 0).any():
             others = data.lengths.with_columns(as_many=(n_rows == n + 1).any())
             yield Finding(data.main, others.filter(~pl.col("as_many")), ("user", "rows"))
 

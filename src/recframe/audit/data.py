@@ -54,14 +54,14 @@ NEARLY_ALL = 0.95
 
 @dataclass(frozen=True)
 class OfCall:
-    """The metrics of a call, its eager frames and its result."""
+    """The metrics of a call, its numbers and its eager frames."""
 
     metrics: Sequence[Metric[...]]
-    result: pl.DataFrame
-    model: str | None
-    """The result's column of models, where a model is bound."""
     given: Mapping[str, pl.DataFrame]
     """The eager frames, by name."""
+    numbers: Sequence[pl.DataFrame] = ()
+    """Of each metric `value`, a row for each segment, beside `n_users` and `model` where these are known; or no column."""
+    n_rows: int = 0
 
     @property
     def cutoff(self) -> int | None:
@@ -74,34 +74,25 @@ class OfCall:
         return not self.metrics or any(needs_of(one).reads_relevance for one in self.metrics)
 
     @cached_property
-    def n_rows(self) -> int:
-        """The number of rows of the result, at least 1."""
-        return max(len(self.result), 1)
+    def n_users(self) -> int | None:
+        """The number of counted users, of each model; None where the result does not have it."""
+        most = None
+        for rows in self.numbers:
+            if "n_users" in rows.columns:
+                known, n_models = rows.drop_nulls("n_users"), 1
+                if "model" in rows.columns:
+                    n_models = known["model"].n_unique() - known["model"].has_nulls()
+                most = max(most or 0, int(known["n_users"].sum()) // max(n_models, 1))
+        return most
 
     @cached_property
-    def n_users(self) -> int:
-        """The number of counted users, of each model, 0 where the result does not have it."""
-        if "n_users" not in self.result.columns:
-            return 0
-        n_models = 1
-        if self.model in self.result.columns:
-            models = self.result[self.model]
-            n_models = max(models.n_unique() - models.has_nulls(), 1)
-        return int(self.result["n_users"].sum()) // n_models
-
-    @cached_property
-    def values(self) -> pl.Series:
-        """The highest of the metrics that are above 0 only where a list has a relevant item, row by row; empty without one."""
-        # by numbers, since names such as "^.*$" are patterns to Polars
-        columns = [
-            self.result[name].alias(str(place))
-            for place, one in enumerate(self.metrics)
-            if (name := str(one)) in self.result.columns
-            and needs_of(one).columns & (HITS | EXPECTED)
+    def of_hits(self) -> list[pl.DataFrame]:
+        """The numbers of metrics that are above 0 only where a list has a relevant item."""
+        return [
+            rows
+            for one, rows in zip(self.metrics, self.numbers, strict=False)
+            if rows.width and needs_of(one).columns & (HITS | EXPECTED)
         ]
-        if not columns:
-            return pl.Series(dtype=pl.Float64)
-        return pl.DataFrame(columns).max_horizontal().cast(pl.Float64).fill_null(0.0)
 
     @cached_property
     def are_hits_low(self) -> bool:
@@ -109,20 +100,34 @@ class OfCall:
 
         NOTE: a mean of values up to 1 is at most the share of users with a hit.
         """
-        if self.values.is_empty():
-            names = [str(one) for one in self.metrics if str(one) in self.result.columns]
-            return bool(names) and not any(self.result[name].max() for name in names)
-        values = pl.DataFrame({"value": self.values})
-        if self.model not in self.result.columns:
-            return bool((self.values < HARDLY).all())
-        values = values.with_columns(self.result[self.model].alias("model")).drop_nulls("model")
-        return bool((values.group_by("model").max()["value"] < HARDLY).any())
+        rows = self.of_hits
+        if not rows:
+            known = [one for one in self.numbers if one.width]
+            return bool(known) and not any(map(_highest, known))
+        if max(map(len, rows)) == 0 or max(map(_lowest, rows)) >= HARDLY:
+            return False
+        if "model" not in rows[0].columns:
+            return max(map(_highest, rows)) < HARDLY
+        every = pl.concat([one.select("model", "value") for one in rows]).drop_nulls("model")
+        highest = every.group_by("model").agg(pl.col("value").max().fill_null(0.0))
+        return bool((highest["value"] < HARDLY).any())
 
     @property
     def highest(self) -> float:
         """The highest of these values, 0 without one."""
-        highest: Any = self.values.max()
-        return float(highest or 0.0)
+        return max(map(_highest, self.of_hits), default=0.0)
+
+
+def _highest(rows: pl.DataFrame) -> float:
+    """Return the largest value, 0 where there is none."""
+    highest: Any = rows["value"].max()
+    return float(highest or 0.0)
+
+
+def _lowest(rows: pl.DataFrame) -> float:
+    """Return the smallest value, 0 where one is missing."""
+    lowest: Any = 0.0 if rows["value"].has_nulls() else rows["value"].min()
+    return float(lowest)
 
 
 @dataclass(frozen=True)
@@ -179,7 +184,7 @@ class Data:
         highest: Any = lists["rank"].max()
         n_ranks = len(lists) - lists["rank"].null_count()
         is_parted = self.inputs.model or (self.inputs.segments and self.parts)
-        n_groups = call.n_rows if is_parted else 1
+        n_groups = max(call.n_rows, 1) if is_parted else 1
         return {
             "no place": lowest is None or not isfinite(lowest),
             "late starts": lowest is not None and lowest >= BEHIND_FIRST,

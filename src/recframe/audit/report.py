@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -124,29 +124,34 @@ def _table(findings: Mapping[str, tuple[Check, Finding]], run: Run | None = None
 def tell(
     inputs: Inputs,
     metrics: Sequence[Metric[...]],
-    result: pl.DataFrame,
+    result: pl.DataFrame | list[pl.DataFrame],
     run: Collect,
     looks: dict[str, pl.DataFrame] | None = None,
+    without: Collection[Check] = (),
 ) -> None:
-    """Warn of what is rarely meant, and where hardly anything was found, of why; of bounds nothing is said."""
+    """Warn of what is rarely meant, and where there are hardly any hits, of why; of bounds nothing is said.
+
+    The result has a column for each metric, or is the frames of `OfCall.numbers`.
+    """
     inputs = inputs.candidates
-    model = inputs.context.names["model"] if inputs.model else None
-    call = OfCall(metrics, result, model, inputs.given)
+    if isinstance(result, list):
+        call = OfCall(metrics, inputs.given, result, max(map(len, result), default=0))
+    else:
+        call = OfCall(metrics, inputs.given, _by_metric(inputs, metrics, result), len(result))
     frames = {"recommendations": inputs.lists, "truth": inputs.truth, "users": inputs.users}
     given = {} if inputs.tables is not None else inputs.given
     lazy = {name: rows for name, rows in frames.items() if name not in given and rows is not None}
-    is_here = not lazy or ("n_users" in result.columns and call.n_users <= MANY_USERS)
+    is_here = not lazy or (call.n_users is not None and call.n_users <= MANY_USERS)
     if is_here and lazy:  # a bound of memory or the shell has the plan collected
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
     data = Data(inputs, call.cutoff, of_call=call, looks={} if looks is None else looks)
     warns = {"always"} if is_here else set()
     if call.are_hits_low and _may_show_why(data):
         warns.add("low")
-    checks = [check for check in CHECKS if check.warns in warns]
+    left_out = {*without, *(OF_SCHEMAS if lazy else ())}
+    checks = [check for check in CHECKS if check.warns in warns and check not in left_out]
     if not metrics:
         checks = [check for check in checks if check in OF_JUDGING]
-    if lazy:
-        checks = [check for check in checks if check not in OF_SCHEMAS]
     found = _found(checks, data)
     if found:
         rows = run(_table(found)).unique("check", keep="first", maintain_order=True)
@@ -158,6 +163,22 @@ def _may_show_why(data: Data) -> bool:
     """Return whether checks may show why hardly anything was found: of many users some show it first."""
     some, looks = data.of_some_users, data.looks.get("recommendations", ())
     return some is None or len(run_by_size(_table(_found(LOW, some)), len(looks))) > 0
+
+
+def _by_metric(
+    inputs: Inputs, metrics: Sequence[Metric[...]], result: pl.DataFrame
+) -> list[pl.DataFrame]:
+    """Return the numbers of a result that has a column for each metric, none of one that it lacks."""
+    keys, model = {}, inputs.context.names["model"]
+    if "n_users" in result.columns:
+        keys["n_users"] = result["n_users"]
+    if inputs.model and model in result.columns:
+        keys["model"] = result[model]
+    numbers = []
+    for name in map(str, metrics):
+        values = {"value": result[name], **keys} if name in result.columns else {}
+        numbers.append(pl.DataFrame(values))
+    return numbers
 
 
 def tell_of_schemas(inputs: Inputs) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from recframe.charts.formatting import counted
 from recframe.errors import RecframeError, visible, wrong_ending
 from recframe.frames import atomic_write
 from recframe.frames.dtypes import text_of
@@ -86,7 +87,7 @@ class Cell:
         return form.below.format(self.interval) if self.interval else ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """A result as a table: `html()`, `latex()`, `markdown()`, `save(path)`, and `gt`, one of Great Tables to style further."""
 
@@ -147,6 +148,10 @@ class Table:
             )
             raise RecframeError(msg)
         atomic_write.write_text(path, getattr(self, FORMS[ending])())
+
+    def __repr__(self) -> str:
+        names = ", ".join(map("".join, self.columns))
+        return f"<table of {counted(len(self.rows), 'row')} by {names}; print() shows it, .save('table.tex') writes it>"
 
     def __str__(self) -> str:
         return self.markdown()
@@ -223,6 +228,8 @@ class Publication:
     """Sentences on models whose lists are of other users."""
     verdicts: Mapping[Key, str]
     """By the segment, the model and the metric."""
+    tests: int
+    """Number of tests that verdicts allow for."""
     untested: Sequence[str]
     """Metrics without a known test."""
     baseline: str | None
@@ -295,6 +302,13 @@ class Publication:
             notes.append(f"In brackets: the interval at {self.level:.10g} of each value.")
         return notes
 
+    def _tests(self) -> str:
+        return (
+            "the one test of the table"
+            if self.tests == 1
+            else f"the {self.tests} tests of the table"
+        )
+
     def _legend(self, *, has_best: bool) -> list[str]:
         """Return the meaning of the signs of a table, of those that stand in it."""
         lowest = [str(metric) for metric in self.metrics if metric.direction == "lower"]
@@ -309,7 +323,7 @@ class Publication:
         )
         notes.append(
             f"{BETTER} {better}, {WORSE} {worse} than {self.baseline}: paired t test, "
-            f"p of at most {1 - self.level:.6g} after Holm's correction for all tests of the table."
+            f"p of at most {1 - self.level:.6g} after Holm's correction for {self._tests()}."
         )
         if self.untested:
             notes.append(f"Not tested: {', '.join(self.untested)}.")

@@ -18,10 +18,10 @@ from recframe.charts.formatting import DIGITS, TIMES, Row, counted, number, per_
 from recframe.charts.long_format import keyed
 from recframe.errors import RecframeError, short
 from recframe.metrics.language.definition import Metric
-from recframe.statistics.stored_results import decimals_of, joined_notes
+from recframe.statistics.stored_results import decimals_of
 
 SHOWN = ("better", "worse", "higher", "lower")
-"""Verdicts that a correction may take back."""
+"""Verdicts of a significant difference."""
 MOST_CONTRARY = 2
 """Most metrics that say the contrary, by name."""
 
@@ -39,12 +39,10 @@ class Asking:
     min_users: int
     """Fewest users of a segment that is judged."""
 
-    def against(self, baseline: str, metrics: Any = None, **more: Any) -> pl.DataFrame:
-        """Return comparisons of all models with one, not corrected."""
+    def against(self, baseline: str, metrics: Any, **more: Any) -> pl.DataFrame:
+        """Return comparisons of models with one, whose rows are a family of tests, as those of `compare`."""
         how = {"level": self.level, "cluster": self.cluster, "margin": self.margin, **more}
-        found: pl.DataFrame = self.rec._compared(  # noqa: SLF001  the counts of users are told too
-            [metrics or self.metrics], baseline, correction=None, counts=True, **how
-        )
+        found: pl.DataFrame = self.rec._compared([metrics], baseline, counts=True, **how)  # noqa: SLF001  the counts of users too
         return found
 
     def in_segments(
@@ -52,12 +50,11 @@ class Asking:
     ) -> dict[str, pl.DataFrame]:
         """Return the first metric's comparisons of a pair by each column, corrected for the segments of that column."""
         model, other = pair
-        found = {}
-        for name, column in columns.items():
-            rows = self.against(other, self.metrics[0], by=column, min_users=self.min_users)
-            is_pair = keyed(self.rec, rows)["model"] == model
-            found[name] = corrected(rows.filter(is_pair), self.level)
-        return found
+        how = {"model": model, "min_users": self.min_users}
+        return {
+            name: self.against(other, self.metrics[0], by=column, **how)
+            for name, column in columns.items()
+        }
 
     def worst_first(self, frames: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
         """Return comparisons in segments with their column in `by`, those with the least gain first."""
@@ -85,20 +82,6 @@ class Asking:
 def sign_of(metric: Metric[...]) -> int:
     """Return 1 for a metric whose higher values are better, -1 where lower ones are, 0 for one without a direction."""
     return {"higher": 1, "lower": -1}.get(metric.direction or "", 0)
-
-
-def corrected(rows: pl.DataFrame, level: float) -> pl.DataFrame:
-    """Return comparisons with Holm's correction for these rows alone."""
-    from recframe.statistics.estimates import adjusted  # noqa: PLC0415  NumPy is an extra
-
-    found = adjusted(rows["p_adjusted"].fill_null(float("nan")).to_numpy(), method="holm")
-    p = pl.Series("p_adjusted", found).fill_nan(None)
-    is_open = pl.col("verdict").is_in(SHOWN) & (pl.col("p_adjusted") > 1 - level)
-    verdict = pl.when(is_open).then(pl.lit("open")).otherwise("verdict").alias("verdict")
-    tests = int(p.is_not_null().sum())
-    told = f"significant alone, not after correcting for {tests} comparisons"
-    note = pl.when(is_open).then(joined_notes([pl.lit(told), "note"])).otherwise("note")
-    return rows.with_columns(p).with_columns(verdict, note.alias("note"))
 
 
 @dataclass(frozen=True)
@@ -273,13 +256,12 @@ def decided(asking: Asking, values: Sequence[Row], baseline: str | None) -> Deci
         return None
     ranked = sorted(known, key=lambda row: (-of[first] * row["value"], row["model"] != baseline))
     best, runner_up = (row["model"] for row in ranked[:2])
-    pair = keyed(asking.rec, asking.against(runner_up)).filter(pl.col("model") == best)
-    decides = pl.col("metric") == first
-    rows = pl.concat([pair.filter(decides), corrected(pair.filter(~decides), asking.level)])
-    ahead = [row for row in rows.to_dicts() if of[row["metric"]]]
+    groups = [asking.metrics[:1], asking.metrics[1:]]
+    pairs = [asking.against(runner_up, group, model=best) for group in groups if group]
+    ahead = [row for row in keyed(asking.rec, pl.concat(pairs)).to_dicts() if of[row["metric"]]]
     above = None
     if baseline is not None and baseline not in {best, runner_up}:
-        found = corrected(asking.against(baseline, asking.metrics[0]), asking.level)
+        found = asking.against(baseline, asking.metrics[0])
         above = keyed(asking.rec, found).row(by_predicate=pl.col("model") == best, named=True)
     needed = asking.users_needed(ahead[0]) if ahead[0]["verdict"] == "open" else None
     metric, margin, at = asking.metrics[0], asking.margin, f"{asking.level * 100:.10g} %"

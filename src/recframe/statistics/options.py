@@ -28,13 +28,22 @@ def share(name: str, value: object, example: str) -> float:
     return float(number)
 
 
-def whole(name: str, value: object, least: int) -> int:
-    """Return a whole number from some least one up, or say that it has to be one."""
+def whole(name: str, value: object, least: int, most: int | None = None) -> int:
+    """Return a whole number within two ends, or say that it has to be one."""
     number = plain_number(value)
-    if not isinstance(number, int) or number < least:
-        msg = f"{name}={shown(value)}: {name} takes a whole number from {least} up"
+    if not isinstance(number, int) or number < least or (most is not None and number > most):
+        end = "up" if most is None else f"to {most}"
+        msg = f"{name}={shown(value)}: {name} takes a whole number from {least} {end}"
         raise RecframeError(msg)
     return number
+
+
+def text(name: str, value: object, takes: str = "text") -> str:
+    """Return a text, or say what is taken."""
+    if not isinstance(value, str):
+        msg = f"{name}={shown(value)}: {name} takes {takes}"
+        raise RecframeError(msg)
+    return value
 
 
 def per_cent(level: float) -> str:

@@ -5,17 +5,16 @@ Exact for the paired t test, by the noncentral t distribution.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
 from recframe.metrics.language.definition import Metric
 from recframe.statistics.arrays import Given, Numbers, np, numbers, ratio, special
-from recframe.statistics.estimates import of_mean, t_quantile, words
+from recframe.statistics.estimates import as_columns, of_mean, t_quantile, words
 from recframe.statistics.stored_results import POWER as COLUMNS
 from recframe.statistics.summary import Sums
-from recframe.statistics.sums import BASELINE, MODEL
 
 POWER = 0.8
 """Probability of finding a difference."""
@@ -31,11 +30,8 @@ class Power:
     level: float
 
 
-def powered(
-    rows: pl.DataFrame, keys: Sequence[str], metrics: Mapping[int, Metric[...]], how: Power
-) -> pl.DataFrame:
-    """Return the power analysis of differences between models, from the sums of pairs."""
-    by = [*keys, MODEL, BASELINE]
+def powered(rows: pl.DataFrame, metrics: Mapping[int, Metric[...]], how: Power) -> pl.DataFrame:
+    """Return the power analysis of differences between models, of each row of sums of pairs."""
     of = Sums(rows, metrics)
     e, n = of_mean(of.moments), of.n_users
     # that of as many independent users
@@ -60,7 +56,7 @@ def powered(
         "n_users": n,
         "note": words(lacks, {}),
     }
-    return of.table(found, COLUMNS, by)
+    return as_columns(found, {name: COLUMNS[name] for name in found})
 
 
 _HALVINGS = 64

@@ -16,10 +16,11 @@ from recframe.statistics.estimates import (
     judged,
     of_mean,
 )
+from recframe.statistics.gaps import SEGMENT, with_users
 from recframe.statistics.segments import REST, Segmenting, segments_of
 from recframe.statistics.sums import MODEL, PLACE, USERS
 
-WORST, SEGMENT = "worst", "segment"
+WORST = "worst"
 
 
 def slices(
@@ -39,10 +40,7 @@ def slices(
     own, rest = (_at_least(of_mean(Moments.of(one)), variance) for one in (rows, others))
     e = apart(own, rest)
     tested = judged(e, level=how.level, correction="sidak")
-    metrics = [how.metrics[place] for place in rows[PLACE]]
-    is_lower = np.array([one.direction == "lower" for one in metrics], dtype=bool)
     found = {
-        "metric": np.array([*map(str, metrics)], dtype=object),
         "difference": e.value,
         "difference_low": tested.low,
         "difference_high": tested.high,
@@ -52,21 +50,20 @@ def slices(
         "p_adjusted": tested.p_adjusted,
         "n_users": rows[USERS],
         "note": np.where(np.isnan(rest.value), "nobody is outside", ""),
-        WORST: np.where(is_lower, -tested.low, tested.high),
+        WORST: np.where(rows["higher"], tested.high, -tested.low),
     }
     made = as_columns(found, {name: schema.get(name, pl.Float64) for name in found})
     order = [*([MODEL] if MODEL in schema else []), PLACE]
-    result = pl.concat([rows.select(*order, SEGMENT), made], how="horizontal")
+    result = pl.concat([rows.select(*order, SEGMENT, "metric"), made], how="horizontal")
     return result.sort([*order, WORST], nulls_last=True, maintain_order=True).select(*schema)
 
 
 def _crossed(cells: pl.DataFrame, columns: Sequence[str], how: Segmenting) -> pl.DataFrame:
     """Return the slices of some columns that have users enough, with their own sums and those of all users outside."""
-    rows = segments_of(cells, columns, how, with_rest=True)
+    rows = with_users(segments_of(cells, columns, how, with_rest=True))
     texts = [pl.format("{}{}", pl.lit(f"{how.names[name]}="), pl.col(name)) for name in columns]
-    users = pl.col(USERS if USERS in rows.columns else "n").alias(USERS)
     rows = rows.filter(pl.all_horizontal(pl.col(*columns).is_not_null()))
-    rows = rows.with_columns(pl.concat_str(texts, separator=", ").alias(SEGMENT), users)
+    rows = rows.with_columns(pl.concat_str(texts, separator=", ").alias(SEGMENT))
     return rows.filter(pl.col(USERS) >= max(how.min_users, 1)).drop(columns)
 
 
