@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import textwrap
 
@@ -97,26 +98,22 @@ def test_badges_say_what_is_declared():
         assert f"![{said[0].upper()}{said[1:]}](docs/images/{path.name})" in TEXT
 
 
-def test_a_promise_that_is_missed_is_bold_on_its_scene():
-    def row(what, scene, share, promised):
-        return {"what": what, "scene": scene, "share": share, "promised": promised} | {
-            "error": 0.005,
-            "samples": 2000,
-        }
-
-    rows = [
-        row("errs", "one", 0.0599, 0.05),
-        row("errs", "other", 0.0611, 0.05),
-        row("covers", "one", 0.9299, 0.95),
-        row("lead", "other", 0.5, None),
+def test_a_promise_that_is_missed_is_bold_on_its_scene(monkeypatch, tmp_path):
+    names = ("what", "column", "share", "promised", "least", "most", "samples")
+    each = [
+        ("errs", "one", 0.0599, "≤ 5", 0.0, 0.06, 2000),
+        ("errs", "other", 0.0611, "≤ 5", 0.0, 0.06, 2000),
+        ("covers", "one", 0.9299, "95", 0.93, 1.0, 2000),
+        ("covers", "other", 0.5, "95", 0.93, 1.0, 14),
     ]
+    rows = [{"table": "users", **dict(zip(names, row, strict=True))} for row in each]
+    path = tmp_path / "rows.json"
+    path.write_text(json.dumps({"rows": rows}), encoding="utf-8")
+    monkeypatch.setattr(readme, "SIMULATIONS", path)
 
-    table = readme.promise_table(rows).partition("\n\n")[2]
-
-    assert table.splitlines()[2:] == [
-        "| errs | at most 5 | 6.0 | **6.1** |",
+    assert readme.simulated("users").splitlines()[2:] == [
+        "| errs | ≤ 5 | 6.0 | **6.1** |",
         "| covers | 95 | **93.0** | - |",
-        "| lead | - | - | 50.0 |",
     ]
 
 

@@ -219,7 +219,7 @@ def test_the_proofs_of_home_are_what_other_pages_have_measured():
     )
     front = (project.ROOT / "README.md").read_text(encoding="utf-8").partition("front speed")[2]
     times = sorted(map(float, re.findall(r"^\| [\w ]+ \| ([\d.]+) x", front, re.MULTILINE)))
-    covers = re.search(r"`summarize`, 1,000 users, covers \| 95 \| (.*) \|", docs["uncertainty.md"])
+    covers = re.search(r"`summarize`, 1,000 users: covers \| 95 \| (.*) \|", docs["uncertainty.md"])
     held = sorted(map(float, covers[1].split(" | ")))
     recorded = re.compile(r"^(?:\| `[^`]+` \| [\d.]+ ){2}\|", re.MULTILINE)
     rows = [

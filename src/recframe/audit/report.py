@@ -32,8 +32,9 @@ CHECKS = [var for page in PAGES for var in vars(page).values() if isinstance(var
 """Every check, page by page, in the order of each page."""
 CHECKS_OF_SPLITS = [var for var in vars(checks_of_splits).values() if isinstance(var, Check)]
 """The checks of train and truth, of a split and of frames with times."""
+ALWAYS = [check for check in CHECKS if check.warns == "always"]
 LOW = [check for check in CHECKS if check.warns == "low"]
-"""The checks of calls that found hardly anything."""
+"""The checks of all calls, and those of calls with hardly any hits."""
 OF_SCHEMAS = [checks_of_truth.truth_is_the_lists, checks_of_lists.models_of_the_truth]
 """The checks of calls on lists that are not in memory: schemas alone show what is wrong."""
 OF_JUDGING = [checks_of_truth.unbound_two_values, checks_of_truth.unbound_grades]
@@ -145,11 +146,10 @@ def tell(
     if is_here and lazy:  # a bound of memory or the shell has the plan collected
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
     data = Data(inputs, call.cutoff, of_call=call, looks={} if looks is None else looks)
-    warns = {"always"} if is_here else set()
-    if call.are_hits_low and _may_show_why(data):
-        warns.add("low")
-    left_out = {*without, *(OF_SCHEMAS if lazy else ())}
-    checks = [check for check in CHECKS if check.warns in warns and check not in left_out]
+    is_low = call.are_hits_low and _may_show_why(data)
+    checks = (ALWAYS if is_here else []) + (LOW if is_low else [])
+    if left_out := [*without, *(OF_SCHEMAS if lazy else ())]:
+        checks = [check for check in checks if check not in left_out]
     if not metrics:
         checks = [check for check in checks if check in OF_JUDGING]
     found = _found(checks, data)

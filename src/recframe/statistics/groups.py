@@ -177,20 +177,9 @@ def _with_squares(
     weighted by 1 / h, over h - 1. Sums of squares are such that `of_mean` gives that.
     Source: Busing, Meijer and van der Leeden 1999 (delete-m jackknife for unequal m).
     """
-    a, b, d, n_a, n_b = map(pl.col, ("a", "b", "d", "n_a", "n_b"))
-    if pairing is None:
-        pairs = rows.with_columns(a=pl.lit(0.0), n_a=n_b)
-    else:
-        on = [*(key for key in keys if key != MODEL), GROUP]
-        rows = rows.cache()
-        base = rows.select(*on, pl.col(MODEL).alias(BASELINE), b.alias("a"), n_b.alias("n_a"))
-        pairs, keys = joined(rows, base, on, "inner").filter(pairing.pairs()), [*keys, BASELINE]
-    less = b - a
-    is_rounding = less.abs() <= ROUNDING * (a.abs() + b.abs())
-    is_whole = pl.col(GROUP) == NOBODY
+    pairs, keys = _with_both_values(rows, keys, pairing)
+    d, is_whole = pl.col("d"), pl.col(GROUP) == NOBODY
     pairs = pairs.with_columns(
-        d=pl.when(is_rounding).then(0.0).otherwise(less), lists=n_a + n_b
-    ).with_columns(
         pl.col(name).filter(is_whole).first().over(keys).name.prefix("all ")
         for name in ("a", "d", "lists")
     )
@@ -220,6 +209,24 @@ def _with_squares(
         *wholes, *same, *(one.alias(name) for name, one in sums.items())
     )
     return found.select(*keys, *(one.meta.output_name() for one in same), **_columns())
+
+
+def _with_both_values(
+    rows: pl.LazyFrame, keys: Sequence[str], pairing: Pairing | None
+) -> tuple[pl.LazyFrame, Sequence[str]]:
+    """Return rows with the baseline's value, 0 of a model alone, and their keys."""
+    a, b, n_a, n_b = map(pl.col, ("a", "b", "n_a", "n_b"))
+    if pairing is None:
+        pairs = rows.with_columns(a=pl.lit(0.0), n_a=n_b)
+    else:
+        on = [*(key for key in keys if key != MODEL), GROUP]
+        rows = rows.cache()
+        base = rows.select(*on, pl.col(MODEL).alias(BASELINE), b.alias("a"), n_b.alias("n_a"))
+        pairs, keys = joined(rows, base, on, "inner").filter(pairing.pairs()), [*keys, BASELINE]
+    less = b - a
+    is_rounding = less.abs() <= ROUNDING * (a.abs() + b.abs())
+    d = pl.when(is_rounding).then(0.0).otherwise(less)
+    return pairs.with_columns(d=d, lists=n_a + n_b), keys
 
 
 def _columns() -> dict[str, pl.Expr]:

@@ -53,7 +53,7 @@ class Fronts:
         peers: dict[Any, list[Row]] = defaultdict(list)
         verdicts: dict[Any, list[str]] = defaultdict(list)
         text = as_text(pl.col(MODEL), cells.schema[MODEL]).alias(TEXT)
-        for row in cells.with_columns(text).iter_rows(named=True):
+        for row in cells.with_columns(text).to_dicts():
             at = tuple(row[key] for key in segments)
             if (verdict := row.get(VERDICT)) is None:
                 models.append((at, row))

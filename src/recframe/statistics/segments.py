@@ -22,12 +22,13 @@ from recframe.statistics.sums import (
     PLACE,
     ROUNDING,
     SAME,
+    USER,
     USERS,
     over_units,
 )
 
-REST = "rest "
-"""Prefix of the sums of all users outside of a segment."""
+REST, ALL = "rest ", "all "
+"""Prefixes of the sums of all users outside of a segment, and of all users."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def segments_of(
 ) -> pl.DataFrame:
     """Return each segment of some columns with its sums, by model and metric, those without a known value too.
 
-    The columns come as text. `with_rest` has the sums of all other users too, under the prefix `REST`.
+    The columns come as text. `with_rest` has the sums of all other users and of all too, under the prefixes `REST` and `ALL`.
     """
     on = [*([MODEL] if MODEL in cells.columns else []), PLACE]
     keys, units = [*columns, *on], [] if how.cluster is None else [how.cluster]
@@ -80,8 +81,13 @@ def segments_of(
         parts = joined(rows.select(keys), every, on, "inner")
         parts = joined(parts, own, [*keys, *units]).with_columns(map(_less_own, counts))
         rest = over_units(parts, keys, how.cluster)
-        names = dict.fromkeys([*counts, *OF_UNITS])
-        rows = joined(rows, rest.select(*keys, pl.col(*names).name.prefix(REST)), keys)
+        # over folds a user is a cluster, of which there is no variance within
+        user = how.cluster if how.cluster == USER else None
+        of_users = every if user else exact.of(cells.lazy(), on, SAME)
+        whole = over_units(of_users, on, user)
+        for prefix, others, by in ((REST, rest, keys), (ALL, whole, on)):
+            sums = pl.col(*dict.fromkeys([*counts, *OF_UNITS])).name.prefix(prefix)
+            rows = joined(rows, others.select(*by, sums), by)
     found = run_by_size(rows.sort(*on, *columns, nulls_last=True), len(cells))
     schema = found.schema
     return found.with_columns(as_text(pl.col(name), schema[name]).alias(name) for name in columns)

@@ -6,18 +6,17 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from recframe.statistics.arrays import Numbers, np, ratio
+from recframe.statistics.arrays import np, ratio
 from recframe.statistics.estimates import (
     Estimate,
     Moments,
     apart,
     as_columns,
-    as_numbers,
     judged,
     of_mean,
 )
 from recframe.statistics.gaps import SEGMENT, with_users
-from recframe.statistics.segments import REST, Segmenting, segments_of
+from recframe.statistics.segments import ALL, REST, Segmenting, segments_of
 from recframe.statistics.sums import MODEL, PLACE, USERS
 
 WORST = "worst"
@@ -32,12 +31,8 @@ def slices(
     have a small variance by chance, and would be found lower.
     """
     rows = pl.concat([_crossed(cells, columns, how) for columns in crossed])
-    others = rows.select(pl.col(f"^{REST}.*$").name.map(lambda name: name.removeprefix(REST)))
-    n, d, squares = (
-        as_numbers(rows[one]) + as_numbers(others[one]) for one in ("n", "d", "squares")
-    )
-    variance = ratio(np.maximum(squares - ratio(d**2, n), 0.0), np.where(n > 1, n - 1.0, np.nan))
-    own, rest = (_at_least(of_mean(Moments.of(one)), variance) for one in (rows, others))
+    each = [of_mean(Moments.of(one)) for one in (rows, _of(rows, REST), _of(rows, ALL))]
+    own, rest = (_at_least(one, each[-1]) for one in each[:-1])
     e = apart(own, rest)
     tested = judged(e, level=how.level, correction="sidak")
     found = {
@@ -67,8 +62,14 @@ def _crossed(cells: pl.DataFrame, columns: Sequence[str], how: Segmenting) -> pl
     return rows.filter(pl.col(USERS) >= max(how.min_users, 1)).drop(columns)
 
 
-def _at_least(e: Estimate, variance: Numbers) -> Estimate:
-    """Return means with errors of at least that of users with a variance; one user's error is that."""
+def _of(rows: pl.DataFrame, prefix: str) -> pl.DataFrame:
+    """Return the sums under a prefix by their own names."""
+    return rows.select(pl.col(f"^{prefix}.*$").name.map(lambda name: name.removeprefix(prefix)))
+
+
+def _at_least(e: Estimate, every: Estimate) -> Estimate:
+    """Return means with errors of at least that of users with the variance of all; one user's error is that."""
+    variance = every.error**2 * every.n
     squared = np.fmax(e.error**2, ratio(variance, np.where(e.n > 0, e.n, np.nan)))
     freedom = np.where(np.isnan(e.freedom), 1.0, e.freedom)
     return e._replace(error=np.sqrt(squared), freedom=freedom)

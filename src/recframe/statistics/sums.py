@@ -1,4 +1,4 @@
-"""Sums over users, clusters and folds, of one model or of pairs, in long form."""
+"""Sums over users, clusters and folds, of models or of pairs."""
 
 from __future__ import annotations
 
@@ -196,11 +196,10 @@ class Summands:
                 sums.append((a.abs() + b.abs()).sum().alias(f"size {name}"))
             sums += [one.cast(pl.Int64).alias(f"{part} {name}") for part, one in counts.items()]
             if has_no_ends(metric):
-                ends = {end: pl.max_horizontal(sign * one for one in each) for sign, end in _ENDS}
-                sums += [
-                    most.filter(d.is_not_null()).max().alias(f"{MOST} {end} {name}")
-                    for end, most in ends.items()
-                ]
+                for sign, end in _ENDS:
+                    most = pl.max_horizontal([sign * value for value in each])
+                    most = most.filter(d.is_not_null()).max()
+                    sums.append(most.alias(f"{MOST} {end} {name}"))
         return self.exact.summed(rows.with_columns(columns), self.keys, sums)
 
     def long(self, sums: pl.LazyFrame, places: Mapping[int, Metric[...]]) -> pl.LazyFrame:

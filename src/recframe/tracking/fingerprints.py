@@ -28,11 +28,11 @@ def fingerprint(inputs: Inputs) -> str:
     if inputs.without_items:
         # numbers of rows are in the order in which these stand
         frames["lists"] = inputs.lists.drop("item")
-    plans = {name: rows for name, rows in frames.items() if isinstance(rows, pl.LazyFrame)}
-    columns = {name: sorted(rows.collect_schema()) for name, rows in plans.items()}
-    sums = stream(beside_one_another([_sums(name, rows) for name, rows in plans.items()]))
     # a model that is the reference has no rows of its own
     names = [one for one in frames.values() if isinstance(one, str)]
+    plans = {name: one for name, one in frames.items() if not isinstance(one, str | None)}
+    columns = {name: sorted(rows.collect_schema()) for name, rows in plans.items()}
+    sums = stream(beside_one_another([_sums(name, rows) for name, rows in plans.items()]))
     whole = repr((names, columns, sums.fill_null(0).row(0)))
     # of a million such texts, two collide once in forty million times
     return sha256(whole.encode()).hexdigest()[:16]

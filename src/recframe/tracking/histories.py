@@ -226,7 +226,7 @@ def flat(result: Any, *, model: str = "model") -> dict[str, float]:
         if one in ("value", "low", "high") or re.sub("_(low|high)$", "", one) + "_low" in columns
     }
     numbers: dict[str, Any] = {}
-    for row in rows.iter_rows(named=True):
+    for row in rows.to_dicts():
         # in some results the cut-off stands behind the metric, in others in a column of its own
         cut = "" if row.get("k") is None else f"@{row['k']}"
         metric = re.sub(r"\)?@", "_at_", row["metric"] + cut)
