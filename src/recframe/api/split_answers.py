@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Generic
 
-import polars as pl
-
 from recframe.api import reprs
 from recframe.api.bound_metric import F
 from recframe.audit.split_rows import SplitRows
-from recframe.charts.formatting import counted
 from recframe.frames.kinds.kind import Kind
 from recframe.splits.description import described, rows_of
-from recframe.splits.labelling import Labels
+from recframe.splits.labels import Labels
 
 
 class SplitAnswers(Generic[F]):
@@ -74,30 +71,23 @@ class SplitAnswers(Generic[F]):
         └──────────┴────────────┴────────────┴────────────┘
         """
         labels = self._labels
-        plan = described(rows_of(labels))
+        plan = described(labels)
         result: F = labels.log.kind.give(plan, {})
         return result
 
     def __repr__(self) -> str:
         """Return the rule, the log and the rows of each part; nothing of a LazyFrame is collected."""
         labels = self._labels
-        rows, n_folds = {"log": reprs.of_frame(labels.log.kind.frame)}, len(labels.folds)
-        if n_folds > 1:
-            rows["folds"] = str(n_folds)
-        if not labels.log.is_lazy:
-            rows |= _parts(labels)
-        return reprs.card(f"split by {labels.rule.words}", rows)
+        of_folds = f" in {len(labels.folds)} folds" * (len(labels.folds) > 1)
+        words = f"split by {labels.rule.words} of {reprs.of_frame(labels.log.kind.frame)}{of_folds}"
+        if labels.log.is_lazy:
+            return words
+        rows = labels.of([fold.rows for fold in labels.folds])
+        counts = labels.log.kind.run(rows.group_by("part").len().sort("part"))
+        return f"{words}: {', '.join(f'{n:,} {part}' for part, n in counts.iter_rows())}"
 
 
 def _audited(folds: Mapping[int, SplitRows], kind: Kind) -> Any:
     from recframe.audit import report  # noqa: PLC0415  importing recframe should take no time
 
     return kind.give(report.audit_split(folds), {})
-
-
-def _parts(labels: Labels) -> dict[str, str]:
-    """Return the rows of each part, over all folds."""
-    counts = labels.rows.group_by("part").agg(pl.len().alias("rows")).sort("part")
-    found = labels.log.kind.run(counts)
-    names = found["part"].cast(pl.String)
-    return {part: counted(rows, "row") for part, rows in zip(names, found["rows"], strict=True)}

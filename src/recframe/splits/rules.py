@@ -1,15 +1,17 @@
-"""Rules of splits: the part of each row of the log."""
+"""Rules of splits: the part of each row of a log, as label expressions over user, item and time, one a fold."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Literal, get_args
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 import polars as pl
 
 from recframe.audit.split_rows import Order
-from recframe.splits.log_rows import Log
+from recframe.splits.hashing import TEXT, hashed, is_whole
+from recframe.splits.log import PAIR, Log
+from recframe.splits.times import Length, aligned, before
 
 Part = Literal[
     "train",
@@ -26,76 +28,257 @@ Part = Literal[
     "null",
 ]
 PARTS: tuple[Part, ...] = get_args(Part)
-PART_DTYPE = pl.Enum(list(PARTS))
-Scalar = Callable[[str], pl.Expr]
-"""Type of functions that give a value of `scalars` by its name."""
+OF_LOG = pl.Enum(list(PARTS))
+Per = Literal["user", "log"]
+FoldInOrder = Literal["time", "random"]
+Added = Callable[[pl.LazyFrame], pl.LazyFrame]
+KEYS = 1 << 64
+"""The number of keys that there are."""
+DIGITS = 9
+"""Decimals that shares of counts are rounded to: 100 times 0.29 is 28.999999999999996."""
+PLACE, UNITS = "place in the user's order", "units of the user"
+"""Columns with the place of a row's unit among those of its user, from 0, and with their number."""
+_USER, _NUMBER = "user whose rows count", "keys as one number"
+_KEY, _KEY_OF_USER, _FIRST = "key of the pair", "key of the user", "first time of the user"
+time, place, units = pl.col("time"), pl.col(PLACE), pl.col(UNITS)
 
 
-class Rule(ABC):
-    """A rule of splits: from a log to the part of each row, fold by fold."""
+@dataclass(frozen=True)
+class Rule:
+    """A rule of splits; `words` are the call that made it."""
 
-    call: ClassVar[str]
-    """The method of `rec.split`."""
-    reads_time: ClassVar[bool]
-    """Whether a row without a time is in no part."""
-    parted_by: ClassVar[Order] = "random"
+    parted_by: Order
     """The order by which train and truth are parted: the time line, each user's own rows, or chance."""
-    n_folds: int
-
-    @property
-    @abstractmethod
-    def words(self) -> str:
-        """The call that made the split, with the options that differ from their defaults."""
-
-    reads_log: bool = False
-    """Whether the scalars are values of the log's rows."""
-
-    def scalars(self, log: Log) -> pl.LazyFrame:
-        """Return one row with what the rule asks of the whole log, and as `train end 0`, ... where each train ends."""
-        del log
-        return pl.LazyFrame({"nothing": [0]})
-
-    def prepared(self, rows: pl.LazyFrame, _log: Log) -> pl.LazyFrame:
-        """Return the rows with what the rule reads beside the columns of the log."""
-        return rows
-
-    @abstractmethod
-    def part(self, fold: int, scalar: Scalar) -> pl.Expr:
-        """Return the part of a row without nulls in a fold, by this rule alone."""
-
-    @property
-    def asked_share(self) -> float | None:
-        """The share of truth that a random rule was asked for; None where none was."""
-        return None
-
-    @property
-    def no_truth(self) -> str:
-        """The remedy of a split without truth."""
-        return "write another point or share"
-
-    @property
-    def no_train(self) -> str:
-        """The reason or remedy of a fold without train."""
-        return "every row is truth, or lacks a user or an item"
-
-    @property
-    def horizon(self) -> Any:
-        """The length of the window of the truth; None where the rule has none."""
-        return None
+    reads: Sequence[str]
+    """The roles without which a row is in no part."""
+    parts: Sequence[pl.Expr]
+    """The part of any other row, fold by fold."""
+    adds: Added | None = None
+    """Adds columns that `parts` read."""
+    streams: bool = False
+    """Whether these are of each row alone, so that a file is read in a stream."""
+    borders: pl.LazyFrame | None = None
+    """One row of points of time that `parts` read: `start 0` of the truth, and where they differ `train end 0`, ..."""
+    of_log: bool = False
+    """Whether the borders are values of the log's rows."""
+    inclusive: bool = False
+    """Whether a border is the last instant before it, and not the first one behind it."""
+    horizon: Length | None = None
+    share: float | None = None
+    words: str = ""
+    no_truth: str = "write another point or share"
+    no_train: str = "every row is truth, or lacks a user or an item"
 
 
-def of_part(part: Part) -> pl.Expr:
-    """Return the name of a part as a value of `part`."""
-    return pl.lit(part, dtype=PART_DTYPE)
-
-
-def first_that_holds(cases: Sequence[tuple[pl.Expr, Part]], otherwise: pl.Expr) -> pl.Expr:
-    """Return the part of the first case that holds of a row."""
-    for holds, part in reversed(cases):
-        otherwise = pl.when(holds).then(of_part(part)).otherwise(otherwise)
-    return otherwise
-
-
-def is_in(*parts: Part, column: str = "part") -> pl.Expr:
+def is_in(*parts: Part) -> pl.Expr:
     """Whether a row is in one of some parts."""
-    return pl.any_horizontal([pl.col(column) == of_part(part) for part in parts])
+    return pl.any_horizontal([pl.col("part") == pl.lit(part, OF_LOG) for part in parts])
+
+
+def label(cases: Mapping[Any, pl.Expr], otherwise: Any, dtype: pl.Enum = OF_LOG) -> pl.Expr:
+    """Return the first part, or other word of a dtype, whose case holds."""
+    found = pl.lit(otherwise, dtype)
+    for part in reversed(cases):
+        found = pl.when(cases[part]).then(pl.lit(part, dtype)).otherwise(found)
+    return found
+
+
+def by_borders(borders: pl.LazyFrame, folds: int = 1, **options: Any) -> Rule:
+    """Return train before a fold's `start`, or `train end` where there is a gap, and from its `first` on; truth up to its `end`."""
+    names = borders.collect_schema().names()
+    is_after = pl.Expr.gt if options.get("inclusive") else pl.Expr.ge
+    parts = []
+    for fold in range(folds):
+        points = {"end": "later", "start": "truth", "train end": "gap", "first": "train"}
+        cases = {
+            part: is_after(time, pl.col(f"{border} {fold}"))
+            for border, part in points.items()
+            if f"{border} {fold}" in names
+        }
+        parts.append(label(cases, "earlier" if "train" in cases else "train"))
+    reads = [*PAIR, "time"]
+    return Rule("line", reads, parts, streams=True, borders=borders, **options)
+
+
+def by_share(log: Log, share: float) -> Rule:
+    """Return train before the time of row floor((1 - share) n) + 1 in the order of time."""
+    times = log.roles.select("time").drop_nulls().sort("time")
+    # rounded, since 10 times 1 - 0.7 is 3.0000000000000004
+    row = ((1 - share) * pl.len()).round(DIGITS).floor().cast(pl.Int64)
+    start = time.gather(row).first().alias("start 0")
+    return by_borders(times.select(start), of_log=True)
+
+
+def rolling(
+    log: Log, folds: int, lengths: Mapping[str, Length | None], align: str | None = None
+) -> Rule:
+    """Return windows of truth that step back from the end of the log, each with the train before it.
+
+    `lengths` are horizon, step, gap and window: that of the truth, that from one end to the next, those of gap and train.
+
+    NOTE: borders are stepped one by one, so that a fold's start is the next one's end where months differ; each step is a
+    `with_columns` of its own, since an expression of an expression is written out twice by each.
+    """
+    dtype = log.schema["time"]
+    borders = log.roles.select(aligned(time.max(), align, dtype).alias(f"end {folds - 1}"))
+    step, gap, window = (lengths.get(name) for name in ("step", "gap", "window"))
+    for fold in reversed(range(folds)):
+        steps = [("end", f"start {fold}", lengths["horizon"])]
+        steps += [] if gap is None else [("start", f"train end {fold}", gap)]
+        trained = "start" if gap is None else "train end"
+        steps += [] if window is None else [(trained, f"first {fold}", window)]
+        steps += [("end" if step else "start", f"end {fold - 1}", step)] * (fold > 0)
+        for of, to, length in steps:
+            point = before(pl.col(f"{of} {fold}"), length, dtype)
+            borders = borders.with_columns(point.alias(to))
+    return by_borders(
+        borders, folds, of_log=True, inclusive=align is None, horizon=lengths["horizon"]
+    )
+
+
+def last_per_user(n: int, folds: int, keep: int) -> Rule:
+    """Return blocks of each user's last events: a fold's truth is one, later what follows it, train what is before.
+
+    A user has a block who has n events for it and for each that follows, and `keep` before them.
+    """
+    block = (units - 1 - place) // n
+    block = pl.when(units >= (block + 1) * n + keep).then(block)
+    blocks = reversed(range(folds))
+    return Rule(
+        "user",
+        [*PAIR, "time"],
+        [label({"truth": block == own, "later": block < own}, "train") for own in blocks],
+        lambda rows: placed(rows, ["time", "item"]),
+        no_truth=f"a user needs {n + keep} events, n and keep together; write a smaller n",
+    )
+
+
+def random_of_log(log: Log, share: float, folds: int, seed: int) -> Rule:
+    """Return pairs by ranges of their keys."""
+    return Rule(
+        "random",
+        PAIR,
+        [label({"truth": _in_range(_KEY, fold, share, folds)}, "train") for fold in range(folds)],
+        lambda rows: _with_keys(rows, log, PAIR, seed),
+        streams=True,
+        share=share,
+        no_truth="write a larger share, or another seed",
+    )
+
+
+def random_of_users(  # noqa: PLR0913  the options of the rule
+    log: Log, share: float | None, n: int, folds: int, seed: int, keep: int
+) -> Rule:
+    """Return places of each user's pairs in the order of their keys: a share of them, rounded, halves up; or n."""
+    parts = []
+    for fold in range(folds):
+        first, end = (
+            pl.lit(edge * n)
+            if share is None
+            else ((units * (edge * share)).round(DIGITS) + 0.5).floor()
+            for edge in (fold, fold + 1)
+        )
+        is_truth = (place >= first) & (place < end) & (place < units - keep)
+        parts.append(label({"truth": is_truth}, "train"))
+    enough = f"a user needs more than keep={keep} items, and a share of them that rounds to 1"
+    no_truth = f"{enough}; write a larger share, or n=1"
+    added = _of_pairs(log, seed)
+    return Rule("random", PAIR, parts, added, share=share, no_truth=no_truth)
+
+
+def by_user(  # noqa: PLR0913  the options of the rule
+    log: Log,
+    share: float,
+    at: pl.Expr | None,
+    folds: int,
+    fold_in: float,
+    order: FoldInOrder,
+    seed: int,
+) -> Rule:
+    """Return test users by their keys, or new ones from a point on: first units are fold_in, the rest truth; others are train."""
+    exact = (units * fold_in).round(DIGITS).floor().cast(pl.Int64)
+    n_fold_in = pl.max_horizontal(exact, 1) if fold_in < 1 else pl.lit(int(fold_in))
+    parts = []
+    for fold in range(folds):
+        cases = {"train": ~_in_range(_KEY_OF_USER, fold, share, folds)}
+        if at is not None:
+            is_old = pl.col(_FIRST) < at
+            cases = {"later": is_old & (time >= at), "train": is_old}
+        parts.append(label({**cases, "fold_in": place < n_fold_in}, "truth"))
+    reads = PAIR if at is None and order == "random" else [*PAIR, "time"]
+
+    def added(rows: pl.LazyFrame) -> pl.LazyFrame:
+        # rows that lack what the rule reads count for nobody
+        first = pl.when(pl.col("item").is_not_null()).then("time").min().over("user")
+        if at is None:
+            rows = _with_keys(rows, log, ["user"], seed, _KEY_OF_USER)
+        else:
+            rows = rows.with_columns(first.alias(_FIRST))
+        if order == "time":
+            return placed(rows, ["time", "item"])
+        return _of_pairs(log, seed, reads)(rows)
+
+    how = "a smaller share or more folds" if at is None else "a later at"
+    return Rule(
+        "random",
+        reads,
+        parts,
+        added,
+        no_truth="no test user has rows after those folded in; write a smaller fold_in, a larger share or an earlier at",
+        no_train=f"no other user has rows in it; write {how}",
+    )
+
+
+def placed(rows: pl.LazyFrame, keys: Sequence[str], reads: Sequence[str] = PAIR) -> pl.LazyFrame:
+    """Return rows with the place of their unit in the order of some keys within the user, and with his number of units.
+
+    Rows of a user with the same keys are one unit. Rows without a key, or another column that a rule `reads`, count for nobody.
+    """
+    schema, user = rows.collect_schema(), pl.col("user")
+    # a number is grouped faster than a text
+    code = user.cast(pl.Categorical) if schema["user"] == pl.String else user
+    counts = pl.all_horizontal(pl.col(name).is_not_null() for name in (*reads, *keys))
+    rows = rows.with_columns(pl.when(counts).then(code.to_physical()).alias(_USER))
+    number = _one_number(schema, keys)
+    if number is None:
+        # categories as text, so that their codes decide nothing
+        order = [
+            pl.col(key).cast(pl.String) if schema[key] in TEXT else pl.col(key) for key in keys
+        ]
+        of_row = pl.struct(keys).rle_id().over(_USER, order_by=order)
+    else:
+        rows = rows.with_columns(number.alias(_NUMBER))
+        of_row = pl.col(_NUMBER).rank("dense").over(_USER) - 1
+    rows = rows.with_columns(of_row.cast(pl.Int64).alias(PLACE))
+    return rows.with_columns((place.max().over(_USER) + 1).alias(UNITS))
+
+
+def _one_number(schema: Mapping[str, pl.DataType], keys: Sequence[str]) -> pl.Expr | None:
+    """Return a number in the order of one or two keys, which is sorted in half of their time; None of other dtypes."""
+    first, *others = keys
+    if not others:
+        return pl.col(first)
+    if schema[first] == pl.UInt64 or not all(is_whole(schema[key]) for key in keys):
+        return None
+    high, low = (pl.col(key).to_physical().cast(pl.Int128) for key in keys)
+    return high * pl.lit(KEYS, dtype=pl.Int128) + low
+
+
+def _with_keys(
+    rows: pl.LazyFrame, log: Log, ids: Sequence[str], seed: int, name: str = _KEY
+) -> pl.LazyFrame:
+    return hashed(rows, ids, name, seed=seed, at_hand=not log.is_lazy)
+
+
+def _of_pairs(log: Log, seed: int, reads: Sequence[str] = PAIR) -> Added:
+    """Return what adds the places of pairs in the order of their keys, and of the item where texts may have the same key."""
+    order = [_KEY, "item"] if log.schema["item"] in TEXT else [_KEY]
+    return lambda rows: placed(_with_keys(rows, log, PAIR, seed), order, reads)
+
+
+def _in_range(name: str, fold: int, share: float, folds: int) -> pl.Expr:
+    """Whether a key is in a fold's range: share of all keys, of which the last fold has the rest where folds share all."""
+    width, key = int(share * KEYS), pl.col(name)
+    is_from = key >= pl.lit(fold * width, dtype=pl.UInt64)
+    has_rest = fold == folds - 1 and round(share * folds, DIGITS) == 1
+    return is_from if has_rest else is_from & (key < pl.lit((fold + 1) * width, dtype=pl.UInt64))
