@@ -12,10 +12,18 @@ import polars as pl
 from recframe.api import argument_errors, reprs
 from recframe.api.bound_metric import F
 from recframe.api.split import Split
-from recframe.errors import CallError, ColumnError, RecframeError, shown, suggestion, warn
+from recframe.errors import (
+    CallError,
+    ColumnError,
+    RecframeError,
+    dtype_shown,
+    shown,
+    suggestion,
+    warn,
+)
 from recframe.frames.options import plain_number
 from recframe.splits import rules, times
-from recframe.splits.filters import Cold, Filters, Seen, Target
+from recframe.splits.filters import CHOICES, Cold, Filters, Seen, Target
 from recframe.splits.hashing import check_ids
 from recframe.splits.labels import labelled
 from recframe.splits.log import FOLD, PAIR, PART, Log, log_of
@@ -133,16 +141,15 @@ class Splits(Generic[F]):
                 raise CallError(msg)
         log = self._log(common)
         dtype = log.require_time("by_time")
-        times.check_align(align, dtype)
+        _check_align(align, dtype)
         if last is not None:
             horizon = times.length_of("last", last, dtype)
             rule = rules.rolling(log, 1, {"horizon": horizon}, align)
         elif share is not None:
             rule = rules.by_share(log, options.share("share", share, "0.2"))
         else:
-            points = {"start 0": times.point_of("at", at, dtype)}
-            points |= {} if until is None else {"end 0": times.point_of("until", until, dtype)}
-            rule = rules.by_borders(pl.select(**points).lazy())
+            ends = None if until is None else times.point_of("until", until, dtype)
+            rule = rules.by_point(times.point_of("at", at, dtype), ends)
         return _split("by_time", log, rule, common, **ways, until=until, align=align)
 
     @_rule
@@ -188,7 +195,7 @@ class Splits(Generic[F]):
         log = self._log(common)
         dtype = log.require_time("rolling")
         n_folds = options.whole("folds", folds, 1)
-        times.check_align(align, dtype)
+        _check_align(align, dtype)
         given = {"horizon": horizon, "step": step, "gap": gap, "window": window}
         lengths = {
             name: times.length_of(name, one, dtype, zero=name == "gap")
@@ -398,7 +405,14 @@ RULES = [name for name, one in vars(Splits).items() if callable(one) and name[0]
 def _split(call: str, log: Log, rule: Rule, common: Options, **given: object) -> Split[Any]:
     """Return the split of a rule, whose words are the call with the options that differ from their defaults."""
     filters = Filters(**common)
-    filters.check(log, call)
+    for name, known in CHOICES.items():
+        options.one_of(name, getattr(filters, name), known)
+    options.whole("min_train", filters.min_train, 0)
+    if filters.min_relevance is not None and plain_number(filters.min_relevance) is None:
+        msg = f"min_relevance={shown(filters.min_relevance)}: write a number; rows below it are never truth"
+        raise RecframeError(msg)
+    if filters.target != "all":
+        log.require_time(call)
     takes = inspect.signature(getattr(Splits, call)).parameters
     named = [
         f"{name}={shown(value)}"
@@ -407,6 +421,14 @@ def _split(call: str, log: Log, rule: Rule, common: Options, **given: object) ->
         and not (takes[name].kind is Parameter.KEYWORD_ONLY and value == takes[name].default)
     ]
     return Split(labelled(log, replace(rule, words=f"{call}({', '.join(named)})"), filters))
+
+
+def _check_align(align: object, dtype: pl.DataType) -> None:
+    """Reject an alignment that the times do not have."""
+    options.one_of("align", align, (None, *times.ALIGNED))
+    if align and (dtype.is_numeric() or (dtype == pl.Date and align == "hour")):
+        msg = f"align={shown(align)} needs datetimes; the times are {dtype_shown(dtype)}"
+        raise RecframeError(msg)
 
 
 def _share(call: str, share: object, folds: int | None) -> float:

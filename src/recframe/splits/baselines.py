@@ -10,17 +10,15 @@ import polars as pl
 from recframe.errors import ColumnError, RecframeError
 from recframe.frames.hints import NAMED, bind
 from recframe.frames.rows.joins import AS_EVER, joined
-from recframe.frames.rows.positions import with_places
-from recframe.splits.hashing import hashed, mixed
+from recframe.frames.rows.positions import by_item, with_places
+from recframe.splits.hashing import hashed
 from recframe.splits.labels import Fold
 from recframe.splits.log import FOLD, PAIR
 from recframe.splits.times import Length, before
 
 BOUNDS = ("oracle",)
 """The baselines that read the truth, so that no model can beat them."""
-HALF = 2**32
-"""Factor of the user in a packed number of a user and a place."""
-place, key = pl.col("place"), pl.col("key")
+place = pl.col("place")
 
 
 @dataclass(frozen=True)
@@ -50,33 +48,19 @@ def lists_of(folds: Sequence[Fold], names: Sequence[str], asked: Asked) -> pl.La
 
 def popular(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return the items of most users in train, equal ones by item."""
-    return _first(fold, fold.train, asked)
+    return _first(fold, _by_users(fold, fold.train), asked)
 
 
 def recent(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return the items of most users among the last rows of train."""
-    return _first(fold, _last_rows(fold, asked.window), asked)
+    return _first(fold, _by_users(fold, _last_rows(fold, asked.window)), asked)
 
 
 def random(fold: Fold, asked: Asked) -> pl.LazyFrame:
-    """Return items by chance: draw j of a user is item hash64(seed, user, j) mod n of train's n items, ascending.
-
-    A list is the first k distinct draws of the first 3k + 64 (unseen ones, if seen are dropped), then items in ascending order.
-
-    NOTE: few draws do for most lists; only those that they leave short get all.
-    """
-    k, held = asked.k, fold.log.held
-    items = _numbered(fold, fold.train.select("item").unique())
-    seen = held(_packed(_seen(fold, items, asked)).unique())
-    users = hashed(fold.users, ["user"], "key", seed=asked.seed)
-    users = held(users.join(items.select(n=pl.len()), how="cross", maintain_order="left"))
-    first = held(_unseen(_drawn(users, k + k // 4 + 8), seen, k))
-    full = held(first.filter(pl.col("rank") == k).select("u"))
-    short = users.join(full, on="u", how="anti")
-    draws = pl.concat([_drawn(short, 3 * k + 64), _ascending(short, items, seen, k)])
-    others = _unseen(draws.sort("u", maintain_order=True), seen, k)
-    lists = pl.concat([first.join(full, on="u", how="semi"), others]).sort("u", "rank")
-    return _of_items(lists, items)
+    """Return train's items in the order of hash64(seed, item), which each user enters at place hash64(seed, user) mod n."""
+    items = fold.train.select("item").unique()
+    items = _in_order(fold, hashed(items, ["item"], "key", seed=asked.seed), "key")
+    return _first(fold, items, asked, hashed(fold.users, ["user"], "entry", seed=asked.seed))
 
 
 def repeat(fold: Fold, asked: Asked) -> pl.LazyFrame:
@@ -84,7 +68,7 @@ def repeat(fold: Fold, asked: Asked) -> pl.LazyFrame:
     last = {"last": pl.col("time").max()} if "time" in fold.log.names else {}
     own = joined(fold.known, fold.users, ["user"], "inner")
     pairs = own.group_by("u", "item").agg(**last, n=pl.len())
-    return _ranked(fold.in_order(pairs, *last, "n", users=True), asked.k)
+    return _ranked(_in_order(fold, pairs, *last, "n", users=True), asked.k)
 
 
 def oracle(fold: Fold, asked: Asked) -> pl.LazyFrame:
@@ -95,7 +79,7 @@ def oracle(fold: Fold, asked: Asked) -> pl.LazyFrame:
         truth = truth.join(fold.known, on=PAIR, how="anti")
     gain = pl.col("relevance").fill_nan(None).max() if has_relevance else pl.lit(1)
     pairs = truth.group_by("u", "item").agg(gain=gain)
-    return _ranked(fold.in_order(pairs, "gain", users=True), asked.k)
+    return _ranked(_in_order(fold, pairs, "gain", users=True), asked.k)
 
 
 Baseline = Callable[[Fold, Asked], pl.LazyFrame]
@@ -105,74 +89,64 @@ BASELINES: Mapping[str, Baseline] = {
 }
 
 
-def _first(fold: Fold, rows: pl.LazyFrame, asked: Asked) -> pl.LazyFrame:
-    """Return the items of most users among some rows for every user, or the first that he has not seen."""
-    counts = rows.select(PAIR).unique().group_by("item").agg(n=pl.len())
-    items = _numbered(fold, counts, "n")
-    if not asked.drops_seen:
-        best = items.filter(place < asked.k).select("item", rank=place + 1)
-        return fold.users.select("u").join(best, how="cross", maintain_order="left_right")
-    seen, k = _seen(fold, items, asked), asked.k
-    # what lies behind as many places as k and all of a user's seen ones decides nothing, and there are few others
-    near = seen.join(seen.group_by("u").len("most"), on="u").filter(place < pl.col("most") + k)
-    seen = fold.log.held(_packed(near).unique())
-    return _of_items(_unseen(_ascending(fold.users, items, seen, k), seen, k), items)
+def _by_users(fold: Fold, rows: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the items of some rows by their number of users."""
+    return _in_order(fold, rows.select(PAIR).unique().group_by("item").agg(n=pl.len()), "n")
 
 
-def _numbered(fold: Fold, items: pl.LazyFrame, *order: str) -> pl.LazyFrame:
-    """Return items in an order, with their `place` from 0."""
-    items = fold.in_order(items, *order).with_row_index("place")
-    return fold.log.held(items.select("item", place.cast(pl.Int64)))
-
-
-def _seen(fold: Fold, items: pl.LazyFrame, asked: Asked) -> pl.LazyFrame:
-    """Return users and the places of what they have seen, a pair for each row; none where they are not dropped."""
-    known = fold.known.select(PAIR)
-    own = joined(known if asked.drops_seen else known.clear(), fold.users, ["user"], "inner")
-    return own.join(items, on="item").select("u", "place")
-
-
-def _packed(rows: pl.LazyFrame) -> pl.LazyFrame:
-    return rows.select(key=pl.col("u").cast(pl.UInt64) * HALF + place.cast(pl.UInt64))
-
-
-def _drawn(users: pl.LazyFrame, n_draws: int) -> pl.LazyFrame:
-    """Return the first places that users with their `key` draw of n: `u` and `place`."""
-    draws = users.select("u", "n", "key", draw=pl.int_ranges(0, n_draws, dtype=pl.UInt64))
-    draws = mixed(draws.explode("draw", **AS_EVER), "key", pl.col("draw"))
-    return draws.select("u", place=(key % pl.col("n").cast(pl.UInt64)).cast(pl.Int64))
-
-
-def _ascending(
-    users: pl.LazyFrame, items: pl.LazyFrame, seen: pl.LazyFrame, k: int
+def _first(
+    fold: Fold, items: pl.LazyFrame, asked: Asked, users: pl.LazyFrame | None = None
 ) -> pl.LazyFrame:
-    """Return for each user as many places from 0 on as have k unseen ones among them, or all: `u` and `place`."""
-    counts = seen.group_by(u=(key // HALF).cast(pl.UInt32)).agg(seen=pl.len().cast(pl.Int64))
-    rows = users.select("u").join(counts, on="u", how="left", maintain_order="left")
-    size = items.select(end=pl.len().cast(pl.Int64))
-    rows = rows.join(size, how="cross", maintain_order="left")
-    end = pl.min_horizontal("end", pl.col("seen").fill_null(0) + k)
-    rows = rows.select("u", place=pl.int_ranges(0, end)).filter(place.list.len() > 0)
-    return rows.explode("place", **AS_EVER)
+    """Return the first k items of an order for every user, or the first that he has not seen.
+
+    Users may have an `entry`, whose place is their first; behind the last one the order begins anew.
+    """
+    n, held = pl.col("n"), fold.log.held
+    items = items.select("item").with_row_index("place")
+    items = held(items.select("item", place.cast(pl.Int64), n=pl.len().cast(pl.Int64)))
+    users = fold.users.with_columns(entry=pl.lit(0, pl.UInt64)) if users is None else users
+    users = users.join(items.select(n.max()), how="cross", maintain_order="left")
+    users = held(
+        users.with_columns((pl.col("entry") % n.cast(pl.UInt64)).cast(pl.Int64), most=pl.lit(asked.k, pl.Int64))
+    )
+    near = _near(fold, items.select("item", "place"), users) if asked.drops_seen else None
+    if near is not None:
+        counts = near.group_by("u").agg(seen=pl.len())
+        users = users.join(counts, on="u", how="left", maintain_order="left")
+        users = users.with_columns(pl.col("most") + pl.col("seen").fill_null(0))
+    ends = pl.min_horizontal("n", "most")
+    rows = users.select("u", "entry", "n", place=pl.int_ranges(0, ends))
+    rows = rows.explode("place", **AS_EVER)
+    if near is not None:
+        rows = joined(rows, near.with_columns(is_seen=True), ["u", "place"], in_order=True)
+        rows = rows.filter(pl.col("is_seen").is_null())
+    rows = _ranked(rows.with_columns(item=(place + pl.col("entry")) % n), asked.k)
+    rows = rows.join(items, left_on="item", right_on="place", maintain_order="left")
+    return rows.select("u", item="item_right", rank="rank")
 
 
-def _unseen(places: pl.LazyFrame, seen: pl.LazyFrame, k: int) -> pl.LazyFrame:
-    """Return the first k places of each user that are distinct and unseen: `u`, `place` and `rank`."""
-    rows = joined(_packed(places), seen.with_columns(is_seen=True), ["key"], in_order=True)
-    rows = rows.filter(pl.col("is_seen").is_null(), key.is_first_distinct())
-    rows = rows.select(u=(key // HALF).cast(pl.UInt32), item=(key % HALF).cast(pl.Int64))
-    return _ranked(rows, k).rename({"item": "place"})
+def _near(fold: Fold, items: pl.LazyFrame, users: pl.LazyFrame) -> pl.LazyFrame:
+    """Return the places that users have seen, from their entry on, among as many as `most` and all that they have seen.
+
+    What lies behind decides nothing, and there are few others.
+    """
+    seen = joined(fold.known.select(PAIR), users, ["user"], "inner").join(items, on="item")
+    seen = seen.with_columns((place - pl.col("entry")) % pl.col("n"))
+    seen = seen.join(seen.group_by("u").len("seen"), on="u")
+    near = seen.filter(place < pl.col("most") + pl.col("seen"))
+    return fold.log.held(near.select("u", "place").unique())
+
+
+def _in_order(fold: Fold, rows: pl.LazyFrame, *order: str, users: bool = False) -> pl.LazyFrame:
+    """Return rows by an order, the highest first, equal ones by item; before all by their user's number, if told."""
+    first, last = ["u"] * users, by_item(fold.log.schema)
+    falls = [*[False] * len(first), *[True] * len(order), *[False] * len(last)]
+    return rows.sort(*first, *order, *last, descending=falls, nulls_last=True)
 
 
 def _ranked(rows: pl.LazyFrame, k: int) -> pl.LazyFrame:
     """Return the first k rows of each user, of sorted ones."""
     return with_places(rows, ["u"]).filter(place <= k).select("u", "item", rank="place")
-
-
-def _of_items(places: pl.LazyFrame, items: pl.LazyFrame) -> pl.LazyFrame:
-    """Return lists of places as lists of items."""
-    found = places.join(items, on="place", maintain_order="left")
-    return found.select("u", "item", "rank")
 
 
 def _last_rows(fold: Fold, window: Length | None) -> pl.LazyFrame:
@@ -190,9 +164,7 @@ def _last_rows(fold: Fold, window: Length | None) -> pl.LazyFrame:
         raise RecframeError(msg)
     end, inclusive = fold.train.select(time.max()), True
     if rule.borders is not None:
-        names, inclusive = rule.borders.collect_schema().names(), rule.inclusive
-        trained = f"train end {fold.number}"
-        end = rule.borders.select(time=trained if trained in names else f"start {fold.number}")
-    start = before(time, length, log.schema["time"])
-    train = fold.train.join(log.held(end.select(start=start)), how="cross")
+        end, inclusive = rule.borders.select(time=f"train end {fold.number}"), rule.inclusive
+    start = log.held(end.select(start=before(time, length, log.schema["time"])))
+    train = fold.train.join(start, how="cross")
     return train.filter(time > pl.col("start") if inclusive else time >= pl.col("start"))

@@ -9,9 +9,9 @@ from recframe.frames.options import FOLD
 from recframe.frames.rows.joins import beside_one_another, joined
 from recframe.splits.labels import Fold, Labels
 from recframe.splits.log import PAIR
-from recframe.splits.rules import PARTS, is_in, label
+from recframe.splits.rules import PARTS, Part, is_in, label
 
-MAIN = ("train", "truth")
+MAIN: tuple[Part, ...] = ("train", "truth")
 SHARES = {
     "cold_users": ~pl.col("of_user"),
     "cold_items": ~pl.col("of_item"),
@@ -28,41 +28,25 @@ def rows_of(labels: Labels) -> dict[int, SplitRows]:
 
 def described(labels: Labels) -> pl.LazyFrame:
     """Return one row for each fold, with the times, rows, users and items of its parts, and shares of truth."""
-    return pl.concat(_of_fold(number, rows) for number, rows in rows_of(labels).items())
-
-
-def _of_fold(number: int, rows: SplitRows) -> pl.LazyFrame:
-    ends = [*ENDS, "gap"] if "time" in rows.rows.collect_schema() else []
-    facts = {name: ENDS[name] for name in ends[:-1]}
-    for part in PARTS:
-        is_in_it = pl.col("part") == part
-        facts[f"rows_{part}"] = is_in_it.sum().cast(pl.Int64)
-        for role in PAIR if part in MAIN else ():
-            facts[f"{role}s_{part}"] = pl.col(role).filter(is_in_it).n_unique().cast(pl.Int64)
-    n_rows = pl.col("rows")
-    shares = {name: n_rows.filter(is_so).sum() / n_rows.sum() for name, is_so in SHARES.items()}
-    tables = [rows.rows.select(**facts), rows.pairs.select(**shares)]
-    for part in MAIN:
-        of_users = rows.in_parts(part).group_by("user").len("rows")
-        tables.append(of_users.select(n_rows.median().alias(f"median_rows_{part}")))
-    known = pl.sum_horizontal(f"rows_{part}" for part in (*KNOWN, "truth"))
-    return (
-        beside_one_another(tables)
-        .with_columns(
-            pl.lit(number, pl.Int64).alias(FOLD),
-            *[(pl.col("truth_from") - pl.col("train_to")).alias("gap")] * bool(ends),
-            share=pl.col("rows_truth") / known,
-        )
-        .select(
-            FOLD,
-            *ends,
-            *(f"{noun}_{part}" for part in MAIN for noun in ("rows", "users", "items")),
-            "share",
-            *SHARES,
-            *(f"median_rows_{part}" for part in MAIN),
-            *(f"rows_{part}" for part in PARTS if part not in MAIN),
-        )
-    )
+    each, n_rows = [], pl.col("rows")
+    for number, rows in rows_of(labels).items():
+        facts = {FOLD: pl.lit(number, pl.Int64)}
+        if "time" in labels.log.names:
+            facts |= {**ENDS, "gap": ENDS["truth_from"] - ENDS["train_to"]}
+        for part in sorted(PARTS, key=lambda one: one not in MAIN):
+            facts[f"rows_{part}"] = is_in(part).sum().cast(pl.Int64)
+            for role in PAIR if part in MAIN else ():
+                n_unique = pl.col(role).filter(is_in(part)).n_unique()
+                facts[f"{role}s_{part}"] = n_unique.cast(pl.Int64)
+        shares = {"share": is_in("truth").sum() / is_in(*KNOWN, "truth").sum()}
+        tables = [rows.rows.select(**facts, **shares)]
+        of_pairs = {name: n_rows.filter(one).sum() / n_rows.sum() for name, one in SHARES.items()}
+        tables.append(rows.pairs.select(**of_pairs))
+        for part in MAIN:
+            of_users = rows.in_parts(part).group_by("user").agg(rows=pl.len())
+            tables.append(of_users.select(n_rows.median().alias(f"median_rows_{part}")))
+        each.append(beside_one_another(tables))
+    return pl.concat(each)
 
 
 KINDS = {
@@ -85,8 +69,7 @@ def with_kinds(fold: Fold, *, users: bool = True) -> pl.LazyFrame:
         counts = fold.known_of_truth("user").group_by("user").agg(n=pl.len().cast(pl.Int64))
         own = of_users(counts, fold.users.select("user"))
         truth = joined(truth, own, ["user"], in_order=True)
-    known = fold.known_of_truth(*PAIR).join(fold.truth, on=PAIR, how="semi")
-    known = known.select(*PAIR, is_known=True).unique()
+    known = fold.known_of_truth(*PAIR).select(*PAIR, is_known=True).unique()
     truth = joined(truth, known, PAIR, in_order=True)
     kind = label({"repeat": pl.col("is_known")}, "discovery", KINDS["pair_kind"])
     return fold.log.held(truth.with_columns(pair_kind=kind))
@@ -105,11 +88,13 @@ def item_kinds(fold: Fold) -> pl.LazyFrame:
 
     An item is in the head if those of more rows make up less than 80 % of the rows; so items of as many rows are alike.
     """
-    n, above = pl.col("n"), pl.col("above")
+    n, lowest = pl.col("n"), pl.col("lowest")
     share, whole = HEAD
-    kind = label({"head": above * whole < n.sum() * share}, "tail", KINDS["item_kind"])
-    items = fold.items.sort("n", descending=True).with_columns(above=n.cum_sum() - n)
-    items = items.with_columns(above.min().over("n"))
+    alike = fold.items.group_by("n").agg(rows=n.sum()).sort("n", descending=True)
+    above = pl.col("rows").cum_sum() - pl.col("rows")
+    in_head = above * whole < pl.col("rows").sum() * share
+    items = fold.items.join(alike.filter(in_head).select(lowest=n.min()), how="cross")
+    kind = label({"head": n >= lowest}, "tail", KINDS["item_kind"])
     return items.select("item", item_history="n", item_kind=kind)
 
 

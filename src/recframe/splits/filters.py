@@ -8,9 +8,6 @@ from typing import Literal, get_args
 import polars as pl
 
 from recframe.audit.split_rows import KNOWN
-from recframe.errors import ColumnError, RecframeError, shown
-from recframe.frames.hints import NAMED, bind
-from recframe.frames.options import plain_number
 from recframe.frames.rows.joins import joined
 from recframe.frames.rows.positions import by_item
 from recframe.splits.log import PAIR, ROW, Log
@@ -31,27 +28,6 @@ class Filters:
     seen: Seen = "keep"
     min_train: int = 0
     min_relevance: float | None = None
-
-    def check(self, log: Log, call: str) -> None:
-        """Reject values that are not known, and targets of a log without times."""
-        for name, known in CHOICES.items():
-            value = getattr(self, name)
-            if not isinstance(value, str) or value not in known:
-                msg = f"{name}={shown(value)} is not known. Write one of {', '.join(map(repr, known))}"
-                raise RecframeError(msg)
-        number = plain_number(self.min_train)
-        if not isinstance(number, int) or number < 0:
-            msg = f"min_train={shown(self.min_train)}: write a whole number from 0 up, of rows in train"
-            raise RecframeError(msg)
-        if self.min_relevance is not None and plain_number(self.min_relevance) is None:
-            msg = f"min_relevance={shown(self.min_relevance)}: write a number; rows below it are never truth"
-            raise RecframeError(msg)
-        if self.target != "all" and "time" not in log.names:
-            msg = (
-                f"target={self.target!r} of rec.split.{call}() goes by time, and no column of times is bound: "
-                f"{bind(time=NAMED)}"
-            )
-            raise ColumnError(msg)
 
     def applied(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return rows whose truth is filtered: `part` says why a row is no truth; the first reason that holds.

@@ -38,7 +38,7 @@ DIGITS = 9
 """Decimals that shares of counts are rounded to: 100 times 0.29 is 28.999999999999996."""
 PLACE, UNITS = "place in the user's order", "units of the user"
 """Columns with the place of a row's unit among those of its user, from 0, and with their number."""
-_USER, _NUMBER = "user whose rows count", "keys as one number"
+_USER, _ORDER = "user whose rows count", "order of the user's rows"
 _KEY, _KEY_OF_USER, _FIRST = "key of the pair", "key of the user", "first time of the user"
 time, place, units = pl.col("time"), pl.col(PLACE), pl.col(UNITS)
 
@@ -58,9 +58,7 @@ class Rule:
     streams: bool = False
     """Whether these are of each row alone, so that a file is read in a stream."""
     borders: pl.LazyFrame | None = None
-    """One row of points of time that `parts` read: `start 0` of the truth, and where they differ `train end 0`, ..."""
-    of_log: bool = False
-    """Whether the borders are values of the log's rows."""
+    """One row of points of time that `parts` read: `train end 0`, `start 0` of the truth, ..."""
     inclusive: bool = False
     """Whether a border is the last instant before it, and not the first one behind it."""
     horizon: Length | None = None
@@ -84,20 +82,28 @@ def label(cases: Mapping[Any, pl.Expr], otherwise: Any, dtype: pl.Enum = OF_LOG)
 
 
 def by_borders(borders: pl.LazyFrame, folds: int = 1, **options: Any) -> Rule:
-    """Return train before a fold's `start`, or `train end` where there is a gap, and from its `first` on; truth up to its `end`."""
+    """Return train from a fold's `first` to its `train end`, and truth from its `start` to its `end`, where it has them."""
     names = borders.collect_schema().names()
     is_after = pl.Expr.gt if options.get("inclusive") else pl.Expr.ge
+    points = {"end": "later", "start": "truth", "train end": "gap", "first": "train"}
     parts = []
     for fold in range(folds):
-        points = {"end": "later", "start": "truth", "train end": "gap", "first": "train"}
         cases = {
             part: is_after(time, pl.col(f"{border} {fold}"))
             for border, part in points.items()
             if f"{border} {fold}" in names
         }
         parts.append(label(cases, "earlier" if "train" in cases else "train"))
-    reads = [*PAIR, "time"]
-    return Rule("line", reads, parts, streams=True, borders=borders, **options)
+    no_train = "no time is before its truth; write a later point, a shorter truth or fewer folds"
+    options |= {"streams": True, "borders": borders, "no_train": no_train}
+    return Rule("line", [*PAIR, "time"], parts, **options)
+
+
+def by_point(at: pl.Expr, until: pl.Expr | None = None) -> Rule:
+    """Return train before a point of time, and truth from it on, up to a second one."""
+    points = [at.alias("start 0"), at.alias("train end 0")]
+    points += [] if until is None else [until.alias("end 0")]
+    return by_borders(pl.select(points).lazy())
 
 
 def by_share(log: Log, share: float) -> Rule:
@@ -105,8 +111,8 @@ def by_share(log: Log, share: float) -> Rule:
     times = log.roles.select("time").drop_nulls().sort("time")
     # rounded, since 10 times 1 - 0.7 is 3.0000000000000004
     row = ((1 - share) * pl.len()).round(DIGITS).floor().cast(pl.Int64)
-    start = time.gather(row).first().alias("start 0")
-    return by_borders(times.select(start), of_log=True)
+    start = times.select(time.gather(row).first().alias("start 0"))
+    return by_borders(start.with_columns(pl.col("start 0").alias("train end 0")))
 
 
 def rolling(
@@ -119,21 +125,19 @@ def rolling(
     NOTE: borders are stepped one by one, so that a fold's start is the next one's end where months differ; each step is a
     `with_columns` of its own, since an expression of an expression is written out twice by each.
     """
-    dtype = log.schema["time"]
+    dtype, step = log.schema["time"], lengths.get("step")
     borders = log.roles.select(aligned(time.max(), align, dtype).alias(f"end {folds - 1}"))
-    step, gap, window = (lengths.get(name) for name in ("step", "gap", "window"))
     for fold in reversed(range(folds)):
         steps = [("end", f"start {fold}", lengths["horizon"])]
-        steps += [] if gap is None else [("start", f"train end {fold}", gap)]
-        trained = "start" if gap is None else "train end"
-        steps += [] if window is None else [(trained, f"first {fold}", window)]
-        steps += [("end" if step else "start", f"end {fold - 1}", step)] * (fold > 0)
+        steps.append(("start", f"train end {fold}", lengths.get("gap")))
+        if lengths.get("window") is not None:
+            steps.append(("train end", f"first {fold}", lengths["window"]))
+        if fold:
+            steps.append(("start" if step is None else "end", f"end {fold - 1}", step))
         for of, to, length in steps:
             point = before(pl.col(f"{of} {fold}"), length, dtype)
             borders = borders.with_columns(point.alias(to))
-    return by_borders(
-        borders, folds, of_log=True, inclusive=align is None, horizon=lengths["horizon"]
-    )
+    return by_borders(borders, folds, inclusive=align is None, horizon=lengths["horizon"])
 
 
 def last_per_user(n: int, folds: int, keep: int) -> Rule:
@@ -166,7 +170,7 @@ def random_of_log(log: Log, share: float, folds: int, seed: int) -> Rule:
     )
 
 
-def random_of_users(  # noqa: PLR0913  the options of the rule
+def random_of_users(
     log: Log, share: float | None, n: int, folds: int, seed: int, keep: int
 ) -> Rule:
     """Return places of each user's pairs in the order of their keys: a share of them, rounded, halves up; or n."""
@@ -186,7 +190,7 @@ def random_of_users(  # noqa: PLR0913  the options of the rule
     return Rule("random", PAIR, parts, added, share=share, no_truth=no_truth)
 
 
-def by_user(  # noqa: PLR0913  the options of the rule
+def by_user(  # noqa: PLR0913, PLR0917  the options of the rule
     log: Log,
     share: float,
     at: pl.Expr | None,
@@ -195,7 +199,7 @@ def by_user(  # noqa: PLR0913  the options of the rule
     order: FoldInOrder,
     seed: int,
 ) -> Rule:
-    """Return test users by their keys, or new ones from a point on: first units are fold_in, the rest truth; others are train."""
+    """Return test users by their keys, or new ones from a point on: the first units are fold_in, the rest truth."""
     exact = (units * fold_in).round(DIGITS).floor().cast(pl.Int64)
     n_fold_in = pl.max_horizontal(exact, 1) if fold_in < 1 else pl.lit(int(fold_in))
     parts = []
@@ -210,13 +214,10 @@ def by_user(  # noqa: PLR0913  the options of the rule
     def added(rows: pl.LazyFrame) -> pl.LazyFrame:
         # rows that lack what the rule reads count for nobody
         first = pl.when(pl.col("item").is_not_null()).then("time").min().over("user")
-        if at is None:
-            rows = _with_keys(rows, log, ["user"], seed, _KEY_OF_USER)
-        else:
-            rows = rows.with_columns(first.alias(_FIRST))
-        if order == "time":
-            return placed(rows, ["time", "item"])
-        return _of_pairs(log, seed, reads)(rows)
+        rows = rows.with_columns(first.alias(_FIRST)) if at is not None else rows
+        rows = rows if at is not None else _with_keys(rows, log, ["user"], seed, _KEY_OF_USER)
+        by_time = order == "time"
+        return placed(rows, ["time", "item"]) if by_time else _of_pairs(log, seed, reads)(rows)
 
     how = "a smaller share or more folds" if at is None else "a later at"
     return Rule(
@@ -239,29 +240,17 @@ def placed(rows: pl.LazyFrame, keys: Sequence[str], reads: Sequence[str] = PAIR)
     code = user.cast(pl.Categorical) if schema["user"] == pl.String else user
     counts = pl.all_horizontal(pl.col(name).is_not_null() for name in (*reads, *keys))
     rows = rows.with_columns(pl.when(counts).then(code.to_physical()).alias(_USER))
-    number = _one_number(schema, keys)
-    if number is None:
-        # categories as text, so that their codes decide nothing
-        order = [
-            pl.col(key).cast(pl.String) if schema[key] in TEXT else pl.col(key) for key in keys
-        ]
-        of_row = pl.struct(keys).rle_id().over(_USER, order_by=order)
-    else:
-        rows = rows.with_columns(number.alias(_NUMBER))
-        of_row = pl.col(_NUMBER).rank("dense").over(_USER) - 1
-    rows = rows.with_columns(of_row.cast(pl.Int64).alias(PLACE))
+    # categories are text, so that their codes decide nothing
+    columns = [pl.col(key).cast(pl.String) if schema[key] in TEXT else pl.col(key) for key in keys]
+    order = columns[0] if len(keys) == 1 else pl.struct(columns)
+    if len(keys) > 1 and schema[keys[0]] != pl.UInt64 and all(is_whole(schema[k]) for k in keys):
+        # one number is sorted in half of the time
+        high, low = (one.to_physical().cast(pl.Int128) for one in columns)
+        order = high * pl.lit(KEYS, dtype=pl.Int128) + low
+    rows = rows.with_columns(order.alias(_ORDER))
+    of_row = pl.col(_ORDER).rank("dense").over(_USER).cast(pl.Int64) - 1
+    rows = rows.with_columns(of_row.alias(PLACE))
     return rows.with_columns((place.max().over(_USER) + 1).alias(UNITS))
-
-
-def _one_number(schema: Mapping[str, pl.DataType], keys: Sequence[str]) -> pl.Expr | None:
-    """Return a number in the order of one or two keys, which is sorted in half of their time; None of other dtypes."""
-    first, *others = keys
-    if not others:
-        return pl.col(first)
-    if schema[first] == pl.UInt64 or not all(is_whole(schema[key]) for key in keys):
-        return None
-    high, low = (pl.col(key).to_physical().cast(pl.Int128) for key in keys)
-    return high * pl.lit(KEYS, dtype=pl.Int128) + low
 
 
 def _with_keys(

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from recframe.errors import RecframeError, dtype_shown, shown
+from recframe.errors import RecframeError, shown
 from recframe.frames.options import plain_number
 
 _UNITS = ("ns", "us", "ms", "s", "m", "h", "d", "w", "mo", "q", "y")
@@ -38,33 +38,31 @@ def length_of(name: str, value: Any, dtype: pl.DataType, *, zero: bool = False) 
             msg = f"{name}={shown(value)}: write a length above 0"
             raise RecframeError(msg)
         return number
-    length = _in_polars(value, dtype)
-    if length is None or seconds_of(length) > MOST_SECONDS or not (zero or seconds_of(length)):
+    length = _in_polars(value)
+    seconds = seconds_of(length)
+    if not length or seconds > MOST_SECONDS or not (zero or seconds):
         units = " (1m is a minute)" * ("m" in str(value).casefold())
         msg = f"{name}={shown(value)}: write a length such as '7d', '12h', '1w' or '1mo'{units}"
         raise RecframeError(msg)
-    if dtype == pl.Date and not _units(length) <= OF_DATES:
+    if dtype == pl.Date and not _is_of_days(length):
         msg = f"{name}={shown(value)}: the times are dates, so write a length of whole days, such as '7d' or '1mo'"
         raise RecframeError(msg)
     return length
 
 
-def _in_polars(length: Any, dtype: pl.DataType) -> str | None:
-    """Return a length as Polars writes it: "7d" of "7D", "7 days", and of lengths of Python, NumPy and pandas."""
-    if type(length).__name__ == "timedelta64":
-        length = length.astype("timedelta64[us]").item()
+def _in_polars(length: Any) -> str:
+    """Return a length as Polars writes it: "7d" of "7D", "7 days" and timedelta(days=7); nothing of what is no length."""
     if isinstance(length, timedelta):
-        days, rest = divmod(length, timedelta(days=1))
-        is_of_days = dtype == pl.Date and not rest
-        length = f"{days}d" if is_of_days else f"{length // timedelta(microseconds=1)}us"
+        rest = length - timedelta(days=length.days)
+        length = f"{length.days}d" + f"{rest // timedelta(microseconds=1)}us" * bool(rest)
     if not isinstance(length, str) or not _LENGTH.fullmatch(length):
-        return None
+        return ""
     pieces = [
         (number, NAMED.get(unit) or NAMED.get(unit.casefold().removesuffix("s")) or unit)
         for number, unit in _PIECE.findall(length)
     ]
     is_known = all(unit in SECONDS for _, unit in pieces)
-    return "".join(number + unit for number, unit in pieces) if is_known else None
+    return "".join(number + unit for number, unit in pieces) * is_known
 
 
 def seconds_of(length: Length) -> float:
@@ -74,8 +72,8 @@ def seconds_of(length: Length) -> float:
     return sum(int(number) * SECONDS[unit] for number, unit in _PIECE.findall(length))
 
 
-def _units(length: str) -> set[str]:
-    return {unit for _, unit in _PIECE.findall(length)}
+def _is_of_days(length: str) -> bool:
+    return {unit for _, unit in _PIECE.findall(length)} <= OF_DATES
 
 
 def before(point: pl.Expr, length: Length | None, dtype: pl.DataType) -> pl.Expr:
@@ -87,7 +85,7 @@ def before(point: pl.Expr, length: Length | None, dtype: pl.DataType) -> pl.Expr
     if not isinstance(length, str):
         return point if length is None else point - pl.lit(length, dtype=dtype)
     zone = getattr(dtype, "time_zone", None)
-    if zone is None or not _units(length) <= OF_DATES:
+    if zone is None or not _is_of_days(length):
         return point.dt.offset_by(f"-{length}")
     return in_zone(point.dt.replace_time_zone(None).dt.offset_by(f"-{length}"), zone)
 
@@ -105,16 +103,6 @@ def aligned(point: pl.Expr, align: str | None, dtype: pl.DataType) -> pl.Expr:
         return point
     whole = point if dtype == pl.Date else point.dt.truncate(ALIGNED[align])
     return whole.dt.offset_by(ALIGNED[align])
-
-
-def check_align(align: object, dtype: pl.DataType) -> None:
-    """Reject an alignment that the times do not have."""
-    if align not in (None, *ALIGNED):
-        msg = f"align={shown(align)}: write 'day' or 'hour', so that the last window ends with it"
-        raise RecframeError(msg)
-    if align and (dtype.is_numeric() or (dtype == pl.Date and align == "hour")):
-        msg = f"align={shown(align)} needs datetimes; the times are {dtype_shown(dtype)}"
-        raise RecframeError(msg)
 
 
 def point_of(name: str, value: Any, dtype: pl.DataType) -> pl.Expr:
