@@ -20,6 +20,7 @@ from logs_to_split import (
     plain_random,
     rows_of_logs,
 )
+from recframe.frames.collecting import IS_POLARS_1
 from strategies import examples
 
 seeds = st.integers(0, 3)
@@ -215,6 +216,7 @@ def test_a_lazy_plan_is_lazy_and_one_per_log_streams(options, tmp_path):
     assert labels.collect(engine="streaming").equals(log.rec().split.random(**options).labels)
 
 
+@pytest.mark.skipif(IS_POLARS_1, reason="it writes a cache out wherever it is read")
 def test_filters_of_a_lazy_log_make_its_labels_no_second_time():
     log = pl.LazyFrame({"user": [n % 7 for n in range(80)], "item": range(80), "day": range(80)})
     lists = pl.LazyFrame({"user": [1], "item": [1], "rank": [1], "fold": [0]})

@@ -107,7 +107,9 @@ def _first(
     users = fold.users.with_columns(entry=pl.lit(0, pl.UInt64)) if users is None else users
     users = users.join(items.select(n.max()), how="cross", maintain_order="left")
     users = held(
-        users.with_columns((pl.col("entry") % n.cast(pl.UInt64)).cast(pl.Int64), most=pl.lit(asked.k, pl.Int64))
+        users.with_columns(
+            (pl.col("entry") % n.cast(pl.UInt64)).cast(pl.Int64), most=pl.lit(asked.k, pl.Int64)
+        )
     )
     near = _near(fold, items.select("item", "place"), users) if asked.drops_seen else None
     if near is not None:
