@@ -120,15 +120,17 @@ def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
     streams = log.is_lazy and rule.streams
     by_rule = [rows if streams else log.held(rows) for rows in _by_rule(log, rule, log.rows)]
     again = _by_rule(log, rule, log.roles) if streams else by_rule
-    share = is_in("truth").sum() / (~is_in("null")).sum()
+    facts_of = {"train": is_in("train").any(), "truth": is_in("truth").any()}
+    if rule.share is not None:
+        facts_of["share"] = is_in("truth").sum() / (~is_in("null")).sum()
     has_train, no_train = pl.col("train"), f"the split {rule.words} has no row in train"
-    facts = pl.concat(rows.select(train=is_in("train").any(), share=share) for rows in again)
+    facts = pl.concat(rows.select(**facts_of) for rows in again)
     facts = log.held(facts.with_row_index(FOLD))
     of_fold = pl.lit(f"{no_train}: {rule.no_train}")
     if len(by_rule) > 1:
         of_fold = worded("fold ", pl.col(FOLD), f" of {no_train}: {rule.no_train}")
     no_truth = f"the split {rule.words} has no row of truth; {rule.no_truth}"
-    has_truth = (pl.col("share") > 0).any()
+    has_truth = pl.col("truth").any()
     check = facts.select(check=fails_if(~has_train, of_fold) + fails_if(~has_truth, no_truth))
     check = log.held(check.select(pl.col("check").sum()))
     if rule.share is not None and not log.is_lazy:
@@ -151,7 +153,10 @@ def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame) -> list[pl.LazyFrame]:
     if rule.borders is not None and log.is_lazy:
         rows = rows.join(rule.borders, how="cross", maintain_order="left")
     elif rule.borders is not None:
-        rows = rows.with_columns(pl.lit(one).first() for one in ask([rule.borders])[0])
+        points = ask([rule.borders])[0]
+        rows = rows.with_columns(
+            pl.lit(one.to_physical().item()).cast(one.dtype).alias(one.name) for one in points
+        )
     is_whole = pl.all_horizontal(pl.col(rule.reads).is_not_null())
     null = label({}, "null")
     return [

@@ -81,11 +81,14 @@ def label(cases: Mapping[Any, pl.Expr], otherwise: Any, dtype: pl.Enum = OF_LOG)
     return found
 
 
-def by_borders(borders: pl.LazyFrame, folds: int = 1, **options: Any) -> Rule:
+def by_borders(
+    borders: pl.LazyFrame, folds: int = 1, *, has_gap: bool = False, **options: Any
+) -> Rule:
     """Return train from a fold's `first` to its `train end`, and truth from its `start` to its `end`, where it has them."""
     names = borders.collect_schema().names()
     is_after = pl.Expr.gt if options.get("inclusive") else pl.Expr.ge
-    points = {"end": "later", "start": "truth", "train end": "gap", "first": "train"}
+    points = {"end": "later", "start": "truth"} | ({"train end": "gap"} if has_gap else {})
+    points["first"] = "train"
     parts = []
     for fold in range(folds):
         cases = {
@@ -137,7 +140,13 @@ def rolling(
         for of, to, length in steps:
             point = before(pl.col(f"{of} {fold}"), length, dtype)
             borders = borders.with_columns(point.alias(to))
-    return by_borders(borders, folds, inclusive=align is None, horizon=lengths["horizon"])
+    return by_borders(
+        borders,
+        folds,
+        has_gap=lengths.get("gap") is not None,
+        inclusive=align is None,
+        horizon=lengths["horizon"],
+    )
 
 
 def last_per_user(n: int, folds: int, keep: int) -> Rule:
