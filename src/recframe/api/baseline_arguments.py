@@ -11,9 +11,8 @@ from recframe.api.argument_errors import plain
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.frames.dtypes import common, in_frames
 from recframe.splits.baselines import BASELINES, Asked
-from recframe.splits.filters import CHOICES
 from recframe.splits.hashing import check_ids
-from recframe.splits.labels import Labels
+from recframe.splits.labels import CHOICES, Labels
 from recframe.splits.log import FOLD
 from recframe.splits.times import length_of
 from recframe.statistics.options import whole

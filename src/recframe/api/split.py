@@ -15,8 +15,7 @@ from recframe.api.split_answers import SplitAnswers
 from recframe.frames.kinds.several_models import held
 from recframe.splits import description
 from recframe.splits.baselines import BOUNDS, lists_of
-from recframe.splits.filters import Seen
-from recframe.splits.labels import Labels
+from recframe.splits.labels import Labels, Seen
 from recframe.splits.log import FOLD, PART
 from recframe.splits.rules import Part
 from recframe.statistics.options import whole
@@ -108,8 +107,8 @@ class Split(SplitAnswers[F]):
 
         popular: the items of most users in train, equal ones by item, ascending.
         recent: popular among the rows of the last `window` of train, such as "7d"; the split's horizon if left out.
-        random: draw j of a user is item hash64(seed, user, j) mod n of train's n items in ascending order. The list is the
-            first k distinct ones of 3k + 64 draws, then items in ascending order.
+        random: the items of train in the order of hash64(seed, item), which each user enters at place hash64(seed, user) mod
+            n of the n items, and follows around.
         repeat: the user's own items, the last one first, then those of most rows, then by item.
         oracle: the truth itself by relevance: what no model can beat, never a candidate; with `seen="drop"` without pairs that
             the user has seen.

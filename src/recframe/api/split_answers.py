@@ -53,10 +53,13 @@ class SplitAnswers(Generic[F]):
         Columns, those of times where a time is bound:
             fold; train_from, train_to, truth_from, truth_to: the first and last times; gap: from train_to to truth_from.
             rows_train, users_train, items_train; rows_truth, users_truth, items_truth.
-            share: rows of truth, of those of truth, train and fold_in.
-            cold_users, cold_items, seen: the shares of truth whose user, whose item, whose pair is (not) in train or fold_in.
-            median_rows_train, median_rows_truth: rows of a user there, of the users who have any.
             rows_fold_in, rows_gap, ...: the rows of each other part.
+            share: rows of truth, of those of truth, train and fold_in.
+            cold_users: the share of truth whose user is not in train or fold_in.
+            cold_items: the share of truth whose item is not in train; such rows
+                no model that learns from train alone can recommend.
+            seen: the share of truth whose pair is in train or fold_in.
+            median_rows_train, median_rows_truth: rows of a user there, of the users who have any.
 
         >>> import polars as pl, recframe
         >>> log = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 2, 3]})
@@ -78,13 +81,17 @@ class SplitAnswers(Generic[F]):
     def __repr__(self) -> str:
         """Return the rule, the log and the rows of each part; nothing of a LazyFrame is collected."""
         labels = self._labels
-        of_folds = f" in {len(labels.folds)} folds" * (len(labels.folds) > 1)
-        words = f"split by {labels.rule.words} of {reprs.of_frame(labels.log.kind.frame)}{of_folds}"
+        n_folds = len(labels.folds)
+        words = f"split by {labels.rule.words} of {reprs.of_frame(labels.log.kind.frame)}"
+        if n_folds > 1:
+            words = f"{words} in {n_folds} folds"
         if labels.log.is_lazy:
             return words
         rows = labels.of([fold.rows for fold in labels.folds])
-        counts = labels.log.kind.run(rows.group_by("part").len().sort("part"))
-        return f"{words}: {', '.join(f'{n:,} {part}' for part, n in counts.iter_rows())}"
+        counts = rows.group_by("part").len().sort("part")
+        found = labels.log.kind.run(counts).rows()
+        parts = [f"{n:,} {part}" for part, n in found]
+        return f"{words}: {', '.join(parts)}"
 
 
 def _audited(folds: Mapping[int, SplitRows], kind: Kind) -> Any:

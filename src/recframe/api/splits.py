@@ -23,9 +23,8 @@ from recframe.errors import (
 )
 from recframe.frames.options import plain_number
 from recframe.splits import rules, times
-from recframe.splits.filters import CHOICES, Cold, Filters, Seen, Target
 from recframe.splits.hashing import check_ids
-from recframe.splits.labels import labelled
+from recframe.splits.labels import CHOICES, Cold, Filters, Seen, Target, labelled
 from recframe.splits.log import FOLD, PAIR, PART, Log, log_of
 from recframe.splits.rules import FoldInOrder, Per, Rule
 from recframe.statistics import options

@@ -1,4 +1,4 @@
-"""Rules of splits: the part of each row of a log, as label expressions over user, item and time, one a fold."""
+"""Rules of splits: the part of each row, as label expressions."""
 
 from __future__ import annotations
 
