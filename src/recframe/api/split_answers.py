@@ -7,9 +7,9 @@ from typing import Any, Generic
 
 from recframe.api import reprs
 from recframe.api.bound_metric import F
-from recframe.audit.split_rows import SplitRows
+from recframe.audit.split_rows import SplitRows, in_folds
 from recframe.frames.kinds.kind import Kind
-from recframe.splits.description import described, rows_of
+from recframe.splits.description import described
 from recframe.splits.labels import Labels
 
 
@@ -44,7 +44,10 @@ class SplitAnswers(Generic[F]):
         └───────────────────────┴──────────┴───────┴──────┴───────┘
         """
         labels = self._labels
-        result: F = _audited(rows_of(labels), labels.log.kind)
+        kind = labels.log.kind
+        rows = {fold.number: fold.rows for fold in labels.folds}
+        folds = in_folds(rows, labels.rule.parted_by, size=kind.size)
+        result: F = _audited(folds, kind)
         return result
 
     def describe(self) -> F:

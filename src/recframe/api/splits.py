@@ -201,9 +201,7 @@ class Splits(Generic[F]):
             for name, one in given.items()
             if one is not None or name == "horizon"
         }
-        if times.seconds_of(lengths.get("step", lengths["horizon"])) < times.seconds_of(
-            lengths["horizon"]
-        ):
+        if lengths.get("step", lengths["horizon"]).seconds < lengths["horizon"].seconds:
             msg = (
                 f"step={shown(step)} is shorter than horizon={shown(horizon)}, so that rows would be truth in several folds; "
                 "write a longer step"
@@ -308,9 +306,9 @@ class Splits(Generic[F]):
         part = None if number else _share("random", share, folds)
         kept = options.whole("keep", keep, 0)
         if per == "log" and part is not None:
-            rule = rules.random_of_log(log, part, n_folds, seed)
+            rule = rules.random_of_log(part, n_folds, seed)
         else:
-            rule = rules.random_of_users(log, part, number, n_folds, seed, kept)
+            rule = rules.random_of_users(part, number, n_folds, seed, kept)
         if "time" in log.names:
             warn(LEAKS)
         given = {"share": share, "n": n, "folds": folds, "per": per, "seed": seed, "keep": keep}
@@ -370,7 +368,7 @@ class Splits(Generic[F]):
                 "1 up"
             )
             raise RecframeError(msg)
-        rule = rules.by_user(log, of_users, point, n_folds, number, by, seed)
+        rule = rules.by_user(of_users, point, n_folds, number, by, seed)
         given = {"share": share, "folds": folds, "at": at, "fold_in": fold_in}
         return _split("by_user", log, rule, common, **given, order=order, seed=seed)
 

@@ -4,49 +4,48 @@ from __future__ import annotations
 
 import polars as pl
 
-from recframe.audit.split_rows import ENDS, KNOWN, SplitRows, in_folds
-from recframe.frames.options import FOLD
+from recframe.audit.split_rows import ENDS, KNOWN
 from recframe.frames.rows.joins import beside_one_another, joined
 from recframe.splits.labels import Fold, Labels
-from recframe.splits.log import PAIR
+from recframe.splits.log import FOLD, PAIR
 from recframe.splits.rules import PARTS, Part, is_in, label
 
 MAIN: tuple[Part, ...] = ("train", "truth")
 SHARES = {
-    "cold_users": ~pl.col("of_user"),
-    "cold_items": ~pl.col("of_item"),
-    "seen": pl.col("seen"),
+    "cold_users": ("user", "cold"),
+    "cold_items": ("item", "cold"),
+    "seen": ("pair", "repeat"),
 }
-"""Conditions on pairs of truth, by the name of their share."""
-
-
-def rows_of(labels: Labels) -> dict[int, SplitRows]:
-    """Return the folds of a split for its audit and description."""
-    folds = {fold.number: fold.rows for fold in labels.folds}
-    return in_folds(folds, labels.rule.parted_by, size=labels.log.kind.size)
+"""Names of shares of truth, each with the kind that it is of."""
 
 
 def described(labels: Labels) -> pl.LazyFrame:
     """Return one row for each fold, with the times, rows, users and items of its parts, and shares of truth."""
-    each, n_rows = [], pl.col("rows")
-    for number, rows in rows_of(labels).items():
-        facts = {FOLD: pl.lit(number, pl.Int64)}
-        if "time" in labels.log.names:
-            facts |= {**ENDS, "gap": ENDS["truth_from"] - ENDS["train_to"]}
-        for part in sorted(PARTS, key=lambda one: one not in MAIN):
-            facts[f"rows_{part}"] = is_in(part).sum().cast(pl.Int64)
-            for role in PAIR if part in MAIN else ():
-                n_unique = pl.col(role).filter(is_in(part)).n_unique()
-                facts[f"{role}s_{part}"] = n_unique.cast(pl.Int64)
-        shares = {"share": is_in("truth").sum() / is_in(*KNOWN, "truth").sum()}
-        tables = [rows.rows.select(**facts, **shares)]
-        of_pairs = {name: n_rows.filter(one).sum() / n_rows.sum() for name, one in SHARES.items()}
-        tables.append(rows.pairs.select(**of_pairs))
-        for part in MAIN:
-            of_users = rows.in_parts(part).group_by("user").agg(rows=pl.len())
-            tables.append(of_users.select(n_rows.median().alias(f"median_rows_{part}")))
-        each.append(beside_one_another(tables))
-    return pl.concat(each)
+    facts = (
+        {**ENDS, "gap": ENDS["truth_from"] - ENDS["train_to"]} if "time" in labels.log.names else {}
+    )
+    for part in sorted(PARTS, key=lambda part: part not in MAIN):
+        facts[f"rows_{part}"] = is_in(part).sum().cast(pl.Int64)
+        for role in PAIR if part in MAIN else ():
+            own = pl.col(role).filter(is_in(part))
+            facts[f"{role}s_{part}"] = own.n_unique().cast(pl.Int64)
+    facts["share"] = is_in("truth").sum() / is_in(*KNOWN, "truth").sum()
+    medians = {
+        f"median_rows_{part}": pl.col("user").filter(is_in(part)).unique_counts().median()
+        for part in MAIN
+    }
+    shares = {name: (pl.col(f"{of}_kind") == kind).mean() for name, (of, kind) in SHARES.items()}
+    each = [
+        beside_one_another(
+            [
+                fold.rows.select(**facts),
+                with_kinds(fold).select(**shares),
+                fold.rows.select(**medians),
+            ]
+        )
+        for fold in labels.folds
+    ]
+    return labels.of(each).select(FOLD, pl.exclude(FOLD))
 
 
 KINDS = {
@@ -64,13 +63,12 @@ HEAD = (4, 5)
 
 def with_kinds(fold: Fold, *, users: bool = True) -> pl.LazyFrame:
     """Return the rows of truth with `COLUMNS`, those of users where they are to be, in the order of the log."""
-    truth = with_item_kinds(fold.rows.filter(is_in("truth")), item_kinds(fold))
+    truth = with_item_kinds(fold.in_parts("truth"), item_kinds(fold))
     if users:
-        counts = fold.known_of_truth("user").group_by("user").agg(n=pl.len().cast(pl.Int64))
-        own = of_users(counts, fold.users.select("user"))
+        own = of_users(fold.histories, fold.users.select("user"))
         truth = joined(truth, own, ["user"], in_order=True)
-    known = fold.known_of_truth(*PAIR).select(*PAIR, is_known=True).unique()
-    truth = joined(truth, known, PAIR, in_order=True)
+    known = fold.known.join(fold.truth, on=PAIR, how="semi")
+    truth = joined(truth, known.select(*PAIR, is_known=True).unique(), PAIR, in_order=True)
     kind = label({"repeat": pl.col("is_known")}, "discovery", KINDS["pair_kind"])
     return fold.log.held(truth.with_columns(pair_kind=kind))
 

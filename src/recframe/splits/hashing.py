@@ -10,8 +10,8 @@ from recframe.errors import ColumnError, dtype_shown, fails_if
 from recframe.frames.collecting import ask
 
 INCREMENT = 0x9E3779B97F4A7C15
-STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
-"""The shifts of splitmix64, each with the factor behind it."""
+STEPS = ((1 << 30, 0xBF58476D1CE4E5B9), (1 << 27, 0x94D049BB133111EB), (1 << 31, 1))
+"""The divisors of splitmix64, which shift, each with the factor behind it."""
 MISSING = 1 << 63
 """The word of a null."""
 BLOCK = 8
@@ -26,8 +26,8 @@ _HAS_SLICES = hasattr(pl.col("").bin, "slice")
 
 def is_whole(dtype: pl.DataType) -> bool:
     """Whether a column is of whole numbers of 64 bits, of which dates and datetimes are some."""
-    is_wide = dtype.is_integer() and "128" in str(dtype)
-    return dtype in (pl.Date, pl.Datetime) or (dtype.is_integer() and not is_wide)
+    is_narrow = dtype.is_integer() and "128" not in str(dtype)
+    return is_narrow or dtype in (pl.Date, pl.Datetime)
 
 
 def check_ids(schema: Mapping[str, pl.DataType], named: Mapping[str, str]) -> None:
@@ -60,22 +60,20 @@ def hashed(
     schema = rows.collect_schema()
     rows = mixed(rows.with_columns(_word(0).alias(name)), name, _word(seed % (1 << 64)))
     for one in ids:
-        if schema[one] in TEXT:
-            text = pl.col(one).cast(pl.String)
-            size = text.str.len_bytes().cast(pl.Int64)
-            longest = ask([rows.select(size.max())])[0].item() if at_hand else 2 * ENDS
-            padded = text.str.pad_end(text.str.len_bytes() + BLOCK, "\0").cast(pl.Binary)
-            digits = padded if _HAS_SLICES else padded.bin.encode("hex")
-            rows = rows.with_columns(digits.alias(_BYTES))
-            rows = mixed(rows, name, size.cast(pl.UInt64).fill_null(_word(MISSING)))
-            blocks = [(pl.lit(at), size > at) for at in range(0, min(longest or 0, ENDS), BLOCK)]
-            if (longest or 0) > ENDS:
-                start = pl.max_horizontal(size - ENDS, 0)
-                blocks += [(start + at, size > ENDS) for at in range(0, ENDS, BLOCK)]
-            for place, is_there in blocks:
-                rows = mixed(rows, name, _block(place), is_there)
-        else:
-            rows = mixed(rows, name, _word_of(one, schema[one]).fill_null(_word(MISSING)))
+        if schema[one] not in TEXT:
+            rows = mixed(rows, name, _word_of(one, schema[one]))
+            continue
+        text = pl.col(one).cast(pl.String)
+        size = text.str.len_bytes().cast(pl.Int64)
+        longest = ask([rows.select(size.max())])[0].item() or 0 if at_hand else 2 * ENDS
+        padded = text.str.pad_end(text.str.len_bytes() + BLOCK, "\0").cast(pl.Binary)
+        digits = padded if _HAS_SLICES else padded.bin.encode("hex")
+        rows = mixed(rows.with_columns(digits.alias(_BYTES)), name, size.cast(pl.UInt64))
+        for place in range(0, min(longest, ENDS), BLOCK):
+            rows = mixed(rows, name, _block(pl.lit(place)), size > place)
+        for place in range(0, ENDS if longest > ENDS else 0, BLOCK):
+            start = pl.max_horizontal(size - ENDS, 0)
+            rows = mixed(rows, name, _block(start + place), size > ENDS)
     return rows.select(*schema.names(), name)
 
 
@@ -87,23 +85,21 @@ def mixed(
     NOTE: each step is a `with_columns` of its own, since a step reads its state twice, and an expression of an expression
     would be written out that often.
     """
-    name = key if holds is None else _STATE
-    state = pl.col(name)
-    rows = rows.with_columns(((pl.col(key) ^ word) + _word(INCREMENT)).alias(name))
-    for shift, factor in STEPS:
-        rows = rows.with_columns((state ^ state // _word(1 << shift)) * _word(factor))
-    if holds is None:
-        return rows
-    return rows.with_columns(pl.when(holds).then(state).otherwise(key).alias(key))
+    state = pl.col(_STATE)
+    word = word.fill_null(_word(MISSING))
+    rows = rows.with_columns(((pl.col(key) ^ word) + _word(INCREMENT)).alias(_STATE))
+    for divisor, factor in STEPS:
+        rows = rows.with_columns((state ^ state // _word(divisor)) * _word(factor))
+    taken = state if holds is None else pl.when(holds).then(state).otherwise(key)
+    return rows.with_columns(taken.alias(key))
 
 
 def _block(place: pl.Expr) -> pl.Expr:
     """Return the eight bytes from a place on."""
-    if _HAS_SLICES:
-        found = pl.col(_BYTES).bin.slice(place, BLOCK)
-    else:
-        found = pl.col(_BYTES).str.slice(place * 2, BLOCK * 2).str.decode("hex")
-    return found.bin.reinterpret(dtype=pl.UInt64, endianness="little")
+    text, double = pl.col(_BYTES), 2 * BLOCK
+    hexed = text.str.slice(place * 2, double).str.decode("hex")
+    block = text.bin.slice(place, BLOCK) if _HAS_SLICES else hexed
+    return block.bin.reinterpret(dtype=pl.UInt64, endianness="little")
 
 
 def _word_of(name: str, dtype: pl.DataType) -> pl.Expr:
@@ -113,12 +109,14 @@ def _word_of(name: str, dtype: pl.DataType) -> pl.Expr:
         column = column.dt.timestamp("ns")
     elif dtype.is_float():
         column = column.cast(pl.Float64).fill_nan(None)
-        is_whole = (column == column.floor()) & (column >= -(2.0**63)) & (column < 2.0**63)
+        whole = column.cast(pl.Int64, strict=False)
         msg = f"an id in the column of the role {name!r} is no whole number of 64 bits; cast the column to text"
-        column = pl.when(is_whole).then(column).cast(pl.Int64) + fails_if(~is_whole, msg)
-    if dtype == pl.UInt64:
-        return column
-    return column.cast(pl.Int64).cast(pl.UInt64, wrap_numerical=True)
+        # the highest Int64 is also what is nearest to 2^63, which has none
+        has_none = whole.cast(pl.Float64).ne_missing(column) | (column == 2.0**63)
+        column = whole + fails_if(has_none, msg)
+    return column.cast(pl.UInt64 if dtype == pl.UInt64 else pl.Int64).cast(
+        pl.UInt64, wrap_numerical=True
+    )
 
 
 def _word(value: int) -> pl.Expr:

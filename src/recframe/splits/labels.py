@@ -15,7 +15,7 @@ from recframe.frames.collecting import ask
 from recframe.frames.rows.joins import joined
 from recframe.frames.rows.positions import by_item
 from recframe.splits.log import FOLD, PAIR, ROW, Log
-from recframe.splits.rules import PARTS, Part, Rule, is_in, label
+from recframe.splits.rules import IS_WHOLE, Part, Rule, is_in, label
 
 Target = Literal["all", "first", "last"]
 Cold = Literal["keep", "drop", "drop_users", "drop_items"]
@@ -25,7 +25,7 @@ CHOICES = {"target": get_args(Target), "cold": get_args(Cold), "seen": get_args(
 
 @dataclass(frozen=True)
 class Filters:
-    """Filters of the truth after the rule, each judged against the train of the rule."""
+    """Filters of the truth after the rule, each judged by the train of the rule."""
 
     target: Target = "all"
     cold: Cold = "keep"
@@ -33,52 +33,39 @@ class Filters:
     min_train: int = 0
     min_relevance: float | None = None
 
-    def applied(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows whose truth is filtered: `part` says why a row is no truth; the first reason that holds.
+    def reasons(self, log: Log, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame | None:
+        """Return the keys of rows of truth that a filter leaves out, and `why`: the first reason that holds.
 
-        Reasons are looked for among the rows of truth alone, which are few, and joined to the rest by row number; where the
-        order of rows is not promised, by what they depend on.
+        Reasons are looked for among the rows of truth alone, which are few.
         """
         if self == Filters():
-            return rows
-        names = rows.collect_schema().names()
-        roles = [*log.names]
-        keys = [ROW] if ROW in names else roles
-        truth = log.held(rows.filter(is_in("truth")).select({*keys, *roles}))
+            return None
+        truth = log.held(rows.filter(is_in("truth")))
         judged, cases = truth, {}
-        for part, table in self._tables(rows, truth).items():
-            marked = table.with_columns(pl.lit(value=True).alias(part))
-            judged = joined(judged, marked, table.collect_schema().names())
-            is_in_it = pl.col(part).is_not_null()
-            cases[part] = is_in_it if part == "seen" else ~is_in_it
-        if self.min_relevance is not None:
-            is_relevant = (pl.col("relevance") >= self.min_relevance).fill_null(value=False)
-            cases["not_relevant"] = ~is_relevant
-        why = label({part: cases[part] for part in PARTS if part in cases}, "truth")
-        found = judged.select(*keys, why=why).filter(pl.col("why") != "truth").unique(keys)
-        rows = joined(rows, log.held(found), keys, in_order=True)
-        return rows.select(*names[:-1], part=pl.coalesce("why", "part"))
-
-    def _tables(self, rows: pl.LazyFrame, truth: pl.LazyFrame) -> dict[Part, pl.LazyFrame]:
-        """Return for a reason the keys that it spares, or of `seen` those that it concerns; tables are no larger than truth."""
-        tables: dict[Part, pl.LazyFrame] = {}
-
-        def known(*keys: str, of: tuple[Part, ...] = KNOWN) -> pl.LazyFrame:
-            return rows.filter(is_in(*of)).select(keys).join(truth, on=keys, how="semi")
-
         if self.target != "all":
-            events = pl.col("time", "item").sort_by("time", *by_item(truth.collect_schema()))
-            one = events.first() if self.target == "first" else events.last()
-            tables["not_target"] = truth.group_by("user").agg(one)
-        if self.seen == "drop":
-            tables["seen"] = known(*PAIR).unique()
+            end = pl.Expr.first if self.target == "first" else pl.Expr.last
+            order = ["time", *by_item(truth.collect_schema())]
+            cases["not_target"] = pl.any_horizontal(
+                pl.col(name).ne_missing(end(pl.col(name).sort_by(order)).over("user"))
+                for name in ("time", "item")
+            )
+        if self.min_relevance is not None:
+            is_relevant = pl.col("relevance") >= self.min_relevance
+            cases["not_relevant"] = ~is_relevant.fill_null(value=False)
         least = max(self.min_train, int(self.cold in {"drop", "drop_users"}))
-        if least:
-            counts = known("user").group_by("user").agg(n=pl.len())
-            tables["cold_user"] = counts.filter(pl.col("n") >= least).select("user")
-        if self.cold in {"drop", "drop_items"}:
-            tables["cold_item"] = known("item", of=("train",)).unique()
-        return tables
+        counted: dict[Part, tuple[Sequence[str], Sequence[Part], bool, int]] = {
+            "seen": (PAIR, KNOWN, self.seen == "drop", 1),
+            "cold_user": (["user"], KNOWN, least > 0, least),
+            "cold_item": (["item"], ["train"], self.cold in {"drop", "drop_items"}, 1),
+        }
+        for part, (ids, parts, is_wanted, least_rows) in counted.items():
+            if is_wanted:
+                known = rows.filter(is_in(*parts)).select(ids).join(truth, on=ids, how="semi")
+                judged = joined(judged, known.group_by(ids).agg(pl.len().alias(part)), ids)
+                is_known = pl.col(part).fill_null(0) >= least_rows
+                cases[part] = is_known if part == "seen" else ~is_known
+        reasons = judged.select(*keys, why=label(cases, "truth"))
+        return log.held(reasons.filter(pl.col("why") != "truth").unique(keys))
 
 
 NEAR = 0.1
@@ -92,12 +79,36 @@ class Fold:
     log: Log
     rule: Rule
     number: int
-    rows: pl.LazyFrame
-    """The columns of `Log.rows`, and `part`."""
+    by_rule: pl.LazyFrame
+    """The columns of `Log.rows`, and `part` by the rule alone."""
+    reasons: pl.LazyFrame | None
+    """The keys of rows that are no truth by a filter, and `why`."""
+
+    @cached_property
+    def rows(self) -> pl.LazyFrame:
+        """The columns of `Log.rows`, and `part`."""
+        if self.reasons is None:
+            return self.by_rule
+        rows = self._filtered(self.by_rule)
+        return rows if self.log.is_lazy and self.rule.streams else self.log.held(rows)
+
+    def in_parts(self, *parts: Part) -> pl.LazyFrame:
+        """Return the rows of train, fold_in or truth, of which filters change the truth alone."""
+        rows = self.by_rule.filter(is_in(*parts))
+        return self._filtered(rows).filter(is_in(*parts)) if "truth" in parts else rows
+
+    def _filtered(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows by the rule with the reasons of filters as their part."""
+        if self.reasons is None:
+            return rows
+        *keys, _ = self.reasons.collect_schema()
+        *names, _ = rows.collect_schema()
+        rows = joined(rows, self.reasons, keys, in_order=True)
+        return rows.select(*names, part=pl.coalesce("why", "part"))
 
     def of_parts(self, *parts: Part) -> pl.LazyFrame:
         """Return the rows of some parts, with the columns of the roles alone."""
-        return self.rows.filter(is_in(*parts)).select(*self.log.names)
+        return self.in_parts(*parts).select(*self.log.names)
 
     @property
     def train(self) -> pl.LazyFrame:
@@ -114,13 +125,9 @@ class Fold:
         """The rows of truth."""
         return self.of_parts("truth")
 
-    def known_of_truth(self, *keys: str) -> pl.LazyFrame:
-        """Return the known rows whose user, or pair, is in truth."""
-        return self.known.join(self.truth, on=keys, how="semi")
-
     @cached_property
     def users(self) -> pl.LazyFrame:
-        """The users of truth, ascending: each `user` and his number, `u`."""
+        """The users of truth, ascending: each `user` and their number, `u`."""
         users = self.truth.select("user").unique().sort("user").with_row_index("u")
         return self.log.held(users.with_columns(pl.col("u").cast(pl.UInt32)))
 
@@ -154,20 +161,19 @@ class Labels:
     def of(self, rows: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
         """Return rows of each fold as one frame with `fold`, in the order of folds."""
         return pl.concat(
-            one.with_columns(pl.lit(fold.number, pl.Int64).alias(FOLD))
-            for fold, one in zip(self.folds, rows, strict=True)
+            of_fold.with_columns(pl.lit(fold.number, pl.Int64).alias(FOLD))
+            for fold, of_fold in zip(self.folds, rows, strict=True)
         )
 
     def in_parts(self, *parts: Part) -> pl.LazyFrame:
         """Return the rows of some parts."""
-        return self.of([fold.rows.filter(is_in(*parts)) for fold in self.folds])
+        return self.of([fold.in_parts(*parts) for fold in self.folds])
 
     def given(self, rows: pl.LazyFrame, beside: Mapping[str, str]) -> Any:
         """Return rows as a frame of the log's kind: the log's own columns, and others by their names inside the plan."""
-        for name in beside.values():
-            if name in self.log.kind.columns:
-                msg = f"the log has a column {name!r}, which is the name of one that the split adds; rename it first"
-                raise ColumnError(msg)
+        for name in {*beside.values()} & {*self.log.kind.columns}:
+            msg = f"the log has a column {name!r}, which is the name of one that the split adds; rename it first"
+            raise ColumnError(msg)
         if self.log.is_lazy:
             rows = rows.join(self.check, how="cross", maintain_order="left")
             rows = rows.filter(pl.col("check") == 0).drop("check")
@@ -180,54 +186,60 @@ def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
     Of an eager log a fold without a row in train, and a split without truth, is a DataError at once; of a lazy one it is
     raised when a plan runs.
 
-    NOTE: labels by windows are made once; those of each row alone are made again in each branch, which streams.
+    NOTE: labels by windows are made once; those of each row alone are made again in each branch, which streams. Filters read
+    these from the roles alone, which are made once for all of them.
     """
-    streams = log.is_lazy and rule.streams
-    by_rule = [rows if streams else log.held(rows) for rows in _by_rule(log, rule, log.rows)]
-    again = _by_rule(log, rule, log.roles) if streams else by_rule
+    if log.is_lazy and rule.streams:
+        by_rule, again = _by_rule(log, rule, log.rows), _by_rule(log, rule, log.roles)
+        again = again if filters == Filters() else [log.held(rows) for rows in again]
+        keys = [*log.names]
+    else:
+        by_rule = _by_rule(log, rule, log.rows.with_row_index(ROW))
+        by_rule = again = [log.held(rows) for rows in by_rule]
+        keys = [ROW]
     facts_of = {"train": is_in("train").any(), "truth": is_in("truth").any()}
     if rule.share is not None:
         facts_of["share"] = is_in("truth").sum() / (~is_in("null")).sum()
-    has_train, no_train = pl.col("train"), f"the split {rule.words} has no row in train"
     facts = pl.concat(rows.select(**facts_of) for rows in again)
     facts = log.held(facts.with_row_index(FOLD))
-    of_fold = pl.lit(f"{no_train}: {rule.no_train}")
-    if len(by_rule) > 1:
-        of_fold = worded("fold ", pl.col(FOLD), f" of {no_train}: {rule.no_train}")
-    no_truth = f"the split {rule.words} has no row of truth; {rule.no_truth}"
-    has_truth = pl.col("truth").any()
-    check = facts.select(check=fails_if(~has_train, of_fold) + fails_if(~has_truth, no_truth))
-    check = log.held(check.select(pl.col("check").sum()))
     if rule.share is not None and not log.is_lazy:
         _warn_of_share(rule, ask([facts.select(pl.col("share").mean())])[0].item())
-    applied = [filters.applied(log, rows) for rows in by_rule]
     folds = [
-        Fold(log, rule, number, rows if streams else log.held(rows))
-        for number, rows in enumerate(applied)
+        Fold(log, rule, number, rows, filters.reasons(log, others, keys))
+        for number, (rows, others) in enumerate(zip(by_rule, again, strict=True))
     ]
-    return Labels(log, rule, filters, folds, check)
+    return Labels(log, rule, filters, folds, log.held(_check(rule, facts)))
 
 
 def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame) -> list[pl.LazyFrame]:
-    """Return rows with their parts by the rule alone, fold by fold, numbered where they are in memory."""
-    rows = rows if log.is_lazy and rule.streams else rows.with_row_index(ROW)
+    """Return rows with their parts by the rule alone, fold by fold."""
     names = rows.collect_schema().names()
-    if rule.adds is not None:
-        rows = rule.adds(rows)
-        rows = rows if log.is_lazy and rule.streams else log.held(rows)
+    rows = rule.added(log, rows)
+    rows = rows if rule.streams else log.held(rows)
     if rule.borders is not None and log.is_lazy:
         rows = rows.join(rule.borders, how="cross", maintain_order="left")
     elif rule.borders is not None:
         points = ask([rule.borders])[0]
         rows = rows.with_columns(
-            pl.lit(one.to_physical().item()).cast(one.dtype).alias(one.name) for one in points
+            pl.lit(point.to_physical().item()).cast(point.dtype).alias(point.name)
+            for point in points
         )
-    is_whole = pl.all_horizontal(pl.col(rule.reads).is_not_null())
     null = label({}, "null")
     return [
-        rows.select(*names, part=pl.when(is_whole).then(part).otherwise(null))
+        rows.select(*names, part=pl.when(IS_WHOLE).then(part).otherwise(null))
         for part in rule.parts
     ]
+
+
+def _check(rule: Rule, facts: pl.LazyFrame) -> pl.LazyFrame:
+    """Return one row that fails where a fold has no row in train, or none has truth."""
+    no_train = f"the split {rule.words} has no row in train: {rule.no_train}"
+    of_fold = pl.lit(no_train)
+    if len(rule.parts) > 1:
+        of_fold = worded("fold ", pl.col(FOLD), f" of {no_train}")
+    no_truth = f"the split {rule.words} has no row of truth; {rule.no_truth}"
+    has_none = fails_if(~pl.col("train"), of_fold) + fails_if(~pl.col("truth").any(), no_truth)
+    return facts.select(check=has_none).sum()
 
 
 def _warn_of_share(rule: Rule, share: float) -> None:

@@ -21,6 +21,7 @@ FOLD, PART = "fold", "part"
 PAIR = ["user", "item"]
 ROW = "row of the log"
 """Column with the number of a row, where labels are in memory."""
+IS_LEFT = "row is left"
 
 
 @dataclass(frozen=True)
@@ -99,11 +100,9 @@ def core_of(log: Log, least: Mapping[str, int], rounds: int | None) -> pl.LazyFr
     else:
         for _ in range(rounds):
             pairs = _round(pairs, least)
-    rows = log.rows
-    for role in PAIR:
-        kept = pairs.select(role).unique().with_columns(pl.lit(value=True).alias(f"kept {role}"))
-        rows = joined(rows, kept, [role], in_order=True)
-    return rows.filter(pl.all_horizontal(pl.col(f"kept {role}") for role in PAIR))
+    # a pair is left where its user and its item are
+    left = pairs.select(*PAIR, pl.lit(value=True).alias(IS_LEFT))
+    return joined(log.rows, left, PAIR, in_order=True).filter(IS_LEFT)
 
 
 def _round(pairs: pl.LazyFrame, least: Mapping[str, int]) -> pl.LazyFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -31,15 +31,17 @@ PARTS: tuple[Part, ...] = get_args(Part)
 OF_LOG = pl.Enum(list(PARTS))
 Per = Literal["user", "log"]
 FoldInOrder = Literal["time", "random"]
-Added = Callable[[pl.LazyFrame], pl.LazyFrame]
 KEYS = 1 << 64
 """The number of keys that there are."""
 DIGITS = 9
 """Decimals that shares of counts are rounded to: 100 times 0.29 is 28.999999999999996."""
 PLACE, UNITS = "place in the user's order", "units of the user"
 """Columns with the place of a row's unit among those of its user, from 0, and with their number."""
+_KEY, _KEY_OF_USER = "key of the pair", "key of the user"
 _USER, _ORDER = "user whose rows count", "order of the user's rows"
-_KEY, _KEY_OF_USER, _FIRST = "key of the pair", "key of the user", "first time of the user"
+IS_WHOLE = "row has what the rule reads"
+_USER, _ORDER = "user whose rows count", "order of the user's rows"
+IS_WHOLE = "row has what the rule reads"
 time, place, units = pl.col("time"), pl.col(PLACE), pl.col(UNITS)
 
 
@@ -50,15 +52,16 @@ class Rule:
     parted_by: Order
     """The order by which train and truth are parted: the time line, each user's own rows, or chance."""
     reads: Sequence[str]
-    """The roles without which a row is in no part."""
+    """The roles without which a row is in no part, and counts for nobody."""
     parts: Sequence[pl.Expr]
     """The part of any other row, fold by fold."""
-    adds: Added | None = None
-    """Adds columns that `parts` read."""
-    streams: bool = False
-    """Whether these are of each row alone, so that a file is read in a stream."""
+    keys: Sequence[tuple[str, Sequence[str]]] = ()
+    """Columns of keys, each with the ids that it is of."""
+    seed: int = 0
+    order: Sequence[str] = ()
+    """The columns that order a user's rows, where `parts` read their places."""
     borders: pl.LazyFrame | None = None
-    """One row of points of time that `parts` read: `train end 0`, `start 0` of the truth, ..."""
+    """One row of points of time that `parts` read: `end 0`, `start 0` of the truth, ..."""
     inclusive: bool = False
     """Whether a border is the last instant before it, and not the first one behind it."""
     horizon: Length | None = None
@@ -66,6 +69,19 @@ class Rule:
     words: str = ""
     no_truth: str = "write another point or share"
     no_train: str = "every row is truth, or lacks a user or an item"
+
+    @property
+    def streams(self) -> bool:
+        """Whether parts are of each row alone, so that a file is read in a stream."""
+        return not self.order
+
+    def added(self, log: Log, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows with `IS_WHOLE` and the keys and places that `parts` read."""
+        is_whole = pl.all_horizontal(pl.col(name).is_not_null() for name in self.reads)
+        rows = rows.with_columns(is_whole.alias(IS_WHOLE))
+        for name, ids in self.keys:
+            rows = hashed(rows, ids, name, seed=self.seed, at_hand=not log.is_lazy)
+        return placed(rows, self.order) if self.order else rows
 
 
 def is_in(*parts: Part) -> pl.Expr:
@@ -81,32 +97,28 @@ def label(cases: Mapping[Any, pl.Expr], otherwise: Any, dtype: pl.Enum = OF_LOG)
     return found
 
 
-def by_borders(
-    borders: pl.LazyFrame, folds: int = 1, *, has_gap: bool = False, **options: Any
-) -> Rule:
-    """Return train from a fold's `first` to its `train end`, and truth from its `start` to its `end`, where it has them."""
+POINTS = {"end": "later", "start": "truth", "train end": "gap", "first": "train"}
+"""The borders of a fold, the last first, each with the part of the rows from it on."""
+
+
+def by_borders(borders: pl.LazyFrame, folds: int = 1, **options: Any) -> Rule:
+    """Return the parts of rows between the borders that folds have."""
     names = borders.collect_schema().names()
     is_after = pl.Expr.gt if options.get("inclusive") else pl.Expr.ge
-    points = {"end": "later", "start": "truth"} | ({"train end": "gap"} if has_gap else {})
-    points["first"] = "train"
     parts = []
     for fold in range(folds):
-        cases = {
-            part: is_after(time, pl.col(f"{border} {fold}"))
-            for border, part in points.items()
-            if f"{border} {fold}" in names
-        }
+        there = {f"{point} {fold}": part for point, part in POINTS.items()}
+        cases = {there[name]: is_after(time, pl.col(name)) for name in there if name in names}
         parts.append(label(cases, "earlier" if "train" in cases else "train"))
     no_train = "no time is before its truth; write a later point, a shorter truth or fewer folds"
-    options |= {"streams": True, "borders": borders, "no_train": no_train}
+    options |= {"borders": borders, "no_train": no_train}
     return Rule("line", [*PAIR, "time"], parts, **options)
 
 
 def by_point(at: pl.Expr, until: pl.Expr | None = None) -> Rule:
     """Return train before a point of time, and truth from it on, up to a second one."""
-    points = [at.alias("start 0"), at.alias("train end 0")]
-    points += [] if until is None else [until.alias("end 0")]
-    return by_borders(pl.select(points).lazy())
+    ends = [] if until is None else [until.alias("end 0")]
+    return by_borders(pl.select(at.alias("start 0"), *ends).lazy())
 
 
 def by_share(log: Log, share: float) -> Rule:
@@ -114,8 +126,7 @@ def by_share(log: Log, share: float) -> Rule:
     times = log.roles.select("time").drop_nulls().sort("time")
     # rounded, since 10 times 1 - 0.7 is 3.0000000000000004
     row = ((1 - share) * pl.len()).round(DIGITS).floor().cast(pl.Int64)
-    start = times.select(time.gather(row).first().alias("start 0"))
-    return by_borders(start.with_columns(pl.col("start 0").alias("train end 0")))
+    return by_borders(times.select(time.gather(row).first().alias("start 0")))
 
 
 def rolling(
@@ -129,24 +140,20 @@ def rolling(
     `with_columns` of its own, since an expression of an expression is written out twice by each.
     """
     dtype, step = log.schema["time"], lengths.get("step")
-    borders = log.roles.select(aligned(time.max(), align, dtype).alias(f"end {folds - 1}"))
+    steps = {"start": "horizon", "train end": "gap", "first": "window"}
+    borders = log.roles.select(aligned(time.max(), align).alias(f"end {folds - 1}"))
     for fold in reversed(range(folds)):
-        steps = [("end", f"start {fold}", lengths["horizon"])]
-        steps.append(("start", f"train end {fold}", lengths.get("gap")))
-        if lengths.get("window") is not None:
-            steps.append(("train end", f"first {fold}", lengths["window"]))
+        last = f"end {fold}"
+        for point, name in steps.items():
+            if lengths.get(name) is not None:
+                border = before(pl.col(last), lengths[name], dtype)
+                last = f"{point} {fold}"
+                borders = borders.with_columns(border.alias(last))
         if fold:
-            steps.append(("start" if step is None else "end", f"end {fold - 1}", step))
-        for of, to, length in steps:
-            point = before(pl.col(f"{of} {fold}"), length, dtype)
-            borders = borders.with_columns(point.alias(to))
-    return by_borders(
-        borders,
-        folds,
-        has_gap=lengths.get("gap") is not None,
-        inclusive=align is None,
-        horizon=lengths["horizon"],
-    )
+            of = f"start {fold}" if step is None else f"end {fold}"
+            border = before(pl.col(of), step, dtype)
+            borders = borders.with_columns(border.alias(f"end {fold - 1}"))
+    return by_borders(borders, folds, inclusive=align is None, horizon=lengths["horizon"])
 
 
 def last_per_user(n: int, folds: int, keep: int) -> Rule:
@@ -161,27 +168,25 @@ def last_per_user(n: int, folds: int, keep: int) -> Rule:
         "user",
         [*PAIR, "time"],
         [label({"truth": block == own, "later": block < own}, "train") for own in blocks],
-        lambda rows: placed(rows, ["time", "item"]),
+        order=["time", "item"],
         no_truth=f"a user needs {n + keep} events, n and keep together; write a smaller n",
     )
 
 
-def random_of_log(log: Log, share: float, folds: int, seed: int) -> Rule:
+def random_of_log(share: float, folds: int, seed: int) -> Rule:
     """Return pairs by ranges of their keys."""
     return Rule(
         "random",
         PAIR,
         [label({"truth": _in_range(_KEY, fold, share, folds)}, "train") for fold in range(folds)],
-        lambda rows: _with_keys(rows, log, PAIR, seed),
-        streams=True,
+        [(_KEY, PAIR)],
+        seed,
         share=share,
         no_truth="write a larger share, or another seed",
     )
 
 
-def random_of_users(
-    log: Log, share: float | None, n: int, folds: int, seed: int, keep: int
-) -> Rule:
+def random_of_users(share: float | None, n: int, folds: int, seed: int, keep: int) -> Rule:
     """Return places of each user's pairs in the order of their keys: a share of them, rounded, halves up; or n."""
     parts = []
     for fold in range(folds):
@@ -191,16 +196,14 @@ def random_of_users(
             else ((units * (edge * share)).round(DIGITS) + 0.5).floor()
             for edge in (fold, fold + 1)
         )
-        is_truth = (place >= first) & (place < end) & (place < units - keep)
+        is_truth = (place >= first) & (place < pl.min_horizontal(end, units - keep))
         parts.append(label({"truth": is_truth}, "train"))
     enough = f"a user needs more than keep={keep} items, and a share of them that rounds to 1"
     no_truth = f"{enough}; write a larger share, or n=1"
-    added = _of_pairs(log, seed)
-    return Rule("random", PAIR, parts, added, share=share, no_truth=no_truth)
+    return Rule("random", PAIR, parts, [(_KEY, PAIR)], seed, [_KEY], share=share, no_truth=no_truth)
 
 
-def by_user(  # noqa: PLR0913, PLR0917  the options of the rule
-    log: Log,
+def by_user(
     share: float,
     at: pl.Expr | None,
     folds: int,
@@ -211,67 +214,47 @@ def by_user(  # noqa: PLR0913, PLR0917  the options of the rule
     """Return test users by their keys, or new ones from a point on: the first units are fold_in, the rest truth."""
     exact = (units * fold_in).round(DIGITS).floor().cast(pl.Int64)
     n_fold_in = pl.max_horizontal(exact, 1) if fold_in < 1 else pl.lit(int(fold_in))
-    parts = []
-    for fold in range(folds):
-        cases = {"train": ~_in_range(_KEY_OF_USER, fold, share, folds)}
-        if at is not None:
-            is_old = pl.col(_FIRST) < at
-            cases = {"later": is_old & (time >= at), "train": is_old}
-        parts.append(label({**cases, "fold_in": place < n_fold_in}, "truth"))
-    reads = PAIR if at is None and order == "random" else [*PAIR, "time"]
-
-    def added(rows: pl.LazyFrame) -> pl.LazyFrame:
-        # rows that lack what the rule reads count for nobody
-        first = pl.when(pl.col("item").is_not_null()).then("time").min().over("user")
-        rows = rows.with_columns(first.alias(_FIRST)) if at is not None else rows
-        rows = rows if at is not None else _with_keys(rows, log, ["user"], seed, _KEY_OF_USER)
-        by_time = order == "time"
-        return placed(rows, ["time", "item"]) if by_time else _of_pairs(log, seed, reads)(rows)
-
-    how = "a smaller share or more folds" if at is None else "a later at"
+    keys, how = [(_KEY_OF_USER, ["user"])], "a smaller share or more folds"
+    of_others = [{"train": ~_in_range(_KEY_OF_USER, fold, share, folds)} for fold in range(folds)]
+    if at is not None:
+        keys, how = [], "a later at"
+        is_old = pl.when(IS_WHOLE).then("time").min().over("user") < at
+        of_others = [{"later": is_old & (time >= at), "train": is_old}]
+    by_time = order == "time"
     return Rule(
         "random",
-        reads,
-        parts,
-        added,
+        PAIR if at is None and not by_time else [*PAIR, "time"],
+        [label({**cases, "fold_in": place < n_fold_in}, "truth") for cases in of_others],
+        keys if by_time else [*keys, (_KEY, PAIR)],
+        seed,
+        ["time", "item"] if by_time else [_KEY],
         no_truth="no test user has rows after those folded in; write a smaller fold_in, a larger share or an earlier at",
         no_train=f"no other user has rows in it; write {how}",
     )
 
 
-def placed(rows: pl.LazyFrame, keys: Sequence[str], reads: Sequence[str] = PAIR) -> pl.LazyFrame:
-    """Return rows with the place of their unit in the order of some keys within the user, and with his number of units.
+def placed(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """Return rows with the place of their unit in the order of some keys within the user, and with the user's number of units.
 
-    Rows of a user with the same keys are one unit. Rows without a key, or another column that a rule `reads`, count for nobody.
+    Rows of a user with the same keys are one unit; where texts may have the same key, the item parts them.
     """
-    schema, user = rows.collect_schema(), pl.col("user")
+    schema = rows.collect_schema()
     # a number is grouped faster than a text
-    code = user.cast(pl.Categorical) if schema["user"] == pl.String else user
-    counts = pl.all_horizontal(pl.col(name).is_not_null() for name in (*reads, *keys))
-    rows = rows.with_columns(pl.when(counts).then(code.to_physical()).alias(_USER))
+    user = pl.col("user").cast(pl.Categorical) if schema["user"] == pl.String else pl.col("user")
+    user = pl.when(IS_WHOLE).then(user.to_physical())
+    keys = [*keys, "item"] if keys == [_KEY] and schema["item"] in TEXT else keys
     # categories are text, so that their codes decide nothing
     columns = [pl.col(key).cast(pl.String) if schema[key] in TEXT else pl.col(key) for key in keys]
-    order = columns[0] if len(keys) == 1 else pl.struct(columns)
-    if len(keys) > 1 and schema[keys[0]] != pl.UInt64 and all(is_whole(schema[k]) for k in keys):
+    order = columns[0] if keys == [_KEY] else pl.struct(columns)
+    if _KEY not in keys and all(is_whole(schema[key]) for key in keys):
         # one number is sorted in half of the time
-        high, low = (one.to_physical().cast(pl.Int128) for one in columns)
+        high, low = (column.to_physical().cast(pl.Int128) for column in columns)
         order = high * pl.lit(KEYS, dtype=pl.Int128) + low
-    rows = rows.with_columns(order.alias(_ORDER))
-    of_row = pl.col(_ORDER).rank("dense").over(_USER).cast(pl.Int64) - 1
-    rows = rows.with_columns(of_row.alias(PLACE))
-    return rows.with_columns((place.max().over(_USER) + 1).alias(UNITS))
-
-
-def _with_keys(
-    rows: pl.LazyFrame, log: Log, ids: Sequence[str], seed: int, name: str = _KEY
-) -> pl.LazyFrame:
-    return hashed(rows, ids, name, seed=seed, at_hand=not log.is_lazy)
-
-
-def _of_pairs(log: Log, seed: int, reads: Sequence[str] = PAIR) -> Added:
-    """Return what adds the places of pairs in the order of their keys, and of the item where texts may have the same key."""
-    order = [_KEY, "item"] if log.schema["item"] in TEXT else [_KEY]
-    return lambda rows: placed(_with_keys(rows, log, PAIR, seed), order, reads)
+    names = schema.names()
+    rows = rows.with_columns(user.alias(_USER), order.alias(_ORDER))
+    of_row = pl.col(_ORDER).rank("dense").over(_USER).cast(pl.Int64)
+    rows = rows.with_columns(of_row.alias(UNITS))
+    return rows.select(*names, (units - 1).alias(PLACE), units.max().over(_USER))
 
 
 def _in_range(name: str, fold: int, share: float, folds: int) -> pl.Expr:

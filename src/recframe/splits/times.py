@@ -5,75 +5,75 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from recframe.errors import RecframeError, shown
 from recframe.frames.options import plain_number
 
-_UNITS = ("ns", "us", "ms", "s", "m", "h", "d", "w", "mo", "q", "y")
-_SECONDS = (1e-9, 1e-6, 1e-3, 1.0, 60.0, 3600.0, 86_400.0, 604_800.0, 2_629_746.0, 7_889_238.0)
-SECONDS = dict(zip(_UNITS, (*_SECONDS, 31_556_952.0), strict=True))
+DAY, YEAR = 86_400.0, 31_556_952.0
+SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY}
+SECONDS |= {"w": 7 * DAY, "mo": YEAR / 12, "q": YEAR / 4, "y": YEAR}
 """The units of lengths, each with its seconds, those of months and years on average."""
-_NAMES = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
-NAMED = dict(zip(_NAMES, _UNITS[3:], strict=True)) | {one.upper(): one for one in "dwhqys"}
-"""Units by other names; "M" is none, which may be a minute or a month."""
+WORDS = {"second": "s", "minute": "m", "hour": "h", "day": "d", "week": "w", "month": "mo"}
+WORDS |= {"quarter": "q", "year": "y"}
 OF_DATES = {"d", "w", "mo", "q", "y"}
 """The units of whole days, whose lengths go by the calendar."""
-MOST_SECONDS = 1e4 * SECONDS["y"]
+MOST_SECONDS = 1e4 * YEAR
 """The longest length: ten thousand years."""
-_LENGTH = re.compile(r"(\s*\d+\s*[A-Za-z]+)+\s*")
-_PIECE = re.compile(r"(\d+)\s*([A-Za-z]+)")
-Length = str | int | float
-"""A length as text, such as "7d", of dates; a number of numbers."""
+_PIECE = r"\s*(\d+)\s*([A-Za-z]+)\s*"
 ALIGNED = {"day": "1d", "hour": "1h"}
 
 
+class Length(NamedTuple):
+    """A length of time."""
+
+    value: str | int | float
+    """Text as Polars writes it, such as "7d", where times are dates; a number where they are numbers."""
+    seconds: float
+    """Months and years on average; a number as it is."""
+    by_calendar: bool = False
+    """Whether it is of whole days, which the clock of a zone counts."""
+
+
 def length_of(name: str, value: Any, dtype: pl.DataType, *, zero: bool = False) -> Length:
-    """Return a length in the form of a column's dtype: text such as "7d" of dates, a number of numbers."""
+    """Return a length in the form of a column's dtype."""
+    length, right = _read(value), "such as '7d', '12h', '1w' or '1mo'"
     if dtype.is_numeric():
         number = _number(name, value, dtype, "length", 604800)
-        if number < 0 or (number == 0 and not zero):
-            msg = f"{name}={shown(value)}: write a length above 0"
-            raise RecframeError(msg)
-        return number
-    length = _in_polars(value)
-    seconds = seconds_of(length)
-    if not length or seconds > MOST_SECONDS or not (zero or seconds):
-        units = " (1m is a minute)" * ("m" in str(value).casefold())
-        msg = f"{name}={shown(value)}: write a length such as '7d', '12h', '1w' or '1mo'{units}"
+        length, right = Length(number, number), "above 0"
+    elif "m" in str(value).casefold():
+        right += " (1m is a minute)"
+    if length is None or length.seconds < 0 or not (zero or length.seconds):
+        msg = f"{name}={shown(value)}: write a length {right}"
         raise RecframeError(msg)
-    if dtype == pl.Date and not _is_of_days(length):
+    if dtype == pl.Date and not length.by_calendar:
         msg = f"{name}={shown(value)}: the times are dates, so write a length of whole days, such as '7d' or '1mo'"
         raise RecframeError(msg)
     return length
 
 
-def _in_polars(length: Any) -> str:
-    """Return a length as Polars writes it: "7d" of "7D", "7 days" and timedelta(days=7); nothing of what is no length."""
-    if isinstance(length, timedelta):
-        rest = length - timedelta(days=length.days)
-        length = f"{length.days}d" + f"{rest // timedelta(microseconds=1)}us" * bool(rest)
-    if not isinstance(length, str) or not _LENGTH.fullmatch(length):
-        return ""
-    pieces = [
-        (number, NAMED.get(unit) or NAMED.get(unit.casefold().removesuffix("s")) or unit)
-        for number, unit in _PIECE.findall(length)
-    ]
-    is_known = all(unit in SECONDS for _, unit in pieces)
-    return "".join(number + unit for number, unit in pieces) * is_known
+def _read(value: Any) -> Length | None:
+    """Return the length that "7d", "7D", "7 days" or a timedelta is; None of anything else.
 
-
-def seconds_of(length: Length) -> float:
-    """Return the seconds of a length, months and years on average; a number as it is."""
-    if not isinstance(length, str):
-        return float(length)
-    return sum(int(number) * SECONDS[unit] for number, unit in _PIECE.findall(length))
-
-
-def _is_of_days(length: str) -> bool:
-    return {unit for _, unit in _PIECE.findall(length)} <= OF_DATES
+    NOTE: "M" is no unit, since it may be a minute or a month.
+    """
+    if isinstance(value, timedelta):
+        value = f"{value.days}d{value.seconds}s{value.microseconds}us"
+    if not isinstance(value, str) or not re.fullmatch(f"({_PIECE})+", value):
+        return None
+    pieces = []
+    for number, word in re.findall(_PIECE, value):
+        unit = word if word == "M" else word.casefold()
+        pieces.append((int(number), WORDS.get(unit.removesuffix("s"), unit)))
+    pieces = [piece for piece in pieces if piece[0]] or [(0, "d")]
+    if not {unit for _, unit in pieces} <= {*SECONDS}:
+        return None
+    seconds = sum(number * SECONDS[unit] for number, unit in pieces)
+    text = "".join(f"{number}{unit}" for number, unit in pieces)
+    by_calendar = {unit for _, unit in pieces} <= OF_DATES
+    return Length(text, seconds, by_calendar) if seconds <= MOST_SECONDS else None
 
 
 def before(point: pl.Expr, length: Length | None, dtype: pl.DataType) -> pl.Expr:
@@ -82,12 +82,14 @@ def before(point: pl.Expr, length: Length | None, dtype: pl.DataType) -> pl.Expr
     NOTE: days, weeks, months and years are stepped on the clock of the zone; where a clock change leaves a time out, it is
     the hour behind.
     """
-    if not isinstance(length, str):
-        return point if length is None else point - pl.lit(length, dtype=dtype)
+    if length is None:
+        return point
+    if dtype.is_numeric():
+        return point - pl.lit(length.value, dtype=dtype)
     zone = getattr(dtype, "time_zone", None)
-    if zone is None or not _is_of_days(length):
-        return point.dt.offset_by(f"-{length}")
-    return in_zone(point.dt.replace_time_zone(None).dt.offset_by(f"-{length}"), zone)
+    if zone is None or not length.by_calendar:
+        return point.dt.offset_by(f"-{length.value}")
+    return in_zone(point.dt.replace_time_zone(None).dt.offset_by(f"-{length.value}"), zone)
 
 
 def in_zone(local: pl.Expr, zone: str) -> pl.Expr:
@@ -97,12 +99,11 @@ def in_zone(local: pl.Expr, zone: str) -> pl.Expr:
     return local.dt.replace_time_zone(zone, **how).fill_null(later)
 
 
-def aligned(point: pl.Expr, align: str | None, dtype: pl.DataType) -> pl.Expr:
+def aligned(point: pl.Expr, align: str | None) -> pl.Expr:
     """Return the end of the whole day or hour that a point is in; without either the point."""
     if align is None:
         return point
-    whole = point if dtype == pl.Date else point.dt.truncate(ALIGNED[align])
-    return whole.dt.offset_by(ALIGNED[align])
+    return point.dt.truncate(ALIGNED[align]).dt.offset_by(ALIGNED[align])
 
 
 def point_of(name: str, value: Any, dtype: pl.DataType) -> pl.Expr:
@@ -111,18 +112,15 @@ def point_of(name: str, value: Any, dtype: pl.DataType) -> pl.Expr:
         return pl.lit(_number(name, value, dtype, "number", 1714521600), dtype=dtype)
     at, wrong = _moment(value), f"{name}={shown(value)}"
     if at is None:
-        is_length = isinstance(value, str) and _LENGTH.fullmatch(value)
-        length = f"; a length is last={shown(value)}" if is_length else ""
-        msg = (
-            f"{wrong}: write a date or a datetime, or one as ISO text, such as '2024-05-01'{length}"
-        )
+        length = f"; a length is last={shown(value)}" if _read(value) else ""
+        msg = f"{wrong}: write a date or a datetime, or ISO text such as '2024-05-01'{length}"
         raise RecframeError(msg)
-    if dtype == pl.Date:
-        if at.tzinfo is not None or at != datetime(at.year, at.month, at.day):  # noqa: DTZ001  it has none
+    if not isinstance(dtype, pl.Datetime):
+        if at.timetz() != datetime.min.time():  # also where it has a zone
             msg = f"{wrong}: the times are dates, so write a date, such as '2024-05-01'"
             raise RecframeError(msg)
         return pl.lit(at.date(), dtype=pl.Date)
-    zone, unit = dtype.time_zone, dtype.time_unit  # type: ignore[attr-defined]  # the rest are datetimes
+    zone, unit = dtype.time_zone, dtype.time_unit
     if at.tzinfo is None:
         local = pl.lit(at, dtype=pl.Datetime(unit))
         return local if zone is None else in_zone(local, zone)
@@ -133,14 +131,14 @@ def point_of(name: str, value: Any, dtype: pl.DataType) -> pl.Expr:
 
 
 def _moment(value: Any) -> datetime | None:
-    """Return the datetime of what is given: one of Python, NumPy or pandas, a date, or ISO text; None of anything else."""
+    """Return the datetime of a date, a datetime (of Python, NumPy or pandas) or ISO text; None of anything else."""
     if type(value).__name__ == "datetime64":  # NumPy's, whose nanoseconds Python does not have
         value = value.astype("datetime64[us]").item()
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = value.isoformat()
     if isinstance(value, str):
         with suppress(ValueError):
             return datetime.fromisoformat(value.replace("Z", "+00:00"))
-    if isinstance(value, date) and not isinstance(value, datetime):
-        return datetime(value.year, value.month, value.day)  # noqa: DTZ001  in the zone of the column
     return value if isinstance(value, datetime) else None
 
 
