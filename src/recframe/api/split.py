@@ -40,7 +40,7 @@ class Split(SplitAnswers[F]):
         """
         labels = self._labels
         beside = {FOLD: FOLD, "part": PART}
-        result: F = labels.given(labels.of([fold.rows for fold in labels.folds]), beside)
+        result: F = labels.given(labels.of(lambda fold: fold.rows), beside)
         return result
 
     @property
@@ -79,7 +79,7 @@ class Split(SplitAnswers[F]):
         └──────┴──────────────┴───────────┴───────────┘
         """
         labels = self._labels
-        truth = labels.of([description.with_kinds(fold) for fold in labels.folds])
+        truth = labels.of(description.with_kinds)
         beside = {name: name for name in description.COLUMNS}
         result: F = labels.given(truth, labels.fold_beside | beside)
         return result

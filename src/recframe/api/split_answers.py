@@ -90,7 +90,7 @@ class SplitAnswers(Generic[F]):
             words = f"{words} in {n_folds} folds"
         if labels.log.is_lazy:
             return words
-        rows = labels.of([fold.rows for fold in labels.folds])
+        rows = labels.of(lambda fold: fold.rows)
         counts = rows.group_by("part").len().sort("part")
         found = labels.log.kind.run(counts).rows()
         parts = [f"{n:,} {part}" for part, n in found]

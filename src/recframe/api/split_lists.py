@@ -59,7 +59,7 @@ def with_items(labels: Labels, lists: Any, options: dict[str, Any]) -> Any:
     plan = like_the_log(labels, side.kind.held_rows(named), {"item": LISTS})
     if has_fold:
         plan = _of_the_folds(labels, plan)
-    kinds = labels.of([description.item_kinds(fold) for fold in labels.folds])
+    kinds = labels.of(description.item_kinds)
     plan = description.with_item_kinds(plan, kinds, *[FOLD] * has_fold)
     return side.kind.give_held(plan, {"item_kind": "item_kind"})
 
@@ -98,7 +98,7 @@ def _of_the_folds(labels: Labels, lists: pl.LazyFrame) -> pl.LazyFrame:
 
 def _truth(labels: Labels) -> NamedFrame:
     """Return the truth, with its fold and the kinds of items and pairs."""
-    truth = labels.of([description.with_kinds(fold, users=False) for fold in labels.folds])
+    truth = labels.of(description.with_kinds)
     beside = {name: name for name in (FOLD, "item_kind", "pair_kind")}
     relevance = labels.log.context.relevance
     names: dict[str, Any] = dict(labels.log.names)
@@ -115,20 +115,15 @@ def _train(labels: Labels) -> NamedFrame:
 def _users(labels: Labels, options: Mapping[str, Any]) -> NamedFrame:
     """Return the users of each fold's truth and those of `users=`, with their history and kind, and the columns of `users=`."""
     given, keys = options.get("users"), ["user"]
-    own = [fold.users.select("user") for fold in labels.folds]
+    own = {fold.number: fold.users.select("user") for fold in labels.folds}
     more = None
     if given is not None:
         side = Side("the frame users=", in_memory(given), Context(user=options["user"]), "users")
         more, keys = _more(labels, side)
-        for number, (fold, users) in enumerate(zip(labels.folds, own, strict=True)):
-            others = more.filter(pl.col(FOLD) == fold.number) if len(keys) > 1 else more
+        for number, users in own.items():
+            others = more.filter(pl.col(FOLD) == number) if len(keys) > 1 else more
             own[number] = pl.concat([users, others.select("user")]).unique()
-    found = labels.of(
-        [
-            description.of_users(fold.histories, users)
-            for fold, users in zip(labels.folds, own, strict=True)
-        ]
-    )
+    found = labels.of(lambda fold: description.of_users(fold.histories, own[fold.number]))
     if more is not None:
         found = joined(found, more, keys)
     found = found.rename({"user": options["user"]})

@@ -71,11 +71,11 @@ class Splits(Generic[F]):
     returns a `Split`, which has a label on every row: nothing is dropped, and a row in neither train nor truth says why.
 
     Options of all rules:
-        target: which of a user's rows in the window are truth: "all", or his "first" or "last" event; others are not_target.
+        target: which of a user's rows in the window are truth: "all", or their "first" or "last" event; others are not_target.
         cold: "keep", or "drop" from the truth the rows of users and items that are not in train ("drop_users", "drop_items"
             one of them): they are cold_user and cold_item.
         seen: "keep", or "drop" from the truth the pairs that are in train: they are seen.
-        min_train: a user of the truth needs so many rows in train, else his rows are cold_user.
+        min_train: a user of the truth needs so many rows in train, else the user's rows are cold_user.
         min_relevance: rows below this relevance (or without one) stay in train and are never truth: not_relevant.
 
     Each filter goes by the train of the rule, never by what another filter left; of several reasons a row has the first.
@@ -219,7 +219,7 @@ class Splits(Generic[F]):
         keep: int = 1,
         **common: Unpack[Options],
     ) -> Split[F]:
-        """Split off the last n events of each user; an event is a distinct (time, item) of his, in this order.
+        """Split off the last n events of each user; an event is a distinct (time, item) of theirs, in this order.
 
         Users' last events lie at different times, so that train has rows later than most rows of truth: `by_time` does not.
 
@@ -329,7 +329,7 @@ class Splits(Generic[F]):
         """Split by users, to test a model on users that it was not fitted on.
 
         Train has the rows of all other users. A test user's first events are `fold_in`, which a model may read when it makes
-        his list, and the rest truth. Write one of:
+        their list, and the rest truth. Write one of:
             share: of the users, drawn by their keys (splitmix64 over the seed and the id): about this share of them.
             folds: each user is a test user once; with a share, folds without a common user.
             at: new users alone, those whose first row is from this point of time on (written as in `by_time`); train has the

@@ -47,7 +47,7 @@ def lists_of(folds: Sequence[Fold], names: Sequence[str], asked: Asked) -> pl.La
 
 def popular(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return the items of most users in train, equal ones by item."""
-    return _of_all(fold, _by_users(fold.train), fold.users, asked)
+    return _of_all(fold, _by_users(fold.in_parts("train")), fold.users, asked)
 
 
 def recent(fold: Fold, asked: Asked) -> pl.LazyFrame:
@@ -70,7 +70,7 @@ def repeat(fold: Fold, asked: Asked) -> pl.LazyFrame:
 
 def oracle(fold: Fold, asked: Asked) -> pl.LazyFrame:
     """Return the truth itself, the highest relevance first, equal ones by item."""
-    truth, has_relevance = fold.truth, "relevance" in fold.log.names
+    truth, has_relevance = fold.in_parts("truth"), "relevance" in fold.log.names
     if asked.drops_seen:
         truth = truth.join(fold.known, on=PAIR, how="anti")
     gain = pl.col("relevance").fill_nan(None).max() if has_relevance else pl.lit(1)
@@ -99,29 +99,25 @@ def _of_all(fold: Fold, items: pl.LazyFrame, users: pl.LazyFrame, asked: Asked) 
     Users may have an `entry`, whose place is their first; behind the last one the order begins anew. Each has a place more
     for an item that they have seen among their first ones.
     """
-    held, schema = fold.log.held, fold.log.schema
-    items = items.sort(
-        "score", *by_item(schema), descending=[True, *[False] * len(by_item(schema))]
-    )
+    held, by = fold.log.held, by_item(fold.log.schema)
+    items = items.sort("score", *by, descending=[True, *[False] * len(by)])
     items = held(items.select("item").with_row_index("place"))
-    n, k = pl.col("n"), pl.lit(asked.k, pl.Int64)
-    entry = pl.col("entry") if "entry" in users.collect_schema() else pl.lit(0)
-    users = users.join(items.select(n=pl.len()), how="cross", maintain_order="left")
-    users = held(
-        users.with_columns(n.cast(pl.Int64), entry=(entry % n).cast(pl.Int64), seen=pl.lit(0))
-    )
-    if asked.drops_seen:
-        known = joined(fold.known.select(PAIR).unique(), users.drop("seen"), ["user"], "inner")
-        known = held(known.select("u", "item", is_seen=True))
-        counts = known.group_by("u").agg(seen=pl.len().cast(pl.Int64))
-        users = users.drop("seen").join(counts, on="u", how="left", maintain_order="left")
-    most = pl.min_horizontal(n, k + pl.col("seen").fill_null(0))
-    rows = users.select("u", "entry", "n", place=pl.int_ranges(0, most))
+    known = fold.known if asked.drops_seen else fold.known.limit(0)
+    seen = joined(known.select(PAIR).unique(), users, ["user"], "inner")
+    seen = held(seen.select("u", "item", is_seen=True))
+    counts = seen.group_by("u").agg(n_seen=pl.len().cast(pl.Int64))
+    users = joined(users, counts, ["u"], in_order=True)
+    n_items = items.select(n=pl.len().cast(pl.Int64))
+    users = users.join(n_items, how="cross", maintain_order="left")
+    has_entry = "entry" in users.collect_schema()
+    entry = (pl.col("entry") % pl.col("n")).cast(pl.Int64) if has_entry else pl.lit(0)
+    most = pl.min_horizontal("n", pl.col("n_seen").fill_null(0) + asked.k)
+    rows = users.select("u", "n", entry=entry, place=pl.int_ranges(0, most))
     rows = rows.explode("place", **AS_EVER)
-    rows = rows.select("u", place=((place + pl.col("entry")) % n).cast(pl.UInt32))
+    rows = rows.select("u", place=((place + pl.col("entry")) % pl.col("n")).cast(pl.UInt32))
     rows = rows.join(items, on="place", maintain_order="left").select("u", "item")
-    if asked.drops_seen:
-        rows = joined(rows, known, ["u", "item"], in_order=True).filter(pl.col("is_seen").is_null())
+    rows = joined(rows, seen, ["u", "item"], in_order=True)
+    rows = rows.filter(pl.col("is_seen").is_null())
     return with_places(rows, ["u"]).filter(place <= asked.k)
 
 
@@ -140,7 +136,7 @@ def _last_rows(fold: Fold, window: Length | None) -> pl.LazyFrame:
             "number where times are numbers"
         )
         raise RecframeError(msg)
-    end = fold.train.select(time.max())
+    end = fold.in_parts("train").select(time.max())
     if rule.borders is not None:
         there = rule.borders.collect_schema()
         names = [f"{point} {fold.number}" for point in ("train end", "start")]
@@ -149,4 +145,4 @@ def _last_rows(fold: Fold, window: Length | None) -> pl.LazyFrame:
     is_late = time > pl.col("start")
     if rule.borders is not None and not rule.inclusive:
         is_late = time >= pl.col("start")
-    return fold.train.join(start, how="cross").filter(is_late)
+    return fold.in_parts("train").join(start, how="cross").filter(is_late)

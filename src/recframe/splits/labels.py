@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -41,7 +41,7 @@ class Filters:
         if self == Filters():
             return None
         truth = log.held(rows.filter(is_in("truth")))
-        judged, cases = truth, {}
+        cases: dict[Part, pl.Expr] = {}
         if self.target != "all":
             end = pl.Expr.first if self.target == "first" else pl.Expr.last
             order = ["time", *by_item(truth.collect_schema())]
@@ -53,19 +53,37 @@ class Filters:
             is_relevant = pl.col("relevance") >= self.min_relevance
             cases["not_relevant"] = ~is_relevant.fill_null(value=False)
         least = max(self.min_train, int(self.cold in {"drop", "drop_users"}))
-        counted: dict[Part, tuple[Sequence[str], Sequence[Part], bool, int]] = {
-            "seen": (PAIR, KNOWN, self.seen == "drop", 1),
-            "cold_user": (["user"], KNOWN, least > 0, least),
-            "cold_item": (["item"], ["train"], self.cold in {"drop", "drop_items"}, 1),
-        }
-        for part, (ids, parts, is_wanted, least_rows) in counted.items():
-            if is_wanted:
-                known = rows.filter(is_in(*parts)).select(ids).join(truth, on=ids, how="semi")
-                judged = joined(judged, known.group_by(ids).agg(pl.len().alias(part)), ids)
-                is_known = pl.col(part).fill_null(0) >= least_rows
-                cases[part] = is_known if part == "seen" else ~is_known
+        if self.seen == "drop":
+            cases["seen"] = pl.col("pair_history") > 0
+        if least:
+            cases["cold_user"] = pl.col("user_history") < least
+        if self.cold in {"drop", "drop_items"}:
+            cases["cold_item"] = pl.col("item_history") == 0
+        read = {name for case in cases.values() for name in case.meta.root_names()}
+        judged = with_histories(truth, rows, [name for name in HISTORIES if name in read])
         reasons = judged.select(*keys, why=label(cases, "truth"))
         return log.held(reasons.filter(pl.col("why") != "truth").unique(keys))
+
+
+HISTORIES: Mapping[str, tuple[Sequence[str], Sequence[Part]]] = {
+    "user_history": (["user"], KNOWN),
+    "item_history": (["item"], ["train"]),
+    "pair_history": (PAIR, KNOWN),
+}
+"""Counts of rows that a model may read, each with the ids and parts that it is of."""
+
+
+def with_histories(
+    truth: pl.LazyFrame, rows: pl.LazyFrame, names: Sequence[str] = tuple(HISTORIES)
+) -> pl.LazyFrame:
+    """Return rows of truth, in their order, with their histories among rows with parts."""
+    found = truth
+    for name in names:
+        ids, parts = HISTORIES[name]
+        known = rows.filter(is_in(*parts)).select(ids).join(truth, on=ids, how="semi")
+        counts = known.group_by(ids).agg(pl.len().cast(pl.Int64).alias(name))
+        found = joined(found, counts, ids, in_order=True)
+    return found.with_columns(pl.col(name).fill_null(0) for name in names)
 
 
 NEAR = 0.1
@@ -106,29 +124,15 @@ class Fold:
         rows = joined(rows, self.reasons, keys, in_order=True)
         return rows.select(*names, part=pl.coalesce("why", "part"))
 
-    def of_parts(self, *parts: Part) -> pl.LazyFrame:
-        """Return the rows of some parts, with the columns of the roles alone."""
-        return self.in_parts(*parts).select(*self.log.names)
-
-    @property
-    def train(self) -> pl.LazyFrame:
-        """The rows of train."""
-        return self.of_parts("train")
-
     @property
     def known(self) -> pl.LazyFrame:
         """The rows that a model may read: train, and what is given of test users."""
-        return self.of_parts(*KNOWN)
-
-    @property
-    def truth(self) -> pl.LazyFrame:
-        """The rows of truth."""
-        return self.of_parts("truth")
+        return self.in_parts(*KNOWN)
 
     @cached_property
     def users(self) -> pl.LazyFrame:
         """The users of truth, ascending: each `user` and their number, `u`."""
-        users = self.truth.select("user").unique().sort("user").with_row_index("u")
+        users = self.in_parts("truth").select("user").unique().sort("user").with_row_index("u")
         return self.log.held(users.with_columns(pl.col("u").cast(pl.UInt32)))
 
     @cached_property
@@ -139,7 +143,7 @@ class Fold:
     @cached_property
     def items(self) -> pl.LazyFrame:
         """The items of train, with their number of rows in it, `n`."""
-        return self.log.held(self.train.group_by("item").agg(n=pl.len().cast(pl.Int64)))
+        return self.log.held(self.in_parts("train").group_by("item").agg(n=pl.len().cast(pl.Int64)))
 
 
 @dataclass(frozen=True)
@@ -158,16 +162,16 @@ class Labels:
         """The column of folds, where there are several."""
         return {FOLD: FOLD} if len(self.folds) > 1 else {}
 
-    def of(self, rows: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
+    def of(self, rows: Callable[[Fold], pl.LazyFrame]) -> pl.LazyFrame:
         """Return rows of each fold as one frame with `fold`, in the order of folds."""
         return pl.concat(
-            of_fold.with_columns(pl.lit(fold.number, pl.Int64).alias(FOLD))
-            for fold, of_fold in zip(self.folds, rows, strict=True)
+            rows(fold).with_columns(pl.lit(fold.number, pl.Int64).alias(FOLD))
+            for fold in self.folds
         )
 
     def in_parts(self, *parts: Part) -> pl.LazyFrame:
         """Return the rows of some parts."""
-        return self.of([fold.in_parts(*parts) for fold in self.folds])
+        return self.of(lambda fold: fold.in_parts(*parts))
 
     def given(self, rows: pl.LazyFrame, beside: Mapping[str, str]) -> Any:
         """Return rows as a frame of the log's kind: the log's own columns, and others by their names inside the plan."""
@@ -197,10 +201,11 @@ def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
         by_rule = _by_rule(log, rule, log.rows.with_row_index(ROW))
         by_rule = again = [log.held(rows) for rows in by_rule]
         keys = [ROW]
-    facts_of = {"train": is_in("train").any(), "truth": is_in("truth").any()}
-    if rule.share is not None:
-        facts_of["share"] = is_in("truth").sum() / (~is_in("null")).sum()
-    facts = pl.concat(rows.select(**facts_of) for rows in again)
+    is_truth = is_in("truth")
+    share = is_truth.sum() / (~is_in("null")).sum()
+    facts = pl.concat(
+        rows.select(train=is_in("train").any(), truth=is_truth.any(), share=share) for rows in again
+    )
     facts = log.held(facts.with_row_index(FOLD))
     if rule.share is not None and not log.is_lazy:
         _warn_of_share(rule, ask([facts.select(pl.col("share").mean())])[0].item())
@@ -215,7 +220,7 @@ def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame) -> list[pl.LazyFrame]:
     """Return rows with their parts by the rule alone, fold by fold."""
     names = rows.collect_schema().names()
     rows = rule.added(log, rows)
-    rows = rows if rule.streams else log.held(rows)
+    rows = rows if log.is_lazy and rule.streams else log.held(rows)
     if rule.borders is not None and log.is_lazy:
         rows = rows.join(rule.borders, how="cross", maintain_order="left")
     elif rule.borders is not None:

@@ -250,11 +250,10 @@ def placed(rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
         # one number is sorted in half of the time
         high, low = (column.to_physical().cast(pl.Int128) for column in columns)
         order = high * pl.lit(KEYS, dtype=pl.Int128) + low
-    names = schema.names()
     rows = rows.with_columns(user.alias(_USER), order.alias(_ORDER))
     of_row = pl.col(_ORDER).rank("dense").over(_USER).cast(pl.Int64)
     rows = rows.with_columns(of_row.alias(UNITS))
-    return rows.select(*names, (units - 1).alias(PLACE), units.max().over(_USER))
+    return rows.with_columns((units - 1).alias(PLACE), units.max().over(_USER))
 
 
 def _in_range(name: str, fold: int, share: float, folds: int) -> pl.Expr:
