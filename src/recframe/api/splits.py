@@ -85,8 +85,8 @@ class Splits(Generic[F]):
         self._rec = rec
 
     def __repr__(self) -> str:
-        rules = ", ".join(name for name in vars(Splits) if not name.startswith("_"))
-        return f"<splits of {reprs.of_frame(self._rec._frame)}: {rules}>"  # noqa: SLF001
+        frame = reprs.of_frame(self._rec._frame)  # noqa: SLF001  of this room
+        return f"<splits of {frame}: {', '.join(RULES)}>"
 
     @_rule
     def by_time(
@@ -380,10 +380,6 @@ class Splits(Generic[F]):
                 msg = f"the log has a column {name!r}, which is the name of one that the split adds; rename it first"
                 raise ColumnError(msg)
         return log
-
-    def __repr__(self) -> str:
-        """Return the rules, and the log that they are for; nothing of a LazyFrame is collected."""
-        return f"rules to split {reprs.of_frame(self._rec._frame)}: {', '.join(RULES)}"  # noqa: SLF001  of this room
 
     if not TYPE_CHECKING:
 

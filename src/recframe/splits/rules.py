@@ -40,8 +40,6 @@ PLACE, UNITS = "place in the user's order", "units of the user"
 _KEY, _KEY_OF_USER = "key of the pair", "key of the user"
 _USER, _ORDER = "user whose rows count", "order of the user's rows"
 IS_WHOLE = "row has what the rule reads"
-_USER, _ORDER = "user whose rows count", "order of the user's rows"
-IS_WHOLE = "row has what the rule reads"
 time, place, units = pl.col("time"), pl.col(PLACE), pl.col(UNITS)
 
 
