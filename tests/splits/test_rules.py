@@ -61,7 +61,7 @@ def test_leaving_one_out_is_the_last_event_of_each_user():
     )
     rules = log_of("Int32", rows).rec(user="u", item="i", time="t").split
     assert repr(rules).endswith(
-        "6 rows: by_time, rolling, last_per_user, leave_one_out, random, by_user"
+        "6 rows: by_time, rolling, last_per_user, leave_one_out, random, by_user>"
     )
     assert repr(rules.leave_one_out()).endswith("of a polars.DataFrame of 6 rows: 4 train, 2 truth")
 

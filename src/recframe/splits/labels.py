@@ -175,7 +175,8 @@ class Labels:
 
     def given(self, rows: pl.LazyFrame, beside: Mapping[str, str]) -> Any:
         """Return rows as a frame of the log's kind: the log's own columns, and others by their names inside the plan."""
-        for name in {*beside.values()} & {*self.log.kind.columns}:
+        if taken := [name for name in beside.values() if name in self.log.kind.columns]:
+            name = taken[0]
             msg = f"the log has a column {name!r}, which is the name of one that the split adds; rename it first"
             raise ColumnError(msg)
         if self.log.is_lazy:

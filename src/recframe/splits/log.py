@@ -93,10 +93,10 @@ def core_of(log: Log, least: Mapping[str, int], rounds: int | None) -> pl.LazyFr
     """
     pairs = log.roles.select(PAIR).drop_nulls().group_by(PAIR).agg(n=pl.len())
     if rounds is None:
-        left, size = stream(pairs), -1
-        while len(left) != size:
-            size, left = len(left), stream(_round(left.lazy(), least))
-        pairs = left.lazy()
+        counted, size = stream(pairs), -1
+        while len(counted) != size:
+            size, counted = len(counted), stream(_round(counted.lazy(), least))
+        pairs = counted.lazy()
     else:
         for _ in range(rounds):
             pairs = _round(pairs, least)
