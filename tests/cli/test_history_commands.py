@@ -40,7 +40,7 @@ def test_a_gate_is_against_the_latest_run():
     result = run(*asked, "-o", "gate.parquet")
 
     assert result.exit_code == 1, result.output
-    assert "of 1 requirement, 1 fails" in result.stderr
+    assert "1 of 1 rows (fails 1)" in result.stderr
     rec = pl.read_parquet("shop.parquet").rec
     found = rec.require("mrr >= 0.9 * reference", last=rf.history("history"), raises=False)
     assert pl.read_parquet("gate.parquet").equals(found)

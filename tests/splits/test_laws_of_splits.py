@@ -117,23 +117,6 @@ def test_folds_have_no_row_of_truth_in_common(call, log):
     assert truth["n"].is_unique().all()
 
 
-@examples(10)
-@given(rows_of_logs())
-def test_a_user_has_no_row_of_train_after_one_of_truth(log):
-    labels = split(log_of(*log), "last_per_user").labels.filter(
-        pl.col("part").is_in(["train", "truth"])
-    )
-
-    last = pl.col("t").filter(pl.col("part") == "train").max()
-    first = pl.col("t").filter(pl.col("part") == "truth").min()
-    ends = labels.group_by("fold", "u").agg(last=last, first=first).drop_nulls()
-    assert (ends["last"] <= ends["first"]).all()
-    with_truth = labels.filter(pl.col("part") == "truth").select("fold", "u").unique()
-    assert with_truth.join(
-        labels.filter(pl.col("part") == "train"), on=["fold", "u"], how="anti"
-    ).is_empty()
-
-
 @pytest.mark.parametrize("call", [call for call in CALLS if call.startswith("random")])
 @examples(10)
 @given(rows_of_logs(form="text"))
@@ -148,26 +131,3 @@ def test_a_new_user_changes_nobody_else_s_label(call, log):
     after = parts(split(pl.concat([new, frame]), call).labels)
 
     assert {place: after[place] for place in before} == before
-
-
-@examples(10)
-@given(rows_of_logs())
-def test_random_folds_of_the_log_have_each_pair_once(log):
-    labels = split(log_of(*log), "random per log").labels.filter(pl.col("part") != "null")
-
-    of_pairs = labels.group_by("u", "i").agg(
-        pl.col("fold").filter(pl.col("part") == "truth").n_unique()
-    )
-    assert (of_pairs["fold"] == 1).all()
-
-
-@pytest.mark.parametrize("call", ["random per user", "random per log", "by_user"])
-def test_another_seed_draws_other_rows(call):
-    log = pl.DataFrame({"n": range(60), "u": [n % 10 for n in range(60)], "i": range(60), "t": 1})
-    log = log.with_columns(pl.col("n").cast(pl.UInt32))
-    rule, options = CALLS[call]
-    with pytest.warns(rf.RecframeWarning) if "random" in call else warnings.catch_warnings():
-        rules = log.rec(user="u", item="i", time="t").split
-        one, other = (getattr(rules, rule)(**options | {"seed": seed}).labels for seed in (1, 2))
-
-    assert one["part"].to_list() != other["part"].to_list()

@@ -141,7 +141,8 @@ def test_filters_are_their_definition_on_every_kind_of_frame(rows, at, options):
     assert lazy.labels.collect().equals(eager.labels)
     pandas = rf.rec(log.to_pandas(), time="t").split.by_time(**given)
     assert pandas.labels["part"].to_list() == expected
-    assert pandas.train.shape == eager.train.shape
+    assert [*pandas.train.columns] == eager.train.columns
+    assert [*pandas.truth.columns] == eager.truth.columns
 
 
 def test_grades_below_the_least_stay_in_train_and_are_no_truth():
@@ -164,6 +165,12 @@ BEFORE = [  # the length, the zone, and what is after the last row minus the len
     ("167h", "Europe/Paris", ["2024-04-07"]),
     ("168h", "Europe/Paris", ["2024-03-31", "2024-04-07"]),
     ("1mo", "Europe/Paris", MARCH[1:]),
+    ("1 Month", "Europe/Paris", MARCH[1:]),
+    ("7D", "Europe/Paris", ["2024-04-07"]),
+    ("8 days", None, ["2024-03-31", "2024-04-07"]),
+    ("1 week 24 hours", None, ["2024-03-31", "2024-04-07"]),
+    (timedelta(days=7), "Europe/Paris", ["2024-04-07"]),
+    (timedelta(days=7, seconds=1), None, ["2024-03-31", "2024-04-07"]),
 ]
 
 
@@ -192,22 +199,30 @@ def test_the_last_row_is_truth_and_the_one_a_length_before_is_not(dtype):
     assert parts == ["train", "train", "train", "truth", "truth", "null"]
 
 
-WRONG = {
-    "the times are whole numbers, so write a length": {"last": "7d"},
-    "the times are whole numbers, so write a number": {"at": "2024-03-01"},
-    "takes one of at=, last= and share=, but found none": {},
-    "share takes a number between 0 and 1": {"share": 20},
-    "until= does not go with last=": {"last": 2, "until": 3},
-    "did you mean 'last'?": {"lats": 2},
-}
+WRONG: list[tuple[str, dict[str, Any], Any]] = [
+    ("the times are whole numbers, so write a length", {"last": "7d"}, pl.Int64),
+    ("last=-1: write a length above 0", {"last": -1}, pl.Int64),
+    ("the times are whole numbers, so write a number", {"at": "2024-03-01"}, pl.Int64),
+    ("takes one of at=, last= and share=, but found none", {}, pl.Int64),
+    ("share takes a number between 0 and 1", {"share": 20}, pl.Int64),
+    ("until= does not go with last=", {"last": 2, "until": 3}, pl.Int64),
+    ("did you mean 'last'?", {"lats": 2}, pl.Int64),
+    ("last='7M': write a length such as '7d', '12h', '1w' or '1mo' (1m", {"last": "7M"}, pl.Date),
+    ("last='0 days': write a length", {"last": "0 days"}, pl.Date),
+    ("last='a week': write a length", {"last": "a week"}, pl.Date),
+    ("so write a length of whole days", {"last": timedelta(hours=7)}, pl.Date),
+    ("a length is last='7 days'", {"at": "7 days"}, pl.Date),
+    ("align='hour' needs datetimes", {"last": "1d", "align": "hour"}, pl.Date),
+    ("seen takes 'keep' or 'drop'", {"last": 2, "seen": "no"}, pl.Int64),
+]
 
 
-@pytest.mark.parametrize(("words", "options"), WRONG.items())
-def test_wrong_calls_say_what_to_write(words, options):
-    log = pl.DataFrame({"user": 1, "item": range(5), "t": range(5)})
+@pytest.mark.parametrize(("words", "options", "dtype"), WRONG)
+def test_wrong_calls_say_what_to_write(words, options, dtype):
+    log = pl.DataFrame({"user": 1, "item": range(5), "t": pl.Series(range(5), dtype=pl.Int32)})
 
     with pytest.raises(rf.RecframeError, match=re.escape(words)):
-        log.rec(time="t").split.by_time(**options)
+        log.cast({"t": dtype}).rec(time="t").split.by_time(**options)
 
 
 def test_a_time_that_nothing_names_is_not_read():
@@ -221,7 +236,9 @@ def test_a_lazy_log_without_train_fails_when_its_plan_runs():
     log = pl.LazyFrame({"user": 1, "item": range(5), "t": [7] * 5})
     split = log.rec(time="t").split.by_time(last=2)
 
-    with pytest.raises(pl.exceptions.PolarsError, match="5 of 5 rows share the first time"):
+    with pytest.raises(
+        pl.exceptions.PolarsError, match="no row in train: no time is before its truth"
+    ):
         split.train.collect()
 
 

@@ -54,12 +54,14 @@ def seen_by(rows: Sequence[Row], user: Any, *, drop: bool) -> set[Any]:
 
 
 def random(rows: Sequence[Row], k: int, *, drop: bool, seed: int) -> Lists:
-    """Return draws by the hash, then items in ascending order."""
-    items = sorted({row["item"] for row in in_part(rows, "train")})
+    """Return the items in the order of their keys, the highest first, from each user's place in it on, and around."""
+    items = {row["item"] for row in in_part(rows, "train")}
+    order = sorted(items, key=lambda item: plain_key(seed, item), reverse=True)
     found = {}
     for user in users_of(rows):
-        draws = [items[plain_key(seed, user, j) % len(items)] for j in range(3 * k + 64)]
-        found[user] = without([*draws, *items], seen_by(rows, user, drop=drop), k)
+        entry = plain_key(seed, user) % len(order)
+        around = order[entry:] + order[:entry]
+        found[user] = without(around, seen_by(rows, user, drop=drop), k)
     return found
 
 

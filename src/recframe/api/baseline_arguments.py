@@ -11,10 +11,9 @@ from recframe.api.argument_errors import plain
 from recframe.errors import ColumnError, RecframeError, shown, suggestion
 from recframe.frames.dtypes import common, in_frames
 from recframe.splits.baselines import BASELINES, Asked
-from recframe.splits.filters import CHOICES
 from recframe.splits.hashing import check_ids
-from recframe.splits.labelling import Labels
-from recframe.splits.log_rows import FOLD
+from recframe.splits.labels import CHOICES, Labels
+from recframe.splits.log import FOLD
 from recframe.splits.times import length_of
 from recframe.statistics.options import whole
 
@@ -49,7 +48,7 @@ def asked_of(
         msg = f"seen={shown(seen)}: write 'drop', or 'keep' so that lists may have what the user has seen"
         raise RecframeError(msg)
     if window is not None:
-        window = length_of("window", window, log.require_time(labels.rule.call))
+        window = length_of("window", window, log.require_time("baselines"))
     if "random" in names:
         check_ids(log.schema, {"user": log.names["user"]})
     drops = labels.filters.seen if seen is None else seen

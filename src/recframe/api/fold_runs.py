@@ -17,9 +17,8 @@ from recframe.frames.kinds.lookup import in_memory, is_frame
 from recframe.frames.options import Context
 from recframe.frames.roles import Side, listed
 from recframe.frames.rows.positions import by_item, with_places
-from recframe.splits.fold_rows import FoldRows
-from recframe.splits.labelling import Labels
-from recframe.splits.log_rows import FOLD
+from recframe.splits.labels import Labels
+from recframe.splits.log import FOLD
 
 Makes = Callable[..., Any]
 """Type of functions of train, users, and if it takes it fold_in, that return lists."""
@@ -53,7 +52,7 @@ def run(folds: Sequence[Any], models: Mapping[str, Makes], k: int) -> pl.LazyFra
 
 def users_of(labels: Labels) -> pl.DataFrame:
     """Return the users of a fold's truth."""
-    return stream(FoldRows(labels, labels.folds[0]).users.select("user"))
+    return stream(labels.folds[0].users.select("user"))
 
 
 def _called(function: Makes, split: Any, lists: _Lists) -> Any:
@@ -81,7 +80,7 @@ class _Lists:
 
     def __init__(self, labels: Labels, model: str, users: pl.DataFrame) -> None:
         self.labels, self.model, self.users = labels, model, users
-        self.fold = labels.folds[0]
+        self.fold = labels.folds[0].number
         self.title = f"what the function of model {model!r} returned in fold {self.fold}"
 
     def of(self, frame: Any, k: int) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from recframe.api import argument_errors
 from recframe.api.bound_metric import F
 from recframe.api.splits import Splits
 from recframe.errors import warn
-from recframe.splits.log_rows import core_of, log_of
+from recframe.splits.log import core_of, log_of
 from recframe.statistics.options import whole
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,10 +15,8 @@ from recframe.api.split_answers import SplitAnswers
 from recframe.frames.kinds.several_models import held
 from recframe.splits import description
 from recframe.splits.baselines import BOUNDS, lists_of
-from recframe.splits.filters import Seen
-from recframe.splits.fold_rows import FoldRows
-from recframe.splits.labelling import Labels
-from recframe.splits.log_rows import FOLD, PART
+from recframe.splits.labels import Labels, Seen
+from recframe.splits.log import FOLD, PART
 from recframe.splits.rules import Part
 from recframe.statistics.options import whole
 
@@ -41,7 +40,7 @@ class Split(SplitAnswers[F]):
         """
         labels = self._labels
         beside = {FOLD: FOLD, "part": PART}
-        result: F = labels.given(labels.rows, beside)
+        result: F = labels.given(labels.of(lambda fold: fold.rows), beside)
         return result
 
     @property
@@ -79,32 +78,22 @@ class Split(SplitAnswers[F]):
         │ 1    ┆ 2            ┆ few       ┆ repeat    │
         └──────┴──────────────┴───────────┴───────────┘
         """
-        each = [
-            description.with_kinds(one).with_columns(pl.lit(one.fold, pl.Int64).alias(FOLD))
-            for one in self._rows
-        ]
+        labels = self._labels
+        truth = labels.of(description.with_kinds)
         beside = {name: name for name in description.COLUMNS}
-        result: F = self._labels.given(pl.concat(each), self._fold_beside | beside)
+        result: F = labels.given(truth, labels.fold_beside | beside)
         return result
-
-    @cached_property
-    def _rows(self) -> list[FoldRows]:
-        """The rows of each fold by part."""
-        return [FoldRows(self._labels, fold) for fold in self._labels.folds]
-
-    @property
-    def _fold_beside(self) -> dict[str, str]:
-        return {FOLD: FOLD} if len(self._labels.folds) > 1 else {}
 
     def _of(self, part: Part) -> F:
         labels = self._labels
-        result: F = labels.given(labels.in_parts(part), self._fold_beside)
+        result: F = labels.given(labels.in_parts(part), labels.fold_beside)
         return result
 
     @cached_property
     def folds(self) -> list[Split[F]]:
         """The folds, each a split of its own."""
-        return [Split(self._labels.of_fold(fold)) for fold in self._labels.folds]
+        labels = self._labels
+        return [Split(replace(labels, folds=[fold])) for fold in labels.folds]
 
     def baselines(
         self,
@@ -118,8 +107,8 @@ class Split(SplitAnswers[F]):
 
         popular: the items of most users in train, equal ones by item, ascending.
         recent: popular among the rows of the last `window` of train, such as "7d"; the split's horizon if left out.
-        random: draw j of a user is item hash64(seed, user, j) mod n of train's n items in ascending order. The list is the
-            first k distinct ones of 3k + 64 draws, then items in ascending order.
+        random: the items of train in the order of hash64(seed, item), which each user enters at place hash64(seed, user) mod
+            n of the n items, and follows around.
         repeat: the user's own items, the last one first, then those of most rows, then by item.
         oracle: the truth itself by relevance: what no model can beat, never a candidate; with `seen="drop"` without pairs that
             the user has seen.
@@ -148,7 +137,7 @@ class Split(SplitAnswers[F]):
         labels = self._labels
         known = baseline_arguments.names_of(names)
         asked = baseline_arguments.asked_of(labels, known, k, window=window, seed=seed, seen=seen)
-        result: F = baseline_arguments.given(labels, lists_of(self._rows, known, asked))
+        result: F = baseline_arguments.given(labels, lists_of(labels.folds, known, asked))
         return result
 
     def run(self, models: Mapping[str, fold_runs.Makes], *, k: int = 100) -> F:
@@ -195,9 +184,9 @@ class Split(SplitAnswers[F]):
         >>> split.rec(split.baselines("popular", "oracle", k=1)).evaluate("mrr").rows()
         [('oracle', 1, 1.0), ('popular', 1, 1.0)]
         """
-        labels, rows = self._labels, self._rows
-        found = split_lists.bound(labels, rows, {"model": model, **options})
-        frame, found = held(split_lists.with_items(labels, rows, lists, found), found)
+        labels = self._labels
+        found = split_lists.bound(labels, {"model": model, **options})
+        frame, found = held(split_lists.with_items(labels, lists, found), found)
         # the class that is registered on frames, whose file imports this one
         made: Any = pl.DataFrame.rec(frame)(**found)  # type: ignore[attr-defined]
         return made._split(labels, split_lists.folds_of(labels), BOUNDS)  # noqa: SLF001  of this room

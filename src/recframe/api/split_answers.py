@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Generic
 
-import polars as pl
-
 from recframe.api import reprs
 from recframe.api.bound_metric import F
-from recframe.audit.split_rows import SplitRows
-from recframe.charts.formatting import counted
+from recframe.audit.split_rows import SplitRows, in_folds
 from recframe.frames.kinds.kind import Kind
-from recframe.splits.description import described, rows_of
-from recframe.splits.labelling import Labels
+from recframe.splits.description import described
+from recframe.splits.labels import Labels
 
 
 class SplitAnswers(Generic[F]):
@@ -47,7 +44,10 @@ class SplitAnswers(Generic[F]):
         └───────────────────────┴──────────┴───────┴──────┴───────┘
         """
         labels = self._labels
-        result: F = _audited(rows_of(labels), labels.log.kind)
+        kind = labels.log.kind
+        rows = {fold.number: fold.rows for fold in labels.folds}
+        folds = in_folds(rows, labels.rule.parted_by, size=kind.size)
+        result: F = _audited(folds, kind)
         return result
 
     def describe(self) -> F:
@@ -56,10 +56,13 @@ class SplitAnswers(Generic[F]):
         Columns, those of times where a time is bound:
             fold; train_from, train_to, truth_from, truth_to: the first and last times; gap: from train_to to truth_from.
             rows_train, users_train, items_train; rows_truth, users_truth, items_truth.
-            share: rows of truth, of those of truth, train and fold_in.
-            cold_users, cold_items, seen: the shares of truth whose user, whose item, whose pair is (not) in train or fold_in.
-            median_rows_train, median_rows_truth: rows of a user there, of the users who have any.
             rows_fold_in, rows_gap, ...: the rows of each other part.
+            share: rows of truth, of those of truth, train and fold_in.
+            cold_users: the share of truth whose user is not in train or fold_in.
+            cold_items: the share of truth whose item is not in train; such rows
+                no model that learns from train alone can recommend.
+            seen: the share of truth whose pair is in train or fold_in.
+            median_rows_train, median_rows_truth: rows of a user there, of the users who have any.
 
         >>> import polars as pl, recframe
         >>> log = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "day": [1, 2, 3]})
@@ -74,30 +77,27 @@ class SplitAnswers(Generic[F]):
         └──────────┴────────────┴────────────┴────────────┘
         """
         labels = self._labels
-        plan = described(rows_of(labels))
+        plan = described(labels)
         result: F = labels.log.kind.give(plan, {})
         return result
 
     def __repr__(self) -> str:
         """Return the rule, the log and the rows of each part; nothing of a LazyFrame is collected."""
         labels = self._labels
-        rows, n_folds = {"log": reprs.of_frame(labels.log.kind.frame)}, len(labels.folds)
+        n_folds = len(labels.folds)
+        words = f"split by {labels.rule.words} of {reprs.of_frame(labels.log.kind.frame)}"
         if n_folds > 1:
-            rows["folds"] = str(n_folds)
-        if not labels.log.is_lazy:
-            rows |= _parts(labels)
-        return reprs.card(f"split by {labels.rule.words}", rows)
+            words = f"{words} in {n_folds} folds"
+        if labels.log.is_lazy:
+            return words
+        rows = labels.of(lambda fold: fold.rows)
+        counts = rows.group_by("part").len().sort("part")
+        found = labels.log.kind.run(counts).rows()
+        parts = [f"{n:,} {part}" for part, n in found]
+        return f"{words}: {', '.join(parts)}"
 
 
 def _audited(folds: Mapping[int, SplitRows], kind: Kind) -> Any:
     from recframe.audit import report  # noqa: PLC0415  importing recframe should take no time
 
     return kind.give(report.audit_split(folds), {})
-
-
-def _parts(labels: Labels) -> dict[str, str]:
-    """Return the rows of each part, over all folds."""
-    counts = labels.rows.group_by("part").agg(pl.len().alias("rows")).sort("part")
-    found = labels.log.kind.run(counts)
-    names = found["part"].cast(pl.String)
-    return {part: counted(rows, "row") for part, rows in zip(names, found["rows"], strict=True)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -15,16 +15,15 @@ from recframe.frames.options import Context, Folds, NamedFrame
 from recframe.frames.roles import Side
 from recframe.frames.rows.joins import joined
 from recframe.splits import description
-from recframe.splits.fold_rows import FoldRows
-from recframe.splits.labelling import Labels
-from recframe.splits.log_rows import FOLD
+from recframe.splits.labels import Labels
+from recframe.splits.log import FOLD
 
 LISTS = "the frame of lists"
 OF_USERS = ("user_history", "user_kind")
 """The columns of users that a split has."""
 
 
-def bound(labels: Labels, rows: Sequence[FoldRows], options: Mapping[str, Any]) -> dict[str, Any]:
+def bound(labels: Labels, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of `rec(...)` with what the split has: truth, train, users and names of columns."""
     for name in ("truth", "train"):
         if options.get(name) is not None:
@@ -32,24 +31,24 @@ def bound(labels: Labels, rows: Sequence[FoldRows], options: Mapping[str, Any]) 
             raise CallError(msg)
     names = labels.log.names
     found = {"user": names["user"], "item": names["item"], **options}
-    users = _users(labels, rows, found)
-    return {**found, "truth": _truth(labels, rows), "train": _train(labels), "users": users}
+    users = _users(labels, found)
+    return {**found, "truth": _truth(labels), "train": _train(labels), "users": users}
 
 
 def folds_of(labels: Labels) -> Folds | None:
     """Return the folds that cut every frame; None of one fold alone."""
-    return None if len(labels.folds) == 1 else Folds(tuple(labels.folds), FOLD)
+    return (
+        None if len(labels.folds) == 1 else Folds(tuple(fold.number for fold in labels.folds), FOLD)
+    )
 
 
-def with_items(
-    labels: Labels, rows: Sequence[FoldRows], lists: Any, options: dict[str, Any]
-) -> Any:
+def with_items(labels: Labels, lists: Any, options: dict[str, Any]) -> Any:
     """Return lists with `item_kind`; of a split of one fold those of the fold alone, where they say it.
 
     `options` get the column of models, if none is named and the lists have one of the name.
     """
     if isinstance(lists, Mapping):
-        return {name: with_items(labels, rows, one, options) for name, one in lists.items()}
+        return {name: with_items(labels, one, options) for name, one in lists.items()}
     frame = in_memory(lists, LISTS)
     side = Side(LISTS, frame, Context(item=options["item"]))
     _check_lists(labels, side)
@@ -60,7 +59,7 @@ def with_items(
     plan = like_the_log(labels, side.kind.held_rows(named), {"item": LISTS})
     if has_fold:
         plan = _of_the_folds(labels, plan)
-    kinds = pl.concat([description.item_kinds(one).with_columns(_fold(one)) for one in rows])
+    kinds = labels.of(description.item_kinds)
     plan = description.with_item_kinds(plan, kinds, *[FOLD] * has_fold)
     return side.kind.give_held(plan, {"item_kind": "item_kind"})
 
@@ -90,56 +89,45 @@ def _of_the_folds(labels: Labels, lists: pl.LazyFrame) -> pl.LazyFrame:
     fold = pl.col(FOLD)
     if len(labels.folds) > 1:
         return lists.with_columns(fold.cast(pl.Int64))
-    n_folds = labels.rule.n_folds
+    n_folds = len(labels.rule.parts)
     words = f"column {FOLD!r} of {LISTS} has a value that is none of the folds, which are 0 to {n_folds - 1}"
     is_known = fold.is_between(0, n_folds - 1).fill_null(value=False)
     checked = lists.with_columns(fold.cast(pl.Int64) + fails_if(~is_known, words))
-    return checked.filter(fold == labels.folds[0])
+    return checked.filter(fold == labels.folds[0].number)
 
 
-def _fold(rows: FoldRows) -> pl.Expr:
-    return pl.lit(rows.fold, pl.Int64).alias(FOLD)
-
-
-def _truth(labels: Labels, rows: Sequence[FoldRows]) -> NamedFrame:
+def _truth(labels: Labels) -> NamedFrame:
     """Return the truth, with its fold and the kinds of items and pairs."""
-    each = [description.with_kinds(one, users=False).with_columns(_fold(one)) for one in rows]
+    truth = labels.of(description.with_kinds)
     beside = {name: name for name in (FOLD, "item_kind", "pair_kind")}
     relevance = labels.log.context.relevance
     names: dict[str, Any] = dict(labels.log.names)
     if relevance is False:
         names["relevance"] = False
-    return NamedFrame(labels.given(pl.concat(each), beside), names)
+    return NamedFrame(labels.given(truth, beside), names)
 
 
 def _train(labels: Labels) -> NamedFrame:
-    beside = {FOLD: FOLD} if len(labels.folds) > 1 else {}
     names = {role: name for role, name in labels.log.names.items() if role != "relevance"}
-    return NamedFrame(labels.given(labels.in_parts("train"), beside), names)
+    return NamedFrame(labels.given(labels.in_parts("train"), labels.fold_beside), names)
 
 
-def _users(labels: Labels, rows: Sequence[FoldRows], options: Mapping[str, Any]) -> NamedFrame:
+def _users(labels: Labels, options: Mapping[str, Any]) -> NamedFrame:
     """Return the users of each fold's truth and those of `users=`, with their history and kind, and the columns of `users=`."""
     given, keys = options.get("users"), ["user"]
-    own = [one.users.select("user") for one in rows]
+    own = {fold.number: fold.users.select("user") for fold in labels.folds}
     more = None
     if given is not None:
         side = Side("the frame users=", in_memory(given), Context(user=options["user"]), "users")
         more, keys = _more(labels, side)
-        of_more = [more.filter(pl.col(FOLD) == one.fold) if len(keys) > 1 else more for one in rows]
-        own = [
-            pl.concat([users, others.select("user")]).unique()
-            for users, others in zip(own, of_more, strict=True)
-        ]
-    each = [
-        description.of_users(one.histories, users).with_columns(_fold(one))
-        for one, users in zip(rows, own, strict=True)
-    ]
-    found = pl.concat(each)
+        for number, users in own.items():
+            others = more.filter(pl.col(FOLD) == number) if len(keys) > 1 else more
+            own[number] = pl.concat([users, others.select("user")]).unique()
+    found = labels.of(lambda fold: description.of_users(fold.histories, own[fold.number]))
     if more is not None:
         found = joined(found, more, keys)
     found = found.rename({"user": options["user"]})
-    if len(rows) == 1:
+    if len(labels.folds) == 1:
         found = found.drop(FOLD)
     frame = found if labels.log.is_lazy else ask([found])[0]
     return NamedFrame(frame, {"user": options["user"]})

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from inspect import Parameter
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, get_args
+
+import polars as pl
 
 from recframe.api import argument_errors, reprs
 from recframe.api.bound_metric import F
 from recframe.api.split import Split
-from recframe.errors import CallError, RecframeError, shown, suggestion, warn
+from recframe.errors import (
+    CallError,
+    ColumnError,
+    RecframeError,
+    dtype_shown,
+    shown,
+    suggestion,
+    warn,
+)
 from recframe.frames.options import plain_number
-from recframe.splits import times
-from recframe.splits.filters import Cold, Filters, Seen, Target
+from recframe.splits import rules, times
 from recframe.splits.hashing import check_ids
-from recframe.splits.labelling import labelled
-from recframe.splits.log_rows import Log, check_names, log_of
-from recframe.splits.random_rules import ORDERS, PER, ByUser, FoldInOrder, Per, Random
-from recframe.splits.rules import Rule
-from recframe.splits.time_rules import AtPoint, LastPerUser, Rolling
+from recframe.splits.labels import CHOICES, Cold, Filters, Seen, Target, labelled
+from recframe.splits.log import FOLD, PAIR, PART, Log, log_of
+from recframe.splits.rules import FoldInOrder, Per, Rule
 from recframe.statistics import options
 
 if TYPE_CHECKING:
@@ -63,11 +71,11 @@ class Splits(Generic[F]):
     returns a `Split`, which has a label on every row: nothing is dropped, and a row in neither train nor truth says why.
 
     Options of all rules:
-        target: which of a user's rows in the window are truth: "all", or his "first" or "last" event; others are not_target.
+        target: which of a user's rows in the window are truth: "all", or their "first" or "last" event; others are not_target.
         cold: "keep", or "drop" from the truth the rows of users and items that are not in train ("drop_users", "drop_items"
             one of them): they are cold_user and cold_item.
         seen: "keep", or "drop" from the truth the pairs that are in train: they are seen.
-        min_train: a user of the truth needs so many rows in train, else his rows are cold_user.
+        min_train: a user of the truth needs so many rows in train, else the user's rows are cold_user.
         min_relevance: rows below this relevance (or without one) stay in train and are never truth: not_relevant.
 
     Each filter goes by the train of the rule, never by what another filter left; of several reasons a row has the first.
@@ -77,8 +85,8 @@ class Splits(Generic[F]):
         self._rec = rec
 
     def __repr__(self) -> str:
-        rules = ", ".join(name for name in vars(Splits) if not name.startswith("_"))
-        return f"<splits of {reprs.of_frame(self._rec._frame)}: {rules}>"  # noqa: SLF001
+        frame = reprs.of_frame(self._rec._frame)  # noqa: SLF001  of this room
+        return f"<splits of {frame}: {', '.join(RULES)}>"
 
     @_rule
     def by_time(
@@ -120,26 +128,28 @@ class Splits(Generic[F]):
         │ 2    ┆ 10   ┆ 3   ┆ 0    ┆ truth │
         └──────┴──────┴─────┴──────┴───────┘
         """
-        given = {"at": at, "last": last, "share": share}
-        named = [name for name, value in given.items() if value is not None]
+        ways = {"at": at, "last": last, "share": share}
+        named = [name for name, value in ways.items() if value is not None]
         if len(named) != 1:
             found = " and ".join(f"{name}=" for name in named) or "none"
             msg = f"rec.split.by_time() takes one of at=, last= and share=, but found {found}; write by_time(last='7d')"
             raise CallError(msg)
-        log, filters = self._read(common)
+        for name, way in {"until": "at", "align": "last"}.items():
+            if (until if name == "until" else align) is not None and way != named[0]:
+                msg = f"{name}= does not go with {named[0]}=; leave one of them out"
+                raise CallError(msg)
+        log = self._log(common)
         dtype = log.require_time("by_time")
-        _check_with(named[0], until=until, align=align)
-        times.check_align(align, dtype)
-        said = _said("by_time", filters, **{named[0]: given[named[0]]}, until=until, align=align)
+        _check_align(align, dtype)
         if last is not None:
-            length = times.length_of("last", last, dtype)
-            rule: Rule = Rolling("by_time", said, dtype, 1, length, align=align)
+            horizon = times.length_of("last", last, dtype)
+            rule = rules.rolling(log, 1, {"horizon": horizon}, align)
         elif share is not None:
-            rule = AtPoint(said, None, share=options.share("share", share, "0.2"))
+            rule = rules.by_share(log, options.share("share", share, "0.2"))
         else:
             ends = None if until is None else times.point_of("until", until, dtype)
-            rule = AtPoint(said, times.point_of("at", at, dtype), ends)
-        return _split(log, rule, filters)
+            rule = rules.by_point(times.point_of("at", at, dtype), ends)
+        return _split("by_time", log, rule, common, **ways, until=until, align=align)
 
     @_rule
     def rolling(
@@ -181,20 +191,24 @@ class Splits(Generic[F]):
         │ 2    ┆ 12   ┆ 4   ┆ 1    │
         └──────┴──────┴─────┴──────┘
         """
-        log, filters = self._read(common)
+        log = self._log(common)
         dtype = log.require_time("rolling")
         n_folds = options.whole("folds", folds, 1)
-        times.check_align(align, dtype)
-        length = times.length_of("horizon", horizon, dtype)
+        _check_align(align, dtype)
+        given = {"horizon": horizon, "step": step, "gap": gap, "window": window}
         lengths = {
-            name: None if one is None else times.length_of(name, one, dtype, zero=name == "gap")
-            for name, one in {"step": step, "gap": gap, "window": window}.items()
+            name: times.length_of(name, one, dtype, zero=name == "gap")
+            for name, one in given.items()
+            if one is not None or name == "horizon"
         }
-        _check_step(length, lengths["step"])
-        given = {"folds": folds, "horizon": horizon, "step": step, "gap": gap, "window": window}
-        said = _said("rolling", filters, **given, align=align)
-        rule = Rolling("rolling", said, dtype, n_folds, length, **lengths, align=align)
-        return _split(log, rule, filters)
+        if lengths.get("step", lengths["horizon"]).seconds < lengths["horizon"].seconds:
+            msg = (
+                f"step={shown(step)} is shorter than horizon={shown(horizon)}, so that rows would be truth in several folds; "
+                "write a longer step"
+            )
+            raise RecframeError(msg)
+        rule = rules.rolling(log, n_folds, lengths, align)
+        return _split("rolling", log, rule, common, folds=folds, **given, align=align)
 
     @_rule
     def last_per_user(
@@ -205,7 +219,7 @@ class Splits(Generic[F]):
         keep: int = 1,
         **common: Unpack[Options],
     ) -> Split[F]:
-        """Split off the last n events of each user; an event is a distinct (time, item) of his, in this order.
+        """Split off the last n events of each user; an event is a distinct (time, item) of theirs, in this order.
 
         Users' last events lie at different times, so that train has rows later than most rows of truth: `by_time` does not.
 
@@ -222,14 +236,27 @@ class Splits(Generic[F]):
         >>> log.rec(time="day").split.last_per_user().labels["part"].to_list()
         ['train', 'train', 'truth', 'train']
         """
-        log, filters = self._read(common)
+        log = self._log(common)
         log.require_time("last_per_user")
-        n = options.whole("n", n, 1)
-        n_folds = options.whole("folds", folds, 1)
-        kept = options.whole("keep", keep, 0)
-        given = {"n": n, "folds": _unless_1(n_folds), "keep": _unless_1(keep)}
-        said = _said("last_per_user", filters, **given)
-        return _split(log, LastPerUser(said, n, n_folds, kept), filters)
+        rule = rules.last_per_user(
+            options.whole("n", n, 1),
+            options.whole("folds", folds, 1),
+            options.whole("keep", keep, 0),
+        )
+        return _split("last_per_user", log, rule, common, n=n, folds=folds, keep=keep)
+
+    @_rule
+    def leave_one_out(
+        self, folds: int = 1, *, keep: int = 1, **common: Unpack[Options]
+    ) -> Split[F]:
+        """Split off the last event of each user: `last_per_user(n=1)` under the name that papers have for it.
+
+        >>> import polars as pl, recframe
+        >>> log = pl.DataFrame({"user": [1, 1, 1, 2], "item": [10, 11, 12, 10], "day": [1, 2, 3, 3]})
+        >>> log.rec(time="day").split.leave_one_out().truth["item"].to_list()
+        [12]
+        """
+        return self.last_per_user(1, folds, keep=keep, **common)
 
     @_rule
     def random(
@@ -264,26 +291,28 @@ class Splits(Generic[F]):
         >>> log.rec().split.random(n=1, seed=0).labels["part"].to_list()
         ['truth', 'train', 'train', 'train', 'train']
         """
-        log, filters = self._read(common)
-        options.one_of("per", per, PER)
+        options.one_of("per", per, get_args(Per))
         if per == "log" and (n is not None or keep != 1):
-            msg = (
-                f"{'keep' if n is None else 'n'}= goes by users; write per='user', or leave it out"
-            )
+            name = "keep" if n is None else "n"
+            msg = f"{name}= goes by users; write per='user', or leave it out"
             raise CallError(msg)
         if n is not None and share is not None:
             msg = "rec.split.random() takes share= or n=, but found both; leave one of them out"
             raise CallError(msg)
-        check_ids(log.schema, {role: log.names[role] for role in ("user", "item")})
+        log = self._log(common)
+        check_ids(log.schema, {role: log.names[role] for role in PAIR})
         n_folds = 1 if folds is None else options.whole("folds", folds, 1)
-        part = _share("random", share, folds) if n is None else None
-        number = None if n is None else options.whole("n", n, 1)
+        number = 0 if n is None else options.whole("n", n, 1)
+        part = None if number else _share("random", share, folds)
         kept = options.whole("keep", keep, 0)
-        given = {"share": share, "n": n, "folds": folds, "per": per, "seed": seed}
-        said = _said("random", filters, **given, keep=_unless_1(keep))
-        if log.has_time:
+        if per == "log" and part is not None:
+            rule = rules.random_of_log(part, n_folds, seed)
+        else:
+            rule = rules.random_of_users(part, number, n_folds, seed, kept)
+        if "time" in log.names:
             warn(LEAKS)
-        return _split(log, Random(said, seed, n_folds, part, number, per, kept), filters)
+        given = {"share": share, "n": n, "folds": folds, "per": per, "seed": seed, "keep": keep}
+        return _split("random", log, rule, common, **given)
 
     @_rule
     def by_user(
@@ -300,7 +329,7 @@ class Splits(Generic[F]):
         """Split by users, to test a model on users that it was not fitted on.
 
         Train has the rows of all other users. A test user's first events are `fold_in`, which a model may read when it makes
-        his list, and the rest truth. Write one of:
+        their list, and the rest truth. Write one of:
             share: of the users, drawn by their keys (splitmix64 over the seed and the id): about this share of them.
             folds: each user is a test user once; with a share, folds without a common user.
             at: new users alone, those whose first row is from this point of time on (written as in `by_time`); train has the
@@ -319,32 +348,38 @@ class Splits(Generic[F]):
         >>> log.rec(time="day").split.by_user(at=5).labels["part"].to_list()
         ['train', 'train', 'fold_in', 'fold_in', 'truth']
         """
-        log, filters = self._read(common)
-        order = order or ("time" if log.has_time else "random")
-        options.one_of("order", order, ORDERS)
+        log = self._log(common)
+        by = order or ("time" if "time" in log.names else "random")
+        options.one_of("order", by, get_args(FoldInOrder))
         if at is not None and (share is not None or folds is not None):
             msg = "rec.split.by_user() takes at=, or share= and folds=, but found both; leave one of them out"
             raise CallError(msg)
         point = None
-        if order == "time" or at is not None:
+        if by == "time" or at is not None:
             dtype = log.require_time("by_user")
             point = None if at is None else times.point_of("at", at, dtype)
-        check_ids(log.schema, {role: log.names[role] for role in ("user", "item")})
+        check_ids(log.schema, {role: log.names[role] for role in PAIR})
         n_folds = 1 if folds is None else options.whole("folds", folds, 1)
-        part = 1.0 if at is not None else _share("by_user", share, folds)
-        given = {"share": share, "folds": folds, "at": at, "fold_in": fold_in, "order": order}
-        said = _said(
-            "by_user", filters, **given, seed=seed if at is None or order == "random" else None
-        )
-        rule = ByUser(said, seed, n_folds, part, _fold_in(fold_in), order, point)
-        return _split(log, rule, filters)
+        of_users = 1.0 if at is not None else _share("by_user", share, folds)
+        number = plain_number(fold_in)
+        if number is None or not (0 < number < 1 or (isinstance(number, int) and number >= 1)):
+            msg = (
+                f"fold_in={shown(fold_in)}: write a share of a user's events between 0 and 1, or a whole number of them from "
+                "1 up"
+            )
+            raise RecframeError(msg)
+        rule = rules.by_user(of_users, point, n_folds, number, by, seed)
+        given = {"share": share, "folds": folds, "at": at, "fold_in": fold_in}
+        return _split("by_user", log, rule, common, **given, order=order, seed=seed)
 
-    def _read(self, common: Options) -> tuple[Log, Filters]:
-        """Return the log and its filters."""
-        filters = Filters(**common)
+    def _log(self, common: Options) -> Log:
         rec = self._rec
-        log = log_of(rec._frame, rec._context, min_relevance=filters.min_relevance)  # noqa: SLF001  of this room
-        return log, filters
+        log = log_of(rec._frame, rec._context, min_relevance=common.get("min_relevance"))  # noqa: SLF001  of this room
+        for name in (FOLD, PART):
+            if name in log.kind.columns:
+                msg = f"the log has a column {name!r}, which is the name of one that the split adds; rename it first"
+                raise ColumnError(msg)
+        return log
 
     if not TYPE_CHECKING:
 
@@ -356,43 +391,37 @@ class Splits(Generic[F]):
             raise AttributeError(msg, name=name, obj=self)
 
 
-RULES = ("by_time", "rolling", "last_per_user", "random", "by_user")
+RULES = [name for name, one in vars(Splits).items() if callable(one) and name[0] != "_"]
 """The rules, in the order in which a message lists them."""
 
 
-def _split(log: Log, rule: Rule, filters: Filters) -> Split[Any]:
-    check_names(log)
-    filters.check(log, rule.call)
-    return Split(labelled(log, rule, filters))
-
-
-def _said(call: str, filters: Filters, **given: object) -> str:
-    """Return the call with the options that were given, in Python."""
-    named = {name: value for name, value in given.items() if value is not None} | filters.words
-    return f"{call}({', '.join(f'{name}={shown(value)}' for name, value in named.items())})"
-
-
-def _check_with(way: str, **given: object) -> None:
-    """Reject options that belong to another way to name the point."""
-    takes = {"at": {"until"}, "last": {"align"}}.get(way, set())
-    for name, value in given.items():
-        if value is not None and name not in takes:
-            msg = f"{name}= does not go with {way}=; leave one of them out"
-            raise CallError(msg)
-
-
-def _check_step(horizon: times.Length, step: times.Length | None) -> None:
-    if step is not None and times.seconds_of(step) < times.seconds_of(horizon):
-        msg = (
-            f"step={shown(step)} is shorter than horizon={shown(horizon)}, so that rows would be truth in several folds; write "
-            "a longer step"
-        )
+def _split(call: str, log: Log, rule: Rule, common: Options, **given: object) -> Split[Any]:
+    """Return the split of a rule, whose words are the call with the options that differ from their defaults."""
+    filters = Filters(**common)
+    for name, known in CHOICES.items():
+        options.one_of(name, getattr(filters, name), known)
+    options.whole("min_train", filters.min_train, 0)
+    if filters.min_relevance is not None and plain_number(filters.min_relevance) is None:
+        msg = f"min_relevance={shown(filters.min_relevance)}: write a number; rows below it are never truth"
         raise RecframeError(msg)
+    if filters.target != "all":
+        log.require_time(call)
+    takes = inspect.signature(getattr(Splits, call)).parameters
+    named = [
+        f"{name}={shown(value)}"
+        for name, value in {**given, **common}.items()
+        if value is not None
+        and not (takes[name].kind is Parameter.KEYWORD_ONLY and value == takes[name].default)
+    ]
+    return Split(labelled(log, replace(rule, words=f"{call}({', '.join(named)})"), filters))
 
 
-def _unless_1(value: object) -> object:
-    """Return a value to be told of a call; None where it is the default, 1."""
-    return None if value == 1 else value
+def _check_align(align: object, dtype: pl.DataType) -> None:
+    """Reject an alignment that the times do not have."""
+    options.one_of("align", align, (None, *times.ALIGNED))
+    if align and (dtype.is_numeric() or (dtype == pl.Date and align == "hour")):
+        msg = f"align={shown(align)} needs datetimes; the times are {dtype_shown(dtype)}"
+        raise RecframeError(msg)
 
 
 def _share(call: str, share: object, folds: int | None) -> float:
@@ -408,14 +437,5 @@ def _share(call: str, share: object, folds: int | None) -> float:
     if round(number * n_folds, 9) > 1:
         found = f"folds={n_folds} of share={shown(share)} are more than all"
         msg = f"{found}; write a share up to {1 / n_folds:.4g}, or fewer folds"
-        raise RecframeError(msg)
-    return number
-
-
-def _fold_in(value: object) -> float:
-    """Return a share below 1, or a whole number from 1 up."""
-    number = plain_number(value)
-    if number is None or not (0 < number < 1 or (isinstance(number, int) and number >= 1)):
-        msg = f"fold_in={shown(value)}: write a share of a user's events between 0 and 1, or a whole number of them from 1 up"
         raise RecframeError(msg)
     return number

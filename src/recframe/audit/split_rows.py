@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 import polars as pl
+from polars import selectors
 
 from recframe.errors import ColumnError, dtype_shown
 from recframe.frames.collecting import run_by_size
@@ -140,12 +141,10 @@ def in_folds(
     size: int = 0,
 ) -> dict[int, SplitRows]:
     """Return the folds of a split: the rows of its log with their parts."""
-    found = {}
-    for fold, rows in by_fold.items():
-        there = rows.collect_schema()
-        names = [name for name in ("part", *EVENT) if name in there]
-        found[fold] = SplitRows(rows.select(names), order, size)
-    return found
+    columns = selectors.by_name(*EVENT, "part", require_all=False)
+    return {
+        fold: SplitRows(rows.select(columns), order, size=size) for fold, rows in by_fold.items()
+    }
 
 
 def _common(dtypes: Sequence[pl.DataType]) -> pl.DataType:

@@ -46,7 +46,7 @@ RULES: dict[str, Callable[..., Any]] = {
 OF_TIMES = ("step", "gap", "window", "until")
 """Options that are numbers where times are."""
 _ISO = r"^\d{4}-\d{2}-\d{2}"
-_LENGTH = re.compile(r"(\d+[a-z]+)+")
+_LENGTH = re.compile(r"(\d+ ?[A-Za-z]+ ?)+")
 SHARE_DECIMALS = 4
 PARTS = ("train", "fold_in", "truth")
 

@@ -1,0 +1,257 @@
+"""Labels of a log: the fold and part of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import polars as pl
+
+from recframe.audit.split_rows import KNOWN
+from recframe.errors import ColumnError, fails_if, warn, worded
+from recframe.frames.collecting import ask
+from recframe.frames.rows.joins import joined
+from recframe.frames.rows.positions import by_item
+from recframe.splits.log import FOLD, PAIR, ROW, Log
+from recframe.splits.rules import IS_WHOLE, Part, Rule, is_in, label
+
+Target = Literal["all", "first", "last"]
+Cold = Literal["keep", "drop", "drop_users", "drop_items"]
+Seen = Literal["keep", "drop"]
+CHOICES = {"target": get_args(Target), "cold": get_args(Cold), "seen": get_args(Seen)}
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Filters of the truth after the rule, each judged by the train of the rule."""
+
+    target: Target = "all"
+    cold: Cold = "keep"
+    seen: Seen = "keep"
+    min_train: int = 0
+    min_relevance: float | None = None
+
+    def reasons(self, log: Log, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame | None:
+        """Return the keys of rows of truth that a filter leaves out, and `why`: the first reason that holds.
+
+        Reasons are looked for among the rows of truth alone, which are few.
+        """
+        if self == Filters():
+            return None
+        truth = log.held(rows.filter(is_in("truth")))
+        cases: dict[Part, pl.Expr] = {}
+        if self.target != "all":
+            end = pl.Expr.first if self.target == "first" else pl.Expr.last
+            order = ["time", *by_item(truth.collect_schema())]
+            cases["not_target"] = pl.any_horizontal(
+                pl.col(name).ne_missing(end(pl.col(name).sort_by(order)).over("user"))
+                for name in ("time", "item")
+            )
+        if self.min_relevance is not None:
+            is_relevant = pl.col("relevance") >= self.min_relevance
+            cases["not_relevant"] = ~is_relevant.fill_null(value=False)
+        least = max(self.min_train, int(self.cold in {"drop", "drop_users"}))
+        if self.seen == "drop":
+            cases["seen"] = pl.col("pair_history") > 0
+        if least:
+            cases["cold_user"] = pl.col("user_history") < least
+        if self.cold in {"drop", "drop_items"}:
+            cases["cold_item"] = pl.col("item_history") == 0
+        read = {name for case in cases.values() for name in case.meta.root_names()}
+        judged = with_histories(truth, rows, [name for name in HISTORIES if name in read])
+        reasons = judged.select(*keys, why=label(cases, "truth"))
+        return log.held(reasons.filter(pl.col("why") != "truth").unique(keys))
+
+
+HISTORIES: Mapping[str, tuple[Sequence[str], Sequence[Part]]] = {
+    "user_history": (["user"], KNOWN),
+    "item_history": (["item"], ["train"]),
+    "pair_history": (PAIR, KNOWN),
+}
+"""Counts of rows that a model may read, each with the ids and parts that it is of."""
+
+
+def with_histories(
+    truth: pl.LazyFrame, rows: pl.LazyFrame, names: Sequence[str] = tuple(HISTORIES)
+) -> pl.LazyFrame:
+    """Return rows of truth, in their order, with their histories among rows with parts."""
+    found = truth
+    for name in names:
+        ids, parts = HISTORIES[name]
+        known = rows.filter(is_in(*parts)).select(ids).join(truth, on=ids, how="semi")
+        counts = known.group_by(ids).agg(pl.len().cast(pl.Int64).alias(name))
+        found = joined(found, counts, ids, in_order=True)
+    return found.with_columns(pl.col(name).fill_null(0) for name in names)
+
+
+NEAR = 0.1
+"""By so much of itself the share of truth may differ from the one that is written, without a warning."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """The rows of one fold, and small tables of them."""
+
+    log: Log
+    rule: Rule
+    number: int
+    by_rule: pl.LazyFrame
+    """The columns of `Log.rows`, and `part` by the rule alone."""
+    reasons: pl.LazyFrame | None
+    """The keys of rows that are no truth by a filter, and `why`."""
+
+    @cached_property
+    def rows(self) -> pl.LazyFrame:
+        """The columns of `Log.rows`, and `part`."""
+        if self.reasons is None:
+            return self.by_rule
+        rows = self._filtered(self.by_rule)
+        return rows if self.log.is_lazy and self.rule.streams else self.log.held(rows)
+
+    def in_parts(self, *parts: Part) -> pl.LazyFrame:
+        """Return the rows of train, fold_in or truth, of which filters change the truth alone."""
+        rows = self.by_rule.filter(is_in(*parts))
+        return self._filtered(rows).filter(is_in(*parts)) if "truth" in parts else rows
+
+    def _filtered(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows by the rule with the reasons of filters as their part."""
+        if self.reasons is None:
+            return rows
+        *keys, _ = self.reasons.collect_schema()
+        *names, _ = rows.collect_schema()
+        rows = joined(rows, self.reasons, keys, in_order=True)
+        return rows.select(*names, part=pl.coalesce("why", "part"))
+
+    @property
+    def known(self) -> pl.LazyFrame:
+        """The rows that a model may read: train, and what is given of test users."""
+        return self.in_parts(*KNOWN)
+
+    @cached_property
+    def users(self) -> pl.LazyFrame:
+        """The users of truth, ascending: each `user` and their number, `u`."""
+        users = self.in_parts("truth").select("user").unique().sort("user").with_row_index("u")
+        return self.log.held(users.with_columns(pl.col("u").cast(pl.UInt32)))
+
+    @cached_property
+    def histories(self) -> pl.LazyFrame:
+        """The users that a model knows, with their number of known rows, `n`."""
+        return self.log.held(self.known.group_by("user").agg(n=pl.len().cast(pl.Int64)))
+
+    @cached_property
+    def items(self) -> pl.LazyFrame:
+        """The items of train, with their number of rows in it, `n`."""
+        return self.log.held(self.in_parts("train").group_by("item").agg(n=pl.len().cast(pl.Int64)))
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A log with a label on every row; train, truth, audit and description are read off it."""
+
+    log: Log
+    rule: Rule
+    filters: Filters
+    folds: Sequence[Fold]
+    check: pl.LazyFrame
+    """One row that fails when the plan of a lazy log runs, where train or truth is empty."""
+
+    @property
+    def fold_beside(self) -> dict[str, str]:
+        """The column of folds, where there are several."""
+        return {FOLD: FOLD} if len(self.folds) > 1 else {}
+
+    def of(self, rows: Callable[[Fold], pl.LazyFrame]) -> pl.LazyFrame:
+        """Return rows of each fold as one frame with `fold`, in the order of folds."""
+        return pl.concat(
+            rows(fold).with_columns(pl.lit(fold.number, pl.Int64).alias(FOLD))
+            for fold in self.folds
+        )
+
+    def in_parts(self, *parts: Part) -> pl.LazyFrame:
+        """Return the rows of some parts."""
+        return self.of(lambda fold: fold.in_parts(*parts))
+
+    def given(self, rows: pl.LazyFrame, beside: Mapping[str, str]) -> Any:
+        """Return rows as a frame of the log's kind: the log's own columns, and others by their names inside the plan."""
+        if taken := [name for name in beside.values() if name in self.log.kind.columns]:
+            name = taken[0]
+            msg = f"the log has a column {name!r}, which is the name of one that the split adds; rename it first"
+            raise ColumnError(msg)
+        if self.log.is_lazy:
+            rows = rows.join(self.check, how="cross", maintain_order="left")
+            rows = rows.filter(pl.col("check") == 0).drop("check")
+        return self.log.kind.give_held(rows, beside)
+
+
+def labelled(log: Log, rule: Rule, filters: Filters) -> Labels:
+    """Return a log with the labels of a rule and its filters.
+
+    Of an eager log a fold without a row in train, and a split without truth, is a DataError at once; of a lazy one it is
+    raised when a plan runs.
+
+    NOTE: labels by windows are made once; those of each row alone are made again in each branch, which streams. Filters read
+    these from the roles alone, which are made once for all of them.
+    """
+    if log.is_lazy and rule.streams:
+        by_rule, again = _by_rule(log, rule, log.rows), _by_rule(log, rule, log.roles)
+        again = again if filters == Filters() else [log.held(rows) for rows in again]
+        keys = [*log.names]
+    else:
+        by_rule = _by_rule(log, rule, log.rows.with_row_index(ROW))
+        by_rule = again = [log.held(rows) for rows in by_rule]
+        keys = [ROW]
+    is_truth = is_in("truth")
+    share = is_truth.sum() / (~is_in("null")).sum()
+    facts = pl.concat(
+        rows.select(train=is_in("train").any(), truth=is_truth.any(), share=share) for rows in again
+    )
+    facts = log.held(facts.with_row_index(FOLD))
+    if rule.share is not None and not log.is_lazy:
+        _warn_of_share(rule, ask([facts.select(pl.col("share").mean())])[0].item())
+    folds = [
+        Fold(log, rule, number, rows, filters.reasons(log, others, keys))
+        for number, (rows, others) in enumerate(zip(by_rule, again, strict=True))
+    ]
+    return Labels(log, rule, filters, folds, log.held(_check(rule, facts)))
+
+
+def _by_rule(log: Log, rule: Rule, rows: pl.LazyFrame) -> list[pl.LazyFrame]:
+    """Return rows with their parts by the rule alone, fold by fold."""
+    names = rows.collect_schema().names()
+    rows = rule.added(log, rows)
+    rows = rows if log.is_lazy and rule.streams else log.held(rows)
+    if rule.borders is not None and log.is_lazy:
+        rows = rows.join(rule.borders, how="cross", maintain_order="left")
+    elif rule.borders is not None:
+        points = ask([rule.borders])[0]
+        rows = rows.with_columns(
+            pl.lit(point.to_physical().item()).cast(point.dtype).alias(point.name)
+            for point in points
+        )
+    null = label({}, "null")
+    return [
+        rows.select(*names, part=pl.when(IS_WHOLE).then(part).otherwise(null))
+        for part in rule.parts
+    ]
+
+
+def _check(rule: Rule, facts: pl.LazyFrame) -> pl.LazyFrame:
+    """Return one row that fails where a fold has no row in train, or none has truth."""
+    no_train = f"the split {rule.words} has no row in train: {rule.no_train}"
+    of_fold = pl.lit(no_train)
+    if len(rule.parts) > 1:
+        of_fold = worded("fold ", pl.col(FOLD), f" of {no_train}")
+    no_truth = f"the split {rule.words} has no row of truth; {rule.no_truth}"
+    has_none = fails_if(~pl.col("train"), of_fold) + fails_if(~pl.col("truth").any(), no_truth)
+    return facts.select(check=has_none).sum()
+
+
+def _warn_of_share(rule: Rule, share: float) -> None:
+    """Warn where the folds' truth has clearly more or less of the rows than the share that was written."""
+    if rule.share is not None and abs(share - rule.share) > NEAR * rule.share:
+        warn(
+            f"truth has {share:.3g} of the rows, where the split {rule.words} asks for {rule.share:.3g}: shares of few pairs "
+            "are rounded, rows repeat, or keep= holds some back; see s.describe()"
+        )

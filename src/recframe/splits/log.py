@@ -1,0 +1,114 @@
+"""A log by role, and its k-core."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from recframe.errors import ColumnError, RecframeError
+from recframe.frames.collecting import ask, check_threads, stream
+from recframe.frames.dtypes import check_dtypes, check_time
+from recframe.frames.hints import NAMED, bind
+from recframe.frames.kinds.kind import Kind
+from recframe.frames.options import Context
+from recframe.frames.roles import Side, has_relevance, listed
+from recframe.frames.rows.joins import joined
+
+FOLD, PART = "fold", "part"
+PAIR = ["user", "item"]
+ROW = "row of the log"
+"""Column with the number of a row, where labels are in memory."""
+IS_LEFT = "row is left"
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log: one row for each interaction."""
+
+    kind: Kind
+    names: Mapping[str, str]
+    """The log's own names of the roles that a split reads: user, item, and time and relevance where they are bound."""
+    rows: pl.LazyFrame
+    """The columns of the roles, and what gives whole rows back."""
+    roles: pl.LazyFrame
+    """The columns of the roles alone.
+
+    NOTE: a read of its own, since two branches that share a read hold its rows in memory until both are through.
+    """
+    context: Context
+    """The options that are bound."""
+
+    @property
+    def schema(self) -> pl.Schema:
+        """The dtypes of the columns of `rows`."""
+        return self.rows.collect_schema()
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether nothing of the log is in memory before a plan runs."""
+        return self.kind.is_lazy
+
+    def held(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return rows that are made once: at once of a log in memory, else once in each plan that runs."""
+        return rows.cache() if self.is_lazy else ask([rows])[0].lazy()
+
+    def require_time(self, call: str) -> pl.DataType:
+        """Return the dtype of the times, or say that the split needs them."""
+        if "time" in self.names:
+            return self.schema["time"]
+        msg = (
+            f"rec.split.{call}() needs the time of each row. Name its column: {bind(time=NAMED)}. "
+            f"It has {listed(self.kind.columns)}"
+        )
+        raise ColumnError(msg)
+
+
+def log_of(frame: Any, context: Context, *, min_relevance: float | None = None) -> Log:
+    """Return a frame as a log, after checks of its schema."""
+    check_threads()
+    side = Side("the log", frame, context)
+    if side.kind.engine is not None:
+        msg = f"rec.split takes frames of Polars, pandas and Arrow, and {side.kind.engine.name} has none"
+        raise RecframeError(msg)
+    roles = [*PAIR] + ["time"] * (context.time is not None)
+    roles += ["relevance"] * (min_relevance is not None or has_relevance(side))
+    hints = {"relevance": f"Name the column that min_relevance= is of: {bind(relevance=NAMED)}"}
+    names = {role: side.require(role, hints.get(role, "")) for role in roles}
+    numbers = ("relevance",)  # whose NaN is no missing value
+    rows = side.kind.held_rows(names, numbers)
+    schema = rows.collect_schema()
+    check_dtypes({"log": schema}, {"log": side})
+    check_time(schema.get("time"), side)
+    return Log(side.kind, names, rows, side.kind.take(names, names, numbers).lazy(), context)
+
+
+def core_of(log: Log, least: Mapping[str, int], rounds: int | None) -> pl.LazyFrame:
+    """Return the rows of a log whose users and items have enough rows, in their order.
+
+    A round leaves out users, then items, that have less than `least` of the rows that are left; without a number of rounds
+    they go on until none is left out, on counts of pairs, which are collected once.
+    """
+    pairs = log.roles.select(PAIR).drop_nulls().group_by(PAIR).agg(n=pl.len())
+    if rounds is None:
+        counted, size = stream(pairs), -1
+        while len(counted) != size:
+            size, counted = len(counted), stream(_round(counted.lazy(), least))
+        pairs = counted.lazy()
+    else:
+        for _ in range(rounds):
+            pairs = _round(pairs, least)
+    # a pair is left where its user and its item are
+    left = pairs.select(*PAIR, pl.lit(value=True).alias(IS_LEFT))
+    return joined(log.rows, left, PAIR, in_order=True).filter(IS_LEFT)
+
+
+def _round(pairs: pl.LazyFrame, least: Mapping[str, int]) -> pl.LazyFrame:
+    """Return the pairs without users, then without items, of too few rows."""
+    for role in PAIR:
+        counts = pairs.group_by(role).agg(pl.col("n").sum())
+        kept = counts.filter(pl.col("n") >= least[role]).select(role)
+        pairs = pairs.join(kept, on=role, how="semi")
+    return pairs
