@@ -238,7 +238,7 @@ def test_decimal_points_stand_one_under_the_other_and_null_is_shown():
     assert lines[2:5] == [
         "   1   0.125            8",
         "   2   1.000            1",
-        "   3   0.000         null",
+        "   3   0.000",
     ]
 
 

@@ -111,7 +111,7 @@ def test_a_format_that_an_ending_contradicts_is_one_line(options, said):
 @pytest.mark.parametrize(
     ("values", "shown"),
     [
-        ([0.5, 1 / 3, None], ["0.500000", "0.333333", "null"]),
+        ([0.5, 1 / 3, None], ["0.500000", "0.333333", ""]),
         ([1.0, 0.4], ["1.0", "0.4"]),
         ([1.0, 2 / 3], ["1.000000", "0.666667"]),
         ([0.0, 0.0], ["0", "0"]),

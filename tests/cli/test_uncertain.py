@@ -315,7 +315,7 @@ def test_what_is_asked_wrong_is_said_in_words_of_the_shell(asked, said):
     [
         (
             "power", ("--baseline", "pop", "--wanted", "0.05"),
-            "model baseline metric users_needed wanted detectable detectable_relative value std n_users",
+            "model baseline metric users_needed wanted detectable detectable_relative baseline_value std n_users",
             {"wanted": "5.0 %", "model": "svd"},
         ),
         (

@@ -297,15 +297,18 @@ class Question(Request):
 
         NOTE: models of other users were looked for when notes were made.
         """
-        columns = {one: result.get_column(one) for one in ("metric", "value", "n_users")}
-        if MODEL in names:
-            columns[MODEL] = result.get_column(names[MODEL])
-        rows = pl.DataFrame(columns)
-        if BASELINE in names and "baseline_value" in result.columns:
-            columns["value"] = result.get_column("baseline_value")
-            columns["n_users"] = columns["n_users"].clear(len(rows))
-            columns[MODEL] = result.get_column(BASELINE).cast(rows.schema[MODEL])
-            rows = rows.vstack(pl.DataFrame(columns))
+        n_users, sides = result.get_column("n_users"), []
+        for side, name in ((MODEL, "value"), (BASELINE, "baseline_value")):
+            if name not in result.columns:
+                continue
+            columns = {"metric": result.get_column("metric"), "value": result.get_column(name)}
+            # users are counted of one side
+            columns["n_users"] = n_users.clear(len(result)) if sides else n_users
+            if side in names:
+                of_model = result.get_column(names[side])
+                columns[MODEL] = of_model.cast(result.schema[names[MODEL]])
+            sides.append(pl.DataFrame(columns))
+        rows = pl.concat(sides)
         numbers = []
         for name in map(str, self.metrics):
             is_its = rows["metric"] == name

@@ -201,9 +201,9 @@ class Uncertain(Generic[F]):
             wanted: the wanted difference, as a share of the baseline's value.
 
         Columns: the model, its `baseline`, the `by` columns, `metric`, `users_needed` for the difference `wanted`,
-        `detectable` (the smallest that n_users show), `detectable_relative` (as a share of the value), `value` (the
-        baseline's), the `std` of the differences, `n_users` and `note`. The other arguments are those of `compare`. It needs
-        recframe[stats]. Raises what `compare` raises, and a RecframeError where trainings are bound.
+        `detectable` (the smallest that n_users show), `detectable_relative` (as a share of `baseline_value`),
+        `baseline_value`, the `std` of the differences, `n_users` and `note`. The other arguments are those of `compare`. It
+        needs recframe[stats]. Raises what `compare` raises, and a RecframeError where trainings are bound.
 
         >>> import polars as pl, recframe
         >>> recs = pl.DataFrame({"model": ["a"] * 4 + ["b"] * 4, "user": [1, 2, 3, 4] * 2,

@@ -240,7 +240,7 @@ def _print_table(frame: pl.DataFrame, once: Sequence[str]) -> None:
 def _read(column: pl.Series) -> _Column:
     """Return a column as people read it: counts in groups of three digits."""
     if column.name in COUNTS and column.dtype.is_integer():
-        cells = ["null" if value is None else f"{value:,}" for value in column]
+        cells = ["" if value is None else f"{value:,}" for value in column]
     else:
         cells = _cells(column)
     cells = [visible(cell) for cell in (column.name, *cells)]
@@ -421,13 +421,15 @@ def _cells(column: pl.Series) -> list[str]:
     """Return values as text, the numbers of a column with as many decimals each."""
     values = column.to_list()
     if not column.dtype.is_float():
-        return ["null" if value is None else str(value) for value in values]
+        # a key that is null is a segment
+        nothing = "" if column.dtype.is_numeric() else "null"
+        return [nothing if value is None else str(value) for value in values]
     finite = [abs(value) for value in values if value is not None and math.isfinite(value)]
     if max(finite, default=0) >= LARGE or 0 < max(finite, default=0) < LEAST:
-        return ["null" if value is None else f"{value:.{DIGITS}g}" for value in values]
+        return ["" if value is None else f"{value:.{DIGITS}g}" for value in values]
     digits = _decimals(finite)
     return [
-        "null" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # without -0
+        "" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # without -0
         for value in values
     ]
 

@@ -51,13 +51,21 @@ NEEDED = {
 
 @dataclass(frozen=True)
 class Explanation(Generic[T]):
-    """Result of `explain`: prints as `text`; `frame` is the table."""
+    """Result of `explain`: prints as `text`, as a cell of a notebook does; `frame` is the table."""
 
     text: str
     frame: T
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return readable(self.text)
+
+    def __repr__(self) -> str:
+        first, *others = str(self).splitlines()
+        return f"<{first}: {len(others)} more lines; print() shows them>"
+
+    def _repr_pretty_(self, printer: Any, _: bool) -> None:  # noqa: FBT001  IPython calls it
+        """Show the text in a notebook."""
+        printer.text(str(self))
 
 
 def explain(

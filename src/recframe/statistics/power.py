@@ -51,7 +51,7 @@ def powered(rows: pl.DataFrame, metrics: Mapping[int, Metric[...]], how: Power) 
         "wanted": np.full(np.shape(value), how.wanted),
         "detectable": detectable,
         "detectable_relative": np.where(value == 0, np.nan, ratio(detectable, np.abs(value))),
-        "value": value,
+        "baseline_value": value,
         "std": std,
         "n_users": n,
         "note": words(lacks, {}),

@@ -50,7 +50,7 @@ SLICES = columns_of(
     "segment metric difference difference_low difference_high value rest p_value p_adjusted n_users note"
 )
 POWER = columns_of(
-    "metric users_needed wanted detectable detectable_relative value std n_users note"
+    "metric users_needed wanted detectable detectable_relative baseline_value std n_users note"
 )
 
 
