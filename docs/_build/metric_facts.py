@@ -10,9 +10,9 @@ import polars as pl
 from metric_example import Example, number, quietly, shown
 from metric_text import code, table
 
-from recframe.statistics.groups import reason_without
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.side_info.aggregation_levels import Level
+from recframe.statistics.groups import reason_without
 
 BETTER = {"higher": "higher", "lower": "lower", "": "neither: it describes"}
 FRAMES = {

@@ -43,7 +43,7 @@ CASES: dict[str, tuple[str, tuple[str, ...], dict[str, Any], list[str]]] = {
         *("power", ("mrr@3",), {"baseline": "a"}),
         [
             *("model", "baseline", M, "users_needed", "wanted", "detectable"),
-            *("detectable_relative", "value", "std", "n_users", "note"),
+            *("detectable_relative", "baseline_value", "std", "n_users", "note"),
         ],
     ),
     "gaps": (

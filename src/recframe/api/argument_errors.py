@@ -52,10 +52,16 @@ def check_call(
             msg = f"{said}, which is bound first: frame.rec({name}={value}).{call}(...)"
         elif own in named:
             msg = f"{said}, which is {own}= here; write {own}={shown(given[name])}"
-        elif call in registry.registered() and own not in OPTIONS:
+        elif own in OPTIONS:
+            msg = f"{said}, which is {own}= here and bound first: frame.rec({own}=...).{call}(...)"
+        elif name in {"metrics", "metric"}:
+            first = next(iter(registry.each([given[name]])), "ndcg")
+            msg = f"{said}: metrics are named by position, {call}({shown(first)}, ...)"
+        elif call in registry.registered():
             continue
         else:
-            msg = f"{sentence(said, _option(name, named))} It has {', '.join(named) or 'none'}"
+            close = suggestion(name, named, closeness=CLOSE)
+            msg = f"{sentence(said, close)} It has {', '.join(named) or 'none'}"
         raise CallError(msg)
 
 
@@ -66,17 +72,12 @@ def check_options(given: Iterable[str]) -> None:
         if own in OF_A_CALL:
             example = f"frame.rec(...).ndcg({own}={OF_A_CALL[own]})"
             raise CallError(f"{said}, which is given with the metric: {example}")
+        if own in OPTIONS and own != name:
+            value = own if own in SIDES else "..."
+            raise CallError(f"{said}, which is {own}= here: frame.rec({own}={value})")
         if name not in OPTIONS:
-            msg = f"{sentence(said, _option(name, OPTIONS))} It has {', '.join(OPTIONS)}"
-            raise CallError(msg)
-
-
-def _option(name: str, options: Iterable[str]) -> str:
-    """Return the option that is meant by a name, by the words of other libraries or the closest."""
-    own = own_word(name)
-    if own in OPTIONS and own != name:
-        return f", which is {own}= of frame.rec({own}=...)."
-    return suggestion(name, [*options], closeness=CLOSE)
+            close = suggestion(name, OPTIONS, closeness=CLOSE)
+            raise CallError(f"{sentence(said, close)} It has {', '.join(OPTIONS)}")
 
 
 def _check_one_list(name: str, rec: Any) -> None:
