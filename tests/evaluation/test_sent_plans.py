@@ -36,10 +36,10 @@ WITHOUT_PYTHON = {
     },
     "judged": REC.judge(),
     "audited": REC.audit(),
-    "summary": REC.summarize(*METRICS, "coverage@3", by="country"),
-    "summary of weeks": REC.summarize(*METRICS, by=["country", "week"]),
 }
 WITH_PYTHON = {
+    "summary": REC.summarize(*METRICS, "coverage@3", by="country"),
+    "summary of weeks": REC.summarize(*METRICS, by=["country", "week"]),
     "comparison": REC.compare(*METRICS, by="country"),
     "power": REC.power(*METRICS),
     "gaps": REC.gaps(*METRICS, by="country", min_users=2),
@@ -90,12 +90,12 @@ def test_a_process_without_recframe_has_the_same_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("plan", WITH_PYTHON.values(), ids=WITH_PYTHON)
-def test_p_values_are_one_function_of_a_plan(plan):
+def test_intervals_and_p_values_are_one_function_of_a_plan(plan):
     assert len(python_functions(plan)) == 1
 
 
 @pytest.mark.slow
-def test_a_process_with_recframe_has_the_same_p_values(tmp_path):
+def test_a_process_with_recframe_has_the_same_intervals_and_p_values(tmp_path):
     pytest.importorskip("cloudpickle")
     sources = str(Path(rf.__file__).parents[1])
 

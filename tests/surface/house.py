@@ -23,11 +23,11 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 322_840,
-    "lines": 44_316,
+    "nodes": 322_960,
+    "lines": 44_327,
     "files": 217,
     "files_out_of_size": 32,
-    "nodes_a_line": 7.28,
+    "nodes_a_line": 7.29,
     "rooms": 19,
     "ndcg_files": 45,
     "ndcg_functions": 394,
@@ -37,7 +37,7 @@ BOUNDS = {
     "compare_functions": 585,
     "compare_calls": 1_314,
     "compare_changes": 470,
-    "lines_of_tests": 50_317,
+    "lines_of_tests": 50_321,
 }
 """The largest value that each count may have."""
 

@@ -55,8 +55,8 @@ def check_call(
         elif own in OPTIONS:
             msg = f"{said}, which is {own}= here and bound first: frame.rec({own}=...).{call}(...)"
         elif name in {"metrics", "metric"}:
-            first = next(iter(registry.each([given[name]])), "ndcg")
-            msg = f"{said}: metrics are named by position, {call}({shown(first)}, ...)"
+            metric = next(iter(registry.each([given[name]])), "ndcg")
+            msg = f"{said}: metrics are named by position, {call}({shown(metric)}, ...)"
         elif call in registry.registered():
             continue
         else:
@@ -168,27 +168,37 @@ def _signature_of_rec(takes: Mapping[str, Parameter]) -> inspect.Signature:
 
 def no_method(name: str, methods: Iterable[str]) -> str:
     """Return the words on a method that `rec` does not have."""
-    meant = _meant(name, [*registry.registered(), *methods], "{}({})")
-    return f"rec has no method {name!r}{meant or '; rf.list_metrics() has the metrics'}"
+    told = registry.elsewhere(name)
+    known = [*registry.registered(), *methods]
+    found = f"; {told}" if told else _meant(name, known, _call)
+    return f"rec has no method {name!r}{found or '; rf.list_metrics() has the metrics'}"
 
 
 def no_attribute(name: str, names: Iterable[str], methods: Iterable[str]) -> str:
     """Return the words on a name that the package does not have, which may be one of the methods of `rec`."""
-    meant = f"; call it on a frame: frame.rec.{name}(...)"
-    if name not in methods:
-        meant = _meant(name, [*names], "rf.{}")
-    return f"module 'recframe' has no attribute {name!r}{meant}"
+    told = (
+        f"call it on a frame: frame.rec.{name}(...)"
+        if name in methods
+        else registry.elsewhere(name)
+    )
+    found = f"; {told}" if told else _meant(name, [*names], _attribute)
+    return f"module 'recframe' has no attribute {name!r}{found}"
 
 
-def _meant(name: str, known: Sequence[str], written: str) -> str:
-    """Return the name that is meant: of a typo in letters' cases, then of a metric, then the closest."""
-    if elsewhere := registry.elsewhere(name):
-        return f"; {elsewhere}"
+def _meant(name: str, known: Sequence[str], written: Callable[[Metric[...]], str]) -> str:
+    """Return the name that is meant, as it is written: of a typo in letters' cases, then of a metric, then the closest."""
     # a name in other letters is a typo of it, and no metric's alias
-    close = suggestion(name, known, closeness=0.99)
+    if close := suggestion(name, known, closeness=0.99):
+        return close
     meant = registry.spelled(name)
-    if close or not meant:
-        return close or suggestion(name, known)
-    settings = [f"{one}={value!r}" for one, value in meant.settings]
-    cut = [] if meant.k is None else [f"k={meant.k}"]
-    return f"; that is {written.format(meant.name, ', '.join([*cut, *settings]))!r}"
+    return f"; that is {written(meant)!r}" if meant else suggestion(name, known)
+
+
+def _call(metric: Metric[...]) -> str:
+    cut = [] if metric.k is None else [f"k={metric.k}"]
+    settings = [f"{one}={value!r}" for one, value in metric.settings]
+    return f"{metric.name}({', '.join([*cut, *settings])})"
+
+
+def _attribute(metric: Metric[...]) -> str:
+    return f"rf.{metric.in_python}" + ("" if metric.k is None else f" @ {metric.k}")

@@ -297,7 +297,8 @@ class Question(Request):
 
         NOTE: models of other users were looked for when notes were made.
         """
-        n_users, sides = result.get_column("n_users"), []
+        n_users = result.get_column("n_users")
+        sides: list[pl.DataFrame] = []
         for side, name in ((MODEL, "value"), (BASELINE, "baseline_value")):
             if name not in result.columns:
                 continue

@@ -15,7 +15,7 @@ from recframe.frames.hints import Either, bind, text
 from recframe.frames.inputs import Inputs
 from recframe.frames.roles import Segment, Side, has_relevance
 from recframe.frames.rows.joins import aggregate, beside_one_another, joined
-from recframe.ranking.judged_frame import PAIR, judge
+from recframe.ranking.judged_frame import PAIR
 from recframe.ranking.relevance import is_relevant_row
 
 EACH_ROW = bind(relevance="False")
@@ -330,21 +330,21 @@ def lists_of_the_truth(data: Data) -> Findings:
     call = data.of_call
     if data.inputs.inside("truth") or (call and call.highest < NEARLY_ALL):
         return
-    users, groups = [*data.parts, "user"], [*data.parts, *data.inputs.model]
-    sizes = data.relevant_rows.select(*users, "item").unique().group_by(users).agg(n=pl.len())
-    # an item of several categories is a hit once
-    hits = judge(data.inputs).hits().select(*data.keys, "item", "rank").unique()
-    is_first = pl.col("rank") <= pl.col("n")
-    of_lists = (
-        joined(hits, sizes, users).group_by(data.keys).agg(at_first=is_first.sum(), hits=pl.len())
-    )
-    lists = joined(joined(data.lengths, sizes, users, "inner"), of_lists, data.keys)
-    lists = lists.with_columns(recall=pl.col("at_first").fill_null(0) / pl.col("n"))
+    pair, groups = [*data.parts, *PAIR], [*data.parts, *data.inputs.model]
+    truth = data.relevant_rows.select(pair).unique()
+    sizes = truth.group_by(pair[:-1]).agg(n=pl.len())
+    place = pl.col("rank")
+    if data.inputs.scored:
+        place = pl.col("score").rank("ordinal", descending=True).over(data.keys)
+    rows = joined(data.lists.with_columns(place=place), truth.with_columns(hit=True), pair)
+    hit, n = pl.col("hit").fill_null(value=False), pl.col("n")
+    rows = joined(rows, sizes, pair[:-1], how="inner")
+    first = (hit & (pl.col("place") <= n)).sum() / n.first()
+    lists = rows.group_by(data.keys).agg(recall=first, hits=hit.sum(), rows=pl.len())
     # of truth that was made of the lists all items are hits
-    lists = lists.filter(n_rows >= 2 * pl.col("hits").fill_null(0))
-    recall = pl.col("recall")
-    models = aggregate(lists, groups, [recall.mean().alias("mean"), pl.len().alias("n lists")])
-    models = models.filter((pl.col("mean") > NEARLY_ALL) & (pl.col("n lists") >= ENOUGH_USERS))
+    lists = lists.filter(n_rows >= 2 * pl.col("hits"))
+    models = aggregate(lists, groups, [pl.col("recall").mean().alias("mean"), pl.len().alias("n")])
+    models = models.filter((pl.col("mean") > NEARLY_ALL) & (n >= ENOUGH_USERS))
     found = joined(lists, models, groups, how="inner")
     yield Finding(data.main, found, [*data.inputs.model, "user", "recall"])
 
