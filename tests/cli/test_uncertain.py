@@ -70,7 +70,7 @@ def test_shares_are_in_per_cent_and_large_ones_multiples():
 
     shown = view(pl.DataFrame(shares))
 
-    assert shown["wanted"].to_list() == ["1.0 %", "9.5 %", "64 x", "null"]
+    assert shown["wanted"].to_list() == ["1.0 %", "9.5 %", "64 x", ""]
 
 
 def test_a_comparison_says_what_it_shows():

@@ -63,13 +63,13 @@ def _read_cells(frame: pl.DataFrame, name: str) -> pl.Series:
 
 def _share(value: float | None) -> str:
     if value is None:
-        return "null"
+        return ""
     return f"{value:,.0f} x" if value >= TIMES else f"{100 * value + 0.0:.1f} %"
 
 
 def _p_value(value: float | None) -> str:
     if value is None:
-        return "null"
+        return ""
     return "< 0.0001" if value < 1e-4 else f"{value:.4f}"  # noqa: PLR2004  the last digit
 
 

@@ -203,7 +203,8 @@ def check(result: pl.DataFrame, *, strict: bool = False, min_users: int = 5) -> 
     counts = ", ".join(f"{state} {n}" for state, n in states)
     told = f"requirements are not met in {rows.height} of {result.height} rows ({counts}):"
     with pl.Config(**TABLE):
-        lines = str(rows.drop("p_adjusted")).splitlines()
+        shown_rows = rows.drop("p_adjusted").with_columns(pl.col("note").fill_null(""))
+        lines = str(shown_rows).splitlines()
     raise RequirementError("\n".join([told, *map(str.rstrip, lines)]))
 
 
