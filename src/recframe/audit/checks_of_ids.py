@@ -212,7 +212,7 @@ def model_without_common_ids(data: Data) -> Findings:
     for role in PAIR:
         there = data.truth.select(role).drop_nulls().unique()
         ids = data.lists.select("model", role).drop_nulls().unique()
-        ids = ids.join(there.with_columns(known=1), on=role, how="left")
+        ids = ids.join(there.with_columns(known=pl.lit(1, pl.Int64)), on=role, how="left")
         known, n_ids = pl.col("known"), pl.len().cast(pl.Int64)
         models = ids.group_by("model").agg(known.sum(), rows=n_ids, lists=smallest(ids, role))
         models = models.with_columns(others=(known > 0).any())

@@ -315,10 +315,13 @@ def cells(
         return plans[0], keys
     # a segment that only some of the plans have has nobody in the others
     rows = pl.concat(plans).cache()
-    metrics = rows.select(*PROPERTIES).unique()
-    every = joined(rows.select(keys).unique(), metrics, []) if keys else metrics
-    sums = rows.select(*keys, PLACE, *PARTS)
-    return joined(every, sums, [*keys, PLACE]).with_columns(pl.col(*PARTS).fill_null(0)), keys
+    # in memory, since Polars 1.35 panics on such joins of two plans that are streamed
+    known = pl.concat([pl.select(**properties_of(at, one)) for at, one in places.items()]).lazy()
+    every = joined(rows.select(keys).unique(), known, []) if keys else known
+    ends = ("least", "most")
+    sums = rows.select(*keys, PLACE, *ends, *PARTS)
+    found = joined(every.drop(ends), sums, [*keys, PLACE])
+    return found.with_columns(pl.col(*PARTS).fill_null(0)).select(*keys, *PROPERTIES, *PARTS), keys
 
 
 def _of_evaluate(place: int, metric: Metric[...]) -> dict[str, pl.Expr]:
