@@ -37,7 +37,7 @@ BOUNDS = {
     "compare_functions": 585,
     "compare_calls": 1_314,
     "compare_changes": 470,
-    "lines_of_tests": 50_323,
+    "lines_of_tests": 50_325,
 }
 """The largest value that each count may have."""
 
