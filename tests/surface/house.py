@@ -23,8 +23,8 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 323_057,
-    "lines": 44_333,
+    "nodes": 323_060,
+    "lines": 44_335,
     "files": 217,
     "files_out_of_size": 32,
     "nodes_a_line": 7.29,

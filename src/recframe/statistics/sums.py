@@ -316,7 +316,9 @@ def cells(
     # a segment that only some of the plans have has nobody in the others
     rows = pl.concat(plans).cache()
     # in memory, since Polars 1.35 panics on such joins of two plans that are streamed
-    known = pl.concat([pl.select(**properties_of(at, one)) for at, one in places.items()]).lazy()
+    known = pl.concat(
+        [pl.DataFrame().select(**properties_of(at, one)) for at, one in places.items()]
+    ).lazy()
     every = joined(rows.select(keys).unique(), known, []) if keys else known
     ends = ("least", "most")
     sums = rows.select(*keys, PLACE, *ends, *PARTS)
