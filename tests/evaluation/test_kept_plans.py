@@ -256,8 +256,8 @@ def test_summaries_and_comparisons_of_other_frames_make_no_plan_and_have_the_sam
     random.Random(0).shuffle(order := list(range(len(UNCERTAIN))))  # noqa: S311  no secret
     for place in order:
         answer(calls[place])
-    # the first two gates of shares have one plan, and so have sums at two levels
-    assert n_kept() >= len(UNCERTAIN) - 2
+    # the two gates of numbers alone have the plans of the summaries of their metrics
+    assert n_kept() == len(UNCERTAIN) - 2
 
     made = AssertionError("a plan is made")
     makers = ["evaluation.evaluation.evaluate", "statistics.sums.contributions"]

@@ -263,6 +263,10 @@ ENDS = {
 @pytest.mark.parametrize(("values", "asked", "state"), ENDS.values(), ids=ENDS)
 def test_a_gate_holds_with_two_more_users_at_the_ends_of_the_metric(values, asked, state):
     assert judged(rows([values]), asked)["state"].to_list() == [state]
+    if asked.bound == 0.9:  # of an earlier value too
+        then = {"other": 0.95, "other_low": 0.94, "other_high": 0.96, "other_n": 500}
+        last = Requirement(rf.ndcg, ">=", 0.9, "last")
+        assert judged(rows([values], **then), last, earlier=True)["state"].to_list() == [state]
 
 
 @pytest.mark.parametrize("n", [10, 30, 100])

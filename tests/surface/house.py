@@ -23,8 +23,8 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 323_060,
-    "lines": 44_335,
+    "nodes": 322_990,
+    "lines": 44_333,
     "files": 217,
     "files_out_of_size": 32,
     "nodes_a_line": 7.29,
@@ -37,7 +37,7 @@ BOUNDS = {
     "compare_functions": 585,
     "compare_calls": 1_314,
     "compare_changes": 470,
-    "lines_of_tests": 50_325,
+    "lines_of_tests": 50_331,
 }
 """The largest value that each count may have."""
 

@@ -34,6 +34,7 @@ from recframe.statistics.sums import (
     ROUNDING,
     USERS,
     Pairing,
+    exactly_0,
     properties_of,
 )
 
@@ -43,6 +44,7 @@ FEWEST = 5
 NOBODY = -1
 """Number of the group that leaves nobody out."""
 KEY, OF_CLUSTER = "key of group", "key of cluster"
+_AS_TEXT = (pl.Duration, pl.Time)
 
 
 def reason_without(metric: Metric[...]) -> str | None:
@@ -84,9 +86,6 @@ def _keyed(rows: pl.LazyFrame, name: str, key: str) -> pl.LazyFrame:
     if dtype == pl.Binary or dtype.is_nested() or dtype.is_decimal() or dtype in _AS_TEXT:
         own = as_text(own, dtype)
     return hashed(rows.with_columns(own.alias(GROUP)), [GROUP], key).drop(GROUP)
-
-
-_AS_TEXT = (pl.Duration, pl.Time)
 
 
 def of_groups(
@@ -223,10 +222,7 @@ def _with_both_values(
         rows = rows.cache()
         base = rows.select(*on, pl.col(MODEL).alias(BASELINE), b.alias("a"), n_b.alias("n_a"))
         pairs, keys = joined(rows, base, on, "inner").filter(pairing.pairs()), [*keys, BASELINE]
-    less = b - a
-    is_rounding = less.abs() <= ROUNDING * (a.abs() + b.abs())
-    d = pl.when(is_rounding).then(0.0).otherwise(less)
-    return pairs.with_columns(d=d, lists=n_a + n_b), keys
+    return pairs.with_columns(d=exactly_0(b - a, a.abs() + b.abs()), lists=n_a + n_b), keys
 
 
 def _columns() -> dict[str, pl.Expr]:

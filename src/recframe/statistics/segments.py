@@ -20,10 +20,10 @@ from recframe.statistics.sums import (
     OF_UNITS,
     PARTS,
     PLACE,
-    ROUNDING,
     SAME,
     USER,
     USERS,
+    exactly_0,
     over_units,
 )
 
@@ -96,4 +96,4 @@ def segments_of(
 def _less_own(name: str) -> pl.Expr:
     """Return a sum of all users less that of a segment, without what rounding leaves."""
     rest = pl.col(name) - pl.col(f"own {name}").fill_null(0.0)
-    return pl.when(rest.abs() > ROUNDING * pl.col(name).abs()).then(rest).otherwise(0.0).alias(name)
+    return exactly_0(rest, pl.col(name).abs()).alias(name)

@@ -109,10 +109,12 @@ class Pairing:
         return found.select(check=fails_whole_if(is_few, few) + fails_whole_if(lacks, other))
 
 
-def difference(b: pl.Expr, a: pl.Expr) -> pl.Expr:
-    """Return b - a; 0 where that is rounding, since equal lists may be summed up in another order."""
-    d = b - a
-    return pl.when(d.abs() <= ROUNDING * (a + b).abs()).then(0.0).otherwise(d)
+def exactly_0(value: pl.Expr, size: pl.Expr) -> pl.Expr:
+    """Return a difference; 0 where it is what rounding leaves of numbers of that size.
+
+    Equal lists may be summed up in another order.
+    """
+    return pl.when(value.abs() <= ROUNDING * size).then(0.0).otherwise(value)
 
 
 def properties_of(place: int, metric: Metric[...]) -> dict[str, pl.Expr]:
@@ -191,7 +193,8 @@ class Summands:
             else:
                 each = [a, b]
                 paired = pl.when(b.is_not_null()).then(a)
-                columns += [difference(b, a).alias(f"d {name}"), paired.alias(f"paired {name}")]
+                less = exactly_0(b - a, (a + b).abs())
+                columns += [less.alias(f"d {name}"), paired.alias(f"paired {name}")]
                 counts["unpaired"] = a.is_null().xor(b.is_null()).sum()
                 sums.append((a.abs() + b.abs()).sum().alias(f"size {name}"))
             sums += [one.cast(pl.Int64).alias(f"{part} {name}") for part, one in counts.items()]
@@ -357,8 +360,7 @@ def over_units(
             **{**of_user, "units": units, "effective": units}, squares=pl.col("dd")
         )
     is_alone = pl.col(cluster).is_null()
-    cancels = pl.col("d").abs() <= ROUNDING * pl.col("size")
-    zero = pl.when(cancels & ~is_alone).then(0.0).otherwise("d")
+    zero = pl.when(is_alone).then("d").otherwise(exactly_0(pl.col("d"), pl.col("size")))
     n_clusters = pl.when(is_alone).then(n).otherwise(n > 0).sum().over(keys)
     users = n.sum().over(keys)
     rest = users - pl.when(is_alone).then(1.0).otherwise(n)

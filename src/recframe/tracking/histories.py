@@ -45,7 +45,7 @@ UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
 NULL = "null"
 """Text of a segment that is null; null itself means that a run was not split by the column."""
 NOT_TAKEN = re.compile(r"[^\w.-]|^\.+$|^$")
-"""What MLflow, Weights & Biases or TensorBoard do not take in a part of a name; dots alone are a folder's."""
+"""Characters that MLflow, Weights & Biases or TensorBoard refuse in a part of a name; dots alone name a folder."""
 
 
 def write(
