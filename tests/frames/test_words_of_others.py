@@ -22,6 +22,8 @@ CALLS = {
         "rec() has no option 'ground_truth', which is truth= here: frame.rec(truth=truth)"),
     "an option that is bound": (lambda make: make(RECS).rec(make(TRUTH)).evaluate("mrr", threshold=3),
         "which is min_relevance= here and bound first: frame.rec(min_relevance=...).evaluate(...)"),
+    "a word for a frame without one": (lambda make: make(RECS).rec(make(TRUTH)).summarize("mrr", test="t"),
+        "rec.summarize() has no option 'test'. It has k, by, level, cluster"),
     "an argument of another library": (lambda make: make(RECS).rec(make(TRUTH)).evaluate("mrr", top_k=3),
         "rec.evaluate() has no option 'top_k', which is k= here; write k=3"),
     "metrics by name": (lambda make: make(RECS).rec(make(TRUTH)).evaluate(metrics=["mrr"]),

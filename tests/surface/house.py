@@ -23,7 +23,7 @@ WALKS = {
 }
 """First calls, each made in a fresh process, on 60 judged rows or on those of two models."""
 BOUNDS = {
-    "nodes": 322_990,
+    "nodes": 323_009,
     "lines": 44_333,
     "files": 217,
     "files_out_of_size": 32,
@@ -37,7 +37,7 @@ BOUNDS = {
     "compare_functions": 585,
     "compare_calls": 1_314,
     "compare_changes": 470,
-    "lines_of_tests": 50_331,
+    "lines_of_tests": 50_333,
 }
 """The largest value that each count may have."""
 

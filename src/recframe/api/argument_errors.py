@@ -52,7 +52,7 @@ def check_call(
             msg = f"{said}, which is bound first: frame.rec({name}={value}).{call}(...)"
         elif own in named:
             msg = f"{said}, which is {own}= here; write {own}={shown(given[name])}"
-        elif own in OPTIONS:
+        elif own in OPTIONS and (own not in SIDES or is_side(given[name])):
             msg = f"{said}, which is {own}= here and bound first: frame.rec({own}=...).{call}(...)"
         elif name in {"metrics", "metric"}:
             metric = next(iter(registry.each([given[name]])), "ndcg")
