@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 import frame_sizes
 from frame_kinds import KINDS, kinds_in_turn, sharp_and_thorough
-from recframe.engines import memory_bound
+from recframe.engines import scans
 from recframe.evaluation import caching
 from recframe.frames import collecting, eager_data
 from recframe.frames.kinds import kind as kinds_of_frame
@@ -81,4 +81,4 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def in_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run calls with a bound on memory in buckets, however few rows they have."""
-    monkeypatch.setattr(memory_bound, "MOST_IN_ONE_PLAN", -1)
+    monkeypatch.setattr(scans.Scans, "hold_all", False)

@@ -16,8 +16,3 @@ def _session_of_spark(request: pytest.FixtureRequest):
         from spark_session import session  # noqa: PLC0415  an extra
 
         session()
-
-
-@pytest.fixture(autouse=True)
-def _in_buckets(in_buckets: None) -> None:
-    """Run all calls of these tests in buckets."""

@@ -1,25 +1,18 @@
-"""Buckets in threads: the same bits for any number of either, and a prompt end."""
+"""Scans and threads: the same bits for any number of either."""
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
-from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-import recframe as rf
 from buckets_of_users import buckets_of_users
 from lanes import crossed
-from recframe.engines import bucket_store, local_buckets
-from recframe.engines.memory_bound import Bound
-from recframe.frames.collecting import in_threads
 
 N_USERS, N_ITEMS = 400, 60
 CALLS = {
@@ -67,22 +60,8 @@ def answered(call: str, given: dict[str, pl.DataFrame], n_buckets: int | None) -
         return getattr(rec(memory="1GB"), method)(*metrics, **options)
 
 
-@pytest.fixture
-def stores(monkeypatch):
-    """Return the stores that rows are put into, since frames that can be cut need none."""
-    found = []
-
-    class Watched(bucket_store.Store):
-        def __init__(self, *arguments: object, **options: bool) -> None:
-            super().__init__(*arguments, **options)
-            found.append(self)
-
-    monkeypatch.setattr(local_buckets, "Store", Watched)
-    return found
-
-
 @pytest.mark.parametrize(("call", "order"), crossed([*CALLS], ["sorted", "shuffled", "lazy"]))
-def test_any_number_of_buckets_gives_the_same_bits(call, order, stores):
+def test_any_number_of_scans_gives_the_same_bits(call, order):
     given = frames()
     expected = answered(call, given, None)
     if order != "sorted":
@@ -96,8 +75,6 @@ def test_any_number_of_buckets_gives_the_same_bits(call, order, stores):
     for n_buckets in (1, 2, 5, 64):
         found = answered(call, given, n_buckets)
         assert_frame_equal(found, expected, check_exact=True)
-    lists = [one for one in stores if "recommendations" in one.sides]
-    assert bool(lists) == (order != "sorted")
 
 
 WITH_THREADS = """
@@ -133,53 +110,6 @@ def test_any_number_of_threads_gives_the_same_bits():
     assert len(one) > 100
 
 
-def test_an_error_is_raised_before_other_tasks_start():
-    started = []
-
-    def task(number: int) -> None:
-        started.append(number)
-        if number == 2:
-            raise rf.DataError("of the third")
-        time.sleep(0.05)
-
-    with pytest.raises(rf.DataError, match="of the third"):
-        [*in_threads((partial(task, number) for number in range(100)), 2)]
-    assert len(started) <= 6
-
-
-STOPPED = """
-import time
-from test_cores import buckets_of_users, frames
-from recframe.engines import local_buckets
-recs, truth, *_ = frames().values()
-recs = recs.filter(recs["model"] == "a"){lazy}
-added = local_buckets._added
-def slow(*given):
-    print("running", flush=True)
-    time.sleep(60)
-local_buckets._added = slow
-with buckets_of_users(64):
-    recs.rec(truth=truth{lazy}, memory="1GB").evaluate("ndcg@10")
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="Windows has no such signal for one process")
-@pytest.mark.parametrize("lazy", ["", ".lazy()"])
-def test_ctrl_c_ends_a_call_that_runs(lazy):
-    code, pipe = STOPPED.format(lazy=lazy), subprocess.PIPE
-    env = {**os.environ, **WITH_TESTS}
-    command = [sys.executable, "-c", code]
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, env=env) as process:  # noqa: S603  our own
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"running\n"
-        process.send_signal(signal.SIGINT)
-        start = time.monotonic()
-        _, errors = process.communicate(timeout=60)
-
-    assert time.monotonic() - start < 20
-    assert errors.rstrip().endswith(b"KeyboardInterrupt")
-
-
 AT_ONCE = """
 from concurrent.futures import ThreadPoolExecutor
 import polars as pl
@@ -212,13 +142,3 @@ with buckets_of_users(5), ThreadPoolExecutor(6) as pool:
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_calls_from_several_threads_with_sources_in_python_do_not_wait_for_each_other(n_threads):
     assert in_process(AT_ONCE, n_threads).stdout == "1\n"
-
-
-@pytest.mark.parametrize(
-    ("heights", "expected"),
-    [([1_000_000, 500_000], 1), ([1_000_000, 500_001], 2), ([10_000_000, None], None), ([0], 1)],
-)
-def test_the_number_of_buckets_follows_from_heights_and_schemas(heights, expected):
-    schema = pl.Schema({"user": pl.Int64, "item": pl.Int64})
-
-    assert Bound(8_000_000_000).n_buckets([schema], heights) == expected

@@ -1,15 +1,12 @@
-"""Calls within a bound on memory: the same results from files of rows that do not fit, and no file left."""
+"""Calls within a bound on memory: the same results from several scans of the files, and no file left."""
 
 from __future__ import annotations
 
-import errno
-import itertools
 import os
 import signal
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
@@ -17,8 +14,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import recframe as rf
-from recframe.engines import bucket_store, memory_bound
-from recframe.engines.local_buckets import Local
+from recframe.engines import scans
 
 SIX = ["hit_rate@10", "precision@10", "recall@10", "map@10", "mrr@10", "ndcg@10"]
 SEGMENTS = ["country", "device"]
@@ -62,160 +58,151 @@ def place(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def modes(place, monkeypatch):
-    """Return the modes of the folders that rows are written to."""
+def n_scans(monkeypatch):
+    """Return the number of scans of each step that is run over them."""
     found: list[int] = []
-    spill = bucket_store.Store._spill
+    parts = scans.Scans.parts
 
-    def watched(store: bucket_store.Store) -> None:
-        spill(store)
-        found.extend(stat.S_IMODE(one.stat().st_mode) for one in place.iterdir())
+    def counted(some: scans.Scans, names: object) -> object:
+        found.append(len(some))
+        return parts(some, names)
 
-    monkeypatch.setattr(bucket_store.Store, "_spill", watched)
+    monkeypatch.setattr(scans.Scans, "parts", counted)
     return found
 
 
-def is_private(modes: list[int]) -> bool:
-    return bool(modes) and {*modes} <= ({0o700} if os.name == "posix" else {*modes})
+def scanned(given: dict[str, pl.DataFrame], folder: Path) -> list[pl.LazyFrame]:
+    """Return frames as files of several row groups."""
+    for name, frame in given.items():
+        frame.write_parquet(folder / f"{name}.parquet", row_group_size=1000)
+    return [pl.scan_parquet(folder / f"{name}.parquet") for name in given]
 
 
 @pytest.mark.parametrize("share", [0.01, 0.2], ids=["even", "a user with a fifth of all rows"])
 @pytest.mark.parametrize("is_lazy", [False, True], ids=["frames", "files"])
-def test_rows_that_do_not_fit_give_the_same_numbers_and_leave_no_file(
-    is_lazy, share, place, modes, tmp_path
-):
+def test_rows_that_do_not_fit_give_the_same_numbers(is_lazy, share, n_scans, tmp_path):
     given = frames(share=share)
     recs, truth, users = given.values()
     one = recs.rec(truth=truth, users=users).evaluate(*SIX, by=SEGMENTS)
     if is_lazy:
-        for name, frame in given.items():
-            frame.write_parquet(tmp_path / f"{name}.parquet", row_group_size=1000)
-        recs, truth, users = (pl.scan_parquet(tmp_path / f"{name}.parquet") for name in given)
+        recs, truth, users = scanned(given, tmp_path)
 
-    found = recs.rec(truth=truth, users=users, memory="2MB").evaluate(*SIX, by=SEGMENTS)
+    found = recs.rec(truth=truth, users=users, memory="3MB").evaluate(*SIX, by=SEGMENTS)
 
     assert_frame_equal(found, one, check_exact=True)
-    assert is_private(modes)
-    assert not [*place.iterdir()]
+    assert n_scans[0] > 2
 
 
-def test_rows_that_fit_are_written_to_no_file(place, modes):
-    recs, truth, users = frames().values()
-
-    recs.rec(truth=truth, users=users, memory="1GB").evaluate(*SIX, by=SEGMENTS)
-
-    assert not modes
-    assert not [*place.iterdir()]
-
-
-def test_popularity_of_a_train_that_does_not_fit_is_that_of_one_plan(place, modes):
+def test_popularity_and_models_are_those_of_all_users(n_scans, tmp_path):
     recs, truth, _ = frames().values()
-    train = recs.select("user", "item")
-    items = recs.select("item").unique()
-    sides = {"truth": truth, "train": pl.concat([train, train]), "items": items}
-    asked = ["novelty@10", "popularity@10", "coverage@10"]
+    recs = recs.with_columns(model=pl.col("rank").cast(pl.String))
+    sides = {"truth": truth, "train": pl.concat([recs, recs]).select("user", "item")}
+    asked = ["novelty@10", "popularity@10", "coverage@10", "ndcg@30"]
+    recs, *lazy = scanned({"recs": recs, **sides}, tmp_path)
 
-    found = recs.rec(**sides, memory="2MB").evaluate(*asked)
+    rec = recs.rec(**dict(zip(sides, lazy, strict=True)), model="model")
 
-    assert_frame_equal(found, recs.rec(**sides).evaluate(*asked), check_exact=True)
-    assert is_private(modes)
-    assert not [*place.iterdir()]
+    expected = rec.evaluate(*asked).collect()
+    assert_frame_equal(rec(memory="4MB").evaluate(*asked), expected, check_exact=True)
+    assert min(n_scans) > 3
 
 
-def test_users_without_an_id_are_one_bucket_of_an_audit(modes):
+def test_users_without_an_id_are_counted_by_an_audit(n_scans):
     recs, truth, users = frames().values()
     lost = pl.int_range(pl.len()) % 5 == 0
     recs = recs.with_columns(user=pl.when(~lost).then("user"))
     one = recs.rec(truth=truth, users=users).audit(k=10)
 
-    found = recs.rec(truth=truth, users=users, memory="22MB").audit(k=10)
+    found = recs.rec(truth=truth, users=users, memory="8MB").audit(k=10)
 
     columns = ["check", "severity", "frame", "rows", "users"]
     assert_frame_equal(found.select(columns), one.select(columns))
-    assert modes
+    assert n_scans[0] > 1
 
 
-def test_rows_of_a_user_stay_in_their_order_whatever_thread_is_first(monkeypatch):
-    monkeypatch.setattr(memory_bound, "MOST_ROWS", 2_000)
-    monkeypatch.setattr(memory_bound.Bound, "n_threads", 3)
+def test_rows_of_a_user_stay_in_their_order(place, n_scans):
     row = pl.int_range(20_000)
     recs = pl.select(user=row % 500, item=row * 7919 % 10_007, score=1.0)
     truth = recs[::9].select("user", item=pl.col("item") // 2 * 2)
-    by_bucket, n_calls = pl.DataFrame.partition_by, itertools.count()
-
-    def slow(frame: pl.DataFrame, *arguments: object, **given: object) -> object:
-        time.sleep(0.02 * (next(n_calls) % 3 == 0))
-        return by_bucket(frame, *arguments, **given)
-
-    monkeypatch.setattr(pl.DataFrame, "partition_by", slow)
     one = recs.rec(truth=truth, ties="order").evaluate("ndcg", "mrr")
 
-    found = recs.rec(truth=truth, ties="order", memory="1GB").evaluate("ndcg", "mrr")
+    for lists in (recs, recs.lazy().with_columns(score=pl.col("score") * 2)):
+        found = lists.rec(
+            truth=truth.lazy() if lists is not recs else truth, ties="order", memory="2MB"
+        )
+        assert_frame_equal(found.evaluate("ndcg", "mrr"), one, check_exact=True)
+    assert min(n_scans) > 3
+    assert not [*place.iterdir()]
 
-    assert_frame_equal(found, one, check_exact=True)
 
-
-def test_a_user_beyond_the_bound_is_an_error_with_a_bound_that_does(place):
+def test_a_user_beyond_the_bound_is_an_error_with_a_bound_that_does():
     recs, truth, users = frames(share=0.5).values()
-    n_rows = len(recs.filter(pl.col("user") == recs["user"].mode()[0]))
-    judged = len(truth.filter(pl.col("user") == recs["user"].mode()[0]))
+    largest = recs["user"].mode()[0]
+    n_rows = sum(len(one.filter(pl.col("user") == largest)) for one in (recs, truth, users))
 
-    with pytest.raises(rf.RecframeError, match=r"memory='1MB' is too little") as error:
-        recs.rec(truth=truth, users=users, memory="1MB").evaluate("ndcg")
+    with pytest.raises(rf.RecframeError, match=r"memory='4MB' is too little") as error:
+        recs.rec(truth=truth, users=users, memory="4MB").evaluate("ndcg@10000")
 
-    assert f"the user with the most rows has {n_rows + judged + 1:,} rows" in str(error.value)
+    assert f"the user with the most rows has {n_rows:,} rows" in str(error.value)
     enough = str(error.value).rpartition("write memory='")[2].partition("'")[0]
     found = recs.rec(truth=truth, users=users, memory=enough).evaluate("ndcg")
     assert_frame_equal(found, recs.rec(truth=truth, users=users).evaluate("ndcg"), check_exact=True)
-    assert not [*place.iterdir()]
 
 
-def test_an_error_in_a_bucket_leaves_no_file(place, modes):
+@pytest.fixture
+def modes(place, monkeypatch):
+    """Return the modes of the files that rows are written to."""
+    found: list[int] = []
+    written = scans.Scans._written
+
+    def watched(some: scans.Scans, rows: pl.LazyFrame) -> pl.LazyFrame:
+        made = written(some, rows)
+        found.extend(stat.S_IMODE(one.stat().st_mode) for one in place.iterdir())
+        return made
+
+    monkeypatch.setattr(scans.Scans, "_written", watched)
+    return found
+
+
+@pytest.mark.parametrize("rank", [0, 1], ids=["an error", "no error"])
+def test_what_is_no_scan_is_written_to_private_files_that_do_not_stay(rank, place, modes):
     recs, truth, _ = frames().values()
-    recs = recs.with_columns(pl.col("rank") - 1)
+    joined = recs.lazy().join(recs.lazy().select("user").unique(), on="user")
+    lists = joined.with_columns(pl.col("rank") - 1 + rank)
+    rec = lists.rec(truth=truth.lazy(), memory="4MB")
 
-    with pytest.raises(rf.DataError, match="a rank is below 1"):
-        recs.rec(truth=truth, memory="2MB").evaluate("ndcg@10")
-
-    assert modes
+    if rank:
+        one = recs.rec(truth=truth).evaluate("ndcg@10")
+        assert_frame_equal(rec.evaluate("ndcg@10"), one, check_exact=True)
+    else:
+        with pytest.raises(rf.DataError, match="a rank is below 1"):
+            rec.evaluate("ndcg@10")
+    assert len(modes) == 1
+    assert {*modes} <= ({0o600} if os.name == "posix" else {*modes})
     assert not [*place.iterdir()]
 
 
-def test_a_full_disk_is_a_sentence(place, monkeypatch):
-    recs, truth, _ = frames().values()
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(pl.DataFrame, "write_ipc_stream", full)
-    with pytest.raises(
-        rf.RecframeError, match=r"the disk is full; set .* POLARS_TEMP_DIR"
-    ) as error:
-        recs.rec(truth=truth, memory="2MB").evaluate("ndcg@10")
-
-    assert str(place) in str(error.value)
-    assert not [*place.iterdir()]
-
-
-def test_a_folder_that_is_not_there_is_a_sentence(place, monkeypatch):
+def test_a_folder_that_cannot_be_written_to_is_a_sentence(place, monkeypatch):
     recs, truth, _ = frames().values()
     monkeypatch.setenv("POLARS_TEMP_DIR", str(place / "none"))
 
-    with pytest.raises(rf.RecframeError, match=r"none: No such file or directory; set"):
-        recs.rec(truth=truth, memory="2MB").evaluate("ndcg@10")
+    with pytest.raises(
+        rf.RecframeError, match=r"none: No such file or directory; set .* POLARS_TEMP"
+    ):
+        recs.lazy().sort("user").rec(truth=truth, memory="4MB").evaluate("ndcg@10")
 
 
 STOPPED = """
 import sys, time
 sys.path.insert(0, {tests!r})
 from test_memory_bound import frames
-from recframe.engines.bucket_store import Store
+from recframe.engines.scans import Scans
 recs, truth, _ = frames().values()
-def take(*_):
+def parts(*_):
     print("running", flush=True)
     time.sleep(2)
-Store.take = take
-recs.lazy().rec(truth=truth.lazy(), memory="2MB").evaluate("ndcg@10")
+Scans.parts = parts
+recs.lazy().sort("user").rec(truth=truth.lazy(), memory="4MB").evaluate("ndcg@10")
 """
 
 
@@ -226,8 +213,7 @@ def test_a_call_that_is_stopped_leaves_no_file(place):
     with subprocess.Popen([sys.executable, "-c", code], stdout=pipe, stderr=pipe) as process:  # noqa: S603  our own
         assert process.stdout is not None
         assert process.stdout.readline() == b"running\n"
-        (folder,) = place.iterdir()
-        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert len([*place.iterdir()]) == 1
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
 
@@ -235,30 +221,18 @@ def test_a_call_that_is_stopped_leaves_no_file(place):
     assert not [*place.iterdir()]
 
 
-def test_a_call_runs_in_one_plan_where_the_bound_holds_all_of_its_rows(monkeypatch):
-    # as it says: frames tell how many rows they have, a row takes 150 bytes and 2.5 times those of its columns, and all rows
-    # may take six tenths of what 20 MB leave
-    recs, truth = (one.lazy() for one in list(frames().values())[:2])
-    monkeypatch.setattr(memory_bound, "MOST_IN_ONE_PLAN", 30_000_000)
-    run_in_buckets = []
-    run = Local.run
-    monkeypatch.setattr(Local, "run", lambda *given: [run(*given), run_in_buckets.append(1)][0])
-    n_rows = [len(one.collect()) for one in (recs, truth)]
-    need = n_rows[0] * (150 + 2.5 * (2 * 52 + 8)) + n_rows[1] * (150 + 2.5 * 2 * 52)
-    expected = recs.rec(truth=truth).evaluate("mrr@9").collect()
+def test_a_call_runs_in_one_plan_where_the_bound_holds_all_of_its_rows(n_scans):
+    # as it says: a row takes 20 bytes and 2.5 times those of its columns, and all rows a quarter of a small bound
+    recs, truth, _ = frames().values()
+    recs, truth = (one.with_columns(pl.col("user", "item").hash(1)) for one in (recs, truth))
+    need = len(recs.filter(pl.col("rank") < 10)) * (20 + 2.5 * 20) + len(truth) * (20 + 2.5 * 16)
+    expected = recs.rec(truth=truth).evaluate("mrr@9")
 
-    def is_one_plan(memory: float, lists: pl.LazyFrame = recs) -> bool:
-        run_in_buckets.clear()
-        found = lists.rec(truth=truth, memory=int(memory)).evaluate("mrr@9")
+    for memory, n in ((4 * need + 4, 0), (4 * need - 4, 2)):
+        n_scans.clear()
+        found = recs.lazy().rec(truth=truth.lazy(), memory=int(memory)).evaluate("mrr@9")
         assert_frame_equal(found, expected)
-        return not run_in_buckets
-
-    assert is_one_plan(2e7 + need / 0.6 + 1)
-    assert not is_one_plan(2e7 + need / 0.6 - 100)
-    # whose rows nobody knows before they are read
-    assert not is_one_plan(1e9, recs.filter(pl.col("rank") > 0))
-    monkeypatch.setattr(memory_bound, "MOST_IN_ONE_PLAN", sum(n_rows) - 1)
-    assert not is_one_plan(1e9)
+        assert sum(n_scans) == n
 
 
 def test_the_default_is_half_of_the_least_limit_else_of_what_is_free(tmp_path, monkeypatch):
@@ -267,17 +241,17 @@ def test_the_default_is_half_of_the_least_limit_else_of_what_is_free(tmp_path, m
     own, free = tmp_path / "cgroup", tmp_path / "meminfo"
     own.write_text("0::/pod/container\n")
     free.write_text("MemTotal: 9 kB\nMemAvailable:    6000 kB\n")
-    monkeypatch.setattr(memory_bound, "_CGROUPS", tmp_path / "cgroups")
-    monkeypatch.setattr(memory_bound, "_OWN_GROUPS", own)
-    monkeypatch.setattr(memory_bound, "_FREE", free)
+    monkeypatch.setattr(scans, "_CGROUPS", tmp_path / "cgroups")
+    monkeypatch.setattr(scans, "_OWN_GROUPS", own)
+    monkeypatch.setattr(scans, "_FREE", free)
 
-    assert memory_bound.default_memory() == 3000 * 1024  # no limit is written anywhere
+    assert scans.default_memory() == 3000 * 1024  # no limit is written anywhere
     (inside / "memory.max").write_text("max\n")
-    assert memory_bound.default_memory() == 3000 * 1024
+    assert scans.default_memory() == 3000 * 1024
     (inside.parent / "memory.max").write_text("5000000\n")
-    assert memory_bound.default_memory() == 2_500_000
+    assert scans.default_memory() == 2_500_000
     (inside / "memory.max").write_text("4000000\n")
-    assert memory_bound.default_memory() == 2_000_000
+    assert scans.default_memory() == 2_000_000
 
 
 def test_a_limit_of_the_first_version_counts_and_none_is_a_number_beyond_the_machine(
@@ -287,12 +261,12 @@ def test_a_limit_of_the_first_version_counts_and_none_is_a_number_beyond_the_mac
     inside.mkdir(parents=True)
     own = tmp_path / "cgroup"
     own.write_text("3:cpu,cpuacct:/job\n2:memory:/job\n0::/\n")
-    monkeypatch.setattr(memory_bound, "_CGROUPS", tmp_path / "cgroups")
-    monkeypatch.setattr(memory_bound, "_OWN_GROUPS", own)
+    monkeypatch.setattr(scans, "_CGROUPS", tmp_path / "cgroups")
+    monkeypatch.setattr(scans, "_OWN_GROUPS", own)
     (inside / "memory.limit_in_bytes").write_text("8000000\n")
     (inside.parent / "memory.limit_in_bytes").write_text("9223372036854771712\n")
 
-    assert memory_bound.default_memory() == 4_000_000
+    assert scans.default_memory() == 4_000_000
 
 
 MEASURED = """
@@ -303,7 +277,7 @@ import recframe
 
 def call(folder):
     recs, truth, users = (pl.scan_parquet(Path(folder) / f"{{name}}.parquet") for name in ("recs", "truth", "users"))
-    rec = recs.rec(truth=truth, users=users, memory="50MB")
+    rec = recs.rec(truth=truth, users=users, memory="200MB")
     return rec.evaluate(*{metrics!r}, by={by!r})
 
 def kilobytes(name):
@@ -319,16 +293,14 @@ print(1024 * (kilobytes("VmHWM") - start))
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
-def test_three_million_rows_take_no_more_than_50_megabytes(tmp_path):
+def test_five_million_rows_take_no_more_than_200_megabytes(tmp_path):
     paths = {}
-    for size, n_rows in (("small", 2_000), ("large", 3_000_000)):
+    for size, n_rows in (("small", 2_000), ("large", 5_000_000)):
         folder = tmp_path / size
         folder.mkdir()
         given = frames(n_rows)
         for name, frame in given.items():
-            frame.write_parquet(
-                folder / f"{name}.parquet", row_group_size=50_000, compression="lz4"
-            )
+            frame.write_parquet(folder / f"{name}.parquet", row_group_size=50_000)
         paths[size] = str(folder)
     code = MEASURED.format(metrics=SIX, by=SEGMENTS, **paths)
     found = tmp_path / "result.parquet"
@@ -337,7 +309,7 @@ def test_three_million_rows_take_no_more_than_50_megabytes(tmp_path):
         [sys.executable, "-c", code, str(found)], capture_output=True, text=True, check=True
     )
 
-    assert int(took.stdout) <= 50_000_000
+    assert int(took.stdout) <= 200_000_000
     one = given["recs"].rec(truth=given["truth"], users=given["users"]).evaluate(*SIX, by=SEGMENTS)
     assert_frame_equal(pl.read_parquet(found), one, check_exact=True)
 
@@ -348,4 +320,4 @@ def test_a_source_that_fails_after_some_rows_fails_the_call():
     recs = rows.lazy().select(user=number, item=1, rank=1)
 
     with pytest.raises(pl.exceptions.PolarsError, match="nobody"):
-        recs.rec(truth=recs.select("user", "item"), memory="30MB").evaluate("recall@1")
+        recs.rec(truth=recs.select("user", "item"), memory="4MB").evaluate("recall@1")

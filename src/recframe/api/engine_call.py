@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import polars as pl
 
 from recframe.api.bound_metric import F
+from recframe.api.divided_calls import within_memory
 from recframe.api.rec_class import Rec
 from recframe.errors import RecframeError, shown
 from recframe.frames.kinds.kind import Kind, with_results_of_polars
@@ -43,7 +44,7 @@ BY_BUCKET = (
     "audit",
 )
 """Methods whose plans are sums over users, or users' rows."""
-HERE = ("explain", "table", "pareto", "track", "fingerprint")
+HERE = ("table", "pareto", "track", "fingerprint")
 """Methods that run in buckets of this machine too: they are made of those above, or stream."""
 INSTEAD = {
     "explain": "rf.explain(...), which says the same without numbers",
@@ -72,6 +73,8 @@ def rec_for(frame: Any) -> Rec[Any]:
 def _by_bucket(name: str) -> Callable[..., Any]:
     @wraps(getattr(Rec, name))
     def called(self: Any, *arguments: Any, **options: Any) -> Any:
+        if kind_for(self._frame).engine is None:
+            return within_memory(self, name, arguments, options)
         from recframe.api.engine_plan import run  # noqa: PLC0415  which imports this
 
         return run(self, name, arguments, options)
@@ -90,7 +93,7 @@ def _refused(name: str) -> Callable[..., Any]:
 def _no_sum(rec: Any, name: str) -> RecframeError:
     found = kind_for(rec._frame).engine  # noqa: SLF001  a Rec's own frame
     if found is None:
-        instead = INSTEAD[name] if name in {"report", "worst", "best"} else ""
+        instead = INSTEAD[name] if name in {"explain", "report", "worst", "best"} else ""
         rest = f", or request {instead}" * bool(instead)
         msg = f"rec.{name} is not a sum over users, so it does not run in buckets: leave memory= out{rest}"
         return RecframeError(msg)
@@ -109,7 +112,7 @@ def _of_this_machine(name: str) -> Callable[..., Any]:
     return called
 
 
-REFUSED = ("report", "worst", "best", "core")
+REFUSED = ("explain", "report", "worst", "best", "core")
 
 
 class InBuckets(Rec[F]):
@@ -123,9 +126,7 @@ class InBuckets(Rec[F]):
         self, *requirements: Any, raises: bool = True, **given: Any
     ) -> Any:
         """Raise where a requirement fails; see `Rec.require`."""
-        from recframe.api.engine_plan import run  # noqa: PLC0415  which imports this
-
-        result = run(self, "require", requirements, {**given, "raises": False})
+        result = _by_bucket("require")(self, *requirements, **given, raises=False)
         if not raises:
             return result
         rows, kind = collected(result), kind_for(self._frame)
@@ -134,17 +135,8 @@ class InBuckets(Rec[F]):
 
     for _name in REFUSED:
         locals()[_name] = _refused(_name)
-    for _name in {*HERE} - {"explain"}:
+    for _name in HERE:
         locals()[_name] = _of_this_machine(_name)
-
-    @wraps(Rec.explain)
-    def explain(  # type: ignore[override]  # takes what that of a Rec does
-        self, metric: Any, *profiles: str, **options: Any
-    ) -> Any:
-        """Say what a metric means on this frame; see `Rec.explain`."""
-        if kind_for(self._frame).engine is not None:
-            raise _no_sum(self, "explain")
-        return _by_bucket("explain")(self, metric, *profiles, **options)
 
     @property
     def plot(self) -> Any:

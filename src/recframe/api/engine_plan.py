@@ -14,7 +14,6 @@ from recframe.api.rec_class import Rec
 from recframe.engines.local_buckets import Local
 from recframe.engines.tasks import (
     WHOLE,
-    Answering,
     Bucket,
     Finishing,
     Summing,
@@ -25,7 +24,7 @@ from recframe.engines.tasks import (
     added_of,
     schema_of,
 )
-from recframe.errors import DataError, NeedsAllUsersError, RecframeError, silent
+from recframe.errors import DataError, RecframeError, silent
 from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.required_columns import needs_of
@@ -43,7 +42,7 @@ from recframe.frames.kinds.engine import (
     Tables,
     Work,
 )
-from recframe.frames.kinds.kind import Kind, with_results_of_polars
+from recframe.frames.kinds.kind import Kind
 from recframe.frames.kinds.lookup import collected, is_frame, kind_for
 from recframe.frames.options import FOLD, SIDES, Context, NamedFrame, is_side
 from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named, sides_of
@@ -116,8 +115,6 @@ class Replayed:
     """The shuffled frames without rows."""
     whole: Frames
     """Frames that every bucket has in full."""
-    given: Mapping[str, Any] | None = None
-    """The frames as they were given, where they are of this process."""
     known: tuple[pl.DataFrame, ...] = ()
     """The sums of all buckets from the rounds before."""
     in_one_round: bool = False
@@ -141,11 +138,7 @@ class Replayed:
     def finished(self, sums: pl.DataFrame, *, fits: bool = True) -> Any:
         """Return the result, from the sums of all buckets; of frames of this process as their call gives it."""
         found, tables = (*self.known, sums), self._tables
-        if self.given is not None:
-            answering = Answering(self.result, tables, self.plans, found)
-            answering.divided, answering.searches = bool(self.plans), fits
-            answering.rows = None if self.plans else sums
-            return self.call.made(answering, self.given)
+        del fits
         task = Finishing(self.result, tables, self.plans, found)
         task.in_one_round = self.in_one_round
         self.call.made(task, self.none, self.whole)
@@ -271,37 +264,21 @@ class Divided:
             is_one = isinstance(given, str) or is_side(given)
             if isinstance(given, Iterable) and not is_one:
                 self.options[name] = list(given)
-        self.engine: Engine = kind_for(self.frame).engine or Local(self.context.memory)
+        self.engine: Engine = kind_for(self.frame).engine or Local()
 
     def result(self) -> Any:
         """Return the result of the method: of one bucket of all users, where no other has it."""
         divided = not self._has_rows_of_users
-        try:
-            self._check(divided=divided)
-            return self._result(divided=divided)
-        except NeedsAllUsersError as why:
-            if self.context.memory is None:
-                raise
-            alone = why
-        return self._result(divided=False, alone=alone)
-
-    def _result(self, *, divided: bool, alone: NeedsAllUsersError | None = None) -> Any:
+        self._check(divided=divided)
         trial = Trial(divided=divided, is_here=self.engine.is_here)
-        trial.tables = Tables() if alone is None else None
         of_whole, none = self.tried(trial)
         routed = {
             name: self._routed(name, read.schema) for name, read in none.items() if read.columns
         }
-        if isinstance(self.engine, Local) and self.engine.holds(routed):
-            return self._in_one_plan()
         whole = {name: self.sides[name].read(read) for name, read in of_whole.items()}
         tables = None if trial.tables is None else self.tables(trial.tables.asked)
-        given = None
-        if self.engine.is_here:
-            given = {name: one.side.kind.frame for name, one in self.sides.items()}
-            given |= {name: rows for name, rows in whole.items() if kind_for(given[name]).is_lazy}
-        replayed = Replayed(self.call, trial.plans, trial.result, tables, none, whole, given)
-        return self._ran(routed, replayed, alone)
+        replayed = Replayed(self.call, trial.plans, trial.result, tables, none, whole)
+        return self._ran(routed, replayed)
 
     def tried(self, trial: Trial) -> tuple[dict[str, list[str]], dict[str, pl.DataFrame]]:
         """Make the dry run; return the columns of frames that all buckets have, and the other frames without rows."""
@@ -311,19 +288,10 @@ class Divided:
         none = {name: _only(self.sides[name].schema, read) for name, read in columns.items()}
         return of_whole, none
 
-    def _in_one_plan(self) -> Any:
-        """Return the result of the same method without a bound, collected."""
-        rec: Rec[Any] = Rec(self.frame)
-        bound = rec._with(replace(self.context, memory=None))  # noqa: SLF001  a Rec's own
-        is_lazy = kind_for(self.frame).is_lazy
-        bound._answers = self.answers or (with_results_of_polars if is_lazy else None)  # noqa: SLF001  likewise
-        return getattr(bound, self.method)(*self.arguments, **self.options)
-
     def _ran(
         self,
         routed: Mapping[str, Routed],
         replayed: Replayed,
-        alone: NeedsAllUsersError | None,
     ) -> Any:
         """Return the result of all rounds, each of which reads the sums of those before."""
         plans, result = replayed.plans, replayed.result
@@ -334,7 +302,7 @@ class Divided:
             sums = collected(self.engine.run(self.frame, work))
             replayed = replace(replayed, known=(*replayed.known, sums))
         finish = replayed.finished
-        work = Work(routed, replayed.of_bucket, of_bucket, added, finish, result, alone)
+        work = Work(routed, replayed.of_bucket, of_bucket, added, finish, result)
         return self.engine.run(self.frame, work)
 
     @cached_property

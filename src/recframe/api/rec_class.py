@@ -133,10 +133,9 @@ class Rec(Methods[F], Answers[F]):
         How calls run:
             memory: the most that a call may take beside the result, such as "2GB" or a number of bytes. Calls then run at once,
                 also on LazyFrames, and give frames in memory: in one plan where the memory holds all rows, and otherwise in
-                buckets of users. Rows that do not fit wait in a file that is removed at the end, in the folder of
-                POLARS_TEMP_DIR or the system's; these are not read again to warn of them.
-                Files and frames are read in slices if their plan takes rows one by one (columns, casts), and otherwise as
-                Polars streams the plan. A user with more rows than fit is an error that says what would do.
+                several scans, each of some users. What is no plain scan of Parquet or Arrow files is then written to a file
+                first, which is removed at the end, in the folder of POLARS_TEMP_DIR or the system's. A user with more rows than
+                fit is an error that says what would do.
 
         Raises a RecframeError for an unknown value; columns and dtypes are checked when a metric is computed.
 
@@ -391,7 +390,7 @@ class Rec(Methods[F], Answers[F]):
         if context.strict:
             errors = audit.errors(trainings.named(inputs))
             inputs = replace(inputs.without_labels(), checks=(errors,))
-        if metrics and "recommendations" not in inputs.given and inputs.tables is None:
+        if metrics and "recommendations" not in inputs.given and not inputs.is_part:
             audit.tell_of_schemas(inputs)
         return check_lists(inputs)
 

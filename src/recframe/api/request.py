@@ -212,7 +212,7 @@ class Question(Request):
     @cached_property
     def notes(self) -> pl.LazyFrame | None:
         """The notes on models whose lists are of other users, none of buckets and engines."""
-        if MODEL not in self.by or self.inputs.tables is not None or self.run.is_divided:
+        if MODEL not in self.by or self.inputs.is_part or self.run.is_divided:
             return None
         inputs = one_of_each(self.home).candidates
         call = OfCall(self.metrics, inputs.given)

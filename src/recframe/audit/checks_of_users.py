@@ -82,7 +82,7 @@ def _share(data: Data, users: pl.Series, known: pl.Series) -> float:
 
 def _models(data: Data) -> pl.LazyFrame:
     """Return the models that have a list, without the null of ranked rows that name none."""
-    if data.inputs.tables is None:
+    if not data.inputs.is_part:
         return data.lengths.select("model").unique().drop_nulls()
     return rows_of_models(data.inputs).unique().drop_nulls()
 
@@ -229,7 +229,8 @@ def cold_items(data: Data) -> Findings:
     known, tables = data.pairs["train"].select("item"), data.inputs.tables
     if tables is not None:
         known = tables.get(POPULARITY, {"item": data.inputs.schema["item"]})
-    known = known.drop_nulls().unique()
+    rows = known.drop_nulls().unique()
+    known = data.inputs.added("items of train", lambda: rows, ["item"])
     yield Finding(data.main, data.lists.join(known, on="item", how="anti"))
 
 

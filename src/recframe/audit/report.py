@@ -86,9 +86,13 @@ def _over_folds(
 
 
 def _findings(data: Data) -> dict[str, tuple[Check, Finding]]:
-    """Return what checks may find, those of splits too where train and truth are one."""
+    """Return what checks may find, without those of splits where train and truth are one.
+
+    Of some of the users those that read all users at once are left out.
+    """
     own = {check.name for check in CHECKS_OF_SPLITS} if data.split else set()
-    checks = [check for check in CHECKS if check.name not in own]
+    some = data.inputs.is_part
+    checks = [one for one in CHECKS if not (one.name in own or (some and "all users" in one.needs))]
     of_split = _over_folds(CHECKS_OF_SPLITS, data.split)
     if data.inputs.folds is None:
         return _found(checks, data) | of_split
@@ -140,9 +144,10 @@ def tell(
     else:
         call = OfCall(metrics, inputs.given, _by_metric(inputs, metrics, result), len(result))
     frames = {"recommendations": inputs.lists, "truth": inputs.truth, "users": inputs.users}
-    given = {} if inputs.tables is not None else inputs.given
+    given = {} if inputs.is_part else inputs.given
     lazy = {name: rows for name, rows in frames.items() if name not in given and rows is not None}
-    is_here = not lazy or (call.n_users is not None and call.n_users <= MANY_USERS)
+    few = call.n_users is not None and call.n_users <= MANY_USERS
+    is_here = not lazy or (few and not inputs.is_part)
     if is_here and lazy:  # a bound of memory or the shell has the plan collected
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
     data = Data(inputs, call.cutoff, of_call=call, looks={} if looks is None else looks)

@@ -26,7 +26,7 @@ from recframe.cli.output import (
 )
 from recframe.cli.readers import READERS, ROWS_TO_INFER, ending_of, is_text
 from recframe.cli.values import form_of
-from recframe.engines.memory_bound import default_memory
+from recframe.engines.scans import default_memory
 from recframe.errors import RecframeError, plan_errors
 from recframe.frames.hints import FrameOf
 from recframe.frames.options import DEFAULTS

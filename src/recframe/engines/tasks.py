@@ -12,7 +12,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from recframe.errors import NeedsAllUsersError, RecframeError
-from recframe.frames.collecting import Ask, batches, run_by_size, stream
+from recframe.frames.collecting import Ask, run_by_size, stream
 from recframe.frames.kinds.engine import MOST, Added, Tables
 from recframe.frames.kinds.kind import (
     Applied,
@@ -164,10 +164,6 @@ class Task(ABC):
         """Return the sums of all buckets."""
         raise NotImplementedError
 
-    def own(self, rows: pl.LazyFrame, _users: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows of all users, in a bucket those of its own users."""
-        return rows
-
     def applied(self, _plan: pl.LazyFrame, _to: Applied, schema: pl.Schema) -> pl.LazyFrame:
         """Return what a function makes of a plan's small result, without rows where those are not to be had."""
         return pl.LazyFrame(schema=schema)
@@ -203,7 +199,6 @@ class BucketOfUsers(Kind):
         self.in_one_round = self.task.in_one_round
         self.size = self.rows_of_users.size
         self.adds = self.task.adds if self.task.divided else None
-        self.own = self.task.own if self.task.divided else None
         self.index_names = self.rows_of_users.index_names
 
     @property
@@ -270,8 +265,6 @@ Bucket.KIND = BucketOfUsers
 
 WHOLE = {"items"}
 """Frames that every bucket has in full."""
-ROWS_AT_ONCE = 100_000
-"""Rows that are read at a time for the warnings of a result."""
 ROWS = "PYTHON SCAN"
 """Step of a plan that reads rows of users, where these are not to be had."""
 
@@ -370,10 +363,6 @@ class Summing(Task):
             self.found.append((plan, sums))
         return plan.none
 
-    def own(self, rows: pl.LazyFrame, users: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows of all users, in a bucket those of its own users."""
-        return rows.join(users.select("user").unique(), on="user", how="semi", nulls_equal=True)
-
     def gives(self, plan: pl.LazyFrame, columns: Sequence[str] | None, given: Given) -> None:
         """Ignore the plan, since it lacks other buckets' sums."""
 
@@ -438,51 +427,3 @@ class Finishing(Whole):
         """Return the sums of the next plan."""
         del sums, keys, same
         return next(self._sums)
-
-
-class Answering(Finishing):
-    """Final run of a call on frames of this process, in whose kind the result is given, after warnings of what it shows."""
-
-    warns = True
-    sees_all = True
-    rows: pl.DataFrame | None = None
-    """The rows of the result, where buckets have made them."""
-
-    def applied(self, plan: pl.LazyFrame, to: Applied, schema: pl.Schema) -> pl.LazyFrame:
-        """Apply a function to a plan's result, unless buckets have made the rows."""
-        return (
-            super().applied(plan, to, schema) if self.rows is None else pl.LazyFrame(schema=schema)
-        )
-
-    _is_told = False
-    """Whether the result is there, of which only warnings are left."""
-
-    def gives(self, plan: pl.LazyFrame, columns: Sequence[str] | None, given: Given) -> Any:
-        """Return the result."""
-        del columns
-        result = self.rows if self.rows is not None else run_by_size(plan, self.size)
-        self._is_told = True
-        return given(result)
-
-    def taken(self, name: str, columns: Names, rows: Taken) -> Taken:
-        """Return the rows for warnings of an odd result, which come after it; the result is made of sums."""
-        if name in WHOLE:
-            return rows
-        gone, there = super().taken(name, columns, rows), rows.lazy()
-
-        def source(
-            names: list[str] | None, kept: pl.Expr | None, n_rows: int | None, _size: int | None
-        ) -> Iterator[pl.DataFrame]:
-            plan = there if self._is_told else gone.lazy()
-            plan = plan if kept is None else plan.filter(kept)
-            plan = plan if n_rows is None else plan.head(n_rows)
-            found = plan if names is None else plan.select(_by_place(plan, names))
-            yield from batches(found, ROWS_AT_ONCE)
-
-        return register_io_source(io_source=source, schema=there.collect_schema())
-
-
-def _by_place(plan: pl.LazyFrame, names: Sequence[str]) -> list[pl.Expr]:
-    """Return columns by their places, since names such as "^.*$" are patterns to Polars."""
-    there = plan.collect_schema().names()
-    return [pl.nth(there.index(name)) for name in names]

@@ -167,7 +167,7 @@ def _kept_plan(inputs: Inputs, n_metrics: int, run: Run, made: Made) -> KeptPlan
     """
     kept = KeptPlan(n_metrics)
     frames = {name: _stand_in(name, one, kept.frames) for name, one in inputs.given.items()}
-    run = run if run.adds is None else replace(run, adds=kept.adds, owns=None)
+    run = run if run.adds is None else replace(run, adds=kept.adds)
     kept.plan = made(inputs.standing_in(frames), run)
     kept.plan.collect_schema()
     return kept

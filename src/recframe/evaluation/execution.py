@@ -10,7 +10,7 @@ import polars as pl
 from recframe.evaluation.user_values import HeldValues
 from recframe.frames.collecting import Ask
 from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.engine import MOST, Adds, Owns
+from recframe.frames.kinds.engine import MOST, Adds
 from recframe.frames.kinds.kind import Kind
 from recframe.frames.rows.joins import aggregate
 from recframe.ranking.precomputed import models_of
@@ -26,15 +26,14 @@ class Run:
     """Cached users' values of the same frames."""
     adds: Adds | None = None
     """Function that adds up sums over buckets of users."""
-    owns: Owns | None = None
-    """Function that keeps the rows of a bucket's own users, of rows of all."""
     in_one_round: bool = False
     """Whether the rows are seen once, so that no sums of contributions are made, which read those of all lists first."""
 
     @classmethod
     def of(cls, kind: Kind, held: HeldValues | None = None) -> Run:
         """Return the execution of a frame's plans."""
-        return cls(kind.asks, held, kind.adds, kind.own, in_one_round=kind.in_one_round)
+        adds = kind.adds if kind.all_users is None else kind.all_users.adds
+        return cls(kind.asks, held, adds, in_one_round=kind.in_one_round)
 
     @property
     def is_divided(self) -> bool:
@@ -50,7 +49,7 @@ class Run:
         """Return the models, if they are known; None leaves it to the plan to look for them."""
         if self.held is not None and self.held.models is not None:
             return self.held.models.lazy()
-        if self.ask is not None and inputs.model and inputs.tables is None:
+        if self.ask is not None and inputs.model and not inputs.is_part:
             return models_of(inputs).lazy()
         return None
 
@@ -64,10 +63,6 @@ class Run:
             values = [name for name in rows.collect_schema().names() if name not in keys]
             found = aggregate(rows, keys, [_added(name, same) for name in values])
         return found if self.adds is None else self.adds(found, keys, same)
-
-    def own(self, rows: pl.LazyFrame, users: pl.LazyFrame) -> pl.LazyFrame:
-        """Return rows made of sums of all users, in a bucket those of its own users, which another frame has."""
-        return rows if self.owns is None else self.owns(rows, users)
 
 
 def _added(name: str, same: Sequence[str]) -> pl.Expr:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable
 from contextlib import suppress
-from contextvars import copy_context
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
 
 import polars as pl
 
@@ -101,19 +98,6 @@ def stream_all(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:
         return pl.collect_all(plans, engine="streaming")
 
 
-def batches(plan: pl.LazyFrame, n_rows: int) -> Iterator[pl.DataFrame]:
-    """Walk the rows of a plan, so many at a time, which are read once.
-
-    NOTE: at an error Polars 1 ends the batches without a word, so that it gives all rows in one.
-    """
-    if IS_POLARS_1:
-        yield stream(plan)
-        return
-    check_threads()
-    with plan_errors():
-        yield from plan.collect_batches(chunk_size=n_rows, maintain_order=True, engine="streaming")
-
-
 def run_by_size(plan: pl.LazyFrame, size: int) -> pl.DataFrame:
     """Collect a plan with the engine that suits an eager frame's number of rows.
 
@@ -128,6 +112,13 @@ def run_by_size(plan: pl.LazyFrame, size: int) -> pl.DataFrame:
         return plan.collect(engine="in-memory")
 
 
+def run_all_by_size(plans: list[pl.LazyFrame], size: int) -> list[pl.DataFrame]:
+    """Collect plans together, by the engine that suits the number of rows."""
+    if len(plans) == 1:
+        return [run_by_size(plans[0], size)]
+    return stream_all(plans) if size > _STREAMED else ask(plans)
+
+
 def run_as_it_is(plan: pl.LazyFrame) -> pl.DataFrame:
     """Collect a plan without optimizations, which cost more than they save on small frames."""
     with plan_errors():
@@ -138,27 +129,3 @@ def ask(plans: list[pl.LazyFrame]) -> list[pl.DataFrame]:
     """Collect the precomputed plans of a large eager frame."""
     with plan_errors():
         return pl.collect_all(plans, engine="in-memory")
-
-
-T = TypeVar("T")
-
-
-def in_threads(tasks: Iterable[Callable[[], T]], n_threads: int) -> Iterator[T]:
-    """Run tasks in threads, and walk their results as they come.
-
-    NOTE: a task is asked for when a thread is about to be free. So what is read for tasks is never far ahead of them, and an
-    error or Ctrl-C waits for the tasks that run, and for no others.
-    """
-    pool = ThreadPoolExecutor(n_threads, thread_name_prefix="recframe")
-    running: set[Future[T]] = set()
-    try:
-        for task in tasks:
-            running.add(pool.submit(copy_context().run, task))  # which has the words of messages
-            while len(running) > n_threads:
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                yield from (one.result() for one in done)
-        while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            yield from (one.result() for one in done)
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)

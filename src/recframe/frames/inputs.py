@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, Literal
@@ -32,8 +32,8 @@ from recframe.frames.eager_data import (
     with_own_dtype,
 )
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
-from recframe.frames.kinds.engine import MODELS, Tables
-from recframe.frames.kinds.kind import Taken
+from recframe.frames.kinds.engine import MODELS, AllUsers, Tables
+from recframe.frames.kinds.kind import Kind, Taken
 from recframe.frames.options import FOLD, Context, Folds, Sharing
 from recframe.frames.roles import (
     DESCRIBES,
@@ -110,10 +110,31 @@ class Inputs:
         tables = None if lists is None else lists.kind.tables
         return tables if tables is None or self.of_fold is None else tables.of_fold(self.of_fold)
 
+    @cached_property
+    def all_users(self) -> AllUsers | None:
+        """The sums of all users, for inputs that have rows of some."""
+        lists = self.sides.get("recommendations")
+        return None if lists is None else lists.kind.all_users
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the rows are those of some of the users."""
+        return self.tables is not None or self.all_users is not None
+
+    def added(
+        self, name: Hashable, rows: Callable[[], pl.LazyFrame], keys: Sequence[str]
+    ) -> pl.LazyFrame:
+        """Return sums by keys, of some users those of all; other folds have others of the same name."""
+        if self.all_users is None:
+            return rows()
+        return self.all_users.of_all((name, self.of_fold), rows, keys)
+
     def of_all(self, keys: pl.LazyFrame) -> pl.LazyFrame:
         """Return distinct keys of a bucket's rows with those of all others."""
-        if self.tables is None:
+        if not self.is_part:
             return keys
+        if self.all_users is not None:
+            return self.all_users.adds(keys, keys.collect_schema().names())
         adds = self.sides["recommendations"].kind.adds
         if adds is None:
             msg = (
@@ -436,8 +457,8 @@ def _laid(
         checks.append(_unknown_fold(taken["recommendations"], context.folds))
     if isinstance(context.reference, str):
         laid["reference"] = context.reference
-        tables = sides["recommendations"].kind.tables
-        checks.append(_unknown_reference(taken["recommendations"], context, tables))
+        kind = sides["recommendations"].kind
+        checks.append(_unknown_reference(taken["recommendations"], context, kind))
     return {**laid, "checks": tuple(checks)}
 
 
@@ -513,12 +534,12 @@ def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
     return as_text(pl.col("model"), lists.collect_schema()["model"]).eq_missing(pl.lit(name))
 
 
-def _unknown_reference(
-    lists: pl.LazyFrame, context: Context, tables: Tables | None
-) -> pl.LazyFrame:
+def _unknown_reference(lists: pl.LazyFrame, context: Context, kind: Kind) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs, if a reference names no model."""
-    if tables is not None:  # a bucket of users may not show all of the models
-        lists = tables.get(MODELS, {"model": lists.collect_schema()["model"]})
+    if kind.tables is not None:  # a bucket of users may not show all of the models
+        lists = kind.tables.get(MODELS, {"model": lists.collect_schema()["model"]})
+    if kind.all_users is not None:
+        lists = kind.all_users.adds(lists.select("model").unique(), ["model"])
     message = (
         f"{Given('reference', context.reference)} names no model: the column {context.names['model']!r} does not have it; "
         f"name one of its models, or give lists as a {A_FRAME}: {bind(reference='reference')}"

@@ -25,6 +25,7 @@ from recframe.ranking.relevance import (
     WITHOUT_MODEL,
     lacks_model,
     may_lack_models,
+    named_models,
 )
 
 FIRST_INEXACT = 2.0**53
@@ -102,6 +103,9 @@ def _of_models(judged: Judged) -> list[pl.LazyFrame]:
     if judged.precomputed.checked or judged.context.strict or not may_lack_models(inputs):
         return []
     message = WITHOUT_MODEL.format(judged.context.model)
+    if inputs.all_users is not None:  # those whose ranks are read alone may show none
+        unnamed = pl.col("model").is_null().any()
+        return [named_models(inputs).select(check=fails_whole_if(unnamed, message))]
     return [inputs.check("recommendations", lacks_model(inputs), message)]
 
 
@@ -159,7 +163,7 @@ def check_lists(inputs: Inputs) -> Inputs:
         return inputs
     several = pooled(inputs)
     are_most = 2 * pl.col("several").sum() > pl.len()
-    if inputs.tables is not None:
+    if inputs.is_part:
         are_most &= pl.len() >= FEWEST_OF_A_BUCKET
     message = POOLED.format(told_apart(inputs), Given("score", "..."))
     check = several.select(check=fails_whole_if(are_most, message))

@@ -85,7 +85,20 @@ def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
     if inputs.tables is not None:  # a bucket of users may not show all of them
         return inputs.tables.get(MODELS, {"model": inputs.schema["model"]})
     named = pl.col("model").is_not_null()
+    if inputs.all_users is not None:
+        return named_models(inputs).filter(named)
     return inputs.identified("recommendations", where=named).select("model")
+
+
+def named_models(inputs: Inputs) -> pl.LazyFrame:
+    """Return the models of all users, of whom a plan has some; null where a ranked row names none."""
+
+    def models() -> pl.LazyFrame:
+        wanted = pl.col("model").is_not_null() | lacks_model(inputs)
+        return inputs.identified("recommendations", where=wanted).select("model").unique()
+
+    of_lists = ("models", inputs.schema["model"], inputs.context.without)
+    return inputs.added(of_lists, models, ["model"])
 
 
 def may_lack_models(inputs: Inputs) -> bool:

@@ -177,13 +177,17 @@ def n_train_users(sides: Sides) -> pl.LazyFrame:
     """The number of users in train."""
     if sides.inputs.tables is not None:
         return sides.inputs.tables.get(TRAIN_USERS, {"value": pl.Float64()})
-    return sides.train.select(value=pl.col("user").n_unique().cast(pl.Float64))
+
+    def n_users() -> pl.LazyFrame:
+        return sides.train.select(value=pl.col("user").n_unique().cast(pl.Float64))
+
+    return sides.inputs.added("users of train", n_users, [])
 
 
 @fact("whole", "train")
 def n_interactions(sides: Sides) -> pl.LazyFrame:
     """The number of pairs in train."""
-    if sides.inputs.tables is not None:
+    if sides.inputs.is_part:
         return sides.popularity.select(VALUE.sum())
     return sides.train.select(value=pl.len().cast(pl.Float64))
 

@@ -175,7 +175,11 @@ class Sides:
         if self.inputs.tables is not None:
             schema = {"item": self.inputs.schema["item"], "value": pl.Float64()}
             return self.inputs.tables.get(POPULARITY, schema)
-        return self.train.group_by("item").agg(value=pl.len().cast(pl.Float64))
+
+        def popularity() -> pl.LazyFrame:
+            return self.train.group_by("item").agg(value=pl.len().cast(pl.Float64))
+
+        return self.inputs.added("popularity", popularity, ["item"])
 
     @cached_property
     def catalogue(self) -> pl.LazyFrame:
@@ -189,7 +193,9 @@ class Sides:
             return self.inputs.items.filter(pl.col("item").is_not_null())
         if self.inputs.tables is not None:
             return self.inputs.tables.get(CATALOGUE, {"item": self.inputs.schema["item"]})
-        return pl.concat(self.all_items).unique() if self.shown is None else self.shown
+        if self.shown is not None:
+            return self.shown
+        return self.inputs.added("items", lambda: pl.concat(self.all_items).unique(), ["item"])
 
     @property
     def all_items(self) -> list[pl.LazyFrame]:

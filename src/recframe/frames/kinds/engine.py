@@ -28,21 +28,32 @@ The functions of a work can be pickled, and need recframe and Polars where they 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import polars as pl
 
-from recframe.errors import NeedsAllUsersError
 from recframe.frames.collecting import stream_all
 
 Adds = Callable[[pl.LazyFrame, Sequence[str], Sequence[str]], pl.LazyFrame]
 """Type of functions that add up a bucket's sums, given keys and constant columns."""
-Owns = Callable[[pl.LazyFrame, pl.LazyFrame], pl.LazyFrame]
-"""Type of functions that keep the rows of a bucket's own users, given rows of all users and a frame of its users."""
 Frames = Mapping[str, pl.DataFrame]
 """Rows of some users, by the names of their frames."""
+
+
+class AllUsers(Protocol):
+    """Sums of all users, for a plan that has rows of some."""
+
+    def adds(
+        self, rows: pl.LazyFrame, keys: Sequence[str], same: Collection[str] = ()
+    ) -> pl.LazyFrame:
+        """Return the sums of all users, of sums over some by the keys; columns in `same` are the same in each."""
+
+    def of_all(
+        self, name: Hashable, rows: Callable[[], pl.LazyFrame], keys: Sequence[str]
+    ) -> pl.LazyFrame:
+        """Return sums of all users that several parts of the plan read under one name."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +120,6 @@ class Work:
     """Function from the aggregated sums to the result; with `fits=False` it reads no rows for warnings."""
     result: pl.Schema
     """The schema of the result."""
-    alone: NeedsAllUsersError | None = None
-    """Why all users have to be in one bucket; None where they need not."""
 
 
 class Engine(ABC):

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from recframe.frames.collecting import LARGE, Ask, Collect, ask, run_by_size, stream
-from recframe.frames.kinds.engine import Adds, Engine, Owns, Tables
+from recframe.frames.kinds.engine import Adds, AllUsers, Engine, Tables
 
 Taken = pl.LazyFrame | pl.DataFrame
 """Columns under their roles' names; eager if the frame is."""
@@ -76,8 +76,8 @@ class Kind:
     """Engine of a remote frame, whose calls run bucket by bucket; None if local."""
     adds: Adds | None = None
     """Function that adds up sums over buckets; None outside of a bucket."""
-    own: Owns | None = None
-    """Function that keeps the rows of a bucket's own users, of rows of all; None outside of a bucket."""
+    all_users: AllUsers | None = None
+    """Sums of all users, where a plan has rows of some; None where it has those of all."""
     tables: Tables | None = None
     """Tables about all users, for a bucket; None otherwise."""
     in_one_round = False

@@ -1,0 +1,299 @@
+"""Calls whose plan runs over some users at a time: what they read, and their results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import polars as pl
+
+from recframe.api import argument_errors
+from recframe.api.rec_class import Rec
+from recframe.engines.scans import Scans
+from recframe.errors import NeedsAllUsersError, silent
+from recframe.evaluation.evaluation import Convention
+from recframe.evaluation.parts import Part
+from recframe.evaluation.plan import WHOLE, Plan
+from recframe.evaluation.recorder import LISTED
+from recframe.evaluation.required_columns import needs_of
+from recframe.frames.collecting import stream, stream_all
+from recframe.frames.hints import Given, Hint, in_words, words
+from recframe.frames.kinds.engine import Routed
+from recframe.frames.kinds.kind import Kind, chosen, with_results_of_polars
+from recframe.frames.kinds.lookup import collected, is_frame, kind_for
+from recframe.frames.options import SIDES, Context, NamedFrame, is_side
+from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named, sides_of
+from recframe.metrics.language import registry
+from recframe.metrics.language.definition import Definition, Metric
+from recframe.profiles import under_profile
+from recframe.statistics.requirements import Requirement, metrics_of, required
+
+LISTS = "recommendations"
+WITHOUT_METRICS = ("judge", "audit")
+OF_ROWS = ("judge",)
+"""Methods whose results have rows of users."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """Method of `rec` with arguments and options, without frames."""
+
+    method: str
+    arguments: tuple[Any, ...]
+    options: Mapping[str, Any]
+    context: Context
+    names: Mapping[str, Mapping[str, str]]
+    """Side frames' own column names."""
+    own: tuple[Definition, ...]
+    """Users' own metrics in the call."""
+    words: Callable[[Hint], str]
+    """Function that words hints in messages as on the driver."""
+
+    def made(
+        self,
+        frames: Mapping[str, pl.LazyFrame],
+        plan: Plan,
+        kinds: Mapping[str, Kind] | None = None,
+    ) -> pl.LazyFrame:
+        """Return the plan of the call over some frames, whose results are made like those of their kinds."""
+        for definition in self.own:
+            registry.know(definition)
+        kinds = kinds or {}
+        given = {name: Part(rows, name, plan, kinds.get(name)) for name, rows in frames.items()}
+        sides: dict[str, Any] = {
+            name: NamedFrame(given[name], self.names.get(name, {}))
+            for name in SIDES
+            if name in given
+        }
+        rec: Rec[Any] = Rec(given[LISTS])
+        bound = rec._with(replace(self.context, **sides))  # noqa: SLF001  a call's own frames
+        with in_words(self.words), silent():
+            made: pl.LazyFrame = getattr(bound, self.method)(*self.arguments, **self.options)
+        return made
+
+
+class Question:
+    """Method of `rec` over frames of which a plan has some users at a time."""
+
+    def __init__(
+        self, rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]
+    ) -> None:
+        self.rec, self.context = rec, rec._context  # noqa: SLF001  a Rec's own
+        self.method, self.arguments, self.options = method, arguments, dict(options)
+        for name in ("k", "by"):  # which are read several times
+            given = self.options.get(name)
+            is_one = isinstance(given, str) or is_side(given)
+            if isinstance(given, Iterable) and not is_one:
+                self.options[name] = list(given)
+        self.sides: dict[str, Side] = sides_of(rec._frame, self.context)  # noqa: SLF001
+
+    @cached_property
+    def frames(self) -> dict[str, pl.LazyFrame]:
+        """The frames of this process as plans, with all of their columns."""
+        return {name: _lazy(side) for name, side in self.sides.items()}
+
+    @cached_property
+    def schemas(self) -> dict[str, pl.Schema]:
+        """The columns of the frames."""
+        return {name: frame.collect_schema() for name, frame in self.frames.items()}
+
+    def plan(self, frames: Mapping[str, pl.LazyFrame] | None = None, **options: bool) -> Plan:
+        """Return the plan of the call over the columns that it reads, which a first plan tells, or over frames."""
+        kinds = {name: side.kind for name, side in self.sides.items()}
+        made = partial(self.call.made, kinds=kinds)
+        if frames is not None:
+            return Plan(made, frames, **options)
+        first = Plan(made, self.schemas, **options)
+        first.check()
+        return Plan(made, self.read_by(first), **options)
+
+    def read_by(self, plan: Plan) -> dict[str, pl.Schema]:
+        """Return the columns of the frames that a plan reads."""
+        return {
+            name: pl.Schema({one: self.schemas[name][one] for one in read})
+            for name, read in plan.columns.items()
+        }
+
+    def columns(self, name: str, columns: Iterable[str]) -> pl.LazyFrame:
+        """Return columns of a frame by their places, since names such as "^.*$" are patterns to Polars."""
+        names = self.schemas[name].names()
+        return self.frames[name].select(pl.nth([names.index(column) for column in columns]))
+
+    @cached_property
+    def call(self) -> Call:
+        """The call without its frames."""
+        none: dict[str, Any] = dict.fromkeys(SIDES)
+        if isinstance(self.context.reference, str):
+            del none["reference"]
+        own = {one.name: one.definition for one in self.metrics if not one.definition.builtin}
+        options = {name: _sent(one) for name, one in self.options.items()}
+        if self.method == "require":  # whose result is checked where it is made
+            options["raises"] = False
+        return Call(
+            self.method,
+            tuple(map(_sent, self.arguments)),
+            options,
+            replace(self.context, memory=None, **none),
+            {name: side.names for name, side in self.sides.items()},
+            tuple(own.values()),
+            words(),
+        )
+
+    @cached_property
+    def metrics(self) -> list[Metric[...]]:
+        """The metrics of the call."""
+        if self.method in WITHOUT_METRICS:
+            return []
+        if self.method == "require":
+            return metrics_of(required(self.arguments, self.options.get("k")))
+        return registry.asked(registry.each(self.arguments), self.options.get("k"))
+
+    @property
+    def _by(self) -> list[Any]:
+        return [*self.context.by, *argument_errors.names(self.options.get("by"))]
+
+    @cached_property
+    def _conventions(self) -> list[Convention]:
+        return under_profile.asked(self.context, self.metrics)
+
+    @cached_property
+    def _contexts(self) -> list[Context]:
+        """The policies of the call and of each metric under the profile."""
+        own = under_profile.own(self.context)
+        return [own, *(convention.context for convention in self._conventions)]
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether ranks are made from scores."""
+        return not self.sides[LISTS].has("rank")
+
+    def routed(self, name: str, frame: Any, schema: pl.Schema) -> Routed:
+        """Return the rows and columns that are read of a frame."""
+        side, columns = self.sides[name], schema.names()
+        roles = {"users": ("user",), "truth": ("user", "item", "relevance")}
+        present = (side.context.names[role] for role in roles.get(name, ("user", "item")))
+        kept = tuple(one for one in present if one in columns and self.method != "audit")
+        most = self._deepest({*columns}) if name == LISTS else None
+        return Routed(frame, schema, side.context.names["user"], kept, most)
+
+    def _deepest(self, columns: set[str]) -> tuple[str, float] | None:
+        """Return the column of ranks and the largest that is read; None where rows behind it say something.
+
+        NOTE: those tell which users have a list and how long it is, who has a row in a segment of items, what is relevant by
+        the list alone, what `by` columns of the lists are, and where ranks come from scores, which rank a row has.
+        """
+        rank = self.context.names["rank"]
+        roles = {self.sides[LISTS].context.names[role] for role in (*IDS, "rank")}
+        needs = [needs_of(convention.metric) for convention in self._conventions]
+        ks = [convention.metric.k for convention in self._conventions]
+        reads_hits_alone = (
+            self.method in {"evaluate", "summarize", "compare"}
+            and "truth" in self.sides
+            and "reference" not in self.sides
+            and rank in columns <= roles
+            and not self.context.strict
+            and all(context.universe in {None, "truth"} for context in self._contexts)
+            and all(context.relevant_from == "truth" for context in self._contexts)
+            and all(need.over == "users" and not need.columns & LISTED for need in needs)
+            and self._is_by_users
+        )
+        if not reads_hits_alone or None in ks:
+            return None
+        return rank, max(k for k in ks if k is not None)
+
+    @property
+    def _is_by_users(self) -> bool:
+        """Whether all segments are of users: in one of items a user counts by rows of any rank."""
+        columns = self.sides["users"].columns if "users" in self.sides else []
+        roles = [role_named(one, self.context) for one in self._by if isinstance(one, str)]
+        others = [one for one in self._by if not isinstance(one, str) or one not in columns]
+        return len(others) == len([role for role in roles if role in {"user", "model"}])
+
+
+def _sent(given: Any) -> Any:
+    """Return an argument as it travels: metrics and requirements as texts, and earlier results with their rows."""
+    if isinstance(given, Requirement):
+        return str(given)
+    if isinstance(given, Metric):
+        return given.as_stated
+    if is_frame(given) and kind_for(given).is_lazy:
+        return collected(given)
+    return [_sent(one) for one in given] if isinstance(given, list | tuple) else given
+
+
+def within_memory(
+    rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]
+) -> Any:
+    """Return the result of a method, whose frames are read in as many scans as the bound on memory takes."""
+    question = Question(rec, method, arguments, options)
+    keeps, why = {"keeps_users": method in OF_ROWS}, None
+    schemas: Mapping[str, Mapping[str, pl.DataType]] = question.schemas
+    try:
+        plan = question.plan(**keeps)
+        schemas = question.read_by(plan)
+    except NeedsAllUsersError as error:
+        why = error
+    read = {
+        name: question.routed(name, question.frames[name], pl.Schema(schema))
+        for name, schema in schemas.items()
+        if schema and name not in WHOLE
+    }
+    with closing(Scans(read, rec._context.memory)) as scans:  # noqa: SLF001  a Rec's own
+        if scans.hold_all:
+            return _in_one_plan(rec, method, arguments, question.options)
+        if why is not None:
+            room = Given("memory", scans.least(scans.needed))
+            raise NeedsAllUsersError(
+                f"{why}; ask it with room for all rows, {room}, or leave memory= out"
+            )
+        scans.write_files()
+        items = {name: stream(question.columns(name, schemas[name])) for name in WHOLE & {*schemas}}
+        every = scans.whole() | {name: rows.lazy() for name, rows in items.items()}
+        whole = question.plan(every, **keeps)
+        return _shown(rec, whole, _run(plan, whole, scans, items))
+
+
+def _lazy(side: Side) -> pl.LazyFrame:
+    """Return a frame of this process as a plan, with all of its columns."""
+    kind = side.kind
+    if isinstance(kind.frame, pl.DataFrame | pl.LazyFrame):
+        return kind.frame.lazy()
+    names = side.context.names
+    ids, numbers = [names[role] for role in IDS], [names[role] for role in READ_AS_GIVEN]
+    return kind.take({name: name for name in kind.columns}, ids, numbers).lazy()
+
+
+def _in_one_plan(
+    rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]
+) -> Any:
+    """Return the result of the same method without a bound, collected."""
+    bound: Any = Rec(rec._frame)._with(replace(rec._context, memory=None))  # noqa: SLF001  a Rec's own
+    is_lazy = kind_for(rec._frame).is_lazy  # noqa: SLF001
+    bound._answers = rec._answers or (with_results_of_polars if is_lazy else None)  # noqa: SLF001
+    return getattr(bound, method)(*arguments, **options)
+
+
+def _run(plan: Plan, whole: Plan, scans: Scans, items: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return the result of a plan over all users; keys alone are those of the whole plan, which takes the least time."""
+    plan.fill(items)
+    for step in plan.steps:
+        if step.are_keys:
+            sums = stream_all([whole.sums[place].rows for place in step.places])
+        else:
+            # a map, since a loop would hold the rows of one scan while those of the next are read
+            sums = step.added(map(partial(plan.part, step=step), scans.parts(step.reads)))
+        if plan.keeps_users and step is plan.steps[-1]:
+            return sums[0]
+        plan.take(step, sums)
+    return plan.finish()
+
+
+def _shown(rec: Any, whole: Plan, result: pl.DataFrame) -> Any:
+    """Return a result as a frame of the caller's kind, after warnings of what it shows."""
+    kind, (sources, seen, columns) = rec._kind, whole.shown  # noqa: SLF001  a Rec's own
+    if seen is not None and kind.is_shown:
+        seen(result, stream)
+    return (kind.results or kind).in_kind(chosen(result, columns), sources)

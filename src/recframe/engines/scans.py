@@ -1,0 +1,249 @@
+"""Frames that are read in several scans, each of some users, within a bound on memory."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from recframe.errors import RecframeError
+from recframe.frames.atomic_write import reason
+from recframe.frames.collecting import stream
+from recframe.frames.dtypes import as_text, common
+from recframe.frames.hints import Given
+from recframe.frames.kinds.engine import Frames, Routed, rows_with
+
+GROUPS = 4096
+"""Groups of users by a hash of their id; a scan reads several."""
+GROUP = "group of users"
+_PER_ROW, _PER_BYTE, _OF_WHOLE_LISTS = 20, 2.5, 80
+"""Bytes of a plan for each row, for each byte of its rows, and for each row of lists that no cut-off ends; measured."""
+_OF_READER = 100_000_000
+"""Bytes that Polars takes to read files, whatever is read at once, measured."""
+_CGROUPS = Path("/sys/fs/cgroup")
+_OWN_GROUPS = Path("/proc/self/cgroup")
+_FREE = Path("/proc/meminfo")
+_UNKNOWN = 4_000_000_000
+"""Bytes that are taken to be free where the system does not say it."""
+_SAMPLE = 10_000
+"""Rows by which the bytes of a row are known."""
+_SCANS = ("Parquet SCAN [", "IPC SCAN [", "Ipc SCAN [", "DF [")
+"""Beginnings of lines of a plan that reads files, or rows in memory."""
+_OF_SCANS = ("PROJECT", "SELECTION:", "ESTIMATED ROWS", "simple")
+"""Beginnings of lines on what a scan leaves out."""
+
+
+def rows_of(one: Routed) -> pl.LazyFrame:
+    """Return the rows and columns that are read of a frame: to leave out rows without ids takes a look at all of them."""
+    places = one.frame.collect_schema().names()
+    rows = one.frame.select(pl.nth([places.index(name) for name in one.columns]))
+    found: pl.LazyFrame = rows_with(rows, (), most=one.most)
+    return found
+
+
+class Scans:
+    """Frames of a call, read in scans that the bound on memory holds one by one."""
+
+    def __init__(self, read: Mapping[str, Routed], memory: int) -> None:
+        self.read, self.memory = dict(read), memory
+        self._user = common({name: one.schema[one.user] for name, one in read.items()})
+        self._files: list[Path] = []
+
+    def close(self) -> None:
+        """Remove the temporary files."""
+        for file in self._files:
+            with suppress(OSError):
+                file.unlink()
+
+    @cached_property
+    def _bytes_of_row(self) -> dict[str, float]:
+        """The bytes that a row of each frame takes in its plan."""
+        found = {}
+        for name, one in self.read.items():
+            rows = stream(rows_of(one).head(_SAMPLE))
+            more = _OF_WHOLE_LISTS * (name == "recommendations" and one.most is None)
+            found[name] = _PER_ROW + more + _PER_BYTE * _size(rows) / max(len(rows), 1)
+        return found
+
+    @cached_property
+    def needed(self) -> float:
+        """Bytes that all rows take in one plan."""
+        counted = {name: rows_of(one).select(pl.len()) for name, one in self.read.items()}
+        each = {name: stream(one).item() for name, one in counted.items()}
+        return float(sum(n_rows * self._bytes_of_row[name] for name, n_rows in each.items()))
+
+    @property
+    def room(self) -> int:
+        """Bytes for the rows of a scan and their plan."""
+        return max(self.memory - _OF_READER, self.memory // 4)
+
+    @property
+    def hold_all(self) -> bool:
+        """Whether the bound holds all rows in one plan."""
+        return self.needed <= self.room
+
+    def _group(self, name: str) -> pl.Expr:
+        """Return the group of a row's user: by the dtype that users of all frames have, since hashes differ by it."""
+        one = self.read[name]
+        user, dtype = pl.nth(one.columns.index(one.user)), one.schema[one.user]
+        is_text = self._user is None or dtype in (pl.Categorical, pl.Enum)
+        user = as_text(user, dtype) if is_text else user.cast(self._user or dtype)
+        return user.hash(1) % GROUPS
+
+    @cached_property
+    def _ranges(self) -> list[tuple[int, int]]:
+        """The groups of users that are read together, from the first to the last."""
+        sizes = dict.fromkeys(range(GROUPS), 0.0)
+        for name, one in self.read.items():
+            groups = rows_of(one).select(self._group(name).alias(GROUP)).group_by(GROUP).len()
+            for group, n_rows in stream(groups).rows():
+                sizes[group] += n_rows * self._bytes_of_row[name]
+        found, first, size = [], 0, 0.0
+        for group, more in sizes.items():
+            if more > self.room:
+                raise self._too_large(group)
+            if size + more > self.room:
+                found.append((first, group - 1))
+                first, size = group, 0.0
+            size += more
+        return [*found, (first, GROUPS - 1)]
+
+    def _too_large(self, group: int) -> RecframeError:
+        """Return the error of a user whose rows need more than the bound."""
+        counts = [
+            rows_of(one)
+            .filter(self._group(name) == group)
+            .select(pl.nth(one.columns.index(one.user)).alias("user"))
+            .group_by("user")
+            .len()
+            .select(pl.col("len").max())
+            for name, one in self.read.items()
+        ]
+        n_rows = sum(stream(one).item() or 0 for one in counts)
+        least = self.least(n_rows * max(self._bytes_of_row.values()))
+        return RecframeError(
+            f"{Given('memory', in_words(self.memory))} is too little: the user with the most rows has {n_rows:,} rows, which "
+            f"need about {least}; write {Given('memory', least)} or more"
+        )
+
+    def least(self, need: float) -> str:
+        """Return the bound that has room for so many bytes."""
+        return in_words(need + _OF_READER)
+
+    def write_files(self) -> None:
+        """Write the rows of frames that are no scans to temporary files, which are scanned instead."""
+        for name, one in self.read.items():
+            if not is_scan(one.frame):
+                rows = rows_of(replace(one, most=None))
+                self.read[name] = replace(one, frame=self._written(rows))
+
+    def _written(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a scan of a new file that its owner alone can read, since its rows have users' ids."""
+        place = _place()
+        try:
+            handle, path = tempfile.mkstemp(prefix="recframe-", suffix=".parquet", dir=place)
+            self._files.append(Path(path))
+            os.close(handle)
+            rows.sink_parquet(path)
+        except OSError as error:
+            msg = (
+                f"rows beyond {Given('memory', in_words(self.memory))} could not be written to {place}: {reason(error)}; set "
+                "the environment variable POLARS_TEMP_DIR to a folder with more room, or allow more memory"
+            )
+            raise RecframeError(msg) from error
+        return pl.scan_parquet(path)
+
+    def __len__(self) -> int:
+        """Return the number of scans."""
+        return len(self._ranges)
+
+    def whole(self) -> dict[str, pl.LazyFrame]:
+        """Return the frames with the rows of all users."""
+        return {name: one.frame for name, one in self.read.items()}
+
+    def parts(self, names: Collection[str]) -> Iterator[Frames]:
+        """Walk the rows of some frames, those of some users after those of others."""
+        for first, last in self._ranges:
+            yield {
+                name: stream(rows_of(one).filter(self._group(name).is_between(first, last)))
+                for name, one in self.read.items()
+                if name in names
+            }
+
+
+def is_scan(frame: pl.LazyFrame) -> bool:
+    """Whether a plan is a scan of files or of a frame in memory, from which each read takes some rows alone."""
+    lines = [line.strip() for line in frame.explain().splitlines()]
+    return all(line.startswith((*_SCANS, *_OF_SCANS)) for line in lines)
+
+
+def _size(rows: pl.DataFrame) -> int:
+    """Return the bytes of rows; texts count in full, which rows of one batch may share."""
+    texts = [one for one in rows if one.dtype == pl.String]
+    size = rows.drop([one.name for one in texts]).estimated_size()
+    return int(size + sum(16 * len(one) + int(one.str.len_bytes().sum()) for one in texts))
+
+
+def _place() -> Path:
+    """Return the folder of temporary files: Polars' own, or the system's."""
+    return Path(os.environ.get("POLARS_TEMP_DIR") or tempfile.gettempdir())
+
+
+def in_words(size: float) -> str:
+    """Return a number of bytes in two digits, rounded up, as `memory=` takes it."""
+    unit, name = next((one for one in ((1e9, "GB"), (1e6, "MB")) if size >= one[0]), (1e3, "KB"))
+    step = 10.0 ** (math.floor(math.log10(max(size, 1))) - 1)
+    return f"{math.ceil(size / step) * step / unit:g}{name}"
+
+
+def default_memory() -> int:
+    """Return half of the container's limit; without one, half of what is free."""
+    return (_container_limit() or _free()) // 2
+
+
+def _container_limit() -> int | None:
+    """Return the least limit of the process's control groups that is below the machine's memory."""
+    found = []
+    for line in _lines(_OWN_GROUPS):
+        _, controllers, group = line.split(":", 2)
+        is_v1 = "memory" in controllers.split(",")
+        if controllers and not is_v1:
+            continue
+        top = _CGROUPS / "memory" if is_v1 else _CGROUPS
+        file = "memory.limit_in_bytes" if is_v1 else "memory.max"
+        inside = top / group.lstrip("/")
+        folders = [one for one in (inside, *inside.parents) if one.is_relative_to(top)]
+        for text in (text for folder in folders for text in _lines(folder / file)):
+            with suppress(ValueError):  # "max"
+                found.append(int(text))
+    total = _sysconf("SC_PHYS_PAGES")
+    return min((one for one in found if not total or one < total), default=None)
+
+
+def _free() -> int:
+    for line in _lines(_FREE):
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return _sysconf("SC_AVPHYS_PAGES") or _sysconf("SC_PHYS_PAGES") // 2 or _UNKNOWN
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+
+
+def _sysconf(name: str) -> int:
+    """Return a number of pages in bytes; 0 where the system does not tell it."""
+    try:
+        return os.sysconf(name) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 0
