@@ -7,20 +7,28 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from threading import RLock
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from recframe.api import argument_errors
 from recframe.api.bound_metric import Asked, By, Cutoffs
-from recframe.api.engine_plan import LISTS, Divided, EngineSide, Replayed
+from recframe.api.divided_calls import LISTS, Question
 from recframe.api.rec_class import Rec
-from recframe.engines.tasks import Trial, added_of, schema_of
-from recframe.errors import ColumnError, DataError, NeedsAllUsersError, RecframeError, shown
+from recframe.errors import (
+    ColumnError,
+    DataError,
+    NeedsAllUsersError,
+    RecframeError,
+    kind_of,
+    shown,
+)
+from recframe.evaluation.plan import WHOLE
 from recframe.evaluation.required_columns import is_of_segment
-from recframe.frames.collecting import run_as_it_is, stream
+from recframe.frames.collecting import run_by_size, stream
 from recframe.frames.hints import FrameOf, Given
-from recframe.frames.kinds.engine import MODELS, Table
+from recframe.frames.kinds.kind import chosen
 from recframe.frames.kinds.lookup import in_memory, kind_for
 from recframe.frames.kinds.several_models import held
 from recframe.frames.options import DEFAULTS, SIDES, Context, NamedFrame, is_side
@@ -36,9 +44,9 @@ if TYPE_CHECKING:
 
     from recframe.frames.options import Options
 
-VERSION = 1
+VERSION = 2
 """Version of the state."""
-OF_BATCH = {LISTS, "truth"}
+OF_BATCH = (LISTS, "truth")
 """Frames of a batch; of the bound ones it reads the rows of its own users."""
 ALONG = {Level.ALONG, Level.ALONG_ALL}
 """Levels that compare each list with all others, so that no sums of batches make them."""
@@ -48,8 +56,6 @@ TEXTS = (pl.Categorical, pl.Enum)
 """Dtypes whose order is not that of their texts."""
 FEWEST_ROWS = 64
 """Rows of sums that wait to be added up, so that not every update runs a query for them."""
-MOST_BATCHES = 1_000_000
-"""Batches that pieces of sums have room for; see `tasks.PIECE`."""
 SAID = (*DEFAULTS, "profile", "strict", "relevance", "model", "propensity", "weight")
 """Options that make another number of the same batches."""
 NOT_BOUND = {
@@ -59,6 +65,7 @@ NOT_BOUND = {
 }
 """Options of `rec(...)` that an accumulator does not take, with the alternative."""
 IN_LISTS = "its interval needs all lists at once, which sums have not"
+OF_DTYPES = "the columns of this batch have other dtypes than those of the first, or others are there; give the same"
 
 
 class RowsOfUsers:
@@ -79,6 +86,58 @@ class RowsOfUsers:
         return self.rows[places.to_series().drop_nulls()]
 
 
+class First(NamedTuple):
+    """Columns of the first batch, without rows, by which its plan is made again."""
+
+    frames: dict[str, pl.DataFrame]
+    names: dict[str, Mapping[str, Any]]
+    """Own names of columns, of frames that name them."""
+    model: str | None
+
+    @property
+    def given(self) -> list[Any]:
+        """The lists and the truth, as they were given."""
+        return [
+            NamedFrame(self.frames[name], self.names[name]) if name in self.frames else None
+            for name in OF_BATCH
+        ]
+
+
+class Batches:
+    """Plan of batches that have the same columns."""
+
+    def __init__(self, question: Question) -> None:
+        try:
+            self.plan = question.plan(in_one_round=True)
+        except NeedsAllUsersError as error:
+            msg = f"an accumulator sees some users at a time: {error}"
+            raise RecframeError(msg) from None
+        self.columns = {name: [*schema] for name, schema in question.read_by(self.plan).items()}
+        sums = dict(enumerate(self.plan.sums))
+        once = [at for at, one in sums.items() if not one.reads & {*OF_BATCH}]
+        models = [at for at, one in sums.items() if one.keys == ("model",) and one.are_keys]
+        each = [at for at in sums if at not in {*once, *models}]
+        if any(sums[at].needs & {*each} for at in sums):
+            msg = "one of the metrics looks at lists a second time, after sums over all of them; ask evaluate() of all lists"
+            raise RecframeError(msg)
+        self.models, self.each = self.plan.step(models), self.plan.step(each)
+        self.plan.fill({name: self.rows(question, name) for name in WHOLE & {*self.columns}})
+        for at in once:
+            step = self.plan.step([at])
+            bound = {name: self.rows(question, name) for name in sums[at].reads - WHOLE}
+            self.plan.take(step, step.added([self.plan.part(bound, step)]))
+
+    def rows(self, question: Question, name: str) -> pl.DataFrame:
+        """Return the columns that are read of a frame."""
+        columns, kind = question.columns(name, self.columns[name]), question.sides[name].kind
+        return stream(columns) if kind.is_lazy else run_by_size(columns, kind.size)
+
+    @property
+    def schemas(self) -> list[pl.Schema]:
+        """The columns of all sums."""
+        return [one.rows.collect_schema() for one in self.plan.sums]
+
+
 class Accumulator:
     """Metrics of batches of users, added up; `rf.accumulator` makes it, and says what it takes."""
 
@@ -95,21 +154,23 @@ class Accumulator:
         self._context = replace(context, **_in_memory(context))
         self._seen: set[Any] | None = set() if check_users else None
         self._users: dict[tuple[str, ...], RowsOfUsers] = {}
-        self._tables: dict[Table, pl.DataFrame] = {}
+        self._lock = RLock()
         self._check()
         self.reset()
 
     def reset(self) -> None:
         """Forget all batches."""
-        self._replayed: dict[Any, Replayed] = {}
-        self._sums: list[pl.DataFrame] = []
-        self._kind = kind_for(pl.DataFrame())
-        self.n_batches = self._n_rows = 0
-        self._tables.pop((MODELS, None), None)
-        self._seen = None if self._seen is None else set()
+        with self._lock:
+            self._batches: dict[Any, Batches] = {}
+            self._first: First | None = None
+            self._models: list[pl.DataFrame] = []
+            self._sums: list[list[pl.DataFrame]] = []
+            self._kind = kind_for(pl.DataFrame())
+            self.n_batches = self._n_rows = 0
+            self._seen = None if self._seen is None else set()
 
     def update(self, lists: Any, truth: Any = None, *, users: Any = None) -> Accumulator:
-        """Add a batch of whole users, and return this accumulator.
+        """Add a batch of whole users, and return this accumulator; several threads may do so.
 
         `lists` and `truth` are frames that `rec()` takes, or one judged frame; or arrays or tensors with a row for each user.
         Floats are scores of all items; beside them the truth has a column for each item too, of relevances, or the ids of the
@@ -120,38 +181,24 @@ class Accumulator:
 
         A user who comes in two batches counts twice; with check_users=True it raises a DataError.
         """
-        from recframe.api.batches_of_arrays import frames_of, is_array  # noqa: PLC0415  where arrays come in
-
-        n_rows = 0
-        if is_array(lists):
-            if users is None and (bound := _bound(self._context, SIDES)) not in ([], ["items"]):
-                msg = f"{bound[0]}= has users by their ids; name those of the rows: update(lists, truth, users=ids)"
-                raise RecframeError(msg)
-            if users is None:
-                n_rows = lists.shape[0] if hasattr(lists, "shape") else len(lists)
-            ids = range(self._n_rows, self._n_rows + n_rows) if users is None else users
-            depth = None if self._reads_whole_lists else max(one.k or 0 for one in self.metrics)
-            lists, truth = frames_of(
-                lists, truth, ids, pad=self._pad, k=depth, context=self._context
+        with self._lock:
+            n_rows = 0
+            lists, truth, n_rows = self._in_frames(lists, truth, users)
+            question = self._question(lists, truth)
+            of = self._batches_of(question)
+            batch = {name: of.rows(question, name) for name in OF_BATCH if name in of.columns}
+            self._take_models(of.plan.part(batch, of.models))
+            of.plan.take(of.models, self._models)
+            of_users = [name for name in of.columns if name not in {*OF_BATCH, *WHOLE}]
+            ids = _distinct(
+                [
+                    one.get_column(question.sides[name].context.names["user"])
+                    for name, one in batch.items()
+                ]
             )
-        elif users is not None:
-            raise RecframeError(
-                "users= names the rows of arrays; a frame has its users in a column"
-            )
-        divided = self._divided(lists, truth)
-        one = self._replay(divided)
-        self._check_models(divided)
-        batch = {
-            name: _columns(divided.sides[name], one.none[name]) for name in OF_BATCH & {*one.none}
-        }
-        of_users = [name for name, none in one.none.items() if none.columns and name not in batch]
-        if of_users or self._seen is not None:
-            ids = [batch[name].get_column(divided.sides[name].column("user")) for name in batch]
-            users = _distinct(ids)
-        seen = None if self._seen is None or n_rows else self._new({*users.to_list()})
-        for name in of_users:
-            batch[name] = self._rows_of(divided, name, one.none[name]).of(users)
-        self._add(one, one.of_bucket(batch), 1, n_rows, seen)
+            seen = None if self._seen is None or n_rows else self._new({*ids.to_list()})
+            batch |= {name: self._of_users(question, of, name).of(ids) for name in of_users}
+            self._add(of.plan.part(batch, of.each), 1, n_rows, seen)
         return self
 
     def result(self) -> Any:
@@ -167,60 +214,76 @@ class Accumulator:
 
     def state(self) -> dict[str, Any]:
         """Return what was added up as plain Python objects, which other processes merge."""
-        one = next(iter(self._replayed.values()), None)
-        none = {} if one is None else one.none
-        return {
-            **self._said,
-            "n_batches": self.n_batches,
-            "n_rows": self._n_rows,
-            "users": None if self._seen is None else [*self._seen],
-            "models": _packed(self._tables[MODELS, None])
-            if (MODELS, None) in self._tables
-            else None,
-            "frames": {name: _packed(none[name]) for name in OF_BATCH & {*none}},
-            "sums": _packed(self._added()) if self._sums else None,
-        }
+        with self._lock:
+            first = self._first
+            return {
+                **self._said,
+                "n_batches": self.n_batches,
+                "n_rows": self._n_rows,
+                "users": None if self._seen is None else [*self._seen],
+                "models": [*map(_packed, self._models)],
+                "frames": {} if first is None else {n: _packed(f) for n, f in first.frames.items()},
+                "names": {} if first is None else {n: {**own} for n, own in first.names.items()},
+                "model": None if first is None else first.model,
+                "sums": [*map(_packed, self._added())] if self._sums else None,
+            }
 
     def merge(self, other: Accumulator | Mapping[str, Any]) -> Accumulator:
         """Add what another accumulator or its state has added up, and return this one; in any order it is the same.
 
         Raises a RecframeError that says what differs, for a state of another version or of other metrics, cut-offs, segments,
-        policies or models, or of a train= of other items, and a DataError for users of both with check_users=True.
+        policies or models, or of an items= or train= of other ids, and a DataError for users of both with check_users=True.
         """
         state = other.state() if isinstance(other, Accumulator) else other
+        if not isinstance(state, Mapping) or "version" not in state:
+            msg = (
+                f"merge() takes another accumulator or its state(), and was given {kind_of(other)}"
+            )
+            raise RecframeError(msg)
         for name, mine in self._said.items():
             if (theirs := state.get(name)) != mine:
                 msg = f"the states have different {name}: {mine} and {theirs}; merge those of one call"
                 raise RecframeError(msg)
         if state["sums"] is None:
             return self
-        rows = {name: _unpacked(one) for name, one in state["frames"].items()}
-        # first, since the frames of a state have no rows to find models in
-        if state["models"] is not None:
-            self._take_models(_unpacked(state["models"]), both=True)
-        one = self._replay(self._divided(rows[LISTS], rows.get("truth")))
-        seen = None if self._seen is None else self._new({*state["users"]})
-        self._add(one, _unpacked(state["sums"]), state["n_batches"], state["n_rows"], seen)
+        frames = {name: _unpacked(one) for name, one in state["frames"].items()}
+        with self._lock:
+            first = First(frames, state["names"], state["model"])
+            of = self._batches_of(self._question(*first.given, model=first.model))
+            self._take_models([*map(_unpacked, state["models"])], both=True)
+            seen = None if self._seen is None else self._new({*state["users"]})
+            sums = [*map(_unpacked, state["sums"])]
+            of.plan.take(of.models, self._models)
+            self._add(sums, state["n_batches"], state["n_rows"], seen)
         return self
 
     def __repr__(self) -> str:
         return f"Accumulator({', '.join(map(str, self.metrics))}; {self.n_batches:,} batches)"
 
+    def __getstate__(self) -> dict[str, Any]:
+        of_call = (self.metrics, self._by, self._context, self._pad, self._seen is not None)
+        return {"call": of_call, "state": self.state(), "kind": self._kind}
+
+    def __setstate__(self, held_state: dict[str, Any]) -> None:
+        metrics, by, context, pad, check_users = held_state["call"]
+        self.__init__(metrics, by, context, pad=pad, check_users=check_users)  # type: ignore[misc]
+        self.merge(held_state["state"])
+        self._kind = held_state["kind"]
+
     @cached_property
     def _said(self) -> dict[str, Any]:
         """The call in words, which states share that are added up."""
         options = {name: getattr(self._context, name) for name in SAID}
-        bound = {
-            name: len(getattr(self._context, name).frame)
-            for name in _bound(self._context, ["items", "train"])
-        }
         return {
             "version": VERSION,
             "metrics": [one.in_full for one in self.metrics],
             "by": [str(one) for one in self._by],
             "policies": {name: value for name, value in options.items() if value is not None},
             "check_users": self._seen is not None,
-            "rows of frames": bound,
+            "ids of frames": {
+                name: _digest(getattr(self._context, name), self._context)
+                for name in _bound(self._context, ["items", "train"])
+            },
         }
 
     @property
@@ -229,6 +292,26 @@ class Accumulator:
         context = self._context
         plain = context.ties == "item" and context.profile is None and not self._by
         return not plain or any(one.k is None for one in self.metrics)
+
+    def _in_frames(self, lists: Any, truth: Any, users: Any) -> tuple[Any, Any, int]:
+        """Return the frames of a batch, and the number of rows of arrays that are numbered."""
+        from recframe.api.batches_of_arrays import frames_of, is_array  # noqa: PLC0415  where arrays come in
+
+        if not is_array(lists):
+            if users is not None:
+                msg = "users= names the rows of arrays; a frame has its users in a column"
+                raise RecframeError(msg)
+            return lists, truth, 0
+        n_rows = 0
+        if users is None:
+            if (bound := _bound(self._context, SIDES)) not in ([], ["items"]):
+                msg = f"{bound[0]}= has users by their ids; name those of the rows: update(lists, truth, users=ids)"
+                raise RecframeError(msg)
+            n_rows = lists.shape[0] if hasattr(lists, "shape") else len(lists)
+            users = range(self._n_rows, self._n_rows + n_rows)
+        depth = None if self._reads_whole_lists else max(one.k or 0 for one in self.metrics)
+        found = frames_of(lists, truth, users, pad=self._pad, k=depth, context=self._context)
+        return *found, n_rows
 
     def _check(self) -> None:
         """Reject what no sums over batches have."""
@@ -250,75 +333,73 @@ class Accumulator:
                     msg = f"{metric} needs the {need} of all batches: bind it, rf.accumulator(..., {name}={name})"
                     raise ColumnError(msg)
 
-    def _divided(self, lists: Any, truth: Any) -> Divided:
-        """Return the call of a batch in buckets of users, of which it is one."""
+    def _question(
+        self,
+        lists: Any,
+        truth: Any,
+        method: str = "evaluate",
+        *,
+        model: str | None = None,
+        **options: Any,
+    ) -> Question:
+        """Return the call on a batch."""
         context = self._context
         if isinstance(lists, NamedFrame):
             lists, context = lists.frame, context.bind(lists.names)
-        lists, model = held(in_memory(lists), {"model": context.model})
+        lists, bound = held(in_memory(lists), {"model": model or context.model})
         kind = kind_for(lists, str(FrameOf(LISTS)))
         if kind.engine is not None:
             msg = f"a batch is in memory, and {kind.engine.name} adds up its own; write rf.rec(frame, truth).evaluate(...)"
             raise RecframeError(msg)
-        self._kind = type(kind.results or kind)(())
-        context = replace(context, **model, truth=in_memory(truth))
+        context = replace(context, **bound, truth=in_memory(truth))
         rec = Rec(lists)._with(context)  # noqa: SLF001  a call's own
-        return Divided(rec, "evaluate", tuple(self.metrics), {"by": self._by or None})
+        return Question(rec, method, tuple(self.metrics), {"by": self._by or None, **options})
 
-    def _replay(self, divided: Divided) -> Replayed:
-        """Return the call that is made over each batch of the same columns, after a dry run."""
-        sides = {name: side for name, side in divided.sides.items() if name in OF_BATCH}
+    def _batches_of(self, question: Question) -> Batches:
+        """Return the plan of batches of such columns, which is made once."""
         key = tuple(
-            (name, *side.side.context.names.values(), *side.schema.items())
-            for name, side in sides.items()
+            (name, *side.context.names.values(), *question.schemas[name].items())
+            for name, side in question.sides.items()
+            if name in OF_BATCH
         )
-        if key not in self._replayed:
-            found = self._tried(divided)
-            if self._replayed and schema_of(found.plans) != schema_of(
-                next(iter(self._replayed.values())).plans
-            ):
-                msg = "the columns of this batch have other dtypes than those of the first, or others are there; give the same"
-                raise ColumnError(msg)
-            self._replayed[key] = found
-        return self._replayed[key]
+        if key not in self._batches:
+            found = Batches(question)
+            others = iter(self._batches.values())
+            if (other := next(others, None)) is not None and other.schemas != found.schemas:
+                raise ColumnError(OF_DTYPES)
+            self._batches[key] = found
+        found = self._batches[key]
+        if self._first is None:
+            sides = {name: question.sides[name] for name in OF_BATCH if name in found.columns}
+            names = {name: {**side.names} for name, side in sides.items()}
+            own = {role: name for role, name in question.context.names.items() if role != name}
+            names[LISTS] = {
+                role: name for role, name in own.items() if role not in {"model", "weight"}
+            }
+            frames = {
+                name: stream(question.columns(name, found.columns[name]).head(0)) for name in sides
+            }
+            self._first = First(frames, names, question.context.model)
+            kind = question.sides[LISTS].kind
+            self._kind = type(kind.results or kind)(())
+        return found
 
-    def _tried(self, divided: Divided) -> Replayed:
-        trial = Trial(divided=True, is_here=True)
-        trial.in_one_round = True
-        try:
-            whole, none = divided.tried(trial)
-        except NeedsAllUsersError as error:
-            msg = f"an accumulator sees some users at a time: {error}"
-            raise RecframeError(msg) from None
-        if any(plan.round for plan in trial.plans):
-            msg = "one of the metrics looks at lists a second time, after sums over all of them; ask evaluate() of all lists"
-            raise RecframeError(msg)
-        asked = {} if trial.tables is None else trial.tables.asked
-        self._tables |= divided.tables([key for key in asked if key not in self._tables])
-        read = {name: divided.sides[name].read(columns) for name, columns in whole.items()}
-        tables = {key: self._tables[key] for key in asked}
-        return Replayed(
-            divided.call, trial.plans, trial.result, tables, none, read, in_one_round=True
-        )
-
-    def _check_models(self, divided: Divided) -> None:
-        if divided.context.model is not None:
-            self._take_models(divided.tables([(MODELS, None)])[MODELS, None])
-
-    def _take_models(self, models: pl.DataFrame, *, both: bool = False) -> None:
+    def _take_models(self, models: Sequence[pl.DataFrame], *, both: bool = False) -> None:
         """Reject models that the first batch did not have, whose users then count without a list."""
-        known = self._tables.setdefault((MODELS, None), models)
-        new = models.join(known, on=models.columns, how="anti", nulls_equal=True)
-        if len(new) or (both and len(models) < len(known)):
-            names = ", ".join(map(shown, known["model"]))
-            msg = f"the first batch has lists of all models, and others are found than {names}; give it a list of each"
-            raise DataError(msg)
+        if not self._models:
+            self._models = [*models]
+        for one, known in zip(models, self._models, strict=True):
+            new = one.join(known, on="model", how="anti", nulls_equal=True)
+            if len(new) or (both and len(one) < len(known)):
+                names = ", ".join(map(shown, known["model"]))
+                msg = f"the first batch has lists of all models, and others are found than {names}; give it a list of each"
+                raise DataError(msg)
 
-    def _rows_of(self, divided: Divided, name: str, none: pl.DataFrame) -> RowsOfUsers:
-        key = (name, *none.columns)
+    def _of_users(self, question: Question, of: Batches, name: str) -> RowsOfUsers:
+        key = (name, *of.columns[name])
         if key not in self._users:
-            side = divided.sides[name]
-            self._users[key] = RowsOfUsers(side.read(none.columns), side.column("user"))
+            user = question.sides[name].context.names["user"]
+            self._users[key] = RowsOfUsers(of.rows(question, name), user)
         return self._users[key]
 
     def _new(self, users: set[Any]) -> set[Any]:
@@ -329,48 +410,50 @@ class Accumulator:
         return users
 
     def _add(
-        self, one: Replayed, sums: pl.DataFrame, n_batches: int, n_rows: int, seen: set[Any] | None
+        self, sums: list[pl.DataFrame], n_batches: int, n_rows: int, seen: set[Any] | None
     ) -> None:
-        if self.n_batches + n_batches > MOST_BATCHES:
-            raise RecframeError(f"an accumulator takes {MOST_BATCHES:,} batches; give larger ones")
         self._sums.append(sums)
-        if sum(map(len, self._sums[1:])) > max(len(self._sums[0]), FEWEST_ROWS):
-            self._sums = [added_of(one.plans).up(pl.concat(self._sums))]
+        waiting = sum(len(one) for some in self._sums[1:] for one in some)
+        if waiting > max(sum(map(len, self._sums[0])), FEWEST_ROWS):
+            self._added()
         self.n_batches, self._n_rows = self.n_batches + n_batches, self._n_rows + n_rows
         if self._seen is not None:
             self._seen |= seen or set()
 
-    def _added(self) -> pl.DataFrame:
+    def _added(self) -> list[pl.DataFrame]:
         """Return the sums of all batches."""
-        plans = next(iter(self._replayed.values())).plans
-        self._sums = [added_of(plans).up(pl.concat(self._sums))]
+        of = next(iter(self._batches.values()))
+        self._sums = [of.each.added(self._sums)]
         return self._sums[0]
 
     def _result(self, method: str, options: Mapping[str, Any]) -> Any:
-        if not self._sums:
-            raise RecframeError(
-                "no batch was given, so there is no number; first write update(lists, truth)"
-            )
-        one = next(iter(self._replayed.values()))
-        call = replace(one.call, method=method, options={**one.call.options, **options})
-        trial = Trial(divided=True, is_here=True)
-        trial.in_one_round = True
-        call.made(trial, one.none, one.whole)
-        if schema_of(trial.plans) != schema_of(one.plans):
-            msg = f"{method}() with {options} is not made of sums; ask it of all lists"
-            raise RecframeError(msg)
-        found = replace(one, call=call, result=trial.result).finished(self._added())
-        if "note" in found.columns:
-            sets = [str(metric) for metric in self.metrics if is_of_segment(metric)]
-            without = (
-                pl.col("metric").is_in(sets)
-                & pl.col("value_low").is_null()
-                & (pl.col("n_users") > 1)
-            )
-            found = found.with_columns(
-                note=pl.when(without).then(pl.lit(IN_LISTS)).otherwise("note")
-            )
-        return self._kind.in_kind(found, {})
+        with self._lock:
+            if self._first is None or not self._sums:
+                msg = "no batch was given, so there is no number; first write update(lists, truth)"
+                raise RecframeError(msg)
+            of = next(iter(self._batches.values()))
+            made = of
+            if method != "evaluate":
+                first = self._first
+                question = self._question(*first.given, method, model=first.model, **options)
+                made = Batches(question)
+            if made.schemas != of.schemas:
+                msg = f"{method}() with {dict(options)} is not made of sums; ask it of all lists"
+                raise RecframeError(msg)
+            made.plan.take(made.models, self._models)
+            made.plan.take(made.each, self._added())
+            found = chosen(made.plan.finish(), made.plan.shown.columns)
+        return self._kind.in_kind(self._with_notes(found), {})
+
+    def _with_notes(self, found: pl.DataFrame) -> pl.DataFrame:
+        """Return a result that says where a set metric has no interval."""
+        if "note" not in found.columns:
+            return found
+        sets = [str(metric) for metric in self.metrics if is_of_segment(metric)]
+        without = (
+            pl.col("metric").is_in(sets) & pl.col("value_low").is_null() & (pl.col("n_users") > 1)
+        )
+        return found.with_columns(note=pl.when(without).then(pl.lit(IN_LISTS)).otherwise("note"))
 
 
 def _bound(context: Context, names: Sequence[str]) -> list[str]:
@@ -390,19 +473,25 @@ def _in_memory(context: Context) -> dict[str, Any]:
     return found
 
 
-def _columns(side: EngineSide, none: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns that are read of a frame of a batch."""
-    rows: Any = side.local
-    # by place, since names such as "^.*$" are patterns to Polars
-    plan = rows.select(pl.nth(side.schema.names().index(name)) for name in none.columns)
-    return run_as_it_is(plan) if side.in_memory else stream(plan)
-
-
 def _distinct(ids: Sequence[pl.Series]) -> pl.Series:
     """Return the distinct ids of several columns, categories as text."""
     is_text = any(one.dtype in TEXTS for one in ids)
     frames = [(one.cast(pl.String) if is_text else one).alias("user").to_frame() for one in ids]
     return pl.concat(frames, how="vertical_relaxed")["user"].unique().drop_nulls()
+
+
+def _digest(side: NamedFrame, context: Context) -> str:
+    """Return what tells the ids of a bound frame from others, whatever the order of its rows."""
+    names = {**context.names, **side.names}
+    ids = side.frame.select(
+        side.frame.get_column(names[role]).cast(pl.String)
+        for role in ("user", "item")
+        if names[role] in side.frame.columns
+    )
+    hashes = ids.hash_rows(1, 2, 3, 4)
+    # of 32 bits each, whose sums are exact
+    parts = [int((hashes % 2**32).sum()), int((hashes // 2**32).sum())]
+    return f"{len(ids)} {parts[0]:x} {parts[1]:x}"
 
 
 def _packed(rows: pl.DataFrame) -> bytes:

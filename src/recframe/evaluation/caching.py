@@ -7,15 +7,15 @@ its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from recframe.evaluation import trainings
 from recframe.evaluation.evaluation import Convention, by_policies, of_each_training
 from recframe.evaluation.execution import Run
+from recframe.evaluation.plan import Plan
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.user_values import HeldPlan, HeldValues, values_of_users
 from recframe.frames.collecting import Collect, run_as_it_is
@@ -38,34 +38,8 @@ FEW = 100
 """Most categories of an Enum in a cache key, since all of them are compared."""
 
 
-@dataclass
-class KeptPlan:
-    """Cached plan of some metrics, with the frames to run on.
-
-    These are none but while it runs, so that no frame of a call outlives it.
-    """
-
-    n_metrics: int
-    frames: dict[str, pl.DataFrame] = field(default_factory=dict)
-    plan: pl.LazyFrame = field(default_factory=pl.LazyFrame)
-    sums: list[tuple[pl.LazyFrame, Sequence[str], Sequence[str]]] = field(default_factory=list)
-    """Sums that the plan is made of, with keys and constant columns, where these are added up elsewhere."""
-
-    def adds(self, sums: pl.LazyFrame, keys: Sequence[str], same: Sequence[str]) -> pl.LazyFrame:
-        """Keep the plan of some sums, and return those of nobody."""
-        self.sums.append((sums, keys, same))
-        return pl.LazyFrame(schema=sums.collect_schema())
-
-    def ran(self, run: Run) -> pl.LazyFrame:
-        """Return the result on the frames; sums are given to whoever adds them up."""
-        if run.adds is None:
-            return run_as_it_is(self.plan).lazy()
-        for sums, keys, same in self.sums:
-            run.adds(run_as_it_is(sums).lazy(), keys, same)
-        return self.plan
-
-
-_kept: dict[Hashable, KeptPlan] = {}
+_kept: dict[Hashable, tuple[Plan, int]] = {}
+"""Plans with their numbers of metrics, those that ran last at the end."""
 
 
 Made = Callable[[Inputs, Run], pl.LazyFrame]
@@ -86,19 +60,24 @@ def planned(
 
     NOTE: a plan that runs is no longer among those kept, so that no other thread gives it frames meanwhile.
     """
-    is_of_columns = _is_of_columns(inputs, asked, in_one_round=run.in_one_round)
-    if run.ask is not None and is_of_columns and _is_middling(inputs, asked, middling or MIDDLING):
-        run = replace(run, ask=None)
-    is_plain = run.is_plain or (run.in_one_round and run.ask is None and not inputs.model)
-    if not (is_plain and is_of_columns):
+    if not _is_of_columns(inputs, asked):
         return made(inputs, run)
-    key = ((_columns_of(inputs), run.in_one_round, *what), *map(_key_of, asked))
-    kept = _kept.pop(key, None) or _kept_plan(inputs, len(asked), run, made)
-    kept.frames.update(inputs.given)
+    if run.ask is not None and _is_middling(inputs, asked, middling or MIDDLING):
+        run = replace(run, ask=None)
+    if not run.is_plain:
+        return made(inputs, run)
+    key = ((_columns_of(inputs), *what), *map(_key_of, asked))
+    kept = _kept.pop(key, None)
+    if kept is None:
+        schemas = {name: one.schema for name, one in inputs.given.items()}
+        plan = Plan(lambda frames, _: made(inputs.standing_in(frames), run), schemas)
+        kept = plan, len(asked)
+    plan, _ = kept
+    plan.fill(inputs.given)
     try:
-        return kept.ran(run)
+        return run_as_it_is(plan.result).lazy()
     finally:
-        kept.frames.clear()
+        plan.clear()
         _kept[key] = kept
         _let_go()
 
@@ -106,21 +85,19 @@ def planned(
 def _let_go() -> None:
     """Keep the plans that ran last; other threads may do the same meanwhile."""
     room = MOST
-    for key, one in reversed(_kept.copy().items()):
-        room -= OF_A_PLAN + one.n_metrics
+    for key, (_, n_metrics) in reversed(_kept.copy().items()):
+        room -= OF_A_PLAN + n_metrics
         if room < 0:
             _kept.pop(key, None)
 
 
-def _is_of_columns(inputs: Inputs, asked: Sequence[Convention], *, in_one_round: bool) -> bool:
+def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
     """Return whether a plan depends on the columns, the options and the metrics alone.
 
     Facts of side frames look at data, and so do the checks of strict=True; a command's messages name its files; what a metric
     of the user's own depends on nobody knows.
     """
-    is_eager = inputs.given.keys() == inputs.sides.keys() and (
-        inputs.tables is None or in_one_round
-    )
+    is_eager = inputs.given.keys() == inputs.sides.keys() and not inputs.is_part
     if not is_eager or inputs.context.strict or not are_in_python():
         return False
     needs = [convention.needs for convention in asked]
@@ -158,33 +135,6 @@ def _key_of(one: Convention) -> Hashable:
     """Return the cache key of a metric under its policies; its name distinguishes 1 from 1.0."""
     metric = one.metric
     return str(metric), metric.name, metric.settings, metric.k, one.context.policies
-
-
-def _kept_plan(inputs: Inputs, n_metrics: int, run: Run, made: Made) -> KeptPlan:
-    """Return a plan over placeholders of the call's frames.
-
-    NOTE: after it was asked for its schema Polars has the plan in the form that it runs in, which is half of what is saved.
-    """
-    kept = KeptPlan(n_metrics)
-    frames = {name: _stand_in(name, one, kept.frames) for name, one in inputs.given.items()}
-    run = run if run.adds is None else replace(run, adds=kept.adds)
-    kept.plan = made(inputs.standing_in(frames), run)
-    kept.plan.collect_schema()
-    return kept
-
-
-def _stand_in(name: str, like: pl.DataFrame, frames: Mapping[str, pl.DataFrame]) -> pl.LazyFrame:
-    """Return a placeholder frame whose data is set each time its plan runs.
-
-    NOTE: cached for the run, since each call of a function in a plan waits for Python.
-    """
-    whole = dict.fromkeys(("predicate_pushdown", "projection_pushdown", "slice_pushdown"), False)
-    given = partial(_given, frames, name)
-    return pl.LazyFrame(schema=like.schema).map_batches(given, **whole, schema=like.schema).cache()
-
-
-def _given(frames: Mapping[str, pl.DataFrame], name: str, _rows: pl.DataFrame) -> pl.DataFrame:
-    return frames[name]
 
 
 def held_values(
