@@ -329,13 +329,13 @@ def test_rows_at_hand_are_sent_once(monkeypatch):
     recs, truth = eager(model=False)
     users = pl.DataFrame({"user": range(50_000)}).with_columns(country=pl.col("user") % 3)
     sizes = []
-    run = many_frames.InProcess.run
+    sums = many_frames.InProcess.sums
 
-    def measured(engine, frame, work):
-        sizes.append(len(pickle.dumps(work.bucket)))
-        return run(engine, frame, work)
+    def measured(engine, frame, routed, summed, added, **options):
+        sizes.append(len(pickle.dumps(summed)))
+        return sums(engine, frame, routed, summed, added, **options)
 
-    monkeypatch.setattr(many_frames.InProcess, "run", measured)
+    monkeypatch.setattr(many_frames.InProcess, "sums", measured)
     for one in (users.head(10), users):
         rf.rec(many(recs), truth=many(truth), users=one).evaluate("mrr", by="country")
 

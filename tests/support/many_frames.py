@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,10 +11,11 @@ import polars as pl
 import pyarrow as pa
 
 from frame_kinds import Kind
-from recframe.engines.engine_frames import OfTables, in_tables
+from recframe.engines.engine_frames import OfTables
+from recframe.engines.sent_rows import adding, sent_sums, sums_of
 from recframe.frames.kinds import kind
-from recframe.frames.kinds.engine import Added, Routed, Work
-from recframe.frames.kinds.pyarrow_frames import in_plain_types, table_of
+from recframe.frames.kinds.engine import Added, Frames, Routed, Summing
+from recframe.frames.kinds.pyarrow_frames import in_plain_types, table_of, without_rows
 
 N_BUCKETS = 4
 
@@ -41,49 +42,59 @@ class InProcess(OfTables):
     def read(self, frame: ManyFrame, columns: Sequence[str]) -> pl.DataFrame:
         return pl.DataFrame(in_plain_types(frame.rows.select(list(columns))))
 
-    def distinct(
-        self,
-        frame: ManyFrame,
-        columns: Sequence[str],
-        present: Sequence[str],
-        any_of: Sequence[str],
-    ) -> pl.DataFrame:
-        rows = frame.collected.drop_nulls(list(present))
-        if any_of:
-            rows = rows.filter(pl.any_horizontal([_has(rows, name) for name in any_of]))
-        return rows.select(columns).unique()
-
-    def counted(self, frame: ManyFrame, user: str, item: str) -> tuple[pl.DataFrame, int]:
-        pairs = frame.collected.select(user=user, item=item).drop_nulls().unique()
-        return pairs.group_by("item").agg(value=pl.len()), pairs["user"].n_unique()
-
     def stacked(self, frames: Mapping[str, ManyFrame], model: str) -> ManyFrame:
         named = [
             one.collected.with_columns(pl.lit(name).alias(model)) for name, one in frames.items()
         ]
         return ManyFrame(pl.concat(named, how="diagonal").to_arrow())
 
-    def run(self, frame: ManyFrame, work: Work) -> ManyFrame:
+    def sums(
+        self,
+        frame: ManyFrame,
+        routed: Mapping[str, Routed],
+        summed: Summing,
+        added: Sequence[Added],
+        *,
+        where_they_lie: bool,
+    ) -> list[list[pl.DataFrame]]:
         del frame
-        work = in_tables(work)
-        taken = {name: _taken(one) for name, one in work.routed.items()}
-        made = []
-        for number in range(N_BUCKETS):
-            rows = {
-                name: one.filter(_bucket(work.routed[name].user) == number)
-                for name, one in taken.items()
-            }
-            # as if it ran in another process
-            there = pickle.loads(pickle.dumps(work.bucket))  # noqa: S301
-            made.append(there(rows))
-            assert made[-1].schema == work.of_bucket.schema
-        all_made = pa.concat_tables(made)
-        if work.added is None:
-            return ManyFrame(all_made)
-        there = pickle.loads(pickle.dumps(work.finish))  # noqa: S301
-        result = there(_added(pl.DataFrame(all_made), work.added).to_arrow())
-        assert result.schema == work.result.schema
-        return ManyFrame(result)
+        # as if it ran in another process
+        there = pickle.loads(pickle.dumps(summed))  # noqa: S301
+        if where_they_lie:
+            ((name, one),) = routed.items()
+            parts = [{name: part} for part in _taken(one).iter_slices(7)]
+        else:
+            parts = _buckets(routed)
+        sent = [sent_sums(there(rows), number) for number, rows in enumerate(parts)]
+        both = adding(pickle.loads(pickle.dumps(added)))  # noqa: S301
+        some = [pa.concat_tables(sent[at : at + 2]) for at in range(0, len(sent), 2)]
+        return [part for one in some for part in sums_of(both(one), len(added))]
+
+    def rows(
+        self,
+        frame: ManyFrame,
+        routed: Mapping[str, Routed],
+        made: Callable[[Frames], pl.DataFrame],
+        schema: pl.Schema,
+    ) -> ManyFrame:
+        del frame
+        there = pickle.loads(pickle.dumps(made))  # noqa: S301
+        none = without_rows(schema).schema
+        return ManyFrame(
+            pa.concat_tables(table_of(there(rows)).cast(none) for rows in _buckets(routed))
+        )
+
+    def give(self, frame: ManyFrame, result: pl.DataFrame) -> ManyFrame:
+        del frame
+        return ManyFrame(table_of(result))
+
+
+def _buckets(routed: Mapping[str, Routed]) -> list[dict[str, pl.DataFrame]]:
+    taken = {name: _taken(one) for name, one in routed.items()}
+    return [
+        {name: one.filter(_bucket(routed[name].user) == number) for name, one in taken.items()}
+        for number in range(N_BUCKETS)
+    ]
 
 
 class Many(kind.Kind):
@@ -125,23 +136,6 @@ def _taken(one: Routed) -> pl.DataFrame:
     return pl.DataFrame([rows.get_column(name) for name in one.columns])
 
 
-def _added(rows: pl.DataFrame, how: Added) -> pl.DataFrame:
-    summed = [pl.col(name).sum() for name in how.sums]
-    # as SQL has it, the sum of nothing is nothing
-    summed = [
-        pl.when(pl.col(name).count() > 0).then(one)
-        for name, one in zip(how.sums, summed, strict=True)
-    ]
-    same = [pl.col(name).drop_nulls().first() for name in how.same]
-    most = [pl.col(name).max() for name in how.most]
-    return (
-        rows.group_by(how.keys)
-        .agg(*summed, *same, *most)
-        .select(rows.columns)
-        .sample(fraction=1, shuffle=True, seed=1)
-    )
-
-
 def many(frame: pl.DataFrame) -> ManyFrame:
     return ManyFrame(frame.to_arrow())
 
@@ -152,4 +146,3 @@ def read(frame: Any) -> pl.DataFrame:
 
 
 MANY = Kind("divided", many, read)
-Frames = Mapping[str, pl.DataFrame]

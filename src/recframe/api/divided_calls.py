@@ -13,15 +13,15 @@ import polars as pl
 from recframe.api import argument_errors
 from recframe.api.rec_class import Rec
 from recframe.engines.scans import Scans
-from recframe.errors import NeedsAllUsersError, silent
+from recframe.errors import NeedsAllUsersError, RecframeError, silent
 from recframe.evaluation.evaluation import Convention
 from recframe.evaluation.parts import Part
-from recframe.evaluation.plan import WHOLE, Plan
+from recframe.evaluation.plan import WHOLE, Plan, Step, sums_at
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.required_columns import needs_of
 from recframe.frames.collecting import stream, stream_all
 from recframe.frames.hints import Given, Hint, in_words, words
-from recframe.frames.kinds.engine import Routed
+from recframe.frames.kinds.engine import Engine, Frames, Routed
 from recframe.frames.kinds.kind import Kind, chosen, with_results_of_polars
 from recframe.frames.kinds.lookup import collected, is_frame, kind_for
 from recframe.frames.options import SIDES, Context, NamedFrame, is_side
@@ -64,7 +64,7 @@ class Call:
         kinds = kinds or {}
         given = {name: Part(rows, name, plan, kinds.get(name)) for name, rows in frames.items()}
         sides: dict[str, Any] = {
-            name: NamedFrame(given[name], self.names.get(name, {}))
+            name: NamedFrame(given[name], self._names_of(name, frames[name]))
             for name in SIDES
             if name in given
         }
@@ -73,6 +73,11 @@ class Call:
         with in_words(self.words), silent():
             made: pl.LazyFrame = getattr(bound, self.method)(*self.arguments, **self.options)
         return made
+
+    def _names_of(self, name: str, frame: pl.LazyFrame) -> dict[str, str]:
+        """Return a side frame's own column names, of the columns that are read."""
+        columns = frame.collect_schema().names()
+        return {role: own for role, own in self.names.get(name, {}).items() if own in columns}
 
 
 class Question:
@@ -89,16 +94,37 @@ class Question:
             if isinstance(given, Iterable) and not is_one:
                 self.options[name] = list(given)
         self.sides: dict[str, Side] = sides_of(rec._frame, self.context)  # noqa: SLF001
+        self.engine: Engine | None = self.sides[LISTS].kind.engine
 
     @cached_property
-    def frames(self) -> dict[str, pl.LazyFrame]:
-        """The frames of this process as plans, with all of their columns."""
-        return {name: _lazy(side) for name, side in self.sides.items()}
+    def frames(self) -> dict[str, Any]:
+        """The frames of the engine, and those of this process as plans, with all of their columns."""
+        return {name: self._frame(side) for name, side in self.sides.items()}
+
+    def _frame(self, side: Side) -> Any:
+        engine, other = self.engine, side.kind.engine
+        if engine is None or other is None:
+            return _lazy(side)
+        if other.name != engine.name:
+            msg = (
+                f"the lists are a frame of {engine.name}, and a side frame of {other.name}; give both as frames of one "
+                "engine"
+            )
+            raise RecframeError(msg)
+        return side.kind.frame
 
     @cached_property
     def schemas(self) -> dict[str, pl.Schema]:
-        """The columns of the frames."""
-        return {name: frame.collect_schema() for name, frame in self.frames.items()}
+        """The columns of the frames, in the dtypes that they have in a bucket."""
+        return {name: self._schema(frame) for name, frame in self.frames.items()}
+
+    def _schema(self, frame: Any) -> pl.Schema:
+        if self.engine is None:
+            schema: pl.Schema = frame.collect_schema()
+            return schema
+        if isinstance(frame, pl.LazyFrame):
+            return self.engine.sent(frame.collect_schema())
+        return self.engine.schema(frame)
 
     def plan(self, frames: Mapping[str, pl.LazyFrame] | None = None, **options: bool) -> Plan:
         """Return the plan of the call over the columns that it reads, which a first plan tells, or over frames."""
@@ -118,9 +144,23 @@ class Question:
         }
 
     def columns(self, name: str, columns: Iterable[str]) -> pl.LazyFrame:
-        """Return columns of a frame by their places, since names such as "^.*$" are patterns to Polars."""
-        names = self.schemas[name].names()
-        return self.frames[name].select(pl.nth([names.index(column) for column in columns]))
+        """Return columns of a frame of this process by their places, since names such as "^.*$" are patterns to Polars."""
+        frame: pl.LazyFrame = self.frames[name]
+        names = frame.collect_schema().names()
+        return frame.select(pl.nth([names.index(column) for column in columns]))
+
+    def in_full(self, schemas: Mapping[str, Mapping[str, pl.DataType]]) -> dict[str, pl.DataFrame]:
+        """Return the columns that are read of the frames that every part of the users has in full."""
+        return {name: self._whole(name, schemas[name]) for name in WHOLE & {*schemas}}
+
+    def _whole(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+        frame = self.frames[name]
+        if self.engine is None or isinstance(frame, pl.LazyFrame):
+            rows = stream(self.columns(name, schema))
+        else:
+            rows = self.engine.read(frame, [*schema])
+        # column by column, since names may be patterns to Polars
+        return pl.DataFrame([one.cast(schema[one.name]) for one in rows])
 
     @cached_property
     def call(self) -> Call:
@@ -170,14 +210,37 @@ class Question:
         """Whether ranks are made from scores."""
         return not self.sides[LISTS].has("rank")
 
-    def routed(self, name: str, frame: Any, schema: pl.Schema) -> Routed:
+    @property
+    def has_rows_of_users(self) -> bool:
+        """Whether the result has rows of users."""
+        users = {side.names.get("user") for side in self.sides.values()}
+        names = [one for one in self._by if isinstance(one, str)]
+        by_user = any(name in users or role_named(name, self.context) == "user" for name in names)
+        return self.method in OF_ROWS or by_user
+
+    def check_order(self, engine: Engine) -> None:
+        """Reject what goes by an order of rows, which those of an engine have not."""
+        if self.is_scored and any(context.ties == "order" for context in self._contexts):
+            msg = (
+                f"ties='order' needs an order of rows, but those of {engine.name} have none; give each row a rank, or write "
+                "another ties="
+            )
+            raise RecframeError(msg)
+        if self.method == "judge" and self.sides[LISTS].rows_are_items:
+            msg = (
+                "a judged frame without ids of items is numbered row by row, which no bucket can do; name their column: "
+                "rec(item='item_id')"
+            )
+            raise RecframeError(msg)
+
+    def routed(self, name: str, schema: pl.Schema) -> Routed:
         """Return the rows and columns that are read of a frame."""
         side, columns = self.sides[name], schema.names()
         roles = {"users": ("user",), "truth": ("user", "item", "relevance")}
         present = (side.context.names[role] for role in roles.get(name, ("user", "item")))
         kept = tuple(one for one in present if one in columns and self.method != "audit")
         most = self._deepest({*columns}) if name == LISTS else None
-        return Routed(frame, schema, side.context.names["user"], kept, most)
+        return Routed(self.frames[name], schema, side.context.names["user"], kept, most)
 
     def _deepest(self, columns: set[str]) -> tuple[str, float] | None:
         """Return the column of ranks and the largest that is read; None where rows behind it say something.
@@ -237,7 +300,7 @@ def within_memory(
     except NeedsAllUsersError as error:
         why = error
     read = {
-        name: question.routed(name, question.frames[name], pl.Schema(schema))
+        name: question.routed(name, pl.Schema(schema))
         for name, schema in schemas.items()
         if schema and name not in WHOLE
     }
@@ -250,10 +313,90 @@ def within_memory(
                 f"{why}; ask it with room for all rows, {room}, or leave memory= out"
             )
         scans.write_files()
-        items = {name: stream(question.columns(name, schemas[name])) for name in WHOLE & {*schemas}}
+        items = question.in_full(schemas)
         every = scans.whole() | {name: rows.lazy() for name, rows in items.items()}
         whole = question.plan(every, **keeps)
         return _shown(rec, whole, _run(plan, whole, scans, items))
+
+
+@dataclass(frozen=True)
+class Task:
+    """Some of the sums of a call's plan, which a worker makes again for each bucket of users."""
+
+    call: Call
+    schemas: Mapping[str, pl.Schema]
+    filled: Frames
+    """Frames that every bucket has in full, and sums of all users."""
+    places: tuple[int, ...] = ()
+    """Places of the sums; without any the result is made, of which a bucket has the rows of its users."""
+    keeps_users: bool = False
+
+    def sums(self, frames: Frames) -> list[pl.DataFrame]:
+        """Return the sums of a bucket."""
+        plan = self._plan()
+        return plan.part(frames, plan.step(self.places))
+
+    def rows(self, frames: Frames) -> pl.DataFrame:
+        """Return a bucket's rows of the result."""
+        plan = self._plan()
+        return chosen(plan.part(frames, plan.steps[-1])[0], plan.shown.columns)
+
+    def _plan(self) -> Plan:
+        plan = Plan(self.call.made, self.schemas, keeps_users=self.keeps_users)
+        plan.fill({name: pl.DataFrame(schema=schema) for name, schema in self.schemas.items()})
+        plan.fill(self.filled)
+        return plan
+
+
+def on_engine(rec: Any, method: str, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    """Return the result of a method on an engine's frames, whose rows stay where they are."""
+    question, frame = Question(rec, method, arguments, options), rec._frame  # noqa: SLF001  a Rec's own
+    engine = question.engine
+    if engine is None:
+        return within_memory(rec, method, arguments, options)
+    question.check_order(engine)
+    keeps = question.has_rows_of_users
+    plan = question.plan(keeps_users=keeps)
+    schemas = {name: schema for name, schema in question.read_by(plan).items() if schema}
+    task = Task(question.call, schemas, question.in_full(schemas), keeps_users=keeps)
+    plan.fill(task.filled)
+    for step in (one for several in plan.steps for one in _apart(plan, several)):
+        if not step.places:
+            schema = chosen(plan.result, plan.shown.columns).collect_schema()
+            return engine.rows(frame, _routed(question, step, schemas), task.rows, schema)
+        sums = _sums(question, engine, step, replace(task, places=step.places))
+        plan.take(step, sums)
+        known = zip(step.places, sums, strict=True)
+        task = replace(task, filled={**task.filled, **{sums_at(at): one for at, one in known}})
+    return engine.give(frame, chosen(plan.finish(), plan.shown.columns))
+
+
+def _apart(plan: Plan, step: Step) -> list[Step]:
+    """Return steps of which those of keys have the keys of few frames, which are read where they lie."""
+    return [plan.step([place]) for place in step.places] if step.are_keys else [step]
+
+
+def _routed(question: Question, step: Step, schemas: Mapping[str, pl.Schema]) -> dict[str, Routed]:
+    """Return the frames whose rows a step reads."""
+    names = [name for name in schemas if name in step.reads - WHOLE]
+    return {name: question.routed(name, schemas[name]) for name in names}
+
+
+def _sums(question: Question, engine: Engine, step: Step, task: Task) -> list[pl.DataFrame]:
+    """Return the sums of a step over all users."""
+    if any(one.has_users for one in step.sums):
+        msg = (
+            "the interval of a number of all lists needs all lists at once, but buckets hold only some users; evaluate() has "
+            "its values, without intervals"
+        )
+        raise NeedsAllUsersError(msg)
+    routed, how = _routed(question, step, task.schemas), [one.how for one in step.sums]
+    in_place = step.are_keys and len(routed) == 1
+    if in_place:  # keys may stand behind the largest cut-off
+        routed = {name: replace(one, most=None) for name, one in routed.items()}
+    frame = question.rec._frame  # noqa: SLF001  a Rec's own
+    parts = engine.sums(frame, routed, task.sums, how, where_they_lie=in_place) if routed else []
+    return step.added(parts or [task.sums({})])
 
 
 def _lazy(side: Side) -> pl.LazyFrame:

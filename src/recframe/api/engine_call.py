@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import polars as pl
 
 from recframe.api.bound_metric import F
-from recframe.api.divided_calls import within_memory
+from recframe.api.divided_calls import on_engine
 from recframe.api.rec_class import Rec
 from recframe.errors import RecframeError, shown
 from recframe.frames.kinds.kind import Kind, with_results_of_polars
@@ -73,11 +73,7 @@ def rec_for(frame: Any) -> Rec[Any]:
 def _by_bucket(name: str) -> Callable[..., Any]:
     @wraps(getattr(Rec, name))
     def called(self: Any, *arguments: Any, **options: Any) -> Any:
-        if kind_for(self._frame).engine is None:
-            return within_memory(self, name, arguments, options)
-        from recframe.api.engine_plan import run  # noqa: PLC0415  which imports this
-
-        return run(self, name, arguments, options)
+        return on_engine(self, name, arguments, options)
 
     return called
 

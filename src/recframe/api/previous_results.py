@@ -62,7 +62,7 @@ def _latest_run(history: pl.DataFrame, of: Question, by: Sequence[str]) -> pl.Da
     from recframe.tracking.histories import NULL, OF_SUMMARY, keys_of  # noqa: PLC0415
 
     # frames of engines have none
-    today = "" if of.kind.adds is not None else fingerprint(of.inputs)
+    today = "" if of.kind.all_users is not None else fingerprint(of.inputs)
     counts = history["metric"].is_in([*map(str, of.metrics)])
     counts &= history["fingerprint"].ne_missing(today)
     keys = keys_of(history.columns)

@@ -9,7 +9,6 @@ import polars as pl
 from recframe.audit.checks import Finding, Findings, check
 from recframe.audit.data import EMPTY, HARDLY, LISTED_AND_JUDGED, Data, item, n_rows
 from recframe.frames.hints import A_FRAME, Either, bind, text
-from recframe.frames.kinds.engine import POPULARITY
 from recframe.frames.roles import Segment
 from recframe.ranking.judged_frame import PAIR
 from recframe.ranking.relevance import rows_of_models
@@ -226,10 +225,7 @@ def categories_in_one_text(data: Data) -> Findings:
 )
 def cold_items(data: Data) -> Findings:
     """Recommended items that nobody has in train."""
-    known, tables = data.pairs["train"].select("item"), data.inputs.tables
-    if tables is not None:
-        known = tables.get(POPULARITY, {"item": data.inputs.schema["item"]})
-    rows = known.drop_nulls().unique()
+    rows = data.pairs["train"].select("item").drop_nulls().unique()
     known = data.inputs.added("items of train", lambda: rows, ["item"])
     yield Finding(data.main, data.lists.join(known, on="item", how="anti"))
 

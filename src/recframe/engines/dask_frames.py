@@ -1,9 +1,9 @@
 """Dask frames: one shuffle of Arrow bytes into buckets of users.
 
 Each partition is cut to the columns that are read and becomes a row for each bucket, with the bucket's number and the rows as
-Arrow writes them; one shuffle of all frames brings these to their buckets, whose tables the library's own plan gets; and
-sums are added up in a tree. Nothing runs before the result is computed, but for small tables: items, and where they are
-needed models and popularities.
+Arrow writes them; one shuffle of all frames brings these to their buckets, where the plan of the call runs; and sums are added
+up in a tree. The driver makes the result of them. Rows of users stay with Dask, and nothing of these runs before they are
+computed.
 
 NOTE: bytes, since pandas has no dtype for some columns (whole numbers with nulls, decimals, lists), whose values a shuffle
 would then change; and partitions of a frame may differ in dtype where they have no values.
@@ -24,34 +24,34 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with dask[dataframe]
 
-from recframe.engines.engine_frames import EngineFrame, OfTables, in_tables, local_rows
+from recframe.engines.engine_frames import EngineFrame, OfTables, local_rows
 from recframe.engines.sent_rows import (
     BUCKET,
-    N_ROWS,
     ROWS,
     SENT,
-    SIDE,
-    Bucket,
+    SUMS_AT_ONCE,
     Side,
+    Tabled,
+    adding,
+    making,
+    sent_sums,
     sides_of,
-    unpacking,
+    summing,
+    sums_of,
 )
 from recframe.errors import ColumnError
 from recframe.frames.dtypes import as_text
-from recframe.frames.kinds.engine import Added, Frames, Routed, Work, counted, rows_with
+from recframe.frames.kinds.engine import Added, Frames, Routed, Summing, rows_with
 from recframe.frames.kinds.pandas_frames import dtype_name, series
-from recframe.frames.kinds.pyarrow_frames import in_plain_types, plain, table_of, without_rows
+from recframe.frames.kinds.pyarrow_frames import plain, table_of, without_rows
 
 SETTING = "recframe.buckets"
 """Dask setting with the number of buckets: dask.config.set({"recframe.buckets": 4000})."""
-SUMS_AT_ONCE = 8
-"""Buckets whose sums are added in one task."""
 TO = "_partitions"
 """Column name of partition numbers in Dask's shuffle."""
 BYTES = pd.ArrowDtype(pa.large_binary())
 LARGE = SENT.set(0, pa.field(TO, pa.int64())).set(3, pa.field(ROWS, pa.large_binary()))
 """The schema of what is sent, in which a partition may have any number of bytes."""
-COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 @dataclass(frozen=True)
@@ -83,41 +83,10 @@ class Dask(OfTables):
 
     def read(self, frame: Any, columns: Sequence[str]) -> pl.DataFrame:
         """Return some columns of a small frame."""
-        schema = self.none(frame).select(list(columns)).schema
-        sent = _each(frame[list(columns)], lambda rows: _sent_whole(_table(rows, schema)))
-        return pl.DataFrame(in_plain_types(_received(sent.compute(), schema)))
-
-    def distinct(
-        self, frame: Any, columns: Sequence[str], present: Sequence[str], any_of: Sequence[str]
-    ) -> pl.DataFrame:
-        """Return the values of columns, of rows that have others."""
-        read = list(dict.fromkeys([*columns, *present, *any_of]))
-        schema = self.none(frame).select(read).schema
-        only, how = pa.schema(map(schema.field, columns)), Added(tuple(columns), (), ())
-
-        def values(rows: pd.DataFrame) -> pd.DataFrame:
-            kept = rows_with(pl.DataFrame(_table(rows, schema)), present, any_of)
-            return _sent_whole(_added(kept.select(columns), how, only))
-
-        found = _in_a_tree(_each(frame[read], values), how, only).compute()
-        return pl.DataFrame(_received(found, only))
-
-    def counted(self, frame: Any, user: str, item: str) -> tuple[pl.DataFrame, int]:
-        """Return each item with its number of users, and the number of all users, which is that of no item."""
-        none = in_plain_types(self.none(frame).select([user, item]))
-        counts = pa.schema([("item", none.schema.field(item).type), ("value", pa.int64())])
-
-        def of_bucket(frames: Frames) -> pa.Table:
-            items, n_users = counted(frames["pairs"].lazy().select(user=user, item=item))
-            of_none = pl.DataFrame({"item": [None], "value": [n_users]}, schema=items.schema)
-            return pl.concat([items, of_none]).to_arrow().cast(counts)
-
-        pairs = Routed(frame, pl.DataFrame(none).schema, user, (user, item))
-        sent = _each_bucket({"pairs": pairs}, of_bucket)
-        sums = _in_a_tree(sent, Added(("item",), ("value",), ()), counts)
-        found = pl.DataFrame(_received(sums.compute(), counts))
-        n_users = found.filter(pl.col("item").is_null())["value"].sum()
-        return found.drop_nulls("item"), int(n_users)
+        schema = self.schema(frame)
+        read = Routed(frame, pl.Schema({name: schema[name] for name in columns}), columns[0])
+        sent = _of_rows(read, lambda rows: sent_sums([rows])).compute()
+        return pl.concat(rows for (rows,) in sums_of(_table_of_sent(sent), 1))
 
     def stacked(self, frames: Mapping[str, Any], model: str) -> Any:
         """Return frames below each other, with a column that has their names; where one lacks a column, it is null there."""
@@ -127,18 +96,50 @@ class Dask(OfTables):
         ]
         return dd.concat(named)
 
-    def run(self, frame: Any, work: Work) -> Any:
-        """Return the result of a call, which Dask makes when it is computed."""
+    def sums(
+        self,
+        frame: Any,
+        routed: Mapping[str, Routed],
+        summed: Summing,
+        added: Sequence[Added],
+        *,
+        where_they_lie: bool,
+    ) -> list[list[pl.DataFrame]]:
+        """Return the sums of all buckets, added up in a tree."""
         del frame
-        tables = in_tables(work)
-        if work.added is None:
-            meta = in_pandas(tables.of_bucket)
-            return _each_bucket(work.routed, tables.bucket, in_pandas, meta)
-        schema, finish = tables.of_bucket.schema, tables.finish
-        sums = _in_a_tree(_each_bucket(work.routed, tables.bucket), work.added, schema)
-        return _each(
-            sums, lambda sent: in_pandas(finish(_received(sent, schema))), in_pandas(tables.result)
-        )
+        sides = sides_of(routed)
+        if where_they_lie:
+            ((name, one),) = routed.items()
+            sent = _of_rows(
+                one, lambda rows: sent_sums(summed({name: rows_with(rows, one.present)}))
+            )
+        else:
+            sent = _each_bucket(routed, sides, summing(sides, summed, added), _in_bytes)
+        both = adding(added)
+        while sent.npartitions > 1:
+            fewer = -(-sent.npartitions // SUMS_AT_ONCE)
+            sent = _each(
+                sent.repartition(npartitions=fewer),
+                lambda one: _in_bytes(both(_table_of_sent(one))),
+            )
+        return sums_of(_table_of_sent(sent.compute()), len(added))
+
+    def rows(
+        self,
+        frame: Any,
+        routed: Mapping[str, Routed],
+        made: Callable[[Frames], pl.DataFrame],
+        schema: pl.Schema,
+    ) -> Any:
+        """Return the rows that are made of each bucket, when they are computed."""
+        del frame
+        sides, none = sides_of(routed), without_rows(schema)
+        return _each_bucket(routed, sides, making(sides, made, none), in_pandas, in_pandas(none))
+
+    def give(self, frame: Any, result: pl.DataFrame) -> Any:
+        """Return a small result as a frame of Dask."""
+        del frame
+        return dd.from_pandas(in_pandas(table_of(result)), npartitions=1, sort=False)
 
 
 class DaskFrame(EngineFrame):
@@ -216,88 +217,62 @@ def _buckets_of(values: pl.Series, n_buckets: int) -> Any:
 
 def _each_bucket(
     routed: Mapping[str, Routed],
-    bucket: Bucket,
-    made: Callable[[pa.Table], pd.DataFrame] | None = None,
+    sides: Mapping[str, Side],
+    made: Tabled,
+    given: Callable[[pa.Table], pd.DataFrame],
     meta: pd.DataFrame | None = None,
 ) -> Any:
     """Return what is made of each bucket: rows of all frames, in as many partitions as there are buckets of users."""
-    n_buckets, made = _n_buckets(routed), made or _sent_whole
-    sides = sides_of(routed)
+    n_buckets = _n_buckets(routed)
     sent = [
-        _in_buckets(one, sides[name], number, n_buckets)
+        _of_rows(one, partial(_packed, one, sides[name], number, n_buckets))
         for number, (name, one) in enumerate(routed.items())
     ]
     rows = sent[0] if len(sent) == 1 else dd.concat(sent)
     shuffled = partial(rows.shuffle, TO, ignore_index=True)
     rows = (rows.repartition if n_buckets == 1 else shuffled)(npartitions=n_buckets)
-    unpacked = unpacking(sides, bucket)
-    return _each(
-        rows, lambda one: made(unpacked(pa.Table.from_pandas(one, preserve_index=False))), meta
-    )
+    return _each(rows, lambda one: given(made(_table_of_sent(one))), meta)
 
 
-def _in_buckets(routed: Routed, side: Side, number: int, n_buckets: int) -> Any:
-    """Return a frame's rows as one row for each bucket of each partition."""
-    schema, present, most = without_rows(side.schema).schema, routed.present, routed.most
+def _packed(
+    routed: Routed, side: Side, number: int, n_buckets: int, rows: pl.DataFrame
+) -> pa.Table:
+    """Return rows of a frame as one row for each bucket."""
+    rows = rows_with(rows, routed.present, routed.most)
+    to = pl.Series(BUCKET, _buckets_of(rows.get_column(side.user), n_buckets))
+    rows.columns = side.names
+    return pa.Table.from_batches([side.put_in_buckets(rows.with_columns(to), number)])
 
-    def packed(read: pl.DataFrame) -> pd.DataFrame:
-        rows = rows_with(read, present, most=most)
-        to = pl.Series(BUCKET, _buckets_of(rows.get_column(side.user), n_buckets))
-        rows.columns = side.names
-        return _in_bytes(side.put_in_buckets(rows.with_columns(to), number))
 
+def _of_rows(routed: Routed, made: Callable[[pl.DataFrame], pa.Table]) -> Any:
+    """Return what is sent of each partition's rows, of the columns that are read."""
     if isinstance(routed.frame, pl.LazyFrame):
-        return dd.from_pandas(packed(local_rows(routed)), npartitions=1, sort=False)
+        return dd.from_pandas(_in_bytes(made(local_rows(routed))), npartitions=1, sort=False)
+    schema = without_rows(routed.schema).schema
     return _each(
-        routed.frame[side.columns], lambda rows: packed(pl.DataFrame(_table(rows, schema)))
+        routed.frame[routed.columns],
+        lambda rows: _in_bytes(made(pl.DataFrame(_table(rows, schema)))),
     )
 
 
-def _in_bytes(sent: pa.RecordBatch) -> pd.DataFrame:
+def _table_of_sent(sent: pd.DataFrame) -> pa.Table:
+    """Return what was sent as a table."""
+    return pa.Table.from_pandas(sent, preserve_index=False).rename_columns(SENT.names)
+
+
+def _in_bytes(sent: pa.Table) -> pd.DataFrame:
     """Return what is sent as a frame of pandas, which has the bytes as they are."""
-    table = pa.Table.from_batches([sent]).rename_columns(LARGE.names).cast(LARGE)
+    table = sent.rename_columns(LARGE.names).cast(LARGE)
     found: pd.DataFrame = table.to_pandas(types_mapper={pa.large_binary(): BYTES}.get)
     return found
-
-
-def _sent_whole(table: pa.Table) -> pd.DataFrame:
-    """Return a table as the one row that is sent."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=COMPRESSED) as stream:
-        stream.write_table(table)
-    row = {BUCKET: [0], SIDE: [0], N_ROWS: [len(table)], ROWS: [sink.getvalue().to_pybytes()]}
-    return _in_bytes(pa.RecordBatch.from_pydict(row, SENT))
-
-
-def _received(sent: pd.DataFrame, schema: pa.Schema) -> pa.Table:
-    """Return the rows of all tables that were sent."""
-    tables = [pa.ipc.open_stream(one).read_all() for one in sent[ROWS]]
-    return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in tables)])
 
 
 def _each(
     frame: Any, made: Callable[[pd.DataFrame], pd.DataFrame], meta: pd.DataFrame | None = None
 ) -> Any:
     """Return what is made of each partition, rows that are sent where no other frame is named."""
-    meta = _in_bytes(pa.RecordBatch.from_pylist([], SENT)) if meta is None else meta
+    meta = _in_bytes(SENT.empty_table()) if meta is None else meta
     return frame.map_partitions(Step(made), meta=meta, enforce_metadata=False).clear_divisions()
-
-
-def _in_a_tree(sent: Any, how: Added, schema: pa.Schema) -> Any:
-    """Return the sums of all partitions in one."""
-
-    def added(some: pd.DataFrame) -> pd.DataFrame:
-        return _sent_whole(_added(_received(some, schema), how, schema))
-
-    while sent.npartitions > 1:
-        fewer = -(-sent.npartitions // SUMS_AT_ONCE)
-        sent = _each(sent.repartition(npartitions=fewer), added)
-    return sent
-
-
-def _added(rows: pa.Table | pl.DataFrame, how: Added, schema: pa.Schema) -> pa.Table:
-    """Return sums added up by their keys."""
-    return table_of(how.up(pl.DataFrame(rows).select(schema.names))).cast(schema)
 
 
 def in_pandas(table: pa.Table) -> pd.DataFrame:

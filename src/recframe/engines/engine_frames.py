@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from typing import Any, NoReturn
 
 import polars as pl
@@ -13,9 +10,9 @@ import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 
 from recframe.errors import RecframeError
 from recframe.frames.collecting import stream
-from recframe.frames.kinds.engine import Engine, Routed, Work
+from recframe.frames.kinds.engine import Engine, Routed
 from recframe.frames.kinds.kind import Kind, Named, Names
-from recframe.frames.kinds.pyarrow_frames import Arrow, in_plain_types, table_of, without_rows
+from recframe.frames.kinds.pyarrow_frames import Arrow, in_plain_types, without_rows
 
 
 class OfTables(Engine):
@@ -32,23 +29,6 @@ class OfTables(Engine):
     def sent(self, schema: pl.Schema) -> pl.Schema:
         """Return the dtypes that columns of a local frame have in a bucket."""
         return pl.DataFrame(without_rows(schema)).schema
-
-
-def in_tables(work: Work) -> Any:
-    """Return a work whose functions return tables, and whose schemas are tables without rows."""
-    of_bucket, result = without_rows(work.of_bucket), without_rows(work.result)
-    return replace(
-        work,
-        bucket=partial(_as_table, work.bucket, of_bucket),
-        of_bucket=of_bucket,
-        finish=partial(_as_table, work.finish, result),
-        result=result,
-    )
-
-
-def _as_table(made: Callable[[Any], pl.DataFrame], none: pa.Table, rows: Any) -> pa.Table:
-    given = pl.DataFrame(rows) if isinstance(rows, pa.Table) else rows
-    return table_of(made(given)).cast(none.schema)
 
 
 def local_rows(one: Routed) -> pl.DataFrame:

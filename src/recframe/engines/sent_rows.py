@@ -1,7 +1,8 @@
-"""Rows sent to the buckets of their users, in few columns.
+"""Rows sent to the buckets of their users, and the sums that come back, both as bytes in few columns.
 
 An engine that holds rows one by one then moves, sorts and copies a handful of them for each half a million. What comes in for
-a bucket is one table, or, where it is more than was expected, one table after the other, of some users each.
+a bucket is one table, or, where it is more than was expected, one table after the other, of some users each. What comes back
+is a row for each kind of sums, whose dtypes an engine need not have.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # comes with every engine
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from recframe.frames.kinds.engine import Frames, Routed
+from recframe.frames.kinds.engine import Added, Frames, Routed, Summing
+from recframe.frames.kinds.pyarrow_frames import table_of
 
 FEWEST_SENT, MOST_SENT = 500_000, 8_000_000
 """Rows partitioned at a time, approximately: minimum, and maximum for any number of buckets."""
@@ -23,13 +25,16 @@ ROWS_OF_PIECE = 400
 """Rows per bucket and piece, if memory allows: pieces of 25 take eight times the bytes per row."""
 ROWS_OF_PART = 1_500_000
 """Rows from which a bucket is processed in parts."""
+SUMS_AT_ONCE = 8
+"""Parts of sums that are added up at once."""
 BUCKET, SIDE, N_ROWS, ROWS = "bucket", "side", "n_rows", "rows"
 SENT = pa.schema(
     [(BUCKET, pa.int32()), (SIDE, pa.int32()), (N_ROWS, pa.int32()), (ROWS, pa.binary())]
 )
+"""The columns of what is sent: `side` is the place of a frame among the frames, or of sums among the sums."""
 _Batches = Iterator[pa.RecordBatch]
-Bucket = Callable[[Frames], pa.Table]
-"""Type of functions of a bucket's frames that return a table."""
+Tabled = Callable[[pa.Table], pa.Table]
+"""Type of functions of a table that was sent."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +73,19 @@ class Side:
         }
         return pa.RecordBatch.from_pydict(sent, SENT)
 
+    def read(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return rows in the columns and dtypes that a plan has."""
+        found = rows.cast(self.on_the_way)
+        found.columns = self.columns
+        return found
+
     def received(self, pieces: Any, part: int, n_parts: int) -> pl.DataFrame:
         """Return the rows of all pieces, of the users of a part."""
         user = pl.col(self.names[self.columns.index(self.user)])
         mine = user.cast(self.common).hash() % n_parts == part
         found = [pl.DataFrame(schema=self.on_the_way)]
         for piece in pieces:
-            rows = pl.read_ipc_stream(io.BytesIO(piece.as_py()))
+            rows = _read(piece)
             found.append(rows if n_parts == 1 else rows.filter(mine))
         rows = pl.concat(found, rechunk=True)
         rows.columns = self.columns
@@ -134,11 +145,81 @@ def received(sent: pa.Table, sides: Sequence[Side]) -> Iterator[list[pl.DataFram
         yield [one.received(mine, part, n_parts) for one, mine in zip(sides, pieces, strict=True)]
 
 
-def unpacking(sides: Mapping[str, Side], bucket: Bucket) -> Callable[[pa.Table], pa.Table]:
-    """Return a function of a bucket's rows as they were sent, by what is made of those of all frames."""
+def parts_of(sent: pa.Table, sides: Mapping[str, Side]) -> Iterator[Frames]:
+    """Walk the frames of a bucket, in parts of whole users."""
+    for part in received(sent, [*sides.values()]):
+        yield dict(zip(sides, part, strict=True))
 
-    def unpacked(sent: pa.Table) -> pa.Table:
-        parts = received(sent, [*sides.values()])
-        return pa.concat_tables([bucket(dict(zip(sides, part, strict=True))) for part in parts])
 
-    return unpacked
+def summing(sides: Mapping[str, Side], made: Summing, added: Sequence[Added]) -> Tabled:
+    """Return a function of a bucket's rows as they were sent that returns its sums."""
+
+    def summed(sent: pa.Table) -> pa.Table:
+        found = _added([made(frames) for frames in parts_of(sent, sides)], added)
+        return sent_sums(found, sent[BUCKET][0].as_py() if len(sent) else 0)
+
+    return summed
+
+
+def summing_in_place(
+    name: str, side: Side, made: Summing, added: Sequence[Added]
+) -> Callable[[_Batches], _Batches]:
+    """Return a function of the rows of a frame where they are read, the number of their place last, that returns sums."""
+
+    def summed(batches: _Batches) -> _Batches:
+        found, place = [], 0
+        for rows in _gathered(batches, MOST_SENT):
+            place = rows[BUCKET][0].as_py()
+            found.append(made({name: side.read(pl.DataFrame(rows.drop_columns([BUCKET])))}))
+        if found:
+            yield from sent_sums(_added(found, added), place).to_batches()
+
+    return summed
+
+
+def adding(added: Sequence[Added]) -> Tabled:
+    """Return a function of sums of several buckets that adds them up."""
+
+    def both(sent: pa.Table) -> pa.Table:
+        return sent_sums(_added(sums_of(sent, len(added)), added), sent[BUCKET][0].as_py())
+
+    return both
+
+
+def _added(parts: Sequence[Sequence[pl.DataFrame]], added: Sequence[Added]) -> list[pl.DataFrame]:
+    return [how.up(some) for how, some in zip(added, zip(*parts, strict=True), strict=True)]
+
+
+def sent_sums(sums: Sequence[pl.DataFrame], bucket: int = 0) -> pa.Table:
+    """Return sums as rows that are sent."""
+    rows = {
+        BUCKET: [bucket] * len(sums),
+        SIDE: [*range(len(sums))],
+        N_ROWS: [*map(len, sums)],
+        ROWS: [*map(_bytes, sums)],
+    }
+    return pa.Table.from_pydict(rows, SENT)
+
+
+def sums_of(sent: pa.Table, n_sums: int) -> list[list[pl.DataFrame]]:
+    """Return the sums of several buckets that were sent."""
+    each = [
+        [_read(one) for one in sent.filter(pc.equal(sent[SIDE], at))[ROWS]] for at in range(n_sums)
+    ]
+    return [[*parts] for parts in zip(*each, strict=True)]
+
+
+def making(
+    sides: Mapping[str, Side], made: Callable[[Frames], pl.DataFrame], none: pa.Table
+) -> Tabled:
+    """Return a function of a bucket's rows as they were sent that returns rows of the result."""
+
+    def rows_of(sent: pa.Table) -> pa.Table:
+        each = [table_of(made(frames)).cast(none.schema) for frames in parts_of(sent, sides)]
+        return pa.concat_tables(each)
+
+    return rows_of
+
+
+def _read(sent: pa.Scalar) -> pl.DataFrame:
+    return pl.read_ipc_stream(io.BytesIO(sent.as_py()))

@@ -1,10 +1,9 @@
 """Spark frames (classic, Connect): one shuffle into buckets of users.
 
-The plan of a call cuts each frame to the columns that are read and, where it is read, makes of half a million rows one for
-each bucket, `pmod(xxhash64(user), buckets)`, with the others as bytes of Arrow; a union of these, and one exchange by the
-bucket; the library's own plan on the tables of each bucket; an exchange of the sums, which Spark adds up before and behind
-it; and one task that makes the result of them. Nothing runs before the result is asked for, but for small tables: items, and
-where they are needed models and popularities.
+Each frame is cut to the columns that are read and, where it is read, half a million rows become one for each bucket,
+`pmod(xxhash64(user), buckets)`, as bytes of Arrow; a union of these, and one exchange by the bucket; the library's own plan on
+the tables of each bucket; and sums as bytes, which are added up in a tree. The driver makes the result of the last few. Rows
+of users stay with Spark, and nothing of these runs before they are read.
 
 NOTE: buckets are groups of `groupBy`, and no partitions: on a table that is bucketed by user Spark drops a repartition by
 it, and `mapInArrow` then has users cut in two. Such a table is sent like any other: to compute on it where it lies, Spark has
@@ -18,9 +17,8 @@ import io
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from inspect import signature
-from operator import or_
 from typing import Any
 
 import polars as pl
@@ -30,22 +28,30 @@ from pyspark.sql import functions as F  # noqa: N812  as everyone writes it
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import LongType, StructField, StructType
 
-from recframe.engines.engine_frames import EngineFrame, OfTables, in_tables, local_rows
+from recframe.engines.engine_frames import EngineFrame, OfTables, local_rows
 from recframe.engines.sent_rows import (
     BUCKET,
     SENT,
+    SUMS_AT_ONCE,
+    Tabled,
+    adding,
+    making,
     sending,
     sides_of,
-    unpacking,
+    summing,
+    summing_in_place,
+    sums_of,
 )
 from recframe.errors import ColumnError, RecframeError
-from recframe.frames.kinds.engine import Added, Routed, Work
-from recframe.frames.kinds.pyarrow_frames import in_plain_types, table_of
+from recframe.frames.kinds.engine import Added, Frames, Routed, Summing
+from recframe.frames.kinds.pyarrow_frames import in_plain_types, table_of, without_rows
 
 ROWS_OF_BUCKET = 1_000_000
 """Rows per task, approximately, held in memory at a time."""
 FEWEST_ROWS = 200_000
 """Fewest rows of a bucket: smaller ones cost more overhead than they save."""
+MOST_PARTS = SUMS_AT_ONCE**4
+"""Parts of sums from which more levels of the tree would be needed."""
 BYTES_OF_VALUE = 8
 UNKNOWN = 2**60
 """Size in bytes from which Spark's estimate means unknown."""
@@ -79,12 +85,12 @@ class Spark(OfTables):
 
     name = "Spark"
 
-    def has(self, frame: Any, name: str, *, finite: bool = False) -> Any:
-        """Return whether a row has a value, which NaN is none, and if it is to be finite an infinite one neither."""
-        column, bound = _column(name), F.lit(math.inf)
+    def has(self, frame: Any, name: str) -> Any:
+        """Return whether a row has a value, which NaN is none."""
+        column = _column(name)
         if frame.schema[name].dataType.typeName() not in FLOATS:
             return F.isnotnull(column)
-        return (column < bound) & (column > F.lit(-math.inf)) if finite else column <= bound
+        return column <= F.lit(math.inf)
 
     def present(self, frame: Any, names: Sequence[str]) -> Any:
         """Return the rows that have a value in all of some columns."""
@@ -94,22 +100,6 @@ class Spark(OfTables):
         """Return some columns of a small frame."""
         _check(frame)
         return pl.DataFrame(in_plain_types(frame.select(*map(_column, columns)).toArrow()))
-
-    def distinct(
-        self, frame: Any, columns: Sequence[str], present: Sequence[str], any_of: Sequence[str]
-    ) -> pl.DataFrame:
-        """Return the values of columns, of rows that have others."""
-        rows = self.present(frame, present)
-        if any_of:
-            rows = rows.filter(reduce(or_, (self.has(rows, name, finite=True) for name in any_of)))
-        return self.read(rows.select(*map(_column, columns)).distinct(), columns)
-
-    def counted(self, frame: Any, user: str, item: str) -> tuple[pl.DataFrame, int]:
-        """Return each item with its number of users, and the number of all users."""
-        columns = _column(user).alias("user"), _column(item).alias("item")
-        pairs = self.present(frame, [user, item]).select(*columns).distinct()
-        items = pairs.groupBy("item").agg(F.count("user").alias("value"))
-        return self.read(items, ["item", "value"]), int(pairs.select("user").distinct().count())
 
     def cut(self, one: Routed, beside: Any) -> Any:
         """Return the rows and columns of a frame that are read, in the session of another frame."""
@@ -135,17 +125,35 @@ class Spark(OfTables):
         named = [frame.withColumn(model, F.lit(name)) for name, frame in frames.items()]
         return reduce(_below, named)
 
-    def run(self, frame: Any, work: Work) -> Any:
-        """Return the result of a call, which Spark computes lazily."""
-        packed, tables = Packed(frame, work.routed), in_tables(work)
-        made = packed.in_buckets(tables)
-        if work.added is None:
-            return made
-        return (
-            _added(made, work.added)
-            .groupBy()
-            .applyInArrow(_arrow_function(tables.finish), _spark_schema(tables.result))
-        )
+    def sums(
+        self,
+        frame: Any,
+        routed: Mapping[str, Routed],
+        summed: Summing,
+        added: Sequence[Added],
+        *,
+        where_they_lie: bool,
+    ) -> list[list[pl.DataFrame]]:
+        """Return the sums of all buckets, added up in a tree but for the last few."""
+        packed = Packed(frame, routed)
+        made = packed.in_place(summed, added) if where_they_lie else packed.summed(summed, added)
+        return sums_of(made.toArrow(), len(added))
+
+    def rows(
+        self,
+        frame: Any,
+        routed: Mapping[str, Routed],
+        made: Callable[[Frames], pl.DataFrame],
+        schema: pl.Schema,
+    ) -> Any:
+        """Return the rows that are made of each bucket, which Spark computes lazily."""
+        packed, none = Packed(frame, routed), without_rows(schema)
+        return packed.in_buckets(making(packed.sides, made, none), _spark_schema(none))
+
+    def give(self, frame: Any, result: pl.DataFrame) -> Any:
+        """Return a small result as a frame of Spark."""
+        table = table_of(result)
+        return frame.sparkSession.createDataFrame(table, _spark_schema(table))
 
 
 class SparkFrame(EngineFrame):
@@ -188,21 +196,32 @@ class Packed:
         """Return the users of a frame in the type that those of all frames have."""
         return _column(self.sides[name].user).cast(self.user)
 
-    def in_buckets(self, work: Any) -> Any:
-        """Return the results of all buckets, after a shuffle of rows as Arrow bytes."""
-        made = unpacking(self.sides, work.bucket)
-        schema = _spark_schema(work.of_bucket)
-        return self._sent().groupBy(BUCKET).applyInArrow(_arrow_function(made), schema)
-
-    def _sent(self) -> Any:
-        """Return the rows of all frames, and one of none, so that there is a bucket where there are no rows."""
-        n_buckets = _n_buckets(self.session, self.frames.values())
-        nothing = [F.lit(None).cast(field.dataType).alias(field.name) for field in _SENT]
+    def in_buckets(self, made: Tabled, schema: Any) -> Any:
+        """Return what is made of each bucket, after a shuffle of rows as Arrow bytes."""
+        n_buckets = self.n_buckets
         sent = [
             self._sent_of(number, name, n_buckets).select(*_SENT.names)
             for number, name in enumerate(self.sides)
         ]
-        return reduce(lambda a, b: a.union(b), sent, self.session.range(1).select(nothing))
+        rows = reduce(lambda a, b: a.union(b), sent)
+        return rows.groupBy(BUCKET).applyInArrow(_arrow_function(made), schema)
+
+    def summed(self, sums: Summing, added: Sequence[Added]) -> Any:
+        """Return the sums of all buckets, each of which has a row for each kind of sums."""
+        made = self.in_buckets(summing(self.sides, sums, added), _SENT)
+        return _in_a_tree(made, added, self.n_buckets)
+
+    def in_place(self, sums: Summing, added: Sequence[Added]) -> Any:
+        """Return sums of a frame's rows where they lie."""
+        ((name, side),) = self.sides.items()
+        rows = self.frames[name].select(*self._columns(name), F.spark_partition_id().alias(BUCKET))
+        made = rows.mapInArrow(summing_in_place(name, side, sums, added), _SENT)
+        return _in_a_tree(made, added, MOST_PARTS)
+
+    @cached_property
+    def n_buckets(self) -> int:
+        """The number of buckets of users."""
+        return _n_buckets(self.session, self.frames.values())
 
     def _sent_of(self, number: int, name: str, n_buckets: int) -> Any:
         bucket = F.pmod(F.xxhash64(self._users(name)), F.lit(n_buckets)).cast("int")
@@ -210,11 +229,15 @@ class Packed:
         return rows.mapInArrow(sending(self.sides[name], number, n_buckets), _SENT)
 
 
-def _added(rows: Any, how: Added) -> Any:
-    """Return sums added up by their keys."""
-    made = (F.sum, how.sums), (partial(F.first, ignorenulls=True), how.same), (F.max, how.most)
-    columns = [of(_column(name)).alias(name) for of, names in made for name in names]
-    return rows.groupBy(*map(_column, how.keys)).agg(*columns)
+def _in_a_tree(sums: Any, added: Sequence[Added], n_parts: int) -> Any:
+    """Return sums of which few parts are left."""
+    made, n_left = _arrow_function(adding(added)), MOST_PARTS
+    while n_left > 1:
+        n_left //= SUMS_AT_ONCE
+        if 1 < n_left < n_parts:
+            left = F.pmod(F.col(BUCKET), F.lit(n_left))
+            sums = sums.groupBy(left).applyInArrow(made, _SENT)
+    return sums
 
 
 def _check(frame: Any) -> None:

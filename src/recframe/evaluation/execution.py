@@ -1,4 +1,4 @@
-"""Execution of plans: lazy, with precomputation, or in buckets of users."""
+"""Execution of plans: lazy, with precomputation, or over some of the users."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from recframe.ranking.precomputed import models_of
 
 @dataclass(frozen=True)
 class Run:
-    """Execution of a plan: over all users, or over a bucket of them."""
+    """Execution of a plan: over all users, or over some of them."""
 
     ask: Ask | None = None
     """Function that collects precomputed plans of a large eager frame; results do not change."""
     held: HeldValues | None = None
     """Cached users' values of the same frames."""
     adds: Adds | None = None
-    """Function that adds up sums over buckets of users."""
+    """Function that adds up sums over some users to those of all."""
     in_one_round: bool = False
     """Whether the rows are seen once, so that no sums of contributions are made, which read those of all lists first."""
 
     @classmethod
     def of(cls, kind: Kind, held: HeldValues | None = None) -> Run:
         """Return the execution of a frame's plans."""
-        adds = kind.adds if kind.all_users is None else kind.all_users.adds
+        adds = None if kind.all_users is None else kind.all_users.adds
         return cls(kind.asks, held, adds, in_one_round=kind.in_one_round)
 
     @property
@@ -56,7 +56,7 @@ class Run:
     def added(
         self, sums: Sequence[pl.LazyFrame], keys: Sequence[str], same: Sequence[str] = ()
     ) -> pl.LazyFrame:
-        """Return the sums of all folds and of all buckets, added up by the keys; columns in `same` are the same in each."""
+        """Return the sums of all folds and of all users, added up by the keys; columns in `same` are the same in each."""
         found = sums[0]
         if len(sums) > 1:
             rows = pl.concat(sums)

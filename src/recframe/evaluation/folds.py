@@ -19,7 +19,6 @@ from recframe.evaluation.segments import (
 )
 from recframe.evaluation.user_values import values_of_users
 from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.engine import FOLDS
 from recframe.frames.options import FOLD
 from recframe.frames.roles import Segment
 from recframe.frames.rows.exact_sums import of_few
@@ -62,9 +61,9 @@ def _in_fold(inputs: Inputs, number: int, run: Run) -> Inputs:
         }
     if "truth" in cut:
         truth = cut["truth"]
-        if inputs.tables is not None:  # a bucket may lack what others have
-            folds = inputs.tables.get(FOLDS, {FOLD: inputs.schema[FOLD]})
-            truth = folds.filter(pl.col(FOLD) == fold)
+        if inputs.is_part:  # some users may lack what others have
+            truth = inputs.added("folds", lambda: frames["truth"].select(FOLD).unique(), [FOLD])
+            truth = truth.filter(pl.col(FOLD) == fold)
         counted = {name: cut.get(name, frames[name]) for name in ("lists", "users")}
         cut |= {name: _with_truth(one, truth) for name, one in counted.items() if one is not None}
     segments = tuple(

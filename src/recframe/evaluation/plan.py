@@ -19,7 +19,7 @@ import polars as pl
 
 from recframe.errors import NeedsAllUsersError
 from recframe.frames.collecting import run_all_by_size, run_by_size
-from recframe.frames.kinds.engine import MOST, Frames
+from recframe.frames.kinds.engine import Added, Frames
 
 Made = Callable[[Mapping[str, pl.LazyFrame], "Plan"], pl.LazyFrame]
 """Type of functions that make the plan of a call on frames; they leave sums of users to the plan that is given."""
@@ -29,12 +29,10 @@ WHOLE = {"items"}
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums over some users, and how they add up."""
+    """Sums over some users, and the way in which they add up."""
 
     rows: pl.LazyFrame
-    keys: tuple[str, ...]
-    same: tuple[str, ...]
-    """Columns that are constant or null within a key."""
+    how: Added
     reads: frozenset[str]
     """Names of the frames that they are made of."""
     needs: frozenset[int] = frozenset()
@@ -45,23 +43,12 @@ class Sums:
     @property
     def are_keys(self) -> bool:
         """Whether they are distinct keys alone, to which rows add up that are not of whole users."""
-        return "user" not in self.keys and {*self.rows.collect_schema()} == {*self.keys}
+        return not self.has_users and {*self.rows.collect_schema()} == {*self.how.keys}
 
-    def added(self, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
-        """Return the sums of several parts of all users."""
-        rows = pl.concat(parts)
-        if "user" in self.keys:
-            return rows
-        columns = [self._added(name) for name in rows.columns if name not in self.keys]
-        if not self.keys:
-            return rows.select(columns)
-        return rows.group_by(self.keys).agg(columns).select(rows.columns)
-
-    def _added(self, name: str) -> pl.Expr:
-        column = pl.col(name)
-        if name in self.same:
-            return column.drop_nulls().first()
-        return column.max() if name.startswith(MOST) else column.sum()
+    @property
+    def has_users(self) -> bool:
+        """Whether they are rows of users."""
+        return "user" in self.how.keys
 
 
 @dataclass(frozen=True)
@@ -84,7 +71,7 @@ class Step:
     def added(self, parts: Iterable[Sequence[pl.DataFrame]]) -> list[pl.DataFrame]:
         """Return the sums of several parts of all users."""
         each = zip(*parts, strict=True)
-        return [one.added(some) for one, some in zip(self.sums, each, strict=True)]
+        return [one.how.up(some) for one, some in zip(self.sums, each, strict=True)]
 
 
 class Plan:
@@ -138,14 +125,19 @@ class Plan:
         if self.keeps_users and "user" in keys:
             return rows
         text, schema = rows.explain(optimized=False), rows.collect_schema()
-        needs = frozenset(at for at in range(len(self.sums)) if _mark(_sums(at)) in text)
-        reads = frozenset(name for name in self.columns if _mark(name) in text)
+        needs = frozenset(at for at in range(len(self.sums)) if _mark(sums_at(at)) in text)
+        reads = self._read_by(rows)
         now = max((1 + self.sums[at].round for at in needs), default=0)
         kept = tuple(name for name in same if name in schema)
-        self.sums.append(Sums(rows, tuple(keys), kept, reads, needs, now))
+        self.sums.append(Sums(rows, Added(tuple(keys), kept), reads, needs, now))
         if self._has_all_users:
             return rows
-        return self._hole(_sums(len(self.sums) - 1), schema)
+        return self._hole(sums_at(len(self.sums) - 1), schema)
+
+    def _read_by(self, rows: pl.LazyFrame) -> frozenset[str]:
+        """Return the names of the frames that rows are made of."""
+        text = rows.explain(optimized=False)
+        return frozenset(name for name in self.columns if _mark(name) in text)
 
     def of_all(
         self, name: Hashable, rows: Callable[[], pl.LazyFrame], keys: Sequence[str]
@@ -168,7 +160,7 @@ class Plan:
                 )
                 found += [step] * bool(step.places)
         if self.keeps_users:
-            rows = Sums(self.result, ("user",), (), frozenset(self.columns))
+            rows = Sums(self.result, Added(("user",), ()), self._read_by(self.result))
             found.append(Step((), (rows,)))
         return found
 
@@ -205,14 +197,15 @@ class Plan:
 
     def take(self, step: Step, sums: Sequence[pl.DataFrame]) -> None:
         """Fill in the sums of a step over all users."""
-        self.fill({_sums(place): one for place, one in zip(step.places, sums, strict=True)})
+        self.fill({sums_at(place): one for place, one in zip(step.places, sums, strict=True)})
 
     def finish(self) -> pl.DataFrame:
         """Return the result, of what is filled in."""
         return run_by_size(self.result, max(map(len, self._filled.values()), default=0))
 
 
-def _sums(place: int) -> str:
+def sums_at(place: int) -> str:
+    """Return the name by which the sums of a place are filled in."""
     return f"sums {place}"
 
 

@@ -12,7 +12,6 @@ from recframe.evaluation.folds import as_parts
 from recframe.evaluation.segments import keys_of, n_keys, numbered
 from recframe.frames.dtypes import as_text
 from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.engine import TRAININGS
 from recframe.frames.options import Context
 from recframe.frames.roles import Segment
 from recframe.frames.rows.exact_sums import ExactSums, of_few
@@ -36,11 +35,7 @@ def apart(inputs: Inputs) -> Inputs:
     """Return inputs with each training as a model of its own, so that lists are separate."""
     both, context = _model_and_training(inputs), of_each(inputs.context)
     found = _with_lists(inputs, lambda lists: lists.with_columns(both))
-    models = inputs.models
-    if inputs.tables is not None:
-        pairs = {name: inputs.schema[name] for name in (*inputs.model, TRAINING)}
-        models = inputs.tables.get(TRAININGS, pairs).select(pl.struct(*pairs).alias(MODEL))
-    return replace(found, segments=_without_trainings(inputs), context=context, models=models)
+    return replace(found, segments=_without_trainings(inputs), context=context)
 
 
 def _with_lists(inputs: Inputs, made: Callable[[Any], Any]) -> Inputs:

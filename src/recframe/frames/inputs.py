@@ -12,7 +12,6 @@ import polars as pl
 from recframe.errors import (
     CallError,
     ColumnError,
-    NeedsAllUsersError,
     RecframeError,
     fails_whole_if,
     sentence,
@@ -32,7 +31,7 @@ from recframe.frames.eager_data import (
     with_own_dtype,
 )
 from recframe.frames.hints import A_FRAME, NAMED, Either, FrameOf, Given, SideFrame, bind
-from recframe.frames.kinds.engine import MODELS, AllUsers, Tables
+from recframe.frames.kinds.engine import AllUsers
 from recframe.frames.kinds.kind import Kind, Taken
 from recframe.frames.options import FOLD, Context, Folds, Sharing
 from recframe.frames.roles import (
@@ -104,13 +103,6 @@ class Inputs:
     """Its number."""
 
     @cached_property
-    def tables(self) -> Tables | None:
-        """The tables about all users, for inputs of one bucket; those of a fold, where the inputs are."""
-        lists = self.sides.get("recommendations")
-        tables = None if lists is None else lists.kind.tables
-        return tables if tables is None or self.of_fold is None else tables.of_fold(self.of_fold)
-
-    @cached_property
     def all_users(self) -> AllUsers | None:
         """The sums of all users, for inputs that have rows of some."""
         lists = self.sides.get("recommendations")
@@ -119,7 +111,7 @@ class Inputs:
     @property
     def is_part(self) -> bool:
         """Whether the rows are those of some of the users."""
-        return self.tables is not None or self.all_users is not None
+        return self.all_users is not None
 
     def added(
         self, name: Hashable, rows: Callable[[], pl.LazyFrame], keys: Sequence[str]
@@ -130,19 +122,10 @@ class Inputs:
         return self.all_users.of_all((name, self.of_fold), rows, keys)
 
     def of_all(self, keys: pl.LazyFrame) -> pl.LazyFrame:
-        """Return distinct keys of a bucket's rows with those of all others."""
-        if not self.is_part:
+        """Return distinct keys of some users' rows with those of all others."""
+        if self.all_users is None:
             return keys
-        if self.all_users is not None:
-            return self.all_users.adds(keys, keys.collect_schema().names())
-        adds = self.sides["recommendations"].kind.adds
-        if adds is None:
-            msg = (
-                "universe='all' with users= needs the segments that any user has, but buckets hold only some users; leave the "
-                "user out of by=, or users= out"
-            )
-            raise NeedsAllUsersError(msg)
-        return adds(keys, keys.collect_schema().names(), ())
+        return self.all_users.adds(keys, keys.collect_schema().names())
 
     @cached_property
     def schema(self) -> pl.Schema:
@@ -536,8 +519,6 @@ def _is_of_model(lists: pl.LazyFrame, name: str) -> pl.Expr:
 
 def _unknown_reference(lists: pl.LazyFrame, context: Context, kind: Kind) -> pl.LazyFrame:
     """Return a frame of one row that fails when the plan runs, if a reference names no model."""
-    if kind.tables is not None:  # a bucket of users may not show all of the models
-        lists = kind.tables.get(MODELS, {"model": lists.collect_schema()["model"]})
     if kind.all_users is not None:
         lists = kind.all_users.adds(lists.select("model").unique(), ["model"])
     message = (

@@ -368,8 +368,7 @@ def segment_of(number: int, by: str | Made, sides: Mapping[str, Side], context: 
         if len(holders) > 1:
             by.check_reads_own_row("which differ between lists and truth", "a column of each frame")
         lists = sides["recommendations"].kind
-        is_part = lists.tables is not None or lists.all_users is not None
-        if is_part and holders != ["items"]:
+        if lists.all_users is not None and holders != ["items"]:
             found = "of which a bucket of users has some alone"
             column = f"a column of {sides[holders[0]].title}"
             by.check_reads_own_row(found, column, NeedsAllUsersError)

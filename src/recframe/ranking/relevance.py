@@ -8,7 +8,6 @@ import polars as pl
 
 from recframe.frames.hints import Either, text
 from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.engine import MODELS
 from recframe.frames.rows.integer_keys import SMALL_INTEGERS
 
 
@@ -82,8 +81,6 @@ def rows_of_models(inputs: Inputs) -> pl.LazyFrame:
     """Return the model of each row that names one; a judged row may name none, and is then one of all models."""
     if inputs.models is not None:
         return inputs.models
-    if inputs.tables is not None:  # a bucket of users may not show all of them
-        return inputs.tables.get(MODELS, {"model": inputs.schema["model"]})
     named = pl.col("model").is_not_null()
     if inputs.all_users is not None:
         return named_models(inputs).filter(named)

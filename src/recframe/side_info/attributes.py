@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 
-from recframe.frames.kinds.engine import TRAIN_USERS
 from recframe.frames.rows.joins import distinct_names
 from recframe.frames.rows.positions import by_item
 from recframe.side_info.features import ANY, CATEGORIES, NUMBERS
@@ -175,8 +174,6 @@ def _counted(sides: Sides, items: pl.LazyFrame, *, empty: bool = False) -> pl.La
 @fact("whole", "train")
 def n_train_users(sides: Sides) -> pl.LazyFrame:
     """The number of users in train."""
-    if sides.inputs.tables is not None:
-        return sides.inputs.tables.get(TRAIN_USERS, {"value": pl.Float64()})
 
     def n_users() -> pl.LazyFrame:
         return sides.train.select(value=pl.col("user").n_unique().cast(pl.Float64))

@@ -12,7 +12,6 @@ import polars as pl
 from recframe.errors import fails_if
 from recframe.frames.hints import FrameOf
 from recframe.frames.inputs import Inputs
-from recframe.frames.kinds.engine import CATALOGUE, POPULARITY
 from recframe.frames.rows.integer_keys import grouped_as_number, joined_as_numbers
 from recframe.frames.rows.joins import joined
 from recframe.ranking.judged_frame import PAIR, Judged
@@ -172,9 +171,6 @@ class Sides:
         """The items of train with their number of users."""
         if self.popular is not None:
             return self.popular
-        if self.inputs.tables is not None:
-            schema = {"item": self.inputs.schema["item"], "value": pl.Float64()}
-            return self.inputs.tables.get(POPULARITY, schema)
 
         def popularity() -> pl.LazyFrame:
             return self.train.group_by("item").agg(value=pl.len().cast(pl.Float64))
@@ -191,11 +187,13 @@ class Sides:
         """The items of the catalogue, each once."""
         if self.inputs.items is not None:
             return self.inputs.items.filter(pl.col("item").is_not_null())
-        if self.inputs.tables is not None:
-            return self.inputs.tables.get(CATALOGUE, {"item": self.inputs.schema["item"]})
         if self.shown is not None:
             return self.shown
-        return self.inputs.added("items", lambda: pl.concat(self.all_items).unique(), ["item"])
+        if not self.inputs.is_part:
+            return pl.concat(self.all_items).unique()
+        each = enumerate(self.all_items)
+        items = [self.inputs.added(f"items {at}", one.unique, ["item"]) for at, one in each]
+        return pl.concat(items).unique()
 
     @property
     def all_items(self) -> list[pl.LazyFrame]:

@@ -8,7 +8,6 @@ import random
 import polars as pl
 import pytest
 
-from recframe.engines.tasks import Sums, added_of
 from recframe.frames.rows.exact_sums import ExactSums, of_few
 
 EXACT = ExactSums({"s": pl.col("v")})
@@ -54,18 +53,6 @@ def test_parts_of_the_rows_summed_apart_and_added_have_the_bits_of_all() -> None
         ]
         added = pl.concat(parts).select(pl.all().sum())
         assert EXACT.put_together(added).collect().item() == whole
-
-
-def test_numbers_of_128_bits_travel_as_numbers_that_engines_add_up() -> None:
-    draw = random.Random(3)  # noqa: S311  test data
-    values = [draw.randint(-(2**120), 2**120) for _ in range(60)]
-    rows = pl.DataFrame({"sum": [*values, None]}, schema={"sum": pl.Int128})
-    sums = Sums(0, rows.schema, (), ())
-    sent = sums.sent(rows)
-    assert pl.Int128 not in sent.dtypes
-    how = added_of([sums])
-    added = sent.group_by(how.keys).agg(pl.col(how.sums).sum())
-    assert sums.received(added).item() == sum(values)
 
 
 @pytest.mark.parametrize(

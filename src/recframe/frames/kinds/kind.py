@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from recframe.frames.collecting import LARGE, Ask, Collect, ask, run_by_size, stream
-from recframe.frames.kinds.engine import Adds, AllUsers, Engine, Tables
+from recframe.frames.kinds.engine import AllUsers, Engine
 
 Taken = pl.LazyFrame | pl.DataFrame
 """Columns under their roles' names; eager if the frame is."""
@@ -74,12 +74,8 @@ class Kind:
     """The kind that results are of, where it is another."""
     engine: Engine | None = None
     """Engine of a remote frame, whose calls run bucket by bucket; None if local."""
-    adds: Adds | None = None
-    """Function that adds up sums over buckets; None outside of a bucket."""
     all_users: AllUsers | None = None
     """Sums of all users, where a plan has rows of some; None where it has those of all."""
-    tables: Tables | None = None
-    """Tables about all users, for a bucket; None otherwise."""
     in_one_round = False
     """Whether rows of users are seen once, so that what reads their sums to look at them again is left out."""
 
