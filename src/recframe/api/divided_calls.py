@@ -155,6 +155,8 @@ class Question:
 
     def _whole(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
         frame = self.frames[name]
+        if not schema:
+            return pl.DataFrame()
         if self.engine is None or isinstance(frame, pl.LazyFrame):
             rows = stream(self.columns(name, schema))
         else:
@@ -357,7 +359,7 @@ def on_engine(rec: Any, method: str, arguments: tuple[Any, ...], options: Mappin
     question.check_order(engine)
     keeps = question.has_rows_of_users
     plan = question.plan(keeps_users=keeps)
-    schemas = {name: schema for name, schema in question.read_by(plan).items() if schema}
+    schemas = question.read_by(plan)
     task = Task(question.call, schemas, question.in_full(schemas), keeps_users=keeps)
     plan.fill(task.filled)
     for step in (one for several in plan.steps for one in _apart(plan, several)):
