@@ -12,7 +12,7 @@ would then change; and partitions of a frame may differ in dtype where they have
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -110,9 +110,8 @@ class Dask(OfTables):
         sides = sides_of(routed)
         if where_they_lie:
             ((name, one),) = routed.items()
-            sent = _of_rows(
-                one, lambda rows: sent_sums(summed({name: rows_with(rows, one.present)}))
-            )
+            present = one.present  # a frame that is sent along would be computed on the workers
+            sent = _of_rows(one, lambda rows: sent_sums(summed({name: rows_with(rows, present)})))
         else:
             sent = _each_bucket(routed, sides, summing(sides, summed, added), _in_bytes)
         both = adding(added)
@@ -225,7 +224,7 @@ def _each_bucket(
     """Return what is made of each bucket: rows of all frames, in as many partitions as there are buckets of users."""
     n_buckets = _n_buckets(routed)
     sent = [
-        _of_rows(one, partial(_packed, one, sides[name], number, n_buckets))
+        _of_rows(one, partial(_packed, replace(one, frame=None), sides[name], number, n_buckets))
         for number, (name, one) in enumerate(routed.items())
     ]
     rows = sent[0] if len(sent) == 1 else dd.concat(sent)
