@@ -70,17 +70,15 @@ def rec_for(frame: Any) -> Rec[Any]:
     return InBuckets(engine.stacked(frame.frames, frame.model) if is_of_models else frame)
 
 
-def _by_bucket(name: str) -> Callable[..., Any]:
+def _method(name: str) -> Callable[..., Any]:
+    """Return a method of frames that are read in buckets: on their plan, as ever, or refused."""
+
     @wraps(getattr(Rec, name))
     def called(self: Any, *arguments: Any, **options: Any) -> Any:
-        return on_engine(self, name, arguments, options)
-
-    return called
-
-
-def _refused(name: str) -> Callable[..., Any]:
-    @wraps(getattr(Rec, name))
-    def called(self: Any, *_: Any, **__: Any) -> Any:
+        if name in BY_BUCKET:
+            return on_engine(self, name, arguments, options)
+        if name in HERE and kind_for(self._frame).engine is None:
+            return getattr(Rec, name)(self, *arguments, **options)
         raise _no_sum(self, name)
 
     return called
@@ -98,41 +96,26 @@ def _no_sum(rec: Any, name: str) -> RecframeError:
     return RecframeError(msg)
 
 
-def _of_this_machine(name: str) -> Callable[..., Any]:
-    @wraps(getattr(Rec, name))
-    def called(self: Any, *arguments: Any, **options: Any) -> Any:
-        if kind_for(self._frame).engine is not None:
-            raise _no_sum(self, name)
-        return getattr(Rec, name)(self, *arguments, **options)
-
-    return called
-
-
 REFUSED = ("explain", "report", "worst", "best", "core")
 
 
 class InBuckets(Rec[F]):
     """Recommender metrics of an engine's frame, such as Spark's, or of one that is read in buckets; see `Rec`."""
 
-    for _name in set(BY_BUCKET) - {"require"}:
-        locals()[_name] = _by_bucket(_name)
+    for _name in (*BY_BUCKET, *HERE, *REFUSED):
+        locals()[_name] = _method(_name)
 
     @wraps(Rec.require)
     def require(  # type: ignore[override]  # takes what that of a Rec does
         self, *requirements: Any, raises: bool = True, **given: Any
     ) -> Any:
         """Raise where a requirement fails; see `Rec.require`."""
-        result = _by_bucket("require")(self, *requirements, **given, raises=False)
+        result = on_engine(self, "require", requirements, {**given, "raises": False})
         if not raises:
             return result
         rows, kind = collected(result), kind_for(self._frame)
         check(rows, **{name: given[name] for name in ("strict", "min_users") if name in given})
         return rows if kind.is_lazy or kind.engine else result
-
-    for _name in REFUSED:
-        locals()[_name] = _refused(_name)
-    for _name in HERE:
-        locals()[_name] = _of_this_machine(_name)
 
     @property
     def plot(self) -> Any:
