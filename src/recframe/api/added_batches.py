@@ -115,7 +115,7 @@ class Batches:
         self.columns = {name: [*schema] for name, schema in question.read_by(self.plan).items()}
         sums = dict(enumerate(self.plan.sums))
         once = [at for at, one in sums.items() if not one.reads & {*OF_BATCH}]
-        models = [at for at, one in sums.items() if one.keys == ("model",) and one.are_keys]
+        models = [at for at, one in sums.items() if one.how.keys == ("model",) and one.are_keys]
         each = [at for at in sums if at not in {*once, *models}]
         if any(sums[at].needs & {*each} for at in sums):
             msg = "one of the metrics looks at lists a second time, after sums over all of them; ask evaluate() of all lists"

@@ -216,7 +216,7 @@ class Packed:
         ((name, side),) = self.sides.items()
         rows = self.frames[name].select(*self._columns(name), F.spark_partition_id().alias(BUCKET))
         made = rows.mapInArrow(summing_in_place(name, side, sums, added), _SENT)
-        return _in_a_tree(made, added, MOST_PARTS)
+        return _in_a_tree(made, added, self.n_buckets)
 
     @cached_property
     def n_buckets(self) -> int:
