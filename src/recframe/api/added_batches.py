@@ -249,7 +249,7 @@ class Accumulator:
         frames = {name: _unpacked(one) for name, one in state["frames"].items()}
         with self._lock:
             first = First(frames, state["names"], state["model"])
-            of = self._batches_of(self._question(*first.given, model=first.model))
+            of = self._batches_of(self._question_of(first))
             self._take_models([*map(_unpacked, state["models"])], both=True)
             seen = None if self._seen is None else self._new({*state["users"]})
             sums = [*map(_unpacked, state["sums"])]
@@ -338,9 +338,9 @@ class Accumulator:
         lists: Any,
         truth: Any,
         method: str = "evaluate",
+        options: Mapping[str, Any] | None = None,
         *,
         model: str | None = None,
-        **options: Any,
     ) -> Question:
         """Return the call on a batch."""
         context = self._context
@@ -353,7 +353,14 @@ class Accumulator:
             raise RecframeError(msg)
         context = replace(context, **bound, truth=in_memory(truth))
         rec = Rec(lists)._with(context)  # noqa: SLF001  a call's own
-        return Question(rec, method, tuple(self.metrics), {"by": self._by or None, **options})
+        return Question(rec, method, tuple(self.metrics), {"by": self._by or None, **(options or {})})
+
+    def _question_of(
+        self, first: First, method: str = "evaluate", options: Mapping[str, Any] | None = None
+    ) -> Question:
+        """Return the call on a batch without rows."""
+        lists, truth = first.given
+        return self._question(lists, truth, method, options, model=first.model)
 
     def _batches_of(self, question: Question) -> Batches:
         """Return the plan of batches of such columns, which is made once."""
@@ -371,7 +378,7 @@ class Accumulator:
         found = self._batches[key]
         if self._first is None:
             sides = {name: question.sides[name] for name in OF_BATCH if name in found.columns}
-            names = {name: {**side.names} for name, side in sides.items()}
+            names: dict[str, Mapping[str, Any]] = {n: {**side.names} for n, side in sides.items()}
             own = {role: name for role, name in question.context.names.items() if role != name}
             names[LISTS] = {
                 role: name for role, name in own.items() if role not in {"model", "weight"}
@@ -434,9 +441,7 @@ class Accumulator:
             of = next(iter(self._batches.values()))
             made = of
             if method != "evaluate":
-                first = self._first
-                question = self._question(*first.given, method, model=first.model, **options)
-                made = Batches(question)
+                made = Batches(self._question_of(self._first, method, options))
             if made.schemas != of.schemas:
                 msg = f"{method}() with {dict(options)} is not made of sums; ask it of all lists"
                 raise RecframeError(msg)
@@ -488,7 +493,7 @@ def _digest(side: NamedFrame, context: Context) -> str:
         for role in ("user", "item")
         if names[role] in side.frame.columns
     )
-    hashes = ids.hash_rows(1, 2, 3, 4)
+    hashes = ids.hash_rows(seed=1)
     # of 32 bits each, whose sums are exact
     parts = [int((hashes % 2**32).sum()), int((hashes // 2**32).sum())]
     return f"{len(ids)} {parts[0]:x} {parts[1]:x}"

@@ -29,12 +29,15 @@ from recframe.frames.roles import IDS, READ_AS_GIVEN, Side, role_named, sides_of
 from recframe.metrics.language import registry
 from recframe.metrics.language.definition import Definition, Metric
 from recframe.profiles import under_profile
+from recframe.side_info.aggregation_levels import Level
 from recframe.statistics.requirements import Requirement, metrics_of, required
 
 LISTS = "recommendations"
 WITHOUT_METRICS = ("judge", "audit")
 OF_ROWS = ("judge",)
 """Methods whose results have rows of users."""
+OF_OTHERS = {Level.IN_ALL, Level.EVERYWHERE, Level.ALONG_ALL}
+"""Levels at which a user's value is made of all users' lists."""
 
 
 @dataclass(frozen=True)
@@ -220,8 +223,8 @@ class Question:
         by_user = any(name in users or role_named(name, self.context) == "user" for name in names)
         return self.method in OF_ROWS or by_user
 
-    def check_order(self, engine: Engine) -> None:
-        """Reject what goes by an order of rows, which those of an engine have not."""
+    def check(self, engine: Engine) -> None:
+        """Reject what goes by an order of rows, or is a user's by all other users, which a bucket has not."""
         if self.is_scored and any(context.ties == "order" for context in self._contexts):
             msg = (
                 f"ties='order' needs an order of rows, but those of {engine.name} have none; give each row a rank, or write "
@@ -234,6 +237,13 @@ class Question:
                 "rec(item='item_id')"
             )
             raise RecframeError(msg)
+        for metric in self.metrics if self.has_rows_of_users else []:
+            if needs_of(metric).levels & OF_OTHERS:
+                msg = (
+                    f"{metric} by user compares each user with all others, but a bucket has only some users; leave out "
+                    "by='user'"
+                )
+                raise NeedsAllUsersError(msg)
 
     def routed(self, name: str, schema: pl.Schema) -> Routed:
         """Return the rows and columns that are read of a frame."""
@@ -294,10 +304,10 @@ def within_memory(
 ) -> Any:
     """Return the result of a method, whose frames are read in as many scans as the bound on memory takes."""
     question = Question(rec, method, arguments, options)
-    keeps, why = {"keeps_users": method in OF_ROWS}, None
+    keeps, why = method in OF_ROWS, None
     schemas: Mapping[str, Mapping[str, pl.DataType]] = question.schemas
     try:
-        plan = question.plan(**keeps)
+        plan = question.plan(keeps_users=keeps)
         schemas = question.read_by(plan)
     except NeedsAllUsersError as error:
         why = error
@@ -317,7 +327,7 @@ def within_memory(
         scans.write_files()
         items = question.in_full(schemas)
         every = scans.whole() | {name: rows.lazy() for name, rows in items.items()}
-        whole = question.plan(every, **keeps)
+        whole = question.plan(every, keeps_users=keeps)
         return _shown(rec, whole, _run(plan, whole, scans, items))
 
 
@@ -356,7 +366,7 @@ def on_engine(rec: Any, method: str, arguments: tuple[Any, ...], options: Mappin
     engine = question.engine
     if engine is None:
         return within_memory(rec, method, arguments, options)
-    question.check_order(engine)
+    question.check(engine)
     keeps = question.has_rows_of_users
     plan = question.plan(keeps_users=keeps)
     schemas = question.read_by(plan)

@@ -255,8 +255,9 @@ def _of_rows(routed: Routed, made: Callable[[pl.DataFrame], pa.Table]) -> Any:
 
 
 def _table_of_sent(sent: pd.DataFrame) -> pa.Table:
-    """Return what was sent as a table."""
-    return pa.Table.from_pandas(sent, preserve_index=False).rename_columns(SENT.names)
+    """Return what was sent as a table, without the number of its bucket, which a shuffle takes away."""
+    table = pa.Table.from_pandas(sent.assign(**{TO: 0})[LARGE.names], preserve_index=False)
+    return table.rename_columns(SENT.names)
 
 
 def _in_bytes(sent: pa.Table) -> pd.DataFrame:
