@@ -353,7 +353,9 @@ class Accumulator:
             raise RecframeError(msg)
         context = replace(context, **bound, truth=in_memory(truth))
         rec = Rec(lists)._with(context)  # noqa: SLF001  a call's own
-        return Question(rec, method, tuple(self.metrics), {"by": self._by or None, **(options or {})})
+        return Question(
+            rec, method, tuple(self.metrics), {"by": self._by or None, **(options or {})}
+        )
 
     def _question_of(
         self, first: First, method: str = "evaluate", options: Mapping[str, Any] | None = None
