@@ -12,7 +12,7 @@ from plain_uncertainty import values_of
 from plans import python_functions
 from recframe.api.request import question
 from recframe.evaluation.contributions import contributions
-from recframe.evaluation.execution import Run
+from recframe.evaluation.plan import Run
 
 pytestmark = LISTS_ARE_MISSING
 

@@ -15,8 +15,7 @@ from recframe.api.rec_class import Rec
 from recframe.engines.scans import Scans
 from recframe.errors import NeedsAllUsersError, RecframeError, silent
 from recframe.evaluation.evaluation import Convention
-from recframe.evaluation.parts import Part
-from recframe.evaluation.plan import WHOLE, Plan, Step, sums_at
+from recframe.evaluation.plan import WHOLE, Part, Plan, Step, sums_at
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.required_columns import needs_of
 from recframe.frames.collecting import stream, stream_all
@@ -55,16 +54,11 @@ class Call:
     words: Callable[[Hint], str]
     """Function that words hints in messages as on the driver."""
 
-    def made(
-        self,
-        frames: Mapping[str, pl.LazyFrame],
-        plan: Plan,
-        kinds: Mapping[str, Kind] | None = None,
-    ) -> pl.LazyFrame:
-        """Return the plan of the call over some frames, whose results are made like those of their kinds."""
+    def planned(self, plan: Plan, kinds: Mapping[str, Kind] | None = None) -> Plan:
+        """Return a plan with the result of the call, whose columns are made like those of their frames' kinds."""
         for definition in self.own:
             registry.know(definition)
-        kinds = kinds or {}
+        kinds, frames = kinds or {}, plan.frames
         given = {name: Part(rows, name, plan, kinds.get(name)) for name, rows in frames.items()}
         sides: dict[str, Any] = {
             name: NamedFrame(given[name], self._names_of(name, frames[name]))
@@ -74,8 +68,8 @@ class Call:
         rec: Rec[Any] = Rec(given[LISTS])
         bound = rec._with(replace(self.context, **sides))  # noqa: SLF001  a call's own frames
         with in_words(self.words), silent():
-            made: pl.LazyFrame = getattr(bound, self.method)(*self.arguments, **self.options)
-        return made
+            plan.result = getattr(bound, self.method)(*self.arguments, **self.options)
+        return plan
 
     def _names_of(self, name: str, frame: pl.LazyFrame) -> dict[str, str]:
         """Return a side frame's own column names, of the columns that are read."""
@@ -132,12 +126,11 @@ class Question:
     def plan(self, frames: Mapping[str, pl.LazyFrame] | None = None, **options: bool) -> Plan:
         """Return the plan of the call over the columns that it reads, which a first plan tells, or over frames."""
         kinds = {name: side.kind for name, side in self.sides.items()}
-        made = partial(self.call.made, kinds=kinds)
         if frames is not None:
-            return Plan(made, frames, **options)
-        first = Plan(made, self.schemas, **options)
+            return self.call.planned(Plan(frames, **options), kinds)
+        first = self.call.planned(Plan(self.schemas, **options), kinds)
         first.check()
-        return Plan(made, self.read_by(first), **options)
+        return self.call.planned(Plan(self.read_by(first), **options), kinds)
 
     def read_by(self, plan: Plan) -> dict[str, pl.Schema]:
         """Return the columns of the frames that a plan reads."""
@@ -354,7 +347,7 @@ class Task:
         return chosen(plan.part(frames, plan.steps[-1])[0], plan.shown.columns)
 
     def _plan(self) -> Plan:
-        plan = Plan(self.call.made, self.schemas, keeps_users=self.keeps_users)
+        plan = self.call.planned(Plan(self.schemas, keeps_users=self.keeps_users))
         plan.fill({name: pl.DataFrame(schema=schema) for name, schema in self.schemas.items()})
         plan.fill(self.filled)
         return plan

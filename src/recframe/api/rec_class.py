@@ -25,7 +25,7 @@ from recframe.audit.data import Data
 from recframe.charts import long_format as long
 from recframe.errors import RecframeError
 from recframe.evaluation import evaluation, trainings
-from recframe.evaluation.execution import Run
+from recframe.evaluation.plan import Run
 from recframe.evaluation.segments import SUPPORT
 from recframe.evaluation.user_values import HeldValues
 from recframe.frames.by_expressions import Made
@@ -390,7 +390,7 @@ class Rec(Methods[F], Answers[F]):
         if context.strict:
             errors = audit.errors(trainings.named(inputs))
             inputs = replace(inputs.without_labels(), checks=(errors,))
-        if metrics and "recommendations" not in inputs.given and not inputs.is_part:
+        if metrics and "recommendations" not in inputs.given and inputs.all_users is None:
             audit.tell_of_schemas(inputs)
         return check_lists(inputs)
 

@@ -19,8 +19,8 @@ from recframe.errors import CallError, ColumnError, RecframeError
 from recframe.evaluation import evaluation
 from recframe.evaluation.caching import Made, planned
 from recframe.evaluation.evaluation import Convention
-from recframe.evaluation.execution import Run
 from recframe.evaluation.metrics_of_users import WITH_LIST
+from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import SPREAD, SUPPORT, keys_of, name_beside, support_of
 from recframe.evaluation.trainings import TRAINING, one_of_each
@@ -212,7 +212,7 @@ class Question(Request):
     @cached_property
     def notes(self) -> pl.LazyFrame | None:
         """The notes on models whose lists are of other users, none of buckets and engines."""
-        if MODEL not in self.by or self.inputs.is_part or self.run.is_divided:
+        if MODEL not in self.by or self.inputs.all_users is not None or self.run.is_divided:
             return None
         inputs = one_of_each(self.home).candidates
         call = OfCall(self.metrics, inputs.given)

@@ -52,7 +52,7 @@ def notes_on_models(data: Data) -> pl.LazyFrame | None:
     """
     call = data.of_call
     of_lists = call is not None and all(needs_of(one).over == "lists" for one in call.metrics)
-    if of_lists or data.inputs.is_part:
+    if of_lists or data.inputs.all_users is not None:
         return None
     rows, looks = data.look("recommendations"), data.lists_of_look()
     if rows is not None and looks is not None:

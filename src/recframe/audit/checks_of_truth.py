@@ -129,7 +129,7 @@ def _unbound(data: Data, least: float) -> Iterator[tuple[str, pl.LazyFrame]]:
         rows = taken.lazy().drop_nulls("value")
         number = as_number(taken.collect_schema()["value"])
         rows = rows.select("user", value=number)
-        here = at_hand(taken) if not data.inputs.is_part else None
+        here = at_hand(taken) if data.inputs.all_users is None else None
         if here is not None:
             first = here.head(SOME).drop_nulls("value").select(number)["value"]
             if first.null_count() or not first.is_between(least, -least or 1).all():

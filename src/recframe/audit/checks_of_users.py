@@ -81,7 +81,7 @@ def _share(data: Data, users: pl.Series, known: pl.Series) -> float:
 
 def _models(data: Data) -> pl.LazyFrame:
     """Return the models that have a list, without the null of ranked rows that name none."""
-    if not data.inputs.is_part:
+    if data.inputs.all_users is None:
         return data.lengths.select("model").unique().drop_nulls()
     return rows_of_models(data.inputs).unique().drop_nulls()
 

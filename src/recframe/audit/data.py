@@ -150,7 +150,7 @@ class Data:
         inputs, call = self.inputs, self.of_call
         ranked = not inputs.scored
         holds = {
-            "all users": not inputs.is_part or call is not None,
+            "all users": inputs.all_users is None or call is not None,
             "scores": inputs.scored,
             "ranks": ranked,
             "fractions": ranked and inputs.schema["rank"].is_float(),
@@ -361,7 +361,11 @@ class Data:
     def split(self) -> dict[int, SplitRows]:
         """Train and truth as folds of a split, where the time of their rows is bound; none of some users alone."""
         train, name = self.inputs.train, "recommendations" if self.is_judged else "truth"
-        if train is None or self.inputs.is_part or "time" not in train.collect_schema():
+        if (
+            train is None
+            or self.inputs.all_users is not None
+            or "time" not in train.collect_schema()
+        ):
             return {}
         sides = (self.inputs.sides["train"], self.inputs.sides[name])
         numbers = () if self.inputs.folds is None else self.inputs.folds.numbers

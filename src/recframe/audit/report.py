@@ -20,8 +20,8 @@ from recframe.audit.checks import SEVERITIES, Check, Finding, Held
 from recframe.audit.data import MANY_USERS, Data, OfCall, example
 from recframe.audit.split_rows import SplitRows
 from recframe.errors import fails_whole_if, readable, warn
-from recframe.evaluation.execution import Run
 from recframe.evaluation.folds import in_folds
+from recframe.evaluation.plan import Run
 from recframe.frames.collecting import Collect, run_by_size
 from recframe.frames.inputs import Inputs
 from recframe.frames.options import FOLD
@@ -91,7 +91,7 @@ def _findings(data: Data) -> dict[str, tuple[Check, Finding]]:
     Of some of the users those that read all users at once are left out.
     """
     own = {check.name for check in CHECKS_OF_SPLITS} if data.split else set()
-    some = data.inputs.is_part
+    some = data.inputs.all_users is not None
     checks = [one for one in CHECKS if not (one.name in own or (some and "all users" in one.needs))]
     of_split = _over_folds(CHECKS_OF_SPLITS, data.split)
     if data.inputs.folds is None:
@@ -144,10 +144,11 @@ def tell(
     else:
         call = OfCall(metrics, inputs.given, _by_metric(inputs, metrics, result), len(result))
     frames = {"recommendations": inputs.lists, "truth": inputs.truth, "users": inputs.users}
-    given = {} if inputs.is_part else inputs.given
+    given = {} if inputs.all_users is not None else inputs.given
     lazy = {name: rows for name, rows in frames.items() if name not in given and rows is not None}
-    few = call.n_users is not None and call.n_users <= MANY_USERS
-    is_here = not lazy or (few and not inputs.is_part)
+    is_here = not lazy
+    if lazy and inputs.all_users is None and call.n_users is not None:
+        is_here = call.n_users <= MANY_USERS
     if is_here and lazy:  # a bound of memory or the shell has the plan collected
         call = replace(call, given={**given, **{name: run(rows) for name, rows in lazy.items()}})
     data = Data(inputs, call.cutoff, of_call=call, looks={} if looks is None else looks)

@@ -14,8 +14,7 @@ import polars as pl
 
 from recframe.evaluation import trainings
 from recframe.evaluation.evaluation import Convention, by_policies, of_each_training
-from recframe.evaluation.execution import Run
-from recframe.evaluation.plan import Plan
+from recframe.evaluation.plan import Plan, Run
 from recframe.evaluation.recorder import LISTED
 from recframe.evaluation.user_values import HeldPlan, HeldValues, values_of_users
 from recframe.frames.collecting import Collect, run_as_it_is
@@ -70,7 +69,10 @@ def planned(
     kept = _kept.pop(key, None)
     if kept is None:
         schemas = {name: one.schema for name, one in inputs.given.items()}
-        plan = Plan(lambda frames, _: made(inputs.standing_in(frames), run), schemas)
+        plan = Plan(schemas)
+        plan.result = made(inputs.standing_in(plan.frames), run)
+        # NOTE: Polars then has the plan in the form that it runs in, which is half of what a kept plan saves
+        plan.result.collect_schema()
         kept = plan, len(asked)
     plan, _ = kept
     plan.fill(inputs.given)
@@ -97,7 +99,7 @@ def _is_of_columns(inputs: Inputs, asked: Sequence[Convention]) -> bool:
     Facts of side frames look at data, and so do the checks of strict=True; a command's messages name its files; what a metric
     of the user's own depends on nobody knows.
     """
-    is_eager = inputs.given.keys() == inputs.sides.keys() and not inputs.is_part
+    is_eager = inputs.given.keys() == inputs.sides.keys() and inputs.all_users is None
     if not is_eager or inputs.context.strict or not are_in_python():
         return False
     needs = [convention.needs for convention in asked]

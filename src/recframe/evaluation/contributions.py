@@ -21,7 +21,7 @@ from recframe.evaluation.evaluation import (
     of_each_training,
     of_the_plan,
 )
-from recframe.evaluation.execution import Run
+from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import described, keys_of, n_users_of_segments, with_attributes
 from recframe.evaluation.user_values import names_of, values_of_users

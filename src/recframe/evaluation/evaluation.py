@@ -10,8 +10,8 @@ import polars as pl
 
 from recframe.errors import ColumnError, RecframeError, without_order
 from recframe.evaluation import folds, metrics_of_lists, metrics_of_users, trainings
-from recframe.evaluation.execution import Run
 from recframe.evaluation.metrics_of_lists import Lists
+from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import Needs, needs_of
 from recframe.evaluation.segments import (
     TOTAL,

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from recframe.evaluation.execution import Run
 from recframe.evaluation.metrics_of_users import WITH_RELEVANT
+from recframe.evaluation.plan import Run
 from recframe.evaluation.segments import (
     TOTAL,
     N,
@@ -61,7 +61,7 @@ def _in_fold(inputs: Inputs, number: int, run: Run) -> Inputs:
         }
     if "truth" in cut:
         truth = cut["truth"]
-        if inputs.is_part:  # some users may lack what others have
+        if inputs.all_users is not None:  # some users may lack what others have
             truth = inputs.added("folds", lambda: frames["truth"].select(FOLD).unique(), [FOLD])
             truth = truth.filter(pl.col(FOLD) == fold)
         counted = {name: cut.get(name, frames[name]) for name in ("lists", "users")}

@@ -10,7 +10,7 @@ from typing import Literal
 import polars as pl
 
 from recframe.errors import NeedsAllUsersError, RecframeError, without_order
-from recframe.evaluation.execution import Run
+from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.segments import (
     SQUARE,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from recframe.evaluation.execution import Run
+from recframe.evaluation.plan import Run
 from recframe.evaluation.segments import (
     SQUARE,
     TOTAL,

@@ -13,18 +13,81 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 
 from recframe.errors import NeedsAllUsersError
-from recframe.frames.collecting import run_all_by_size, run_by_size
-from recframe.frames.kinds.engine import Added, Frames
+from recframe.evaluation.user_values import HeldValues
+from recframe.frames.collecting import Ask, run_all_by_size, run_by_size
+from recframe.frames.inputs import Inputs
+from recframe.frames.kinds.engine import MOST, Added, Adds, Frames
+from recframe.frames.kinds.kind import Kind, Named, Names, Seen, Sources
+from recframe.frames.kinds.polars_frames import LazyPolars
+from recframe.frames.rows.joins import aggregate
+from recframe.ranking.precomputed import models_of
 
-Made = Callable[[Mapping[str, pl.LazyFrame], "Plan"], pl.LazyFrame]
-"""Type of functions that make the plan of a call on frames; they leave sums of users to the plan that is given."""
 WHOLE = {"items"}
 """Frames that every part of the users has in full."""
+_MARK = "recframe {}."
+"""The column by which a placeholder shows in the text of a plan."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Execution of a plan: over all users, or over some of them."""
+
+    ask: Ask | None = None
+    """Function that collects precomputed plans of a large eager frame; results do not change."""
+    held: HeldValues | None = None
+    """Cached users' values of the same frames."""
+    adds: Adds | None = None
+    """Function that adds up sums over some users to those of all."""
+    in_one_round: bool = False
+    """Whether the rows are seen once, so that no sums of contributions are made, which read those of all lists first."""
+
+    @classmethod
+    def of(cls, kind: Kind, held: HeldValues | None = None) -> Run:
+        """Return the execution of a frame's plans."""
+        adds = None if kind.all_users is None else kind.all_users.adds
+        return cls(kind.asks, held, adds, in_one_round=kind.in_one_round)
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether a plan has some of the users alone."""
+        return self.adds is not None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the plan runs as it is, without precomputation, cached values or added sums."""
+        return self.ask is None and self.held is None and not self.is_divided
+
+    def models(self, inputs: Inputs) -> pl.LazyFrame | None:
+        """Return the models, if they are known; None leaves it to the plan to look for them."""
+        if self.held is not None and self.held.models is not None:
+            return self.held.models.lazy()
+        if self.ask is not None and inputs.model and inputs.all_users is None:
+            return models_of(inputs).lazy()
+        return None
+
+    def added(
+        self, sums: Sequence[pl.LazyFrame], keys: Sequence[str], same: Sequence[str] = ()
+    ) -> pl.LazyFrame:
+        """Return the sums of all folds and of all users, added up by the keys; columns in `same` are the same in each."""
+        found = sums[0]
+        if len(sums) > 1:
+            rows = pl.concat(sums)
+            values = [name for name in rows.collect_schema().names() if name not in keys]
+            found = aggregate(rows, keys, [_added(name, same) for name in values])
+        return found if self.adds is None else self.adds(found, keys, same)
+
+
+def _added(name: str, same: Sequence[str]) -> pl.Expr:
+    """Return a column of all folds together."""
+    column = pl.col(name)
+    if name in same:
+        return column.first()
+    return column.max() if name.startswith(MOST) else column.sum()
 
 
 @dataclass(frozen=True)
@@ -77,33 +140,33 @@ class Step:
 class Plan:
     """Lazy plan of a call over frames to come, or over those of all users."""
 
+    result: pl.LazyFrame
+    """The plan of the result, made of the frames; it leaves sums of users to `adds` and `of_all`."""
+    shown: Shown
+    """What the call says on how its result is shown."""
+
     def __init__(
         self,
-        made: Made,
         frames: Mapping[str, Mapping[str, pl.DataType] | pl.LazyFrame],
         *,
         keeps_users: bool = False,
         in_one_round: bool = False,
     ) -> None:
         self.sums: list[Sums] = []
-        self.columns: dict[str, dict[str, None]] = {name: {} for name in frames}
-        """The columns that the call takes of each frame."""
+        self.columns: dict[str, tuple[str, ...]] = dict.fromkeys(frames, ())
+        """The columns that the call takes of each frame, some of them several times."""
         self.keeps_users = keeps_users
         """Whether the result has rows of users, of whom each part gives its own."""
         self.in_one_round = in_one_round
         """Whether rows of users are seen once, so that what looks at them again after their sums is left out."""
-        self.shown: Any = None
-        """What the call says on how its result is shown."""
         self._filled: dict[str, pl.DataFrame] = {}
         self._of_all: dict[Hashable, pl.LazyFrame] = {}
-        self._has_all_users = any(isinstance(one, pl.LazyFrame) for one in frames.values())
-        given = {
+        self._has_all_users = pl.LazyFrame in map(type, frames.values())
+        self.frames = {
             name: one if isinstance(one, pl.LazyFrame) else self._hole(name, one)
             for name, one in frames.items()
         }
-        self.result = made(given, self)
-        # NOTE: Polars then has the plan in the form that it runs in, which is half of what a kept plan saves
-        self.result.collect_schema()
+        """Placeholders of the frames, or plans of the rows of all users."""
 
     def _hole(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
         """Return a placeholder, whose rows are those that are filled in when it runs.
@@ -115,7 +178,7 @@ class Plan:
             ("predicate_pushdown", "projection_pushdown", "slice_pushdown"), False
         )
         given = partial(_filled, self._filled, name)
-        nothing = pl.LazyFrame(schema={_mark(name): pl.Null})
+        nothing = pl.LazyFrame(schema={_MARK.format(name): pl.Null})
         return nothing.map_batches(given, **whole, schema=pl.Schema(schema)).cache()
 
     def adds(
@@ -125,7 +188,7 @@ class Plan:
         if self.keeps_users and "user" in keys:
             return rows
         text, schema = rows.explain(optimized=False), rows.collect_schema()
-        needs = frozenset(at for at in range(len(self.sums)) if _mark(sums_at(at)) in text)
+        needs = frozenset(at for at in range(len(self.sums)) if _MARK.format(sums_at(at)) in text)
         reads = self._read_by(rows)
         now = max((1 + self.sums[at].round for at in needs), default=0)
         kept = tuple(name for name in same if name in schema)
@@ -137,7 +200,7 @@ class Plan:
     def _read_by(self, rows: pl.LazyFrame) -> frozenset[str]:
         """Return the names of the frames that rows are made of."""
         text = rows.explain(optimized=False)
-        return frozenset(name for name in self.columns if _mark(name) in text)
+        return frozenset(name for name in self.columns if _MARK.format(name) in text)
 
     def of_all(
         self, name: Hashable, rows: Callable[[], pl.LazyFrame], keys: Sequence[str]
@@ -173,7 +236,7 @@ class Plan:
         """Reject a result that is made of rows of users after their sums."""
         rows = [] if self.keeps_users else [name for name in self.columns if name not in WHOLE]
         text = self.result.explain() if rows else ""
-        if any(_mark(name) in text for name in rows):
+        if any(_MARK.format(name) in text for name in rows):
             msg = "this call reads rows of all users at once, but buckets hold only some users"
             raise NeedsAllUsersError(msg)
 
@@ -204,14 +267,66 @@ class Plan:
         return run_by_size(self.result, max(map(len, self._filled.values()), default=0))
 
 
+class Shown(NamedTuple):
+    """What shows the result of a call as the caller's kind of frame."""
+
+    sources: Sources
+    seen: Seen | None
+    columns: Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """Frame of a plan, under its name there."""
+
+    KIND: ClassVar[type[Kind]]
+    rows: pl.LazyFrame
+    name: str
+    plan: Plan
+    like: Kind | None = None
+    """Kind of the frame that it has rows of, where that is of this process."""
+
+
+class RowsOfSomeUsers(LazyPolars):
+    """A frame of a plan."""
+
+    def __init__(self, frame: Part) -> None:
+        super().__init__(frame.rows)
+        self.part, self.all_users = frame, frame.plan
+        self.in_one_round = frame.plan.in_one_round
+        self.index_names = () if frame.like is None else frame.like.index_names
+
+    def labels(self) -> list[str]:
+        """Return no names: what columns may tell systems apart is looked for over all users."""
+        return []
+
+    def take(self, named: Named, ids: Names = (), numbers: Names = ()) -> pl.LazyFrame:
+        """Return some columns, which the plan then knows to be read."""
+        self.part.plan.columns[self.part.name] += (*named.values(),)
+        return super().take(named, ids, numbers)
+
+    def source(self, name: str) -> Any:
+        """Return what a result's column is made like."""
+        return None if self.part.like is None else self.part.like.source(name)
+
+    def give(
+        self,
+        plan: pl.LazyFrame,
+        sources: Sources,
+        seen: Seen | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> pl.LazyFrame:
+        """Return a call's plan with all of its columns, and leave to the plan how its result is shown."""
+        self.part.plan.shown = Shown(sources, seen, columns)
+        return plan
+
+
+Part.KIND = RowsOfSomeUsers
+
+
 def sums_at(place: int) -> str:
     """Return the name by which the sums of a place are filled in."""
     return f"sums {place}"
-
-
-def _mark(name: str) -> str:
-    """Return the column by which a placeholder shows in the text of a plan."""
-    return f"recframe {name}."
 
 
 def _filled(frames: Frames, name: str, _nothing: pl.DataFrame) -> pl.DataFrame:

@@ -108,11 +108,6 @@ class Inputs:
         lists = self.sides.get("recommendations")
         return None if lists is None else lists.kind.all_users
 
-    @property
-    def is_part(self) -> bool:
-        """Whether the rows are those of some of the users."""
-        return self.all_users is not None
-
     def added(
         self, name: Hashable, rows: Callable[[], pl.LazyFrame], keys: Sequence[str]
     ) -> pl.LazyFrame:

@@ -163,7 +163,7 @@ def check_lists(inputs: Inputs) -> Inputs:
         return inputs
     several = pooled(inputs)
     are_most = 2 * pl.col("several").sum() > pl.len()
-    if inputs.is_part:
+    if inputs.all_users is not None:
         are_most &= pl.len() >= FEWEST_OF_A_BUCKET
     message = POOLED.format(told_apart(inputs), Given("score", "..."))
     check = several.select(check=fails_whole_if(are_most, message))

@@ -184,7 +184,7 @@ def n_train_users(sides: Sides) -> pl.LazyFrame:
 @fact("whole", "train")
 def n_interactions(sides: Sides) -> pl.LazyFrame:
     """The number of pairs in train."""
-    if sides.inputs.is_part:
+    if sides.inputs.all_users is not None:
         return sides.popularity.select(VALUE.sum())
     return sides.train.select(value=pl.len().cast(pl.Float64))
 

@@ -52,7 +52,7 @@ def settled(sides: Sides, ask: Ask, rows: pl.DataFrame, facts: Sequence[FromSide
 
 def shown(sides: Sides, ask: Ask) -> pl.LazyFrame | None:
     """Return the distinct items of all frames, if they are the catalogue."""
-    if sides.inputs.items is not None or sides.inputs.is_part:
+    if sides.inputs.items is not None or sides.inputs.all_users is not None:
         return None
     items = pl.concat(distinct_ids(one.to_series()) for one in ask(sides.all_items))
     return distinct_ids(items).alias("item").to_frame().lazy()

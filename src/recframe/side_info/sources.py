@@ -189,7 +189,7 @@ class Sides:
             return self.inputs.items.filter(pl.col("item").is_not_null())
         if self.shown is not None:
             return self.shown
-        if not self.inputs.is_part:
+        if self.inputs.all_users is None:
             return pl.concat(self.all_items).unique()
         each = enumerate(self.all_items)
         items = [self.inputs.added(f"items {at}", one.unique, ["item"]) for at, one in each]

@@ -10,8 +10,8 @@ import polars as pl
 
 from recframe.evaluation import evaluation
 from recframe.evaluation.evaluation import Convention
-from recframe.evaluation.execution import Run
 from recframe.evaluation.metrics_of_lists import N_PLACES
+from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import needs_of
 from recframe.evaluation.segments import SUPPORT, keys_of, numbered, support_of, with_attributes
 from recframe.frames.dtypes import as_text

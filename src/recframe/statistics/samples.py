@@ -9,7 +9,7 @@ import polars as pl
 
 from recframe.evaluation import evaluation, trainings
 from recframe.evaluation.evaluation import Convention, of_each_training, values_of_trainings
-from recframe.evaluation.execution import Run
+from recframe.evaluation.plan import Run
 from recframe.evaluation.required_columns import is_of_segment
 from recframe.evaluation.segments import TOTAL, name_beside, numbered
 from recframe.evaluation.trainings import PARTS as OF_TRAININGS
