@@ -8,7 +8,8 @@ import polars as pl
 
 from recframe.errors import ColumnError, dtype_shown, fails_if
 from recframe.frames.hints import Either, FrameOf
-from recframe.frames.roles import IDS, Segment, Side
+from recframe.frames.roles import IDS, Side
+from recframe.frames.segments import Segment
 
 WANTED = {
     "rank": "a number from 1 up",
@@ -24,7 +25,7 @@ def check_dtypes(
     schemas: Mapping[str, pl.Schema], sides: Mapping[str, Side], segments: Iterable[Segment] = ()
 ) -> None:
     """Reject columns whose dtype does not suit their role, or a segment."""
-    by = {segment.inside: segment.name for segment in segments if segment.owner != "role"}
+    by = {segment.inside: segment.name for segment in segments if segment.at != "id"}
     for name, schema in schemas.items():
         titles = by | sides[name].context.names
         for inside in (*by, *IDS, *WANTED):
@@ -86,7 +87,7 @@ def matched(
     """Cast the columns that match in value but not in dtype, such as Int32 and Int64, or say that they cannot match."""
     result = dict(taken)
     shared = {"user": "the user ids", "item": "the item ids"}
-    of_rows = [segment for segment in segments if segment.owner == "row"]
+    of_rows = [segment for segment in segments if segment.at == "rows"]
     shared |= {one.inside: f"the values of {one.name!r}" for one in of_rows}
     # where the result's column is made to be like another, as in pandas, any dtype does inside the plan
     kept = {
