@@ -124,10 +124,7 @@ def _columns_of(inputs: Inputs) -> Hashable:
     columns = tuple((name, *frame.columns, *frame.dtypes) for name, frame in given)
     names = tuple(tuple(side.names.items()) for side in sides)
     bound = inputs.context.without_frames
-    # in whose dtype parts of both frames are; see `dtypes.matched`
-    of_rows = (segment.name for segment in inputs.segments if segment.at == "rows")
-    as_they_came = tuple(inputs.sources[name] is None for name in of_rows)
-    return columns, names, bound, inputs.segments, as_they_came, inputs.known, inputs.units
+    return columns, names, bound, inputs.segments, inputs.known, inputs.units
 
 
 def _key_of(one: Convention) -> Hashable:
